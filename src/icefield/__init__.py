@@ -1,0 +1,39 @@
+"""icefield: how a fitted model responds to its features.
+
+Partial dependence, ICE, and what is built on them, for any fitted model and any data frame.
+
+>>> import icefield
+>>> import numpy as np
+>>> X = np.array([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0]])
+>>> ex = icefield.Explainer(lambda rows: 10 + 3 * rows[:, 0] + 2 * rows[:, 1], X)
+>>> ex.partial_dependence(0, grid=[2.0, 3.0]).average
+array([[28., 31.]])
+"""
+
+from icefield.effect import Effect
+from icefield.errors import (
+    BudgetError,
+    EngineError,
+    IcefieldError,
+    InputError,
+    InputTypeError,
+    MissingDependencyError,
+    ModelError,
+)
+from icefield.explainer import Explainer
+from icefield.grid import Grid
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BudgetError",
+    "Effect",
+    "EngineError",
+    "Explainer",
+    "Grid",
+    "IcefieldError",
+    "InputError",
+    "InputTypeError",
+    "MissingDependencyError",
+    "ModelError",
+]

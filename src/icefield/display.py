@@ -1,0 +1,80 @@
+"""How an Effect looks when printed: a few lines of text, a small table in a notebook."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from icefield.effect import Effect
+
+NAMES = {
+    "pd": "Partial dependence",
+    "ice": "Individual conditional expectation",
+    "ale": "Accumulated local effects",
+}
+SHOWN = 7
+
+
+def effect_title(effect: Effect) -> str:
+    """What the effect is, in one line."""
+    name = NAMES.get(effect.kind, effect.kind)
+    if effect.view == "centered":
+        name += ", centred"
+    elif effect.view == "derivative":
+        name += ", slope"
+    outputs = ", ".join(str(o) for o in effect.outputs[:4]) + (", ..." if len(effect.outputs) > 4 else "")
+    return f"{name} of {effect.scale_label} ({outputs}) on {' x '.join(str(f) for f in effect.features)}"
+
+
+def effect_text(effect: Effect) -> str:
+    """Title, range, how it was computed, and the first values of a one-way curve."""
+    shape = " x ".join(str(n) for n in effect.average.shape[1:])
+    lines = [effect_title(effect)]
+    for number, output in enumerate(effect.outputs[:4]):
+        low, high = np.nanmin(effect.average[number]), np.nanmax(effect.average[number])
+        lines.append(f"  {output}: from {low:.4g} to {high:.4g} over {shape} grid points")
+    if effect.n_features == 1:
+        for value, average in _few_points(effect):
+            lines.append(f"    {value:>12}  {average:.4g}")
+    if effect.individual is not None:
+        lines.append(f"  {effect.individual.shape[1]:,} individual curves kept")
+    if effect.groups:
+        lines.append(f"  by {effect.by}: {', '.join(str(label) for label in effect.groups)}")
+    lines.append(
+        f"  {effect.n_rows:,} rows, {effect.background} background, {effect.engine} engine: {effect.why}"
+    )
+    return "\n".join(lines)
+
+
+def effect_html(effect: Effect) -> str:
+    """The same for notebooks; every name is escaped."""
+    rows = "".join(
+        f"<tr><td>{escape(value)}</td><td>{average:.4g}</td></tr>" for value, average in _few_points(effect)
+    )
+    table = (
+        f"<table><tr><th>{escape(str(effect.features[0]))}</th><th>average</th></tr>{rows}</table>"
+        if rows
+        else ""
+    )
+    how = f"{effect.n_rows:,} rows, {effect.engine} engine: {effect.why}"
+    return f"<p><b>{escape(effect_title(effect))}</b></p>{table}<p><small>{escape(how)}</small></p>"
+
+
+def _few_points(effect: Effect) -> list[tuple[str, float]]:
+    if effect.n_features != 1:
+        return []
+    size = len(effect.grid[0])
+    at = np.unique(np.linspace(0, size - 1, min(SHOWN, size)).round().astype(int))
+    return [(value_text(effect.grid[0][i]), float(effect.average[0, i])) for i in at]
+
+
+def value_text(value: Any) -> str:
+    """A grid value for people."""
+    if value is None or (isinstance(value, (float, np.floating)) and np.isnan(value)):
+        return "missing"
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return "missing" if np.isnat(value) else str(value)
+    return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)

@@ -1,0 +1,186 @@
+"""The engine protocol: questions in, mergeable answers out.
+
+An engine is handed a `Sample` (rows, weights, group codes) and several `Question`s (which
+columns move, over which grid vectors, and what is wanted of the curves), and returns one
+`Answer` per question. It never chooses the grid, the scale or the rows, so every engine
+gives the same number for the same question; only the time differs.
+
+`Moments` are the currency: count, mean and sum of squared deviations of the predictions at
+each grid point. They merge exactly the way a mean over more rows would, whatever blocks,
+threads or partitions the rows were split into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from icefield.frame import Table
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One moving feature: the columns that move together and the values they take.
+
+    `points` maps each moving column to its K values, in the form `Table.crossed` writes into
+    that column (so a one-hot group moves several columns, an ordinary feature one).
+    """
+
+    feature: Any
+    points: Mapping[Any, NDArray[Any]]
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        return tuple(self.points)
+
+    @property
+    def size(self) -> int:
+        return len(next(iter(self.points.values())))
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of one set of features: a product grid, and what to keep of the curves."""
+
+    axes: tuple[Axis, ...]
+    spread: bool = True
+    quantiles: tuple[float, ...] = ()
+    rows: NDArray[np.intp] | None = None  # positions whose individual curves are kept
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(axis.size for axis in self.axes)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The rows averaged over. `codes` are group numbers per row (-1: in no group)."""
+
+    table: Table
+    weights: Float | None = None
+    codes: NDArray[np.intp] | None = None
+    n_groups: int = 0
+
+    @property
+    def n_rows(self) -> int:
+        return self.table.n_rows
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What an engine may use: bytes beside the input, threads, processes, a progress sink."""
+
+    memory: int = 256 * 2**20
+    threads: int | None = None
+    processes: int | None = None
+    seed: int = 0
+
+
+@dataclass
+class Moments:
+    """Weighted count, mean and sum of squared deviations, per output and grid point.
+
+    `mean` and `m2` have shape ``(outputs, *grid)``; `m2` is None where spread was not asked.
+    """
+
+    count: int
+    weight: float
+    weight_squared: float
+    mean: Float
+    m2: Float | None = None
+
+    @classmethod
+    def empty(cls, shape: tuple[int, ...], spread: bool) -> Moments:
+        return cls(0, 0.0, 0.0, np.zeros(shape), np.zeros(shape) if spread else None)
+
+    @classmethod
+    def of(cls, values: Float, weights: Float | None, spread: bool) -> Moments:
+        """Moments over the first axis of `values`, shaped ``(rows, outputs, *grid)``."""
+        rows = values.shape[0]
+        if rows == 0:
+            return cls.empty(values.shape[1:], spread)
+        if weights is None:
+            total, squared = float(rows), float(rows)
+            mean = values.mean(axis=0)
+        else:
+            total, squared = float(weights.sum()), float(np.square(weights).sum())
+            if total == 0.0:
+                return cls(rows, 0.0, 0.0, *cls._blank(values.shape[1:], spread))
+            mean = np.tensordot(weights, values, axes=(0, 0)) / total
+        m2 = None
+        if spread:
+            deviation = values - mean
+            np.square(deviation, out=deviation)
+            m2 = deviation.sum(axis=0) if weights is None else np.tensordot(weights, deviation, (0, 0))
+        return cls(rows, total, squared, mean, m2)
+
+    @staticmethod
+    def _blank(shape: tuple[int, ...], spread: bool) -> tuple[Float, Float | None]:
+        return np.zeros(shape), np.zeros(shape) if spread else None
+
+    def merge(self, other: Moments) -> Moments:
+        """Moments of both sets of rows together (Chan et al.'s pairwise update)."""
+        if other.weight == 0.0:
+            return Moments(self.count + other.count, self.weight, self.weight_squared, self.mean, self.m2)
+        if self.weight == 0.0:
+            return Moments(self.count + other.count, other.weight, other.weight_squared, other.mean, other.m2)
+        weight = self.weight + other.weight
+        shift = other.mean - self.mean
+        mean = self.mean + shift * (other.weight / weight)
+        m2 = None
+        if self.m2 is not None and other.m2 is not None:
+            m2 = self.m2 + other.m2 + np.square(shift) * (self.weight * other.weight / weight)
+        return Moments(self.count + other.count, weight, self.weight_squared + other.weight_squared, mean, m2)
+
+    @property
+    def average(self) -> Float:
+        """The mean, NaN where no weight stands behind it."""
+        return self.mean if self.weight > 0 else np.full_like(self.mean, np.nan)
+
+    @property
+    def std(self) -> Float | None:
+        if self.m2 is None:
+            return None
+        if self.weight <= 0:
+            return np.full_like(self.mean, np.nan)
+        return np.sqrt(self.m2 / self.weight)
+
+    @property
+    def se(self) -> Float | None:
+        """Standard error of the mean, from Kish's effective number of rows; NaN for one row."""
+        std = self.std
+        if std is None:
+            return None
+        effective = self.weight**2 / self.weight_squared if self.weight_squared > 0 else 0.0
+        return std / np.sqrt(effective - 1.0) if effective > 1.0 else np.full_like(std, np.nan)
+
+
+@dataclass
+class Answer:
+    """What an engine found for one question.
+
+    `quantiles` and `group_quantiles[g]` have shape ``(len(quantiles), outputs, *grid)``,
+    `curves` ``(outputs, len(rows), *grid)``.
+    """
+
+    total: Moments
+    groups: tuple[Moments, ...] = ()
+    quantiles: Float | None = None
+    group_quantiles: tuple[Float, ...] = ()
+    curves: Float | None = None
+    notes: tuple[str, ...] = field(default=())
+
+
+class Engine(Protocol):
+    """Anything that answers questions about one model on one scale."""
+
+    name: str
+
+    def answer(self, questions: Sequence[Question], sample: Sample, resources: Resources) -> list[Answer]: ...

@@ -1,0 +1,454 @@
+"""Explainer: a model, its data, and the choices that hold for every question.
+
+The recipe for any question is the same and reads top to bottom in `Explainer._effects`: find the
+features, place the grids, pick the rows, let the engine answer, dress the answer as Effects.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield import validate
+from icefield.distribution import Distribution, Joint, Marginal, joint_of, marginal_of
+from icefield.effect import Effect
+from icefield.engines import Answer, Moments, Question, Resources, Sample
+from icefield.errors import InputError, complaint
+from icefield.features import Feature, check_levels, nearest_weight, resolve
+from icefield.frame import ArrayTable, Table, table_of
+from icefield.grid import Grid, grid_values, specifications
+from icefield.groups import groups_of
+from icefield.model import Model, read_model
+from icefield.plan import Plan, choose
+
+Float = NDArray[np.float64]
+PREDICTION_SAMPLE = 2_000  # rows behind `Effect.baseline` and `Effect.output_std`
+FIRST_ROWS = 200  # rows of the first round when stopping at a precision
+
+
+class Explainer:
+    """Explain a fitted model on data.
+
+    Parameters
+    ----------
+    model : any fitted model: scikit-learn estimators and pipelines, LightGBM, XGBoost and CatBoost
+        wrappers or Boosters, PyTorch modules, ONNX models, or a callable ``f(rows) -> predictions``
+    X : pandas or polars DataFrame, pyarrow Table, numpy array or scipy sparse matrix; may hold
+        further columns for `by` and `weights`
+    y : observed targets, one per row; only what compares with observations needs them
+    target : which outputs. None means all of them, except that a binary classifier gives its
+        positive class; ``"all"`` always means all; otherwise a class label or output name, or a position
+    scale : ``"response"``, what ``predict`` or ``predict_proba`` returns, or ``"raw"``, the margin
+    weights : one non-negative weight per row, or a column of X; 2 counts as a duplicated row
+    by : a column of X or one label per row: every effect gets a curve per group too
+    background : ``"data"`` averages over the rows of X, ``"training"`` with a tree model's own
+        training counts
+    engine : ``"auto"``, ``"trees"`` or ``"brute"``; ``"auto"`` only ever picks a faster way to the
+        same number
+    threads : how many threads; None chooses
+    seed : for everything sampled
+    processes : run a slow pure-Python model in this many processes (it must be picklable)
+    memory : bytes an effect may use beside the input
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0]])
+    >>> ex = Explainer(lambda rows: 10 + 3 * rows[:, 0] + 2 * rows[:, 1], X)
+    >>> ex.partial_dependence(0, grid=[2.0, 3.0]).average
+    array([[28., 31.]])
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        target: Any = None,
+        scale: str = "response",
+        weights: Any = None,
+        by: Any = None,
+        background: str = "data",
+        engine: str = "auto",
+        threads: int | None = None,
+        seed: int = 0,
+        processes: int | None = None,
+        memory: int = 256 * 2**20,
+    ) -> None:
+        validate.choice("scale", scale, ("response", "raw"))
+        validate.choice("background", background, ("data", "training"))
+        validate.choice("engine", engine, ("auto", "trees", "brute"))
+        validate.count("threads", threads, optional=True)
+        validate.count("processes", processes, optional=True)
+        validate.count("memory", memory)
+        validate.count("seed", seed, least=0)
+        table = _named_like_the_model(table_of(X), model)
+        if table.n_rows == 0 or not table.names:
+            raise InputError(
+                complaint("X", "must have at least one row and one column", f"{table.n_rows} rows")
+            )
+        self.table: Table = table
+        self.model: Model = read_model(model, table, target=target, scale=scale)
+        self.weights = validate.weights(weights, table)
+        self.y = validate.observed(y, table.n_rows)
+        self.groups = groups_of(by, table, self.weights)
+        self.background, self.engine, self.seed = background, engine, int(seed)
+        self.resources = Resources(int(memory), threads, processes, int(seed))
+        self._lock = threading.RLock()
+        self._marginals: dict[Any, Marginal] = {}
+        self._joints: dict[Any, Joint] = {}
+        if engine == "trees" or background == "training":
+            self.plan  # noqa: B018  (a clear error now beats one at the first question)
+
+    # --- questions -----------------------------------------------------------------------------
+
+    def partial_dependence(
+        self,
+        *features: Any,
+        grid: Any = None,
+        individual: bool = False,
+        spread: bool | None = None,
+        quantiles: Sequence[float] | None = None,
+        rows: Any = None,
+        precision: float | None = None,
+    ) -> Effect:
+        """Partial dependence: the mean prediction over the rows with these features replaced.
+
+        Parameters
+        ----------
+        *features : one, two or more columns by name or position, or one-hot groups
+            ``{"embarked": ["embarked_C", ...]}``
+        grid : a `Grid`, a number of points or the values; for several features a sequence or mapping
+        individual : keep every row's own curve as well
+        spread : also the standard deviation and standard error; by default for one feature only
+        quantiles : probabilities of the curves' quantiles to compute
+        rows : average over these rows only: a number (sampled with the seed), a mask or positions
+        precision : add random rows only until the standard error is below this share of the
+            curve's range; `Effect.n_rows` and `Effect.why` say how far that was
+
+        Examples
+        --------
+        >>> X = np.array([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])
+        >>> ex = Explainer(lambda r: 5 + 2 * r[:, 0] + 3 * r[:, 1] + 4 * r[:, 0] * r[:, 1], X)
+        >>> ex.partial_dependence(0, 1, grid=[[2.0], [20.0]]).average
+        array([[[229.]]])
+        """
+        self._check_features(features)
+        chosen = None if rows is None else validate.row_positions(rows, self.table.n_rows, self.seed)
+        if precision is not None:
+            return self._to_precision(features, grid, spread, quantiles, individual, chosen, precision)
+        kept = None
+        if individual:
+            kept = np.arange(self.table.n_rows if chosen is None else len(chosen))
+        return self._effects([features], "pd", grid, spread, quantiles, kept, chosen)[0]
+
+    def ice(self, *features: Any, grid: Any = None, rows: Any = None, quantiles: Any = None) -> Effect:
+        """Individual conditional expectation: the same with individual curves kept.
+
+        `rows` chooses whose curves: a number (sampled with the seed), a mask or positions, all by
+        default. The average and spread are over all rows in any case.
+
+        Examples
+        --------
+        >>> X = np.array([[1.0, 5.0], [2.0, 6.0]])
+        >>> ex = Explainer(lambda rows: rows[:, 0] * rows[:, 1], X)
+        >>> ex.ice(0, grid=[0.0, 1.0]).individual
+        array([[[0., 5.],
+                [0., 6.]]])
+        """
+        self._check_features(features)
+        kept = np.arange(self.table.n_rows)
+        if rows is not None:
+            kept = validate.row_positions(rows, self.table.n_rows, self.seed)
+        return self._effects([features], "ice", grid, True, quantiles, kept, None)[0]
+
+    def effects(
+        self, features: Iterable[Any] | None = None, order: int = 1, spread: bool = False, grid: Any = None
+    ) -> dict[Any, Effect]:
+        """Every feature's partial dependence (``order=1``) or every pair's (``order=2``), in one pass.
+
+        Returns a mapping of feature, or pair of features, to `Effect`.
+        """
+        validate.count("order", order)
+        if order > 2:
+            raise InputError(
+                complaint("order", "must be 1 or 2", order, "use partial_dependence(a, b, c) for one triple")
+            )
+        if isinstance(features, (str, Mapping)):
+            features = [features]
+        singles = list(self.model.columns if features is None else features)
+        asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
+        if not asked:
+            raise InputError(complaint("features", f"must name at least {order} features", features))
+        found = self._effects(asked, "pd", grid, spread, None, None, None)
+        return {e.features[0] if order == 1 else e.features: e for e in found}
+
+    # --- the recipe ----------------------------------------------------------------------------
+
+    def _effects(
+        self,
+        asked: Sequence[tuple[Any, ...]],
+        kind: str,
+        grid: Any,
+        spread: bool | None,
+        quantiles: Sequence[float] | None,
+        kept: NDArray[np.intp] | None,
+        chosen: NDArray[np.intp] | None,
+    ) -> list[Effect]:
+        # 1. The features and their grids.
+        features = [tuple(self._feature(f) for f in names) for names in asked]
+        grids = [self._grids(fs, grid) for fs in features]
+        # 2. What is wanted of the curves.
+        wanted = validate.probabilities(quantiles)
+        questions = [
+            Question(
+                tuple(f.axis(values, self.table) for f, values in zip(fs, gs)),
+                spread=len(fs) == 1 if spread is None else bool(spread),
+                quantiles=wanted,
+                rows=kept,
+            )
+            for fs, (gs, _) in zip(features, grids)
+        ]
+        # 3. The rows, and the engine's answers.
+        sample = self._sample(chosen)
+        answers = self.plan.engine.answer(questions, sample, self.resources)
+        # 4. Effects, with what pictures need of the data.
+        return [
+            self._effect(kind, fs, gs, notes, question, answer, chosen)
+            for fs, (gs, notes), question, answer in zip(features, grids, questions, answers)
+        ]
+
+    def _effect(
+        self,
+        kind: str,
+        features: tuple[Feature, ...],
+        grid: tuple[NDArray[Any], ...],
+        notes: str,
+        question: Question,
+        answer: Answer,
+        chosen: NDArray[np.intp] | None,
+    ) -> Effect:
+        used = "; ".join(part for part in (self.plan.why, notes, *answer.notes) if part)
+        rows = question.rows if question.rows is None or chosen is None else chosen[question.rows]
+        places = [nearest_weight(values, f.column, self.weights) for f, values in zip(features, grid)]
+        baseline, output_std = self._prediction_moments
+
+        def dressed(moments: Moments, quantiles: Float | None, mask: NDArray[np.bool_] | None) -> Effect:
+            return Effect(
+                kind=kind,
+                features=tuple(f.label for f in features),
+                grid=grid,
+                average=moments.average,
+                outputs=self.model.outputs,
+                kinds=tuple(f.kind for f in features),
+                scale=self.model.scale,
+                scale_label=self.model.scale_label,
+                background=self.background,
+                engine=self.plan.engine.name,
+                why=used,
+                n_rows=moments.count,
+                weight=self._point_weights(places, question.shape, mask),
+                std=moments.std,
+                se=moments.se,
+                quantiles=None if quantiles is None else dict(zip(question.quantiles, quantiles)),
+                by=None if self.groups is None else self.groups.name,
+                distribution=self._distribution(features),
+                baseline=baseline,
+                output_std=output_std,
+                library=self.table.library,
+            )
+
+        effect = dressed(answer.total, answer.quantiles, None)
+        groups = {}
+        if self.groups is not None:
+            for g, label in enumerate(self.groups.labels):
+                own = answer.group_quantiles[g] if answer.group_quantiles else None
+                groups[label] = dressed(answer.groups[g], own, self.groups.codes == g)
+        row_values = None
+        if rows is not None:
+            row_values = {n: self.table.column(n).values[rows] for n in self.table.names}
+        return replace(effect, groups=groups, individual=answer.curves, rows=rows, row_values=row_values)
+
+    def _to_precision(
+        self,
+        features: tuple[Any, ...],
+        grid: Any,
+        spread: bool | None,
+        quantiles: Any,
+        individual: bool,
+        chosen: NDArray[np.intp] | None,
+        precision: float,
+    ) -> Effect:
+        """Average over more and more seeded random rows until the standard error is small enough."""
+        validate.share("precision", precision)
+        if quantiles is not None or individual:
+            raise InputError(
+                complaint("precision", "works on averages only; quantiles and individual curves do not merge", precision,
+                          "choose the rows with rows=...")
+            )  # fmt: skip
+        pool = np.arange(self.table.n_rows) if chosen is None else chosen
+        order = np.random.default_rng(self.seed).permutation(pool)
+        found = tuple(self._feature(f) for f in features)
+        grids, notes = self._grids(found, grid)
+        question = Question(tuple(f.axis(v, self.table) for f, v in zip(found, grids)), spread=True)
+        answer: Answer | None = None
+        done, reached = 0, False
+        while done < len(order) and not reached:
+            batch = np.sort(order[done : max(FIRST_ROWS, 2 * done)])
+            (more,) = self.plan.engine.answer([question], self._sample(batch), self.resources)
+            answer = more if answer is None else _merged(answer, more)
+            done += len(batch)
+            reached = _precise(answer.total, precision)
+        assert_answer = answer if answer is not None else Answer(Moments.empty((0,), True))
+        said = f"{done} of {len(pool)} rows gave a standard error below {precision:g} of the range"
+        if not reached:
+            said = f"all {done} rows were used without reaching precision {precision:g}"
+        return self._effect(
+            "pd", found, grids, "; ".join(filter(None, [notes, said])), question, assert_answer, None
+        )
+
+    # --- pieces of the recipe ------------------------------------------------------------------
+
+    @property
+    def plan(self) -> Plan:
+        """The engine that answers and why; chosen at the first question."""
+        with self._lock:
+            return self._plan
+
+    @cached_property
+    def _plan(self) -> Plan:
+        return choose(self.model, self.table, self.engine)
+
+    def _feature(self, asked: Any) -> Feature:
+        return resolve(asked, self.table, self.model.columns)
+
+    def _check_features(self, features: tuple[Any, ...]) -> None:
+        if not features:
+            raise InputError(
+                complaint(
+                    "features", "must name at least one feature", (), f"for example {self.model.columns[0]!r}"
+                )
+            )
+        labels = [self._feature(f).columns for f in features]
+        moving = [c for columns in labels for c in columns]
+        if len(set(moving)) != len(moving):
+            raise InputError(complaint("features", "names the same column twice", list(features)))
+
+    def _grids(self, features: tuple[Feature, ...], grid: Any) -> tuple[tuple[NDArray[Any], ...], str]:
+        wanted = specifications(grid, [f.label for f in features])
+        values, notes = [], []
+        for feature, specification in zip(features, wanted):
+            points, note = grid_values(specification, feature.column, len(features), self.weights)
+            if specification is not None and not isinstance(specification, (Grid, int)):
+                check_levels(feature, points)
+            values.append(points)
+            if note:
+                notes.append(f"{feature.label}: {note}")
+        return tuple(values), "; ".join(notes)
+
+    def _sample(self, chosen: NDArray[np.intp] | None) -> Sample:
+        codes = None if self.groups is None else self.groups.codes
+        n_groups = 0 if self.groups is None else len(self.groups.labels)
+        if chosen is None:
+            return Sample(self.table, self.weights, codes, n_groups)
+        return Sample(
+            self.table.take(chosen),
+            None if self.weights is None else self.weights[chosen],
+            None if codes is None else codes[chosen],
+            n_groups,
+        )
+
+    def _point_weights(
+        self,
+        places: list[tuple[NDArray[np.intp], NDArray[np.bool_]]],
+        shape: tuple[int, ...],
+        mask: NDArray[np.bool_] | None,
+    ) -> Float:
+        """How much weight of the data lies nearest to each grid point."""
+        has = np.logical_and.reduce([h for _, h in places])
+        if mask is not None:
+            has = has & mask
+        flat = np.ravel_multi_index(tuple(np.where(h, at, 0) for at, h in places), shape)
+        own = None if self.weights is None else self.weights[has]
+        return np.bincount(flat[has], own, minlength=int(np.prod(shape))).astype(np.float64).reshape(shape)
+
+    def _distribution(self, features: tuple[Feature, ...]) -> Distribution:
+        marginals = tuple(self._marginal(f) for f in features)
+        if len(features) != 2:
+            return Distribution(marginals)
+        key = (features[0].columns, features[1].columns)
+        with self._lock:
+            if key not in self._joints:
+                self._joints[key] = joint_of(
+                    (features[0].label, features[1].label),
+                    (features[0].column, features[1].column),
+                    self.weights,
+                    np.random.default_rng(self.seed),
+                )
+            return Distribution(marginals, self._joints[key])
+
+    def _marginal(self, feature: Feature) -> Marginal:
+        key = (feature.label, feature.columns)
+        with self._lock:
+            if key not in self._marginals:
+                rng = np.random.default_rng(self.seed)
+                self._marginals[key] = marginal_of(feature.label, feature.column, self.weights, rng)
+            return self._marginals[key]
+
+    @property
+    def _prediction_moments(self) -> tuple[Float, Float]:
+        with self._lock:
+            return self._prediction_sample
+
+    @cached_property
+    def _prediction_sample(self) -> tuple[Float, Float]:
+        """Mean and standard deviation of the model's own predictions, on a seeded sample of rows."""
+        rows = validate.row_positions(min(PREDICTION_SAMPLE, self.table.n_rows), self.table.n_rows, self.seed)
+        values = self.model.predict(self.table.take(rows).select(self.model.columns))
+        weights = None if self.weights is None else self.weights[rows]
+        moments = Moments.of(values, weights, True)
+        return moments.average, np.asarray(moments.std)
+
+    def __repr__(self) -> str:
+        kind = type(self.model.native).__name__
+        return (
+            f"Explainer({kind}, {self.table.n_rows:,} rows x {len(self.model.columns)} features, "
+            f"{self.model.scale_label} of {', '.join(map(str, self.model.outputs[:5]))})"
+        )
+
+
+def _named_like_the_model(table: Table, model: Any) -> Table:
+    """An array without names takes the names the model was fitted with."""
+    names = getattr(model, "feature_names_in_", None)
+    if (
+        isinstance(table, ArrayTable)
+        and not table.named
+        and names is not None
+        and len(names) == len(table.names)
+    ):
+        return table.renamed([str(n) for n in names])
+    return table
+
+
+def _merged(first: Answer, second: Answer) -> Answer:
+    return Answer(
+        first.total.merge(second.total),
+        tuple(a.merge(b) for a, b in zip(first.groups, second.groups)),
+    )
+
+
+def _precise(moments: Moments, precision: float) -> bool:
+    """Whether every output's largest standard error is within its share of the curve's range."""
+    se = moments.se
+    if se is None or np.isnan(se).all():
+        return False
+    axes = tuple(range(1, se.ndim))
+    spread = moments.average.max(axis=axes) - moments.average.min(axis=axes)
+    return bool((se.max(axis=axes) <= precision * spread).all())

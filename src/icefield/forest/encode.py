@@ -1,0 +1,238 @@
+"""Encoders: the caller's columns as the float64 matrix a `Forest` routes on.
+
+Every library treats a column in its own way before it compares: rounds to float32, refuses
+infinities, takes categories by level, truncates category numbers. A `Rule` mirrors one such
+treatment for one column; an `Encoder` applies one rule per matrix column. Both treat every row by
+itself and carry no state, so that blocks of rows may be encoded in any order and in any thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.forest.tree_model import CannotRead
+
+if TYPE_CHECKING:
+    from icefield.frame import Column, Table
+
+Float = NDArray[np.float64]
+LARGEST_EXACT_INTEGER = 2**53
+
+
+class Rule(Protocol):
+    """How one column becomes numbers."""
+
+    def __call__(self, column: Column, library: str) -> Float: ...
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A numeric column.
+
+    Attributes
+    ----------
+    float32 : bool
+        The library rounds to float32 before it compares.
+    plain_integers_float32 : bool
+        It does so only for numpy matrices that are not of floats.
+    refuse_missing, refuse_infinite : bool
+        The library's ``predict`` raises on such values; so does the encoder.
+    missing : float or None
+        A number that stands for a missing value, besides NaN.
+    """
+
+    float32: bool = False
+    plain_integers_float32: bool = False
+    refuse_missing: bool = False
+    refuse_infinite: bool = False
+    missing: float | None = None
+
+    def __call__(self, column: Column, library: str) -> Float:
+        if column.kind == "categorical":
+            return self.numbers(_numeric_levels(column), library, column.name)
+        if column.kind not in ("float", "integer", "boolean"):
+            raise CannotRead(f"column {column.name!r} is of kind {column.kind}, not a number")
+        values = column.values
+        if column.kind != "float" and column.any_missing:
+            values = _checked_integers(values, column.name).astype(np.float64)
+            values[column.missing] = np.nan
+        return self.numbers(values, library, column.name)
+
+    def numbers(self, values: NDArray[Any], library: str, name: Any) -> Float:
+        """Numbers of any shape as the library compares them."""
+        if values.dtype.kind not in "fiub" or values.dtype.itemsize > 8:
+            raise CannotRead(f"column {name!r} has dtype {values.dtype}, which trees do not compare")
+        single = self.float32 or (
+            self.plain_integers_float32 and library == "numpy" and values.dtype.kind != "f"
+        )
+        out = _checked_integers(values, name).astype(np.float64, copy=False)
+        if single:
+            # Overflow to infinity is what the library's own cast gives.
+            with np.errstate(over="ignore"):
+                out = out.astype(np.float32).astype(np.float64)
+        if self.refuse_infinite and np.isinf(out).any():
+            raise ValueError(f"Column {name!r} contains infinity or a value too large for dtype('float32').")
+        if self.refuse_missing and np.isnan(out).any():
+            raise ValueError(f"Column {name!r} contains NaN, which the model does not accept.")
+        if self.missing is not None:
+            with np.errstate(over="ignore"):
+                sentinel = float(np.float32(self.missing)) if self.float32 else self.missing
+            out = np.where(out == sentinel, np.nan, out)
+        return out
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Categories by level: the level's place in the model's own list, whatever the frame's order.
+
+    A missing value becomes NaN, a level the model does not know `unknown`.
+    """
+
+    levels: tuple[Any, ...]
+    unknown: float = np.nan
+    refuse_unknown: bool = False
+    refuse_missing: bool = False
+    place: dict[Any, float] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "place", {level: float(i) for i, level in enumerate(self.levels)})
+
+    def __call__(self, column: Column, library: str) -> Float:
+        if column.kind not in ("categorical", "float", "integer", "boolean"):
+            raise CannotRead(f"column {column.name!r} is of kind {column.kind}, not a category")
+        codes, known = column.codes, column.levels.tolist()
+        if self.refuse_unknown and any(level not in self.place for level in known):
+            strange = next(level for level in known if level not in self.place)
+            if np.isin(known.index(strange), codes):
+                raise ValueError(
+                    f"Column {column.name!r} has a category the model does not know: {strange!r}."
+                )
+        if self.refuse_missing and column.any_missing:
+            raise ValueError(f"Column {column.name!r} has missing categories, which the model refuses.")
+        # The last entry answers for code -1, a missing value.
+        table = np.array([*(self.place.get(level, self.unknown) for level in known), np.nan])
+        return table[codes]
+
+
+@dataclass(frozen=True)
+class CategoryNumbers:
+    """Categories given as numbers: whole part taken, what is no category set to -1.
+
+    `negative_fraction_is_zero` is for libraries that truncate before they look at the sign, so
+    that -0.5 is category 0. Numbers of `limit` and above are no category.
+    """
+
+    numbers: Numbers
+    limit: float = 2.0**31
+    negative_fraction_is_zero: bool = False
+
+    def __call__(self, column: Column, library: str) -> Float:
+        values = self.numbers(column, library)
+        whole = np.trunc(values)
+        lowest_ok = whole > -1.0 if self.negative_fraction_is_zero else values >= 0.0
+        valid = lowest_ok & (whole < self.limit)
+        return np.where(np.isnan(values), np.nan, np.where(valid, np.abs(whole), -1.0))
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """One rule per matrix column: the matrix's column i is ``rules[i]`` of the column ``names[i]``."""
+
+    names: tuple[Any, ...]
+    rules: tuple[Rule, ...]
+    absent_is_missing: bool = False
+
+    def __call__(self, table: Table) -> Float:
+        if table.library == "sparse" and self.absent_is_missing:
+            return self._of_sparse(table)
+        whole = self._as_one_matrix(table)
+        if whole is not None:
+            return whole
+        out = np.empty((table.n_rows, len(self.names)), order="F")
+        for i, (name, rule) in enumerate(zip(self.names, self.rules)):
+            out[:, i] = rule(table.column(name), table.library)
+        return out
+
+    def _as_one_matrix(self, table: Table) -> Float | None:
+        """A numeric matrix under one rule needs no look at its columns."""
+        if table.library != "numpy" or table.names != self.names or not self.rules:
+            return None
+        rule = self.rules[0]
+        if not isinstance(rule, Numbers) or any(other != rule for other in self.rules[1:]):
+            return None
+        native = table.native
+        return rule.numbers(native, "numpy", "X") if native.dtype.kind in "fiub" else None
+
+    def _of_sparse(self, table: Table) -> Float:
+        """Entries that are not stored are missing; stored ones, zeros too, are values."""
+        stored = table.native.tocoo()
+        dense = np.full(stored.shape, np.nan)
+        dense[stored.row, stored.col] = stored.data
+        from icefield.frame import table_of
+
+        return Encoder(self.names, self.rules)(table_of(dense))
+
+    @property
+    def drives(self) -> dict[Any, tuple[int, ...]]:
+        """Frame column to the matrix columns it decides."""
+        driven: dict[Any, tuple[int, ...]] = {}
+        for i, name in enumerate(self.names):
+            driven[name] = (*driven.get(name, ()), i)
+        return driven
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Several encoders' matrices beside each other."""
+
+    encoders: tuple[Callable[[Table], Float], ...]
+
+    def __call__(self, table: Table) -> Float:
+        return np.concatenate([encode(table) for encode in self.encoders], axis=1)
+
+
+def encoder(names: Sequence[Any], rule: Rule, other: Iterable[tuple[int, Rule]] = ()) -> Encoder:
+    """An encoder with one rule for all columns except those given by position."""
+    rules: list[Rule] = [rule] * len(names)
+    for position, special in other:
+        rules[position] = special
+    return Encoder(tuple(names), tuple(rules))
+
+
+def check_width(table: Table, expected: int) -> None:
+    """The table must have the model's columns, no more and no fewer."""
+    if len(table.names) != expected:
+        raise CannotRead(f"the model has {expected} columns, the table {len(table.names)}")
+
+
+def check_numeric(table: Table, positions: Iterable[int] | None = None) -> None:
+    """Refuse at once, with the reason, columns that an encoder would refuse later."""
+    for i in range(len(table.names)) if positions is None else positions:
+        column = table.column(table.names[i])
+        if column.kind == "categorical":
+            _numeric_levels(column)
+        elif column.kind not in ("float", "integer", "boolean"):
+            raise CannotRead(f"column {column.name!r} is of kind {column.kind}, not a number")
+
+
+def _numeric_levels(column: Column) -> Float:
+    """A categorical column whose levels are numbers, as those numbers."""
+    levels = column.levels
+    numeric = levels.dtype.kind in "fiub" or all(type(v) in (int, float, bool) for v in levels.tolist())
+    if not numeric:
+        raise CannotRead(f"column {column.name!r} holds categories that are not numbers")
+    return np.append(levels.astype(np.float64), np.nan)[column.codes]
+
+
+def _checked_integers(values: NDArray[Any], name: Any) -> NDArray[Any]:
+    """Integers beyond 2**53 are rounded in one step by some libraries and in two by others."""
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
+        low, high = int(values.min()), int(values.max())
+        if low < -LARGEST_EXACT_INTEGER or high > LARGEST_EXACT_INTEGER:
+            raise CannotRead(f"column {name!r} holds integers beyond 2**53")
+    return values

@@ -1,0 +1,297 @@
+"""Reading LightGBM: from the text of ``model_to_string`` to a `Forest`.
+
+LightGBM compares in float64 with ``<=``. What happens to NaN and to zeros is said by each split's
+``decision_type``: bit 0 categorical, bit 1 missing goes left, bits 2 and 3 the missing type (none:
+NaN counts as 0; zero: NaN and near zeros are missing; NaN: NaN is missing). Category numbers are
+cut to whole numbers, and what is in no set, NaN included, goes right. Categories of a pandas frame
+are taken by level, in the order of the model's own ``pandas_categorical``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.forest import links
+from icefield.forest.build import Nodes, assemble
+from icefield.forest.encode import CategoryNumbers, Encoder, Levels, Numbers, Rule, check_numeric, check_width
+from icefield.forest.form import ZERO_THRESHOLD
+from icefield.forest.tree_model import CannotRead, Link, TreeModel
+
+if TYPE_CHECKING:
+    from icefield.forest.form import Forest
+    from icefield.frame import Table
+
+IDENTITY_OBJECTIVES = (
+    "regression", "regression_l1", "huber", "fair", "quantile", "mape", "lambdarank", "rank_xendcg",
+)  # fmt: skip
+HEADER_KEYS = {
+    "version", "num_class", "num_tree_per_iteration", "label_index", "max_feature_idx", "objective",
+    "average_output", "feature_names", "monotone_constraints", "feature_infos", "tree_sizes",
+}  # fmt: skip
+TREE_KEYS = (
+    "num_leaves", "num_cat", "split_feature", "split_gain", "threshold", "decision_type", "left_child",
+    "right_child", "leaf_value", "leaf_weight", "leaf_count", "internal_value", "internal_weight",
+    "internal_count", "cat_boundaries", "cat_threshold", "is_linear", "shrinkage",
+)  # fmt: skip
+# Parameters that make a wrapper's predict do something else than add up all trees.
+PREDICT_SWITCHES = {
+    "pred_early_stop", "predict_raw_score", "is_predict_raw_score", "predict_rawscore", "raw_score",
+    "predict_leaf_index", "is_predict_leaf_index", "leaf_index", "predict_contrib", "is_predict_contrib",
+    "contrib", "start_iteration_predict", "num_iteration_predict",
+}  # fmt: skip
+CATEGORICAL, DEFAULT_LEFT = 1, 2
+MISSING_NONE, MISSING_ZERO, MISSING_NAN = 0, 1, 2
+
+
+def read(model: Any, table: Table) -> TreeModel:
+    """Read a LightGBM ``Booster`` or scikit-learn style wrapper."""
+    is_wrapper = not hasattr(model, "model_to_string")
+    booster = model.booster_ if is_wrapper else model
+    if is_wrapper:
+        _check_predict_parameters(model)
+    text = booster.model_to_string()
+    header, trees = _split(text)
+    n_columns = int(header["max_feature_idx"]) + 1
+    check_width(table, n_columns)
+
+    parsed = _Trees(trees)
+    n_outputs = int(header["num_tree_per_iteration"])
+    averaged = "average_output" in header
+    link = _link(header.get("objective", ""))
+    n_iterations = max(1, parsed.n_trees // n_outputs)
+    scale = 1.0
+    if averaged and link.additive:
+        scale = 1.0 / n_iterations
+    elif averaged:
+        # The raw score is the sum; only the response is of the average.
+        link = links.then(links.scaled(1.0 / n_iterations), link.name, link.apply)
+    if is_wrapper and type(model).__name__ == "LGBMClassifier" and not callable(model.objective_):
+        link = links.two_columns(link) if n_outputs == 1 else link
+
+    encode = _encoder(table, parsed, booster.pandas_categorical)
+    tiny_is_zero = table.library not in ("polars", "pyarrow")
+    return TreeModel(
+        forest=parsed.forest(n_columns, n_outputs, scale, tiny_is_zero),
+        encode=encode,
+        drives=encode.drives,
+        link=link,
+        source="lightgbm",
+    )
+
+
+def _check_predict_parameters(model: Any) -> None:
+    switches = sorted(PREDICT_SWITCHES & {k for k, v in model.get_params().items() if v not in (None, False)})
+    if switches:
+        raise CannotRead(f"the model was given {switches[0]}, which changes what predict adds up")
+
+
+def _split(text: str) -> tuple[dict[str, str], str]:
+    """The header's entries and the text of all trees."""
+    head, _, rest = text.partition("\nTree=")
+    lines = head.strip().split("\n")
+    if lines[0] != "tree":
+        raise CannotRead(f"the LightGBM model text starts with {lines[0]!r}, not with 'tree'")
+    header = {}
+    for line in lines[1:]:
+        key, _, value = line.partition("=")
+        header[key] = value
+    unknown = set(header) - HEADER_KEYS - {""}
+    if unknown:
+        raise CannotRead(f"the LightGBM model has an unknown header field {sorted(unknown)[0]!r}")
+    if header.get("version") != "v4":
+        raise CannotRead(f"LightGBM model format {header.get('version')!r} is not known")
+    trees, end, _ = ("Tree=" + rest).partition("\nend of trees")
+    if rest and not end:
+        raise CannotRead("the LightGBM model text has no end of trees")
+    return header, trees if rest else ""
+
+
+def _link(objective: str) -> Link:
+    if objective == "":  # a function of the caller's: predict returns the raw score
+        return links.identity()
+    name, *settings = objective.split()
+    options = dict(setting.partition(":")[::2] for setting in settings)
+    if name in IDENTITY_OBJECTIVES:
+        return links.signed_square() if "sqrt" in options else links.identity()
+    if name in ("poisson", "gamma", "tweedie"):
+        return links.exponential()
+    if name in ("binary", "multiclassova"):
+        return links.logistic(float(options["sigmoid"]))
+    if name == "cross_entropy":
+        return links.logistic()
+    if name == "cross_entropy_lambda":
+        return links.softplus()
+    if name == "multiclass":
+        return links.softmax()
+    raise CannotRead(f"LightGBM objective {name!r} is not known")
+
+
+class _Trees:
+    """The numbers of all trees' text, each field as one array over the trees."""
+
+    def __init__(self, text: str) -> None:
+        fields: dict[str, list[str]] = {key: [] for key in TREE_KEYS}
+        n_trees = 0
+        with_sets: list[int] = []
+        for line in text.split("\n"):
+            key, equals, value = line.partition("=")
+            if not equals:
+                continue
+            if key == "Tree":
+                n_trees += 1
+            elif key in fields:
+                fields[key].append(value)
+                if key == "cat_boundaries":
+                    with_sets.append(n_trees - 1)
+            elif key in ("leaf_const", "num_features", "leaf_features", "leaf_coeff"):
+                raise CannotRead("LightGBM linear trees hold linear models in their leaves")
+            else:
+                raise CannotRead(f"a LightGBM tree has an unknown field {key!r}")
+        if "1" in fields["is_linear"]:
+            raise CannotRead("LightGBM linear trees hold linear models in their leaves")
+        self.n_trees = n_trees
+        self.n_leaves = _numbers(fields["num_leaves"], np.int64)
+        n_splits = self.n_leaves - 1
+        if len(self.n_leaves) != n_trees or (n_splits < 0).any():
+            raise CannotRead("a LightGBM tree has no leaves")
+        self.column = _numbers(fields["split_feature"], np.int64)
+        self.threshold = _numbers(fields["threshold"], np.float64)
+        self.decision = _numbers(fields["decision_type"], np.int64)
+        self.left = _numbers(fields["left_child"], np.int64)
+        self.right = _numbers(fields["right_child"], np.int64)
+        self.leaf_value = _numbers(fields["leaf_value"], np.float64)
+        self.leaf_count = _numbers(fields["leaf_count"], np.float64)
+        self.split_count = _numbers(fields["internal_count"], np.float64)
+        per_split = (self.column, self.threshold, self.decision, self.left, self.right)
+        if any(len(array) != n_splits.sum() for array in per_split):
+            raise CannotRead("a LightGBM tree has fields of different lengths")
+        if len(self.leaf_value) != self.n_leaves.sum():
+            raise CannotRead("a LightGBM tree has fields of different lengths")
+        self.tree_of_split = np.repeat(np.arange(n_trees), n_splits)
+        self.is_set = (self.decision & CATEGORICAL) > 0
+        self.missing_type = (self.decision >> 2) & 3
+        if (self.decision >> 4).any() or (self.missing_type == 3).any():
+            raise CannotRead(f"LightGBM decision_type {int(self.decision.max())} is not known")
+        self.sets, self.set_number = self._read_sets(fields, with_sets)
+
+    def _read_sets(
+        self, fields: dict[str, list[str]], with_sets: list[int]
+    ) -> tuple[list[NDArray], NDArray[np.int64]]:
+        """Every tree's bitsets, and for each categorical split the number of its set."""
+        sets: list[NDArray] = []
+        first = np.zeros(self.n_trees, np.int64)
+        for tree, bounds_text, words_text in zip(
+            with_sets, fields["cat_boundaries"], fields["cat_threshold"]
+        ):
+            first[tree] = len(sets)
+            bounds = np.array(bounds_text.split(), np.int64)
+            words = np.array(words_text.split(), np.uint32)
+            for start, stop in zip(bounds[:-1], bounds[1:]):
+                bits = np.unpackbits(words[start:stop].astype("<u4").view(np.uint8), bitorder="little")
+                sets.append(np.flatnonzero(bits))
+        number = np.full(len(self.decision), -1, np.int64)
+        own = self.tree_of_split[self.is_set]
+        number[self.is_set] = first[own] + self.threshold[self.is_set].astype(np.int64)
+        if number.size and number.max() >= len(sets):
+            raise CannotRead("a LightGBM split refers to a category set that is not there")
+        return sets, number
+
+    def forest(self, n_columns: int, n_outputs: int, scale: float, tiny_is_zero: bool) -> Forest:
+        """Splits first, then leaves, tree by tree: LightGBM numbers leaves as ``~leaf``."""
+        n_splits = self.n_leaves - 1
+        root = np.concatenate([[0], np.cumsum(n_splits + self.n_leaves)])
+        split_at = _places(root[:-1], n_splits)
+        leaf_at = _places(root[:-1] + n_splits, self.n_leaves)
+        n_nodes = int(root[-1])
+
+        def absolute(child: NDArray[np.int64]) -> NDArray[np.int64]:
+            start = root[self.tree_of_split]
+            return np.where(child >= 0, start + child, start + n_splits[self.tree_of_split] + ~child)
+
+        def spread(values: NDArray, fill: Any, dtype: Any) -> NDArray:
+            out = np.full(n_nodes, fill, dtype)
+            out[split_at] = values
+            return out
+
+        value = np.zeros(n_nodes)
+        value[leaf_at] = self.leaf_value * scale
+        weight = np.full(n_nodes, np.nan)
+        if len(self.split_count) == len(split_at):
+            weight[split_at] = self.split_count
+        if len(self.leaf_count) == len(leaf_at):
+            weight[leaf_at] = self.leaf_count
+        nodes = Nodes.of(
+            column=spread(self.column, 0, np.int64),
+            threshold=spread(self._thresholds(tiny_is_zero), 0.0, np.float64),
+            missing_left=spread(self._missing_left(), False, bool),
+            zero_missing=spread(~self.is_set & (self.missing_type == MISSING_ZERO), False, bool),
+            set_number=spread(self.set_number, -1, np.int64),
+            left=spread(absolute(self.left), -1, np.int64),
+            right=spread(absolute(self.right), -1, np.int64),
+            value=value,
+            weight=weight,
+        )
+        return assemble(
+            nodes,
+            tree_root=root[:-1],
+            tree_output=np.arange(self.n_trees) % n_outputs,
+            base=np.zeros(n_outputs),
+            n_columns=n_columns,
+            sets=self.sets,
+        )
+
+    def _thresholds(self, tiny_is_zero: bool) -> NDArray[np.float64]:
+        """Dense matrices drop numbers as small as 1e-35 to 0 before any comparison.
+
+        All of them then go where 0 goes, which moves a threshold in their midst to their edge.
+        """
+        if not tiny_is_zero:
+            return self.threshold
+        below = np.nextafter(-ZERO_THRESHOLD, -np.inf)
+        tiny = (self.threshold >= -ZERO_THRESHOLD) & (self.threshold < ZERO_THRESHOLD)
+        edge = np.where(self.threshold >= 0.0, ZERO_THRESHOLD, below)
+        return np.where(tiny, edge, self.threshold)
+
+    def _missing_left(self) -> NDArray[np.bool_]:
+        default_left = (self.decision & DEFAULT_LEFT) > 0
+        as_zero = self.threshold >= 0.0
+        numeric = np.where(self.missing_type == MISSING_NONE, as_zero, default_left)
+        return np.where(self.is_set, False, numeric)
+
+
+def _numbers(texts: list[str], dtype: Any) -> NDArray:
+    return np.array(" ".join(texts).split(), dtype=dtype)
+
+
+def _places(start: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
+    """``start[t], start[t] + 1, ...`` of each tree, one after another."""
+    before = np.cumsum(count) - count
+    return np.arange(int(count.sum())) + np.repeat(start - before, count)
+
+
+def _encoder(table: Table, trees: _Trees, pandas_categorical: Any) -> Encoder:
+    numbers = Numbers(plain_integers_float32=True)
+    rules: list[Rule] = [numbers] * len(table.names)
+    category_columns = set(np.unique(trees.column[trees.is_set]).tolist())
+    both = category_columns & set(np.unique(trees.column[~trees.is_set]).tolist())
+    if both:
+        raise CannotRead(f"column {table.names[min(both)]!r} is split both as a number and as a category")
+    for position in category_columns:
+        rules[position] = CategoryNumbers(numbers, negative_fraction_is_zero=True)
+
+    head = table.slice(0, min(table.n_rows, 100))
+    with_levels = [i for i, name in enumerate(table.names) if head.column(name).kind == "categorical"]
+    if with_levels:
+        known = pandas_categorical or []
+        if len(known) != len(with_levels):
+            raise CannotRead(
+                f"the table has {len(with_levels)} categorical columns, the LightGBM model was trained on "
+                f"{len(known)}"
+            )
+        for position, levels in zip(with_levels, known):
+            rules[position] = Levels(tuple(levels))
+    check_numeric(head, set(range(len(table.names))) - set(with_levels))
+    return Encoder(table.names, tuple(rules))

@@ -1,0 +1,47 @@
+"""TreeModel: a Forest, how the caller's frame becomes its input, and how raw becomes response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from icefield.forest.form import Forest
+    from icefield.frame import Table
+
+
+class CannotRead(Exception):
+    """A model cannot be turned into a Forest exactly; the message is the reason, for people."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """From raw sums to the response: ``apply`` maps (..., n_raw) to (..., n_response).
+
+    `additive` says that the response is the raw sum itself.
+    """
+
+    name: str
+    apply: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    additive: bool = False
+
+
+@dataclass(frozen=True)
+class TreeModel:
+    """A model read as trees.
+
+    `encode` turns any rows of the caller's table into the float64 matrix the Forest routes on;
+    it is pure, thread-safe, and treats every row by itself. `drives` says which of the matrix's
+    columns a frame column decides; a frame column that is absent decides none.
+    """
+
+    forest: Forest
+    encode: Callable[[Table], NDArray[np.float64]]
+    drives: Mapping[Any, tuple[int, ...]]
+    link: Link
+    source: str
+    tolerance: float = 1e-12

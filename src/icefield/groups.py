@@ -1,0 +1,103 @@
+"""Groups: what ``by=`` means, as one code per row and a label per group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.distribution import weighted_quantiles
+from icefield.errors import InputError, InputTypeError, complaint
+from icefield.features import column_name
+from icefield.frame import ORDERED_KINDS, Column, Table, _column_of_array, table_of
+
+FEW = 10  # numbers with more distinct values than this are cut into quartiles
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """A partition of the rows: ``codes[i]`` is the number of row i's label."""
+
+    name: str
+    codes: NDArray[np.intp]
+    labels: tuple[Any, ...]
+
+
+def groups_of(by: Any, table: Table, weights: NDArray[np.float64] | None) -> Groups | None:
+    """Read ``by``: a column of X, an array or series with one entry per row, or None."""
+    if by is None:
+        return None
+    if isinstance(by, (str, int, np.integer, tuple)) and not isinstance(by, bool):
+        column = table.column(column_name(by, table, "by"))
+        return _grouped(column, str(column.name), weights)
+    column = _given_column(by, table.n_rows)
+    return _grouped(column, str(column.name), weights)
+
+
+def _given_column(by: Any, n_rows: int) -> Column:
+    name = getattr(by, "name", None) or "group"
+    if hasattr(by, "to_frame") and not isinstance(by, np.ndarray):
+        column = table_of(
+            by.to_frame("group") if type(by).__module__.startswith("pandas") else by.to_frame(), "by"
+        )
+        read = column.column(column.names[0])
+    else:
+        try:
+            array = np.asarray(by)
+        except Exception as error:
+            raise InputTypeError(complaint("by", "must be a column name or one entry per row", by)) from error
+        if array.ndim != 1:
+            raise InputError(
+                complaint("by", "must be a column name or one entry per row", by, "pass a 1-D array")
+            )
+        read = _column_of_array("group", array)
+    if len(read.values) != n_rows:
+        raise InputError(
+            complaint(
+                "by", f"must have one entry for each of the {n_rows} rows of X", f"{len(read.values)} entries"
+            )
+        )
+    read.name = name
+    return read
+
+
+def _grouped(column: Column, name: str, weights: NDArray[np.float64] | None) -> Groups:
+    if column.kind in ORDERED_KINDS and len(np.unique(column.values[~column.missing])) > FEW:
+        codes, labels = _quartiles(column, name, weights)
+    else:
+        codes, labels = column.codes.copy(), column.levels.tolist()
+    occurring = np.unique(codes[codes >= 0])
+    renumbered = np.full(len(labels) + 1, -1, dtype=np.intp)
+    renumbered[occurring] = np.arange(len(occurring))
+    codes = renumbered[codes]
+    kept = [labels[i] for i in occurring]
+    if column.any_missing:
+        codes[column.missing] = len(kept)
+        kept.append(None)
+    if len(kept) > 50:
+        raise InputError(
+            complaint("by", "has too many groups to show", f"{len(kept)} groups", "group rare levels first")
+        )
+    return Groups(name, codes.astype(np.intp), tuple(kept))
+
+
+def _quartiles(
+    column: Column, name: str, weights: NDArray[np.float64] | None
+) -> tuple[NDArray[np.int64], list[str]]:
+    known = ~column.missing
+    values = column.values[known]
+    cuts = np.unique(
+        weighted_quantiles(values, np.array([0.25, 0.5, 0.75]), None if weights is None else weights[known])
+    )
+    codes = np.full(len(column.values), -1, dtype=np.int64)
+    codes[known] = np.searchsorted(cuts, values, side="left")
+
+    def text(value: Any) -> str:
+        return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
+
+    labels = [f"{name} <= {text(cuts[0])}"]
+    labels += [f"{text(a)} < {name} <= {text(b)}" for a, b in zip(cuts[:-1], cuts[1:])]
+    labels.append(f"{name} > {text(cuts[-1])}")
+    return codes, labels

@@ -1,0 +1,235 @@
+"""What every kind of model is reduced to, and the checks every answer passes.
+
+An `Adapter` is a way of asking (rows in, the library's own answer out) with the facts needed to
+interpret it. This module also owns the two conventions shared by all libraries: how an answer
+becomes a float matrix, and how outputs are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.errors import ModelError, complaint, shortened
+from icefield.models.rows import RowForm
+
+if TYPE_CHECKING:
+    from icefield.frame import Table
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Names of a model's outputs and what ``target=None`` selects.
+
+    Attributes
+    ----------
+    names : one label per column of the answer
+    default : positions given when no target was asked for
+    absent : labels a user may well ask for that have no column, and why
+    """
+
+    names: tuple[Any, ...]
+    default: tuple[int, ...]
+    absent: Mapping[Any, str] = field(default_factory=dict)
+
+
+Naming = Callable[[tuple[int, ...]], Outputs]
+"""From the widths of an answer's blocks (several when the answer is a list) to its outputs."""
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """How one model is asked on one scale.
+
+    Attributes
+    ----------
+    kind : what the model is, in words
+    scale_label : what its numbers are, for axes
+    answer : rows in the model's form -> the library's own answer
+    naming : names the outputs once the shape of an answer is known
+    columns : the columns the model was fitted on, or None when it does not know names
+    n_columns : how many columns it was fitted on, or None when unknown
+    names_are_made_up : the library invented `columns` (fitted without names), so they bind nobody
+    forms : the forms of rows it takes, best first; empty for whatever it accepts when tried
+    avoid : why a table's own library must not be handed over though the model may take it, or None
+    parallel : may be called from several threads, and gains by it
+    notes : what the user should know
+    """
+
+    kind: str
+    scale_label: str
+    answer: Callable[[Any], Any]
+    naming: Naming
+    columns: tuple[Any, ...] | None = None
+    n_columns: int | None = None
+    names_are_made_up: bool = False
+    forms: tuple[RowForm, ...] = ()
+    avoid: Callable[[Table], str | None] | None = None
+    parallel: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def type_name(model: Any) -> str:
+    return type(model).__name__
+
+
+def comes_from(model: Any, library: str) -> bool:
+    """Whether the object's class, or one it derives from, is defined by a library."""
+    return any(base.__module__.split(".")[0] == library for base in type(model).__mro__)
+
+
+# --- answers -------------------------------------------------------------------------------------
+
+
+def as_blocks(answer: Any) -> list[NDArray[Any]]:
+    """An answer as a list of 2-D arrays: one, or several for a list of probability matrices."""
+    if isinstance(answer, (list, tuple)) and answer and all(np.ndim(part) == 2 for part in answer):
+        return [np.asarray(part) for part in answer]
+    array = _as_array(answer)
+    return [array[:, None] if array.ndim == 1 else array]
+
+
+def as_matrix(answer: Any, n_rows: int) -> NDArray[np.float64]:
+    """An answer as a float64 matrix of `n_rows` rows, or an error that says what came back."""
+    blocks = as_blocks(answer)
+    for block in blocks:
+        if block.ndim != 2:
+            raise _no_prediction(
+                f"an array of shape {block.shape}", "one number (or one row of numbers) per row"
+            )
+        if len(block) != n_rows:
+            raise _no_prediction(f"{len(block)} rows of numbers for {n_rows} rows of X", "one per row")
+    if any(block.shape[1] == 0 for block in blocks):
+        raise _no_prediction("an array without columns", "at least one number per row")
+    matrix = blocks[0] if len(blocks) == 1 else np.hstack(blocks)
+    if matrix.dtype.kind == "c":
+        raise _no_prediction("complex numbers", "real numbers")
+    if matrix.dtype.kind not in "fiub":
+        matrix = _objects_as_numbers(matrix)
+    return np.asarray(matrix, dtype=np.float64)
+
+
+def _as_array(answer: Any) -> NDArray[Any]:
+    if answer is None:
+        raise _no_prediction("None", "an array of numbers")
+    if hasattr(answer, "detach"):  # a torch tensor, possibly on another device or with a gradient
+        answer = answer.detach().cpu()
+    if hasattr(answer, "toarray"):
+        answer = answer.toarray()
+    try:
+        return np.asarray(answer)
+    except Exception as error:
+        raise _no_prediction(f"{type(answer).__name__}", "an array of numbers") from error
+
+
+def _objects_as_numbers(matrix: NDArray[Any]) -> NDArray[np.float64]:
+    received = f"{shortened(matrix.ravel()[:1].tolist()[0] if matrix.size else None)} (dtype {matrix.dtype})"
+    if matrix.dtype.kind != "O" or any(isinstance(value, (str, bytes)) for value in matrix.ravel().tolist()):
+        raise _no_prediction(received, "numbers")
+    try:
+        return matrix.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise _no_prediction(received, "numbers") from error
+
+
+def _no_prediction(received: str, wanted: str) -> ModelError:
+    return ModelError(
+        complaint(
+            "model",
+            f"answered with something that is no prediction: {received}; wanted {wanted}",
+            hint="pass a function that returns an array of shape (rows,) or (rows, outputs)",
+        )
+    )
+
+
+# --- names ---------------------------------------------------------------------------------------
+
+
+def plain_labels(labels: Any) -> tuple[Any, ...]:
+    """Class labels as plain Python values, so that names compare and print like the user's own."""
+    return tuple(np.asarray(labels).tolist())
+
+
+class SingleOrNumbered:
+    """One output by its given name; several as ``y0``, ``y1``, ... (or given names of that number)."""
+
+    def __init__(self, single: Any, several: Sequence[Any] | None = None, stem: str = "y") -> None:
+        self.single, self.several, self.stem = single, several, stem
+
+    def __call__(self, widths: tuple[int, ...]) -> Outputs:
+        width = sum(widths)
+        if self.several is not None and len(self.several) == width:
+            names = tuple(self.several)
+        elif width == 1:
+            names = (self.single,)
+        else:
+            names = tuple(f"{self.stem}{i}" for i in range(width))
+        return Outputs(names, tuple(range(width)))
+
+
+class Positions:
+    """Outputs of a model that names nothing: one ``prediction``, or positions."""
+
+    def __init__(self, names: Sequence[Any] | None = None) -> None:
+        self.names = names
+
+    def __call__(self, widths: tuple[int, ...]) -> Outputs:
+        width = sum(widths)
+        if self.names is not None and len(self.names) == width:
+            names = tuple(self.names)
+        else:
+            names = ("prediction",) if width == 1 else tuple(range(width))
+        return Outputs(names, tuple(range(width)))
+
+
+class ByClass:
+    """Outputs of a classifier: its class labels.
+
+    Two classes in two columns default to the second, the positive class. A margin of a binary
+    classifier is one column named for the positive class. A model of several outputs (a list of
+    label arrays) has its columns named ``y0=label``, and each binary output defaults to its
+    positive class.
+
+    Parameters
+    ----------
+    classes : array of labels, or a list of arrays for several outputs
+    exclusive : whether a row has exactly one class; False for one column per independent label
+    """
+
+    def __init__(self, classes: Any, exclusive: bool = True) -> None:
+        self.several = isinstance(classes, (list, tuple))
+        self.classes = [plain_labels(c) for c in classes] if self.several else [plain_labels(classes)]
+        self.exclusive = exclusive
+
+    def __call__(self, widths: tuple[int, ...]) -> Outputs:
+        if self.several:
+            return self._outputs_of_several(widths)
+        labels, width = self.classes[0], sum(widths)
+        if width == 1 and len(labels) == 2:
+            reason = (
+                f"the margin has one output, for class {labels[1]!r}; that of {labels[0]!r} is its negative"
+            )
+            return Outputs((labels[1],), (0,), {labels[0]: reason})
+        if width == len(labels):
+            binary = width == 2 and self.exclusive
+            return Outputs(labels, (1,) if binary else tuple(range(width)))
+        return SingleOrNumbered("prediction")(widths)
+
+    def _outputs_of_several(self, widths: tuple[int, ...]) -> Outputs:
+        names: list[str] = []
+        default: list[int] = []
+        if widths == tuple(len(labels) for labels in self.classes):
+            for i, labels in enumerate(self.classes):
+                chosen = [1] if len(labels) == 2 else range(len(labels))
+                default.extend(len(names) + c for c in chosen)
+                names.extend(f"y{i}={label}" for label in labels)
+        elif sum(widths) == len(self.classes) and all(len(labels) == 2 for labels in self.classes):
+            names = [f"y{i}={labels[1]}" for i, labels in enumerate(self.classes)]
+            default = list(range(len(names)))
+        else:
+            return SingleOrNumbered("prediction")(widths)
+        return Outputs(tuple(names), tuple(default))

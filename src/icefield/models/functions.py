@@ -1,0 +1,24 @@
+"""Plain callables: any ``f(rows) -> numbers``, on its one scale.
+
+This is also the road for models of other frameworks (Keras, JAX, a remote service): the user
+wraps the call, icefield treats the answer like any other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from icefield.errors import ModelError, complaint
+from icefield.models.adapter import Adapter, Positions
+
+
+def read_function(model: Any, scale: str) -> Adapter:
+    """The adapter of a callable; it has one scale, that of what it returns."""
+    if scale == "raw":
+        raise ModelError(
+            complaint(
+                "scale", "cannot be 'raw': a function has only the scale of what it returns",
+                hint='pass a function that returns the margin, with scale="response"',
+            )
+        )  # fmt: skip
+    return Adapter(kind="function", scale_label="prediction", answer=model, naming=Positions())

@@ -1,0 +1,295 @@
+"""What to draw, without saying with which library.
+
+A `Picture` is one or several `Panel`s; a panel has two axes and a list of marks in drawing
+order. Positions are plain floats: numbers as they are, times as days since 1970, levels as
+0, 1, 2, ... Colours are slots of the palette (an int), the theme's own ``"text"`` and
+``"muted"``, or whatever colour the user named. The backends (`matplotlib`, `plotly`) know these
+few shapes and nothing of effects, so a kind of picture exists once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float = NDArray[np.float64]
+Colour = int | str
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """One axis of a panel.
+
+    Attributes
+    ----------
+    label : what it shows, with unit or scale
+    kind : ``"number"``, ``"integer"`` (ticks at whole numbers only), ``"time"`` or ``"category"``
+    low, high : what must be visible; None leaves it to the marks
+    ticks : for categories, the text at 0, 1, 2, ...
+    missing : where the missing point stands, beyond the last value, or None
+    """
+
+    label: str = ""
+    kind: str = "number"
+    low: float | None = None
+    high: float | None = None
+    ticks: tuple[str, ...] = ()
+    missing: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ColourScale:
+    """Numbers as colours: a range, its name on the colour bar, and whether zero is its middle."""
+
+    low: float
+    high: float
+    label: str = ""
+    diverging: bool = False
+    cmap: Any = None
+    time: bool = False
+
+
+# --- marks -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A curve. `width` multiplies the theme's line width; where `faded` the curve is only hinted at.
+
+    `step` is None (straight between points) or ``"pre"``: the value at x holds back to the previous x.
+    """
+
+    x: Float
+    y: Float
+    colour: Colour = 0
+    label: str | None = None
+    width: float = 1.0
+    dashed: bool = False
+    step: str | None = None
+    faded: NDArray[np.bool_] | None = None
+    markers: bool = False
+    alpha: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """The area between two curves."""
+
+    x: Float
+    low: Float
+    high: Float
+    colour: Colour = 0
+    step: str | None = None
+    alpha: float = 0.18
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Many thin curves on one x: `y` is ``(curves, points)``; coloured alike, by slot or by scale."""
+
+    x: Float
+    y: Float
+    colour: Colour = "muted"
+    slots: tuple[Colour, ...] | None = None
+    values: Float | None = None
+    scale: ColourScale | None = None
+    alpha: float = 0.2
+    width: float = 0.5
+    step: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Dots:
+    """Points, with an optional interval each; `size` multiplies the theme's marker size."""
+
+    x: Float
+    y: Float
+    colour: Colour = 0
+    label: str | None = None
+    low: Float | None = None
+    high: Float | None = None
+    size: float = 1.0
+    alpha: float = 1.0
+    faded: NDArray[np.bool_] | None = None
+    hollow: bool = False
+    slots: tuple[Colour, ...] | None = None
+    values: Float | None = None
+    scale: ColourScale | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Bars:
+    """Bars from zero, with an optional interval each; `slots` colours them one by one."""
+
+    x: Float
+    y: Float
+    width: float = 0.7
+    colour: Colour = 0
+    label: str | None = None
+    low: Float | None = None
+    high: Float | None = None
+    slots: tuple[Colour, ...] | None = None
+    faded: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Strip:
+    """A histogram along the foot of the panel, outside its y scale: where the data is.
+
+    Bars run from ``lefts`` to ``rights``; the tallest fills the strip.
+    """
+
+    lefts: Float
+    rights: Float
+    counts: Float
+    height: float = 0.11
+
+
+@dataclass(frozen=True, eq=False)
+class Rug:
+    """Short ticks along the foot of the panel, one per value."""
+
+    x: Float
+    height: float = 0.03
+    alpha: float = 0.35
+    name: str = "rug"
+
+
+@dataclass(frozen=True, eq=False)
+class Margin:
+    """A histogram outside the panel, along its ``"top"`` or ``"right"`` edge."""
+
+    side: str
+    lefts: Float
+    rights: Float
+    counts: Float
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """Colours over the plane: `z` is ``(len(y), len(x))``, NaN where nothing is to be shown.
+
+    `style` is ``"cells"`` (with the cells' edges), ``"contour"`` (with the points) or ``"surface"``.
+    `hull` is a polygon outside which nothing is shown; `values` writes the numbers into the cells.
+    """
+
+    x: Float
+    y: Float
+    z: Float
+    scale: ColourScale
+    style: str = "cells"
+    hull: Float | None = None
+    values: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A thin straight line across the panel at one x or one y."""
+
+    x: float | None = None
+    y: float | None = None
+    dashed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeText:
+    """Small text beyond the right edge of the panel, one per position on the category axis."""
+
+    at: Float
+    texts: tuple[str, ...]
+    header: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Sparks:
+    """Tiny curves beyond the right edge, one per position on the category axis, each in its own scale."""
+
+    at: Float
+    curves: tuple[tuple[Float, Float], ...]
+    header: str = ""
+    slots: tuple[Colour, ...] | None = None
+
+
+Mark = Line | Band | Curves | Dots | Bars | Strip | Rug | Margin | Field | Rule | EdgeText | Sparks
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Two axes (three for a surface) and the marks between them.
+
+    `flip` draws the x axis of the description vertically (long lists of levels read better so);
+    `note` is a small line above the panel that says what is shown.
+    """
+
+    x: Axis
+    y: Axis
+    marks: tuple[Mark, ...]
+    title: str = ""
+    note: str = ""
+    legend_title: str = ""
+    scale: ColourScale | None = None
+    flip: bool = False
+    z: Axis | None = None
+
+    @property
+    def labelled(self) -> list[Mark]:
+        """The marks that a legend names, each label once."""
+        seen: dict[str, Mark] = {}
+        for mark in self.marks:
+            label = getattr(mark, "label", None)
+            if label is not None and label not in seen:
+                seen[label] = mark
+        return list(seen.values())
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """Panels in reading order, `columns` to a row."""
+
+    panels: tuple[Panel, ...]
+    columns: int = 1
+    title: str = ""
+    note: str = ""
+    share_y: bool = False
+    share_x: bool = False
+    panel_size: tuple[float, float] = field(default=(6.4, 4.4))
+
+    @property
+    def rows(self) -> int:
+        return -(-len(self.panels) // max(1, self.columns))
+
+
+# --- limits ----------------------------------------------------------------------------------------
+
+
+def value_range(marks: tuple[Mark, ...] | list[Mark]) -> tuple[float, float] | None:
+    """The smallest and largest y that the marks show, or None when they show none."""
+    found: list[Float] = []
+    for mark in marks:
+        if isinstance(mark, (Line, Curves)):
+            found.append(mark.y)
+        elif isinstance(mark, Band):
+            found += [mark.low, mark.high]
+        elif isinstance(mark, (Dots, Bars)):
+            found += [part for part in (mark.y, mark.low, mark.high) if part is not None]
+            if isinstance(mark, Bars):
+                found.append(np.zeros(1))
+        elif isinstance(mark, Rule) and mark.y is not None:
+            found.append(np.array([mark.y]))
+    finite = [part[np.isfinite(part)] for part in found]
+    finite = [part for part in finite if part.size]
+    if not finite:
+        return None
+    return min(float(part.min()) for part in finite), max(float(part.max()) for part in finite)
+
+
+def with_shared_values(panels: tuple[Panel, ...]) -> tuple[Panel, ...]:
+    """The panels with one y range that holds all of them."""
+    ranges = [(p.y.low, p.y.high) for p in panels if p.y.low is not None and p.y.high is not None]
+    if not ranges:
+        return panels
+    low, high = min(r[0] for r in ranges), max(r[1] for r in ranges)
+    return tuple(replace(p, y=replace(p.y, low=low, high=high)) for p in panels)

@@ -1,0 +1,71 @@
+"""Progress of long work: silent for two seconds, then a bar on a terminal or in a notebook.
+
+Anywhere else (a pipe, a log, a test) nothing is ever printed.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+PATIENCE = 2.0
+
+
+class Progress:
+    """Counts units of work done; shows a bar once the work has taken `PATIENCE` seconds.
+
+    Examples
+    --------
+    >>> with Progress("partial dependence", total=3) as progress:
+    ...     progress.advance()
+    """
+
+    def __init__(self, title: str, total: float) -> None:
+        self.title, self.total, self.done = title, total, 0.0
+        self._began = time.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def advance(self, units: float = 1.0) -> None:
+        """Report finished work; call it from the thread that owns the progress."""
+        self.done += units
+        if self._bar is None and time.monotonic() - self._began > PATIENCE and visible():
+            self._start()
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self.done)
+
+    def _start(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        self._bar = Bar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._bar.add_task(self.title, total=self.total)
+        self._bar.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def visible() -> bool:
+    """Whether a person is watching: a terminal on stderr, or a notebook."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        return True
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and type(shell).__name__ == "ZMQInteractiveShell"

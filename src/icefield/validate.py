@@ -1,0 +1,143 @@
+"""Checks of plain arguments: one line where they are used, one clear message when they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
+from icefield.features import column_name
+from icefield.frame import Table
+
+
+def choice(parameter: str, value: Any, allowed: Sequence[str]) -> None:
+    """A word from a list."""
+    if not isinstance(value, str):
+        raise InputTypeError(complaint(parameter, f"must be one of {', '.join(map(repr, allowed))}", value))
+    if value not in allowed:
+        raise InputError(
+            complaint(parameter, f"must be one of {', '.join(map(repr, allowed))}", value, did_you_mean(value, allowed))
+        )  # fmt: skip
+
+
+def count(parameter: str, value: Any, least: int = 1, optional: bool = False) -> None:
+    """A whole number of at least `least`."""
+    if value is None and optional:
+        return
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise InputTypeError(complaint(parameter, "must be a whole number", value))
+    if value < least:
+        raise InputError(complaint(parameter, f"must be at least {least}", value))
+
+
+def share(parameter: str, value: Any) -> None:
+    """A number strictly between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise InputTypeError(complaint(parameter, "must be a number between 0 and 1", value))
+    if not 0.0 < value < 1.0:
+        raise InputError(
+            complaint(parameter, "must be a number between 0 and 1", value, "write 0.01 for 1 %")
+        )
+
+
+def probabilities(values: Any) -> tuple[float, ...]:
+    """Quantile probabilities, in the order given."""
+    if values is None:
+        return ()
+    if isinstance(values, (str, bytes)):
+        raise InputTypeError(
+            complaint("quantiles", "must be numbers between 0 and 1", values, "write [0.1, 0.9]")
+        )
+    items = [values] if isinstance(values, (int, float)) else list(values)
+    for item in items:
+        if isinstance(item, bool) or not isinstance(item, (int, float, np.integer, np.floating)):
+            raise InputTypeError(
+                complaint("quantiles", "must be numbers between 0 and 1", item, "write [0.1, 0.9]")
+            )
+        if not 0.0 <= item <= 1.0:
+            raise InputError(
+                complaint("quantiles", "must be numbers between 0 and 1", item, "write [0.1, 0.9]")
+            )
+    if len({float(i) for i in items}) != len(items):
+        raise InputError(complaint("quantiles", "names a probability twice", values))
+    return tuple(float(item) for item in items)
+
+
+def weights(given: Any, table: Table) -> NDArray[np.float64] | None:
+    """Row weights: an array, or the name of a column of X."""
+    if given is None:
+        return None
+    if isinstance(given, (str, int, np.integer)) and not isinstance(given, bool):
+        values = table.column(column_name(given, table, "weights")).to_float()
+    else:
+        try:
+            values = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputTypeError(
+                complaint("weights", "must be numbers, one per row, or a column of X", given)
+            ) from error
+    if values.shape != (table.n_rows,):
+        raise InputError(
+            complaint("weights", f"must have one entry for each of the {table.n_rows} rows of X",
+                      f"an array of shape {values.shape}")
+        )  # fmt: skip
+    if not np.isfinite(values).all():
+        raise InputError(complaint("weights", "must be finite", values[~np.isfinite(values)][0]))
+    if (values < 0).any():
+        raise InputError(complaint("weights", "must not be negative", float(values[values < 0][0])))
+    if values.sum() == 0:
+        raise InputError(complaint("weights", "must not all be zero", "only zeros"))
+    return values
+
+
+def observed(given: Any, n_rows: int) -> NDArray[Any] | None:
+    """Observed targets, one (or one row) per row of X."""
+    if given is None:
+        return None
+    values = np.asarray(given)
+    if values.ndim not in (1, 2) or values.shape[0] != n_rows:
+        raise InputError(
+            complaint("y", f"must have one entry for each of the {n_rows} rows of X", f"an array of shape {values.shape}")
+        )  # fmt: skip
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+
+
+def row_positions(rows: Any, n_rows: int, seed: int) -> NDArray[np.intp]:
+    """Positions from a number of rows (seeded sample), a boolean mask or positions, ascending if sampled."""
+    if isinstance(rows, (int, np.integer)) and not isinstance(rows, bool):
+        if rows < 1:
+            raise InputError(complaint("rows", "must be at least 1", int(rows)))
+        if rows >= n_rows:
+            return np.arange(n_rows)
+        return np.sort(np.random.default_rng(seed).choice(n_rows, int(rows), replace=False))
+    if isinstance(rows, (str, bytes, bool, float)):
+        raise InputTypeError(
+            complaint(
+                "rows", "must be a number of rows, a boolean mask or positions", rows, "write rows=1000"
+            )
+        )
+    try:
+        chosen = np.asarray(rows)
+    except Exception as error:
+        raise InputTypeError(
+            complaint("rows", "must be a number of rows, a boolean mask or positions", rows)
+        ) from error
+    if chosen.ndim != 1:
+        raise InputError(complaint("rows", "must be one-dimensional", f"shape {chosen.shape}"))
+    if chosen.dtype == bool:
+        if len(chosen) != n_rows:
+            raise InputError(
+                complaint("rows", f"as a mask must have one entry for each of the {n_rows} rows of X", f"{len(chosen)} entries")
+            )  # fmt: skip
+        chosen = np.flatnonzero(chosen)
+    elif chosen.dtype.kind not in "iu":
+        raise InputTypeError(complaint("rows", "must be a number of rows, a boolean mask or positions", rows))
+    if len(chosen) == 0:
+        raise InputError(complaint("rows", "chooses no row", rows))
+    if chosen.min() < 0 or chosen.max() >= n_rows:
+        outside = chosen[(chosen < 0) | (chosen >= n_rows)][0]
+        raise InputError(complaint("rows", f"holds a position outside the {n_rows} rows of X", int(outside)))
+    return chosen.astype(np.intp)
