@@ -1,4 +1,4 @@
-"""Tables: the only module that touches data frames.
+"""Tables: the only module, with `columns`, that touches data frames.
 
 A `Table` is rows of labelled columns in whatever library the caller uses: pandas (numpy,
 nullable or Arrow dtypes), polars, pyarrow, numpy arrays or scipy sparse matrices. It hides how each library
@@ -7,13 +7,11 @@ selects, repeats and rewrites columns, and promises three things:
 * the caller's frame is never changed;
 * a rewritten column keeps its dtype and its category levels, so that models which check them
   accept the frame (only fractional values the user asked for turn an integer column to float);
-* `Column` shows every library's data in one form: numpy values, a missing mask, and codes
-  and levels for categories.
+* `Column` (from `icefield.columns`) shows every library's data in one form.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -23,108 +21,43 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.columns import (
+    NUMERIC_KINDS,
+    ORDERED_KINDS,
+    TIME_KINDS,
+    Column,
+    column_of_array,
+    column_of_series,
+    is_missing_value,
+    library_named,
+    missing_as_none,
+    object_array,
+)
 from icefield.errors import InputError, InputTypeError, MissingDependencyError, complaint, did_you_mean
+from icefield.replacement import (
+    UNSET,
+    array_values,
+    arrow_array,
+    common_dtype,
+    own_missing,
+    pandas_values,
+    polars_series,
+)
 
-NUMERIC_KINDS = ("float", "integer")
-TIME_KINDS = ("datetime", "date", "duration")
-ORDERED_KINDS = (*NUMERIC_KINDS, *TIME_KINDS)
-
-
-class Column:
-    """One column in library-independent form.
-
-    Attributes
-    ----------
-    name : label
-    kind : ``"float" | "integer" | "boolean" | "categorical" | "datetime" | "date" | "duration" | "other"``
-    values : numpy array; unspecified (but valid) content where `missing`, except NaN and NaT
-    missing : boolean mask
-    codes, levels : for categories, level numbers (-1 missing) and level values in level order
-    """
-
-    def __init__(
-        self,
-        name: Any,
-        kind: str,
-        values: NDArray[Any],
-        missing: NDArray[np.bool_],
-        codes: NDArray[np.int64] | None = None,
-        levels: NDArray[Any] | None = None,
-    ) -> None:
-        self.name, self.kind, self.values, self.missing = name, kind, values, missing
-        self._codes, self._levels = codes, levels
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.values.dtype
-
-    @cached_property
-    def any_missing(self) -> bool:
-        return bool(self.missing.any())
-
-    @cached_property
-    def _coded(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        """Codes and levels; plain strings, booleans and numbers get sorted distinct values as levels."""
-        if self._codes is not None and self._levels is not None:
-            return self._codes, self._levels
-        present = self.values[~self.missing]
-        codes = np.full(len(self.values), -1, dtype=np.int64)
-        if self.values.dtype == object:
-            levels = object_array(_sorted_mixed(set(present.tolist())))
-            lookup = {level: code for code, level in enumerate(levels.tolist())}
-            codes[~self.missing] = np.fromiter((lookup[v] for v in present.tolist()), np.int64, len(present))
-        else:
-            levels, codes[~self.missing] = np.unique(present, return_inverse=True)
-        return codes, levels
-
-    @property
-    def codes(self) -> NDArray[np.int64]:
-        return self._coded[0]
-
-    @property
-    def levels(self) -> NDArray[Any]:
-        return self._coded[1]
-
-    def to_float(self) -> NDArray[np.float64]:
-        """Numbers as float64 with NaN for missing; times as their underlying count."""
-        if self.kind == "categorical" or self.kind == "other":
-            raise InputTypeError(
-                f"Column {self.name!r} holds categories, which have no numeric value. "
-                "Hint: ask for a numeric column."
-            )
-        if self.kind in TIME_KINDS:
-            out = self.values.astype(np.int64).astype(np.float64)
-        else:
-            out = self.values.astype(np.float64)
-        if self.any_missing:
-            out[self.missing] = np.nan
-        return out
-
-
-def object_array(values: Sequence[Any]) -> NDArray[Any]:
-    """A 1-D object array, also of tuples and arrays (which `np.array` would stack)."""
-    out = np.empty(len(values), dtype=object)
-    for i, value in enumerate(values):
-        out[i] = value
-    return out
-
-
-def _sorted_mixed(values: set[Any]) -> list[Any]:
-    try:
-        return sorted(values)
-    except TypeError:  # mixed types: by type name, then text, so that the order is at least stable
-        return sorted(values, key=lambda v: (type(v).__name__, str(v)))
-
-
-def is_missing_value(value: Any) -> bool:
-    """None, NaN, NaT or a library's NA."""
-    if value is None:
-        return True
-    if isinstance(value, (float, np.floating)):
-        return bool(np.isnan(value))
-    if isinstance(value, (np.datetime64, np.timedelta64)):
-        return bool(np.isnat(value))
-    return type(value).__name__ in ("NAType", "NaTType")
+__all__ = [
+    "NUMERIC_KINDS",
+    "ORDERED_KINDS",
+    "TIME_KINDS",
+    "ArrayTable",
+    "Column",
+    "FrameTable",
+    "SparseTable",
+    "Table",
+    "frame_of",
+    "is_missing_value",
+    "object_array",
+    "table_of",
+]
 
 
 class Table(ABC):
@@ -304,7 +237,7 @@ class ArrayTable(Table):
         return ArrayTable(self.native[start:stop], self.names if self.named else None)
 
     def _read(self, name: Any) -> Column:
-        return _column_of_array(name, self.native[:, self._position(name)])
+        return column_of_array(name, self.native[:, self._position(name)])
 
     def _repeated(self, times: int, points: Mapping[Any, NDArray[Any]]) -> ArrayTable:
         dtype = self.native.dtype
@@ -324,7 +257,7 @@ class ArrayTable(Table):
             return self
         columns = {str(n): np.ascontiguousarray(self.native[:, i]) for i, n in enumerate(self.names)}
         if library == "pandas":
-            pandas = _library("pandas")
+            pandas = library_named("pandas")
             frame = pandas.DataFrame(self.native, columns=list(self.names))
             return FrameTable(frame.infer_objects() if self.native.dtype == object else frame, "pandas")
         return FrameTable(nw.from_dict(columns, backend=library).to_native(), library)
@@ -361,10 +294,10 @@ class SparseTable(Table):
         return SparseTable(self.native[start:stop])
 
     def _read(self, name: Any) -> Column:
-        return _column_of_array(name, self.native[:, [name]].toarray().ravel())
+        return column_of_array(name, self.native[:, [name]].toarray().ravel())
 
     def _repeated(self, times: int, points: Mapping[Any, NDArray[Any]]) -> SparseTable:
-        sparse = _library("scipy.sparse")
+        sparse = library_named("scipy.sparse")
         # Drop the moving columns once, then add them back as one sparse matrix of the new values.
         keep = np.ones(self.native.shape[1])
         keep[list(points)] = 0.0
@@ -452,23 +385,23 @@ class FrameTable(Table):
         if self.library == "pandas":
             frame = _fresh_index(self.native.take(positions))
             for name, values in points.items():
-                frame[name] = _pandas_values(values, self.native[name].dtype).take(spread)
+                frame[name] = pandas_values(values, self.native[name].dtype).take(spread)
             return self._with(frame)
         if self.library == "polars":
-            moved = [_polars_series(n, v, self.native.schema[n])[spread] for n, v in points.items()]
+            moved = [polars_series(n, v, self.native.schema[n])[spread] for n, v in points.items()]
             return self._with(self.native[positions].with_columns(moved))
         frame = self.native.take(positions)
         for name, values in points.items():
-            new = _arrow_array(values, self.native.schema.field(name).type).take(spread)
+            new = arrow_array(values, self.native.schema.field(name).type).take(spread)
             frame = frame.set_column(self.names.index(name), name, new)
         return self._with(frame)
 
     def _read(self, name: Any) -> Column:
         if self.library == "pandas":
-            return _column_of_series(name, nw.from_native(self.native[name], series_only=True))
+            return column_of_series(name, nw.from_native(self.native[name], series_only=True))
         if self.library == "polars":
-            return _column_of_series(name, nw.from_native(self.native.get_column(name), series_only=True))
-        return _column_of_series(
+            return column_of_series(name, nw.from_native(self.native.get_column(name), series_only=True))
+        return column_of_series(
             name, nw.from_native(self.native.column(self.names.index(name)), series_only=True)
         )
 
@@ -479,7 +412,7 @@ class FrameTable(Table):
             return ArrayTable(self.to_numpy(), self.names)
         frame = nw.from_native(self.native, eager_only=True)
         if library == "pandas":
-            _library("pandas")
+            library_named("pandas")
             return FrameTable(frame.to_pandas(), "pandas")
         if library == "polars":
             return FrameTable(frame.to_polars(), "polars")
@@ -511,222 +444,6 @@ def _fresh_index(frame: Any) -> Any:
     return frame.reset_index(drop=True)
 
 
-def _library(name: str) -> Any:
-    import importlib
-
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"This needs {name}, which is not installed. Hint: pip install {name.split('.')[0]}."
-        ) from error
-
-
-# --- reading columns -----------------------------------------------------------------------------
-
-
-def _column_of_array(name: Any, values: NDArray[Any]) -> Column:
-    code = values.dtype.kind
-    if code in "fc":
-        return Column(name, "float", values, np.isnan(values))
-    if code in "iu":
-        return Column(name, "integer", values, np.zeros(len(values), dtype=bool))
-    if code == "b":
-        return Column(name, "boolean", values, np.zeros(len(values), dtype=bool))
-    if code in "mM":
-        return Column(name, "datetime" if code == "M" else "duration", values, np.isnat(values))
-    if code in "US":
-        return Column(name, "categorical", values.astype(object), np.zeros(len(values), dtype=bool))
-    return _column_of_objects(name, values)
-
-
-def _column_of_objects(name: Any, values: NDArray[Any]) -> Column:
-    """An object column is read by what it holds, as one kind or as ``other``."""
-    items = values.tolist()
-    missing = np.fromiter((is_missing_value(v) for v in items), bool, len(items))
-    present = [v for v, gone in zip(items, missing) if not gone]
-    types = {type(v) for v in present}
-
-    def filled(dtype: Any, filler: Any) -> NDArray[Any]:
-        return np.array([filler if gone else v for v, gone in zip(items, missing)], dtype=dtype)
-
-    if not types:
-        return Column(name, "float", np.full(len(items), np.nan), missing)
-    if types <= {bool, np.bool_}:
-        return Column(name, "boolean", filled(bool, False), missing)
-    if all(issubclass(t, (int, np.integer)) and t is not bool for t in types):
-        return Column(name, "integer", filled(np.int64, 0), missing)
-    if all(issubclass(t, (int, float, np.integer, np.floating)) and t is not bool for t in types):
-        return Column(name, "float", filled(np.float64, np.nan), missing)
-    if all(issubclass(t, dt.datetime) for t in types):
-        return Column(name, "datetime", filled("datetime64[us]", np.datetime64("NaT")), missing)
-    if all(issubclass(t, dt.date) for t in types):
-        return Column(name, "date", filled("datetime64[D]", np.datetime64("NaT")), missing)
-    if all(issubclass(t, dt.timedelta) for t in types):
-        return Column(name, "duration", filled("timedelta64[us]", np.timedelta64("NaT")), missing)
-    kind = "categorical" if all(t.__hash__ is not None for t in types) else "other"
-    return Column(name, kind, values.astype(object), missing)
-
-
-def _column_of_series(name: Any, series: nw.Series[Any]) -> Column:
-    dtype = series.dtype
-    if dtype in (nw.Categorical, nw.Enum):
-        return _column_of_categories(name, series)
-    if dtype == nw.Object or dtype == nw.Unknown:
-        return _column_of_objects(name, np.asarray(series.to_numpy(), dtype=object))
-    if dtype == nw.String:
-        return _column_of_objects(name, object_array(series.to_list()))
-    missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
-    if dtype == nw.Boolean:
-        return Column(name, "boolean", _filled(series, missing, False).astype(bool), missing)
-    if dtype.is_integer():
-        return Column(name, "integer", _filled(series, missing, 0), missing)
-    if dtype == nw.Decimal:
-        series, dtype = series.cast(nw.Float64), nw.Float64()
-    if dtype.is_float():
-        values = _filled(series, missing, 0.0)
-        if missing.any():
-            values = values.copy()
-            values[missing] = np.nan
-        return Column(name, "float", values, np.isnan(values))
-    if dtype == nw.Datetime:
-        if getattr(dtype, "time_zone", None):
-            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        return Column(name, "datetime", _times(series, "datetime64[us]"), missing)
-    if dtype == nw.Date:
-        return Column(name, "date", _times(series, "datetime64[D]").astype("datetime64[D]"), missing)
-    if dtype == nw.Duration:
-        return Column(name, "duration", _times(series, "timedelta64[us]"), missing)
-    return Column(name, "other", object_array(series.to_list()), missing)
-
-
-def _filled(series: nw.Series[Any], missing: NDArray[np.bool_], filler: Any) -> NDArray[Any]:
-    """Numbers as a numpy array of the column's own width, with a valid filler where missing."""
-    return np.asarray((series.fill_null(filler) if missing.any() else series).to_numpy())
-
-
-def _times(series: nw.Series[Any], unit: str) -> NDArray[Any]:
-    values = np.asarray(series.to_numpy())
-    return values if values.dtype.kind in "mM" else np.array(series.to_list(), dtype=unit)
-
-
-def _column_of_categories(name: Any, series: nw.Series[Any]) -> Column:
-    native = series.to_native()
-    if type(native).__module__.startswith("pandas"):
-        codes = native.cat.codes.to_numpy().astype(np.int64)
-        levels = native.cat.categories.to_numpy()
-    else:
-        values = series.to_list()
-        if series.dtype == nw.Enum:
-            declared = list(series.dtype.categories)  # type: ignore[attr-defined]
-        else:
-            declared = series.cat.get_categories().to_list()
-            seen = set(values)
-            declared = [level for level in declared if level in seen]
-        lookup = {level: code for code, level in enumerate(declared)}
-        levels = object_array(declared)
-        codes = np.fromiter((-1 if v is None else lookup[v] for v in values), np.int64, len(values))
-    missing = codes < 0
-    values_out = np.empty(len(codes), dtype=object)
-    if len(levels):
-        values_out[~missing] = levels[codes[~missing]]
-    return Column(name, "categorical", values_out, missing, codes, levels)
-
-
-# --- writing columns -----------------------------------------------------------------------------
-
-
-def _fractional(values: NDArray[Any]) -> bool:
-    """Whether numbers the user gave do not fit an integer column."""
-    if values.dtype.kind == "f":
-        finite = values[~np.isnan(values)]
-        return bool((finite != np.floor(finite)).any())
-    if values.dtype == object:
-        return any(
-            isinstance(v, (float, np.floating)) and not is_missing_value(v) and v != int(v)
-            for v in values.tolist()
-        )
-    return False
-
-
-def _without_missing(values: NDArray[Any]) -> list[Any]:
-    return [None if is_missing_value(v) else v for v in values.tolist()]
-
-
-def _pandas_values(values: NDArray[Any], dtype: Any) -> Any:
-    pandas = _library("pandas")
-    kind = getattr(dtype, "kind", "O")
-    if isinstance(dtype, np.dtype):
-        if kind in "iu" and (_fractional(values) or _any_missing(values)):
-            return np.array([np.nan if is_missing_value(v) else v for v in values.tolist()], dtype=np.float64)
-        if kind == "b" and _any_missing(values):
-            return object_array(_without_missing(values))
-        return values.astype(dtype) if kind != "O" else values.astype(object)
-    if isinstance(dtype, pandas.DatetimeTZDtype):
-        return (
-            pandas.DatetimeIndex(values.astype("datetime64[ns]"))
-            .tz_localize("UTC")
-            .tz_convert(dtype.tz)
-            .astype(dtype)
-        )
-    if kind in "iu" and _fractional(values):
-        dtype = "Float64" if "pyarrow" not in str(dtype) else "double[pyarrow]"
-    if values.dtype.kind in "mM" or (values.dtype.kind in "fiub" and not _any_missing(values)):
-        return pandas.array(values, dtype=dtype)
-    return pandas.array(_without_missing(values), dtype=dtype)
-
-
-def _any_missing(values: NDArray[Any]) -> bool:
-    if values.dtype.kind == "f":
-        return bool(np.isnan(values).any())
-    return values.dtype == object and any(is_missing_value(v) for v in values.tolist())
-
-
-def _polars_series(name: Any, values: NDArray[Any], dtype: Any) -> Any:
-    polars = _library("polars")
-    if dtype.is_integer() and _fractional(values):
-        dtype = polars.Float64
-    if dtype.is_temporal():
-        naive = polars.Series(name, values)
-        zone = getattr(dtype, "time_zone", None)
-        if zone:
-            return (
-                naive.cast(polars.Datetime(dtype.time_unit))
-                .dt.replace_time_zone("UTC")
-                .dt.convert_time_zone(zone)
-            )
-        return naive.cast(dtype)
-    if values.dtype.kind in "fiub" and not (_any_missing(values) and not dtype.is_float()):
-        return polars.Series(name, values).cast(dtype)
-    return polars.Series(name, _without_missing(values), dtype=dtype)
-
-
-def _arrow_array(values: NDArray[Any], kind: Any) -> Any:
-    arrow = _library("pyarrow")
-    if arrow.types.is_dictionary(kind):
-        plain = arrow.array(_without_missing(values), type=kind.value_type)
-        return plain.dictionary_encode().cast(kind)
-    if arrow.types.is_integer(kind) and _fractional(values):
-        kind = arrow.float64()
-    if arrow.types.is_temporal(kind):
-        if values.dtype.kind not in "mM":
-            return arrow.array(_without_missing(values), type=kind)
-        if arrow.types.is_date(kind):
-            return arrow.array(values.astype("datetime64[D]")).cast(kind)
-        if arrow.types.is_timestamp(kind):
-            return (
-                arrow.array(values.astype(f"datetime64[{kind.unit}]"))
-                .cast(arrow.timestamp(kind.unit))
-                .cast(kind)
-                if not kind.tz
-                else arrow.array(values.astype(f"datetime64[{kind.unit}]"), type=kind)
-            )
-        return arrow.array(values).cast(kind)
-    if values.dtype.kind in "fiub" and not (_any_missing(values) and not arrow.types.is_floating(kind)):
-        return arrow.array(values).cast(kind)
-    return arrow.array(_without_missing(values), type=kind)
-
-
 # --- making frames -------------------------------------------------------------------------------
 
 
@@ -742,10 +459,10 @@ def frame_of(columns: Mapping[str, Any], library: str) -> Any:
             )
     prepared = {
         str(name): (
-            _without_missing(values) if isinstance(values, np.ndarray) and values.dtype == object else values
+            missing_as_none(values) if isinstance(values, np.ndarray) and values.dtype == object else values
         )
         for name, values in columns.items()
     }
     if library == "pandas":
-        return cast(Any, _library("pandas")).DataFrame(prepared)
+        return cast(Any, library_named("pandas")).DataFrame(prepared)
     return nw.from_dict(prepared, backend=library).to_native()

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.columns import ORDERED_KINDS, Column, column_of_array
 from icefield.distribution import weighted_quantiles
 from icefield.errors import InputError, InputTypeError, complaint
 from icefield.features import column_name
-from icefield.frame import ORDERED_KINDS, Column, Table, _column_of_array, table_of
+from icefield.frame import Table, table_of
 
 FEW = 10  # numbers with more distinct values than this are cut into quartiles
 
@@ -52,7 +53,7 @@ def _given_column(by: Any, n_rows: int) -> Column:
             raise InputError(
                 complaint("by", "must be a column name or one entry per row", by, "pass a 1-D array")
             )
-        read = _column_of_array("group", array)
+        read = column_of_array("group", array)
     if len(read.values) != n_rows:
         raise InputError(
             complaint(

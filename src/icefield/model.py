@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,14 +26,14 @@ from icefield.errors import (
     did_you_mean,
     shortened,
 )
+from icefield.frame import Table, table_of
 from icefield.models.adapter import Adapter, Outputs, Positions, as_blocks, as_matrix, type_name
 from icefield.models.boosters import booster_reader
 from icefield.models.estimators import is_estimator, read_estimator
 from icefield.models.functions import read_function
 from icefield.models.rows import RowForm, usual_forms
-
-if TYPE_CHECKING:
-    from icefield.frame import Table
+from icefield.models.wrappers import is_pipeline, unwrapped
+from icefield.pipeline import Crossing, NoSplit, SplitPipeline, split_pipeline
 
 SCALES = ("response", "raw")
 PROBE_ROWS = 5
@@ -69,6 +69,7 @@ class Model:
     _answer: Callable[[Any], Any] = field(repr=False)
     _form: RowForm = field(repr=False)
     _warns: bool = field(repr=False, default=False)
+    _split: _SplitModel | None = field(repr=False, default=None)
 
     @property
     def outputs(self) -> tuple[Any, ...]:
@@ -78,8 +79,33 @@ class Model:
         """Predictions of the chosen outputs, one row per row of the table, one column per output."""
         if table.n_rows == 0:
             return np.empty((0, len(self.selected)))
-        rows = self._form.of(table.select(self.columns))
-        matrix = as_matrix(self._quietly(rows), table.n_rows)
+        return self._chosen(self._quietly(self._form.of(table.select(self.columns))), table.n_rows)
+
+    @property
+    def pipeline(self) -> SplitPipeline | None:
+        """The way of every column through the model's pipeline, or None when there is none to follow."""
+        return None if self._split is None else self._split.pipeline
+
+    def crossing(self, table: Table, moving: Iterable[Any]) -> CrossedRows:
+        """Rows ready to be asked at many grid points; what does not move is prepared once.
+
+        Parameters
+        ----------
+        table : a block of rows
+        moving : labels of the columns the grid points will replace
+        """
+        chosen = table.select(self.columns)
+        if self._split is None or table.n_rows == 0:
+            return CrossedRows(self, chosen)
+        # Labels are translated, since rows without names get those the pipeline was fitted with.
+        rows = _in_form(self._form, chosen)
+        labels = dict(zip(self.columns, rows.names))
+        crossing = self._split.pipeline.crossing(rows, [labels[name] for name in moving if name in labels])
+        return CrossedRows(self, chosen, crossing, labels)
+
+    def _chosen(self, answer: Any, n_rows: int) -> NDArray[np.float64]:
+        """The chosen outputs of an answer, once it is known to be one number per row and output."""
+        matrix = as_matrix(answer, n_rows)
         if matrix.shape[1] != len(self.all_outputs):
             raise ModelError(
                 complaint(
@@ -97,6 +123,43 @@ class Model:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=_NAMES_WARNING)
             return self._answer(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _SplitModel:
+    """A pipeline taken apart, and how to ask its last step on the model's scale."""
+
+    pipeline: SplitPipeline
+    answer: Callable[[Any], Any]
+
+
+class CrossedRows:
+    """A block of rows that can be asked at grid points again and again. Made by `Model.crossing`."""
+
+    def __init__(
+        self,
+        model: Model,
+        table: Table,
+        crossing: Crossing | None = None,
+        labels: Mapping[Any, Any] | None = None,
+    ) -> None:
+        self.n_rows = table.n_rows
+        self._model, self._table, self._crossing, self._labels = model, table, crossing, labels or {}
+
+    def predict(self, points: Mapping[Any, NDArray[Any]]) -> NDArray[np.float64]:
+        """Predictions of every row at every grid point, shape ``(points * rows, outputs)``, grid-major.
+
+        ``points`` maps each moving column to its value at each grid point.
+        """
+        model = self._model
+        size = len(next(iter(points.values())))
+        own = {name: values for name, values in points.items() if name in model.columns}
+        if not own:  # columns the model does not look at
+            return np.tile(model.predict(self._table), (size, 1))
+        if self._crossing is None or model._split is None:
+            return model.predict(self._table.crossed(own))
+        rows = self._crossing.at({self._labels[name]: values for name, values in own.items()})
+        return model._chosen(model._split.answer(rows), size * self.n_rows)
 
 
 def read_model(model: Any, table: Table, *, target: Any = None, scale: str = "response") -> Model:
@@ -118,7 +181,8 @@ def read_model(model: Any, table: Table, *, target: Any = None, scale: str = "re
     try:
         adapter = _adapter(model, scale)
         columns, names = _columns(adapter, table)
-        tried = _first_accepted(adapter, table.slice(0, PROBE_ROWS).select(columns), names)
+        probe = table.slice(0, PROBE_ROWS).select(columns)
+        tried = _first_accepted(adapter, probe, names)
     except IcefieldError:
         raise
     except Exception as error:
@@ -127,6 +191,7 @@ def read_model(model: Any, table: Table, *, target: Any = None, scale: str = "re
             raise ModelError(complaint("model", problem, hint="fit it first, then pass it")) from error
         raise
     outputs = _outputs(adapter, tried.answer)
+    split = _split(model, scale, _in_form(tried.form, probe), tried)
     return Model(
         native=model,
         kind=adapter.kind,
@@ -135,11 +200,12 @@ def read_model(model: Any, table: Table, *, target: Any = None, scale: str = "re
         all_outputs=outputs.names,
         selected=_selected(target, outputs),
         columns=columns,
-        notes=adapter.notes + tried.notes,
+        notes=adapter.notes + tried.notes + ((split.reason,) if isinstance(split, NoSplit) else ()),
         parallel=adapter.parallel and not tried.warns,
         _answer=adapter.answer,
         _form=tried.form,
         _warns=tried.warns,
+        _split=split if isinstance(split, _SplitModel) else None,
     )
 
 
@@ -307,6 +373,33 @@ def _refused(probe: Table, refusals: list[tuple[RowForm, Exception]]) -> Excepti
 def _one_line(error: Exception) -> str:
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text if len(text) <= 200 else text[:197] + '...'}"
+
+
+# --- which parts ---------------------------------------------------------------------------------
+
+
+def _in_form(form: RowForm, table: Table) -> Table:
+    """Rows in the form the model accepts, as a table again."""
+    return table if form == RowForm(table.library) else table_of(form.of(table))
+
+
+def _split(model: Any, scale: str, probe: Table, tried: _Trial) -> _SplitModel | NoSplit | None:
+    """A pipeline taken apart, if that provably gives the same answer; why not, if it is a pipeline."""
+    pipeline = unwrapped(model)
+    if not is_pipeline(pipeline) or tried.warns:
+        return None
+    split = split_pipeline(pipeline, probe)
+    if isinstance(split, NoSplit):
+        return split
+    try:
+        answer = _adapter(split.final, scale).answer
+        parts = as_matrix(answer(split.transform(probe)), probe.n_rows)
+    except Exception as error:
+        return NoSplit(f"the pipeline is transformed whole: its last step refused rows ({_one_line(error)})")
+    whole = as_matrix(tried.answer, probe.n_rows)
+    if parts.shape != whole.shape or not np.allclose(parts, whole, rtol=1e-9, atol=1e-12, equal_nan=True):
+        return NoSplit("the pipeline is transformed whole: its parts do not add up to its prediction")
+    return _SplitModel(split, answer)
 
 
 # --- which outputs -------------------------------------------------------------------------------

@@ -7,29 +7,71 @@ caller's rows. Every choice comes with a sentence for `Effect.why`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from icefield.engines import Engine
 from icefield.engines.brute import BruteEngine
+from icefield.errors import EngineError
 
 if TYPE_CHECKING:
+    from icefield.forest import TreeModel
     from icefield.frame import Table
     from icefield.model import Model
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The chosen engine and the reason."""
+    """The chosen engine, the reason, and the model as trees where it was read as such."""
 
     engine: Engine
     why: str
+    trees: TreeModel | None = None
 
 
-def choose(model: Model, table: Table, asked: str) -> Plan:
+class ReadingWarning(UserWarning):
+    """A model was read as trees, but they do not predict as the model does; brute force is used."""
+
+
+def choose(model: Model, table: Table, asked: str = "auto") -> Plan:
     """Pick the engine for a model; `asked` is ``"auto"``, ``"trees"`` or ``"brute"``."""
-    return Plan(BruteEngine(model), _with_notes("asked for with engine='brute'", model))
+    if asked == "brute":
+        return Plan(BruteEngine(model), _sentence("asked for with engine='brute'", model))
+    trees, reason = read_trees(model, table)
+    if trees is None:
+        if asked == "trees":
+            raise EngineError(
+                f"engine='trees' cannot answer for this model: {reason}. Hint: engine='auto' uses brute force here."
+            )
+        return Plan(BruteEngine(model), _sentence(f"brute force, because {reason}", model))
+    from icefield.engines.trees import TreesEngine
+
+    engine = TreesEngine(trees, model.scale, model.selected)
+    return Plan(engine, _sentence(f"exact, from the {trees.source} trees", model), trees)
 
 
-def _with_notes(why: str, model: Any) -> str:
+def read_trees(model: Model, table: Table) -> tuple[TreeModel | None, str]:
+    """The model as trees, checked against its own predictions; or None and the reason."""
+    from icefield.forest import CannotRead, read, self_check
+
+    rows = table.select(model.columns)
+    try:
+        trees = read(model.native, rows)
+    except CannotRead as reason:
+        return None, str(reason)
+    every_output = replace(model, selected=tuple(range(len(model.all_outputs))))
+    difference = self_check(trees, rows, every_output.predict, scale=model.scale)
+    if difference is None:
+        return trees, ""
+    # A reader that is wrong must be heard of, even where the curves stay right.
+    warnings.warn(
+        f"{type(model.native).__name__} was read as trees, but {difference}. Brute force is used instead.",
+        ReadingWarning,
+        stacklevel=2,
+    )
+    return None, f"the self-check failed: {difference}"
+
+
+def _sentence(why: str, model: Model) -> str:
     return "; ".join([why, *model.notes])

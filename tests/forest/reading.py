@@ -1,4 +1,4 @@
-"""What the readers' tests share: a table of awkward rows, and the checks of a read model."""
+"""What the readers' tests share: rows that sit on the thresholds, and the checks of a read model."""
 
 from __future__ import annotations
 
@@ -6,37 +6,100 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from icefield.forest.tree_model import TreeModel
-from icefield.frame import Table, table_of
+import pandas as pd
 from numpy.typing import NDArray
 
+from icefield.forest import TreeModel, read, walk
+from icefield.frame import Table, table_of
 
-def walk(forest: Any, matrix: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Each row's leaf in every tree (as a row of ``leaf_value``) and its raw outputs."""
-    n = len(matrix)
-    leaves = np.empty((n, len(forest.tree_root)), np.int64)
-    raw = np.tile(forest.base, (n, 1))
-    rows = np.arange(n)
-    zero = float(np.float32(1e-35))
-    for tree, root in enumerate(forest.tree_root):
-        at = np.full(n, root)
-        while (forest.node_left[at] >= 0).any():
-            inner = forest.node_left[at] >= 0
-            c = np.where(inner, forest.node_condition[at], 0)
-            x = matrix[rows, forest.condition_column[c]]
-            in_set = np.zeros(n, bool)
-            for s in np.unique(forest.condition_set[c]):
-                if s >= 0:
-                    members = forest.set_members[forest.set_start[s] : forest.set_start[s + 1]]
-                    in_set |= (forest.condition_set[c] == s) & np.isin(x, members)
-            left = np.where(forest.condition_set[c] >= 0, in_set, x <= forest.condition_threshold[c])
-            gone = np.isnan(x) | (forest.condition_zero_missing[c] & (np.abs(x) <= zero))
-            left = np.where(gone, forest.condition_missing_left[c], left)
-            at = np.where(inner, np.where(left, forest.node_left[at], forest.node_right[at]), at)
-        leaves[:, tree] = forest.node_leaf[at]
-        value = forest.leaf_value[leaves[:, tree]]
-        if forest.tree_output[tree] < 0:
-            raw += value
+
+def on_the_thresholds(
+    tree_model: TreeModel, X: Any, extra: tuple[float, ...] = (), columns: tuple[Any, ...] | None = None
+) -> Any:
+    """X with rows added that sit on thresholds, one ulp (of float64 and float32) beside them, or on `extra`.
+
+    Only float columns of X are moved (`columns` restricts them further).
+    """
+    forest = tree_model.forest
+    encoder_names = tree_model.encode.names
+    draw = np.random.default_rng(0)
+    is_frame = isinstance(X, pd.DataFrame)
+    names = list(X.columns) if is_frame else list(range(X.shape[1]))
+    added = []
+    for name in names if columns is None else columns:
+        kind = X[name].dtype if is_frame else X.dtype
+        if str(kind) not in ("float64", "float32"):
+            continue
+        here = np.isin(forest.condition_column, np.flatnonzero([n == name for n in encoder_names]))
+        thresholds = np.unique(forest.condition_threshold[here & (forest.condition_set < 0)])
+        thresholds = draw.permutation(thresholds)[:40]
+        with np.errstate(over="ignore"):
+            single = thresholds.astype(np.float32)
+            values = np.concatenate(
+                [
+                    thresholds,
+                    np.nextafter(thresholds, np.inf),
+                    np.nextafter(thresholds, -np.inf),
+                    single.astype(np.float64),
+                    np.nextafter(single, np.float32(np.inf)).astype(np.float64),
+                    np.nextafter(single, np.float32(-np.inf)).astype(np.float64),
+                    [0.0, -0.0, 5e-324, -5e-324, 1e-40, -1e-40],
+                    np.array(extra, dtype=np.float64),
+                ]
+            )
+        rows = draw.integers(0, len(X), len(values))
+        if is_frame:
+            moved = X.iloc[rows].reset_index(drop=True)
+            moved[name] = values.astype(kind)
         else:
-            raw[:, forest.tree_output[tree]] += value[:, 0]
-    return leaves, raw
+            moved = X[rows].copy()
+            moved[:, name] = values
+        added.append(moved)
+    return pd.concat([X, *added], ignore_index=True) if is_frame else np.concatenate([X, *added])
+
+
+def same_leaves(tree_model: TreeModel, table: Table, expected: NDArray[Any]) -> bool:
+    """Whether every row ends in the leaf the library says, up to how leaves are numbered."""
+    found = walk.leaves(tree_model.forest, tree_model.encode(table))
+    expected = np.asarray(expected).reshape(found.shape)
+    for tree in range(found.shape[1]):
+        pairs = set(zip(found[:, tree].tolist(), expected[:, tree].tolist()))
+        ours, theirs = {a for a, _ in pairs}, {b for _, b in pairs}
+        if not len(pairs) == len(ours) == len(theirs):
+            return False
+    return True
+
+
+def response(tree_model: TreeModel, table: Table) -> NDArray[np.float64]:
+    return tree_model.link.apply(walk.raw(tree_model.forest, tree_model.encode(table)))
+
+
+def error(tree_model: TreeModel, table: Table, expected: NDArray[Any], scale: str = "response") -> float:
+    """Largest difference from the library's own prediction, relative to its size."""
+    raw = walk.raw(tree_model.forest, tree_model.encode(table))
+    found = tree_model.link.apply(raw) if scale == "response" else raw
+    expected = np.asarray(expected, np.float64).reshape(len(found), -1)
+    assert found.shape == expected.shape
+    return float(np.max(np.abs(found - expected) / (1.0 + np.abs(expected))))
+
+
+def read_and_compare(
+    model: Any,
+    X: Any,
+    predict: Callable[[Any], Any],
+    leaves: Callable[[Any], Any] | None = None,
+    *,
+    raw: Callable[[Any], Any] | None = None,
+    extra: tuple[float, ...] = (),
+    move: bool = True,
+) -> TreeModel:
+    """Read a model and hold it against the library's own predictions and leaves on awkward rows."""
+    tree_model = read(model, table_of(X))
+    rows = on_the_thresholds(tree_model, X, extra) if move else X
+    table = table_of(rows)
+    assert error(tree_model, table, predict(rows)) <= tree_model.tolerance
+    if raw is not None:
+        assert error(tree_model, table, raw(rows), scale="raw") <= tree_model.tolerance
+    if leaves is not None:
+        assert same_leaves(tree_model, table, leaves(rows))
+    return tree_model

@@ -156,7 +156,7 @@ REGRESSORS = [
     DecisionTreeRegressor(max_depth=3),
     SVR(),
     KNeighborsRegressor(),
-    MLPRegressor((4,), max_iter=20, random_state=0),
+    MLPRegressor(hidden_layer_sizes=(4,), max_iter=20, random_state=0),
     GaussianProcessRegressor(),
     make_pipeline(StandardScaler(), SVR()),
     GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2),
@@ -187,7 +187,11 @@ def test_outlier_detectors_give_their_score(estimator, scale):
     model = read_model(native, TABLE, scale=scale)
     assert (model.kind, model.outputs) == ("outlier detector", ("score",))
     assert model.scale_label == "anomaly score (higher is more normal)"
-    close(model.predict(TABLE)[:, 0], native.decision_function(FRAME))
+    actual = model.predict(TABLE)[:, 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # LocalOutlierFactor warns of missing names whatever it gets
+        expected = native.decision_function(FRAME)
+    close(actual, expected)
 
 
 def test_an_outlier_detector_that_cannot_score_new_rows_says_what_to_write():
@@ -306,7 +310,8 @@ def test_the_raw_scale_of_a_log_link_is_the_log(estimator):
     "estimator",
     [LinearRegression(), RandomForestRegressor(5, random_state=0), GradientBoostingRegressor(n_estimators=5),
      HistGradientBoostingRegressor(max_iter=5), TweedieRegressor(power=0), SVR(),
-     MLPRegressor((4,), max_iter=20, random_state=0), make_pipeline(StandardScaler(), Ridge()),
+     MLPRegressor(hidden_layer_sizes=(4,), max_iter=20, random_state=0),
+     make_pipeline(StandardScaler(), Ridge()),
      FrozenEstimator(Ridge().fit(FRAME, Y))],
     ids=lambda m: type(m).__name__,
 )  # fmt: skip

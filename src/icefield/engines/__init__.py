@@ -75,7 +75,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Resources:
-    """What an engine may use: bytes beside the input, threads, processes, a progress sink."""
+    """What an engine may use: bytes beside the input, threads, processes; and the seed."""
 
     memory: int = 256 * 2**20
     threads: int | None = None
@@ -102,28 +102,28 @@ class Moments:
 
     @classmethod
     def of(cls, values: Float, weights: Float | None, spread: bool) -> Moments:
-        """Moments over the first axis of `values`, shaped ``(rows, outputs, *grid)``."""
-        rows = values.shape[0]
-        if rows == 0:
-            return cls.empty(values.shape[1:], spread)
-        if weights is None:
-            total, squared = float(rows), float(rows)
-            mean = values.mean(axis=0)
-        else:
-            total, squared = float(weights.sum()), float(np.square(weights).sum())
-            if total == 0.0:
-                return cls(rows, 0.0, 0.0, *cls._blank(values.shape[1:], spread))
-            mean = np.tensordot(weights, values, axes=(0, 0)) / total
-        m2 = None
-        if spread:
-            deviation = values - mean
-            np.square(deviation, out=deviation)
-            m2 = deviation.sum(axis=0) if weights is None else np.tensordot(weights, deviation, (0, 0))
-        return cls(rows, total, squared, mean, m2)
+        """Moments over the first axis of `values`, shaped ``(rows, outputs, *grid)``.
 
-    @staticmethod
-    def _blank(shape: tuple[int, ...], spread: bool) -> tuple[Float, Float | None]:
-        return np.zeros(shape), np.zeros(shape) if spread else None
+        Sums run along contiguous rows, so that a grid point's moments are the same to the last bit
+        whichever other grid points are in the array.
+        """
+        lanes = np.ascontiguousarray(np.moveaxis(values, 0, -1))
+        rows, shape = lanes.shape[-1], lanes.shape[:-1]
+        weight, squared = float(rows), float(rows)
+        if weights is not None:
+            weight, squared = float(weights.sum()), float(np.square(weights).sum())
+        if weight == 0.0:
+            return cls(rows, 0.0, 0.0, np.zeros(shape), np.zeros(shape) if spread else None)
+        with np.errstate(invalid="ignore", over="ignore"):  # infinite predictions give NaN spreads
+            mean = (lanes if weights is None else lanes * weights).sum(axis=-1) / weight
+            m2 = None
+            if spread:
+                deviation = lanes - mean[..., None]
+                np.square(deviation, out=deviation)
+                if weights is not None:
+                    deviation *= weights
+                m2 = deviation.sum(axis=-1)
+        return cls(rows, weight, squared, mean, m2)
 
     def merge(self, other: Moments) -> Moments:
         """Moments of both sets of rows together (Chan et al.'s pairwise update)."""
@@ -132,11 +132,12 @@ class Moments:
         if self.weight == 0.0:
             return Moments(self.count + other.count, other.weight, other.weight_squared, other.mean, other.m2)
         weight = self.weight + other.weight
-        shift = other.mean - self.mean
-        mean = self.mean + shift * (other.weight / weight)
-        m2 = None
-        if self.m2 is not None and other.m2 is not None:
-            m2 = self.m2 + other.m2 + np.square(shift) * (self.weight * other.weight / weight)
+        with np.errstate(invalid="ignore", over="ignore"):
+            shift = other.mean - self.mean
+            mean = self.mean + shift * (other.weight / weight)
+            m2 = None
+            if self.m2 is not None and other.m2 is not None:
+                m2 = self.m2 + other.m2 + np.square(shift) * (self.weight * (other.weight / weight))
         return Moments(self.count + other.count, weight, self.weight_squared + other.weight_squared, mean, m2)
 
     @property

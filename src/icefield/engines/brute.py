@@ -3,15 +3,14 @@
 Rows are taken in blocks, and as many grid points per call as the memory budget and about a
 second of work allow. Only running moments are kept: nothing of size rows x grid exists unless
 individual curves were asked for, or quantiles, which hold one slab of grid points at a time.
+
+How large a call is depends on how quick the model proves to be; what is summed in which order
+does not, so the same question has the same answer on a busy machine and on an idle one.
 """
 
 from __future__ import annotations
 
-import os
-import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,16 +19,17 @@ from numpy.typing import NDArray
 
 from icefield.distribution import weighted_quantiles
 from icefield.engines import Answer, Moments, Question, Resources, Sample
+from icefield.engines.pool import Block, Pace, Pool
 from icefield.errors import BudgetError
 from icefield.progress import Progress
 
 if TYPE_CHECKING:
-    from icefield.frame import Table
     from icefield.model import Model
 
 Float = NDArray[np.float64]
 
-ROWS_PER_CALL = 32_768  # enough to drown a call's fixed cost, small enough to stay near the cache
+ROWS_PER_CALL = 16_384  # enough to drown a call's fixed cost, small enough to stay near the cache
+FIRST_ROWS = 64  # predictions of the first call, which shows how slow the model is
 SECONDS_PER_CALL = 0.5  # so that Ctrl-C is answered within a second
 COPIES = 4  # a repeated block, the model's own copy of it, its validation and its output
 
@@ -43,60 +43,33 @@ class BruteEngine:
         self.model = model
 
     def answer(self, questions: Sequence[Question], sample: Sample, resources: Resources) -> list[Answer]:
-        calls = sum(int(np.prod(q.shape)) for q in questions) * sample.n_rows
-        with Progress("asking the model", total=calls) as progress, _pool(self.model, resources) as pool:
-            return [_Work(self.model, q, sample, resources, pool, progress).run() for q in questions]
+        """One answer per question, in their order."""
+        for question in questions:
+            check_fits(question, sample.n_rows, len(self.model.outputs), resources.memory)
+        predictions = sum(int(np.prod(q.shape)) for q in questions) * sample.n_rows
+        with Pool(self.model, resources) as pool, Progress("asking the model", predictions) as progress:
+            most = self._largest_call(sample, resources.memory // (2 * pool.workers))
+            pace = Pace(FIRST_ROWS, most, SECONDS_PER_CALL)
+            # Blocks depend on the budget alone, since they decide the order of summation.
+            block_rows = _power_of_two(min(ROWS_PER_CALL, self._largest_call(sample, resources.memory // 2)))
+            return [
+                _Work(self.model, q, sample, resources.memory, min(block_rows, sample.n_rows), pool, pace)
+                .run(progress)
+                for q in questions
+            ]  # fmt: skip
+
+    def _largest_call(self, sample: Sample, memory: int) -> int:
+        per_prediction = COPIES * sample.table.row_bytes + 24 * len(self.model.outputs)
+        return max(1, min(ROWS_PER_CALL, memory // per_prediction))
 
 
-@dataclass
-class _Pool:
-    """Where calls run: here, on threads, or in processes; results come back in order."""
+@dataclass(frozen=True)
+class _Call:
+    """Some rows at some grid points; `last` when it completes the rows of its block there."""
 
-    workers: int
-    executor: Executor | None
-
-    def __enter__(self) -> _Pool:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.executor is not None:
-            self.executor.shutdown(wait=True, cancel_futures=True)
-
-    def map(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-        """Like `map`, with at most two tasks a worker in flight so that memory stays bounded."""
-        if self.executor is None:
-            for task in tasks:
-                yield function(*task)
-            return
-        waiting: deque[Future[Any]] = deque()
-        try:
-            for task in tasks:
-                waiting.append(self.executor.submit(function, *task))
-                if len(waiting) > 2 * self.workers:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
-
-
-def _pool(model: Model, resources: Resources) -> _Pool:
-    if resources.processes is not None and resources.processes > 1:
-        return _Pool(resources.processes, ProcessPoolExecutor(resources.processes))
-    wanted = resources.threads
-    if wanted is None:
-        wanted = (os.cpu_count() or 1) if model.parallel else 1
-    elif not model.shareable:
-        wanted = 1
-    return _Pool(wanted, ThreadPoolExecutor(wanted) if wanted > 1 else None)
-
-
-def predict_crossed(model: Model, block: Table, points: dict[Any, NDArray[Any]]) -> Float:
-    """Predictions of all rows of a block at each grid point, shape ``(points, rows, outputs)``."""
-    size = len(next(iter(points.values())))
-    values = model.predict(block.crossed(points))
-    return values.reshape(size, block.n_rows, -1)
+    rows: tuple[int, int]
+    points: tuple[int, int]
+    last: bool
 
 
 class _Work:
@@ -107,157 +80,171 @@ class _Work:
         model: Model,
         question: Question,
         sample: Sample,
-        resources: Resources,
-        pool: _Pool,
-        progress: Progress,
+        memory: int,
+        block_rows: int,
+        pool: Pool,
+        pace: Pace,
     ) -> None:
-        self.model, self.question, self.sample = model, question, sample
-        self.resources, self.pool, self.progress = resources, pool, progress
-        self.table = sample.table.select(model.columns)
+        self.question, self.sample, self.memory = question, sample, memory
+        self.block_rows, self.pool, self.pace = block_rows, pool, pace
         self.points = flat_points(question)
         self.size = int(np.prod(question.shape))
         self.outputs = len(model.outputs)
-        check_curves_fit(question, self.outputs, resources.memory)
 
-    def run(self) -> Answer:
-        question, n_rows = self.question, self.sample.n_rows
-        block_rows, grid_chunk = self._sizes()
-        rows_kept = question.rows
-        curves = None if rows_kept is None else np.empty((self.outputs, len(rows_kept), self.size))
-        slab = self._slab() if question.quantiles else self.size
-        parts: list[Answer] = []
-        for low in range(0, self.size, slab):
-            high = min(low + slab, self.size)
-            kept = np.empty((n_rows, self.outputs, high - low)) if question.quantiles else None
-            totals, groups = self._empty(high - low)
-            chunks = [(c, min(c + grid_chunk, high)) for c in range(low, high, grid_chunk)]
-            blocks = [(r, min(r + block_rows, n_rows)) for r in range(0, n_rows, block_rows)]
-            tasks = [(block, chunk) for block in blocks for chunk in chunks]
-            arguments = ((self.model, self._block(*block), self._chunk(*chunk)) for block, chunk in tasks)
-            # Chunks of one block are joined before merging, so that the sums do not depend on
-            # how many grid points went into a call.
-            joined: list[Float] = []
-            for (block, chunk), values in zip(tasks, self.pool.map(predict_crossed, arguments)):
-                self.progress.advance(values.shape[0] * values.shape[1])
-                joined.append(values)
-                if chunk != chunks[-1]:
-                    continue
-                whole = np.concatenate(joined) if len(joined) > 1 else joined[0]
-                joined = []
-                by_row = whole.transpose(1, 2, 0)
-                if kept is not None:
-                    kept[block[0] : block[1]] = by_row
-                if curves is not None and rows_kept is not None:
-                    inside = np.flatnonzero((rows_kept >= block[0]) & (rows_kept < block[1]))
-                    curves[:, inside, low:high] = by_row[rows_kept[inside] - block[0]].transpose(1, 0, 2)
-                totals, groups = self._merge(totals, groups, by_row, block)
-            parts.append(self._part(totals, groups, kept))
+    def run(self, progress: Progress) -> Answer:
+        kept = self.question.rows
+        curves = None if kept is None else np.empty((self.outputs, len(kept), self.size))
+        slab = self._slab() if self.question.quantiles else self.size
+        parts = [
+            self._part(low, min(low + slab, self.size), curves, progress)
+            for low in range(0, self.size, slab)
+        ]  # fmt: skip
         return self._assemble(parts, curves)
-
-    # --- sizes ---------------------------------------------------------------------------------
-
-    def _sizes(self) -> tuple[int, int]:
-        """Rows per block and grid points per call, within the memory budget and the second."""
-        bytes_per_row = COPIES * self.table.row_bytes + 24 * self.outputs
-        fitting = max(1, self.resources.memory // (2 * self.pool.workers * bytes_per_row))
-        most = max(1, min(ROWS_PER_CALL, fitting, self._rows_in_time()))
-        block_rows = min(self.sample.n_rows, most)
-        if block_rows < self.sample.n_rows:
-            block_rows = 1 << (block_rows.bit_length() - 1)  # a power of two: stable across runs
-        chunk = max(1, min(self.size, most // block_rows))
-        if self.pool.workers > 1:
-            # At least two calls a worker, so that none waits for the other.
-            share = -(-self.size // (2 * self.pool.workers))
-            chunk = min(chunk, max(1, share))
-        return block_rows, chunk
-
-    def _rows_in_time(self) -> int:
-        """How many rows a slow model predicts in a call's time; fast models are not limited."""
-        probe = self.table.slice(0, min(64, self.sample.n_rows))
-        began = time.perf_counter()
-        predict_crossed(self.model, probe, self._chunk(0, 1))
-        elapsed = time.perf_counter() - began
-        if elapsed < 0.05:
-            return ROWS_PER_CALL
-        return max(16, int(probe.n_rows * SECONDS_PER_CALL / elapsed))
 
     def _slab(self) -> int:
         """Grid points whose predictions for all rows fit half the budget, for exact quantiles."""
         per_point = 8 * self.sample.n_rows * self.outputs
-        return max(1, int(self.resources.memory // (2 * per_point)))
+        return max(1, int(self.memory // (2 * per_point)))
 
-    # --- pieces --------------------------------------------------------------------------------
+    # --- asking --------------------------------------------------------------------------------
 
-    def _block(self, start: int, stop: int) -> Table:
-        if start == 0 and stop == self.table.n_rows:
-            return self.table
-        return self.table.slice(start, stop)
+    def _calls(self, low: int, high: int) -> Iterator[_Call]:
+        """Calls for the grid points from `low` to `high`, block by block, as large as the pace allows."""
+        n_rows, blocks = self.sample.n_rows, -(-self.sample.n_rows // self.block_rows)
+        # A few blocks are cut so that every worker has two calls; many blocks do that by themselves.
+        shares = max(1, -(-2 * self.pool.workers // blocks)) if self.pool.workers > 1 else 1
+        share = -(-(high - low) // shares)
+        for start in range(0, n_rows, self.block_rows):
+            stop = min(start + self.block_rows, n_rows)
+            point = low
+            while point < high:
+                fitting = self.pace.predictions // (stop - start)
+                if fitting:
+                    end = min(point + min(fitting, share), high)
+                    yield _Call((start, stop), (point, end), True)
+                    point = end
+                else:  # a slow model: some of the rows at one point
+                    row = start
+                    while row < stop:
+                        end = min(row + max(1, self.pace.predictions), stop)
+                        yield _Call((row, end), (point, point + 1), end == stop)
+                        row = end
+                    point += 1
 
-    def _chunk(self, start: int, stop: int) -> dict[Any, NDArray[Any]]:
-        return {name: values[start:stop] for name, values in self.points.items()}
+    def _answered(self, low: int, high: int, progress: Progress) -> Iterator[tuple[_Call, Float]]:
+        """Every block's predictions, shape ``(outputs, points, rows)``, in the order of the calls."""
+        asked: list[_Call] = []
 
-    def _empty(self, size: int) -> tuple[Moments, list[Moments]]:
-        shape = (self.outputs, size)
-        spread = self.question.spread
-        return Moments.empty(shape, spread), [
-            Moments.empty(shape, spread) for _ in range(self.sample.n_groups)
-        ]
+        def questions() -> Iterator[tuple[Block, dict[Any, NDArray[Any]]]]:
+            rows, block = None, None
+            for call in self._calls(low, high):
+                if block is None or call.rows != rows:
+                    rows = call.rows
+                    block = Block(self.sample.table.slice(*rows), tuple(self.points))
+                asked.append(call)
+                yield block, {name: v[slice(*call.points)] for name, v in self.points.items()}
 
-    def _merge(
-        self, totals: Moments, groups: list[Moments], by_row: Float, block: tuple[int, int]
-    ) -> tuple[Moments, list[Moments]]:
-        weights = self.sample.weights
-        inside = None if weights is None else weights[block[0] : block[1]]
-        totals = totals.merge(Moments.of(by_row, inside, self.question.spread))
-        if self.sample.codes is not None:
-            codes = self.sample.codes[block[0] : block[1]]
-            for g in range(self.sample.n_groups):
+        pieces: list[Float] = []
+        for values in self.pool.ask(questions(), self.pace):
+            call = asked.pop(0)
+            progress.advance(values.shape[0] * values.shape[1])
+            # Rows last and contiguous: each sum over rows is then the same whatever else is in the call.
+            pieces.append(np.ascontiguousarray(values.transpose(2, 0, 1)))
+            if call.last:
+                whole = pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=-1)
+                start = call.rows[1] - whole.shape[-1]
+                pieces = []
+                yield _Call((start, call.rows[1]), call.points, True), whole
+
+    # --- summing -------------------------------------------------------------------------------
+
+    def _part(self, low: int, high: int, curves: Float | None, progress: Progress) -> Answer:
+        """The answer for the grid points from `low` to `high`, the grid flat."""
+        asked = self.question.quantiles
+        slab = np.empty((self.outputs, high - low, self.sample.n_rows)) if asked else None
+        totals = [Moments.empty((self.outputs, high - low), self.question.spread)] * (
+            1 + self.sample.n_groups
+        )
+        chunks: list[list[Moments]] = []
+        for call, values in self._answered(low, high, progress):
+            (start, stop), (first, last) = call.rows, call.points
+            if slab is not None:
+                slab[:, first - low : last - low, start:stop] = values
+            if curves is not None and self.question.rows is not None:
+                inside = np.flatnonzero((self.question.rows >= start) & (self.question.rows < stop))
+                chosen = values[:, :, self.question.rows[inside] - start]
+                curves[:, inside, first:last] = chosen.transpose(0, 2, 1)
+            chunks.append(self._moments(values, start, stop))
+            if last == high:  # the block is complete
+                block = [_side_by_side(list(pieces)) for pieces in zip(*chunks)]
+                totals = [total.merge(more) for total, more in zip(totals, block)]
+                chunks = []
+        if slab is None:
+            return Answer(totals[0], tuple(totals[1:]))
+        weights, codes = self.sample.weights, self.sample.codes
+        groups = [codes == g for g in range(self.sample.n_groups)]
+        return Answer(
+            totals[0],
+            tuple(totals[1:]),
+            lane_quantiles(slab, asked, weights),
+            tuple(lane_quantiles(slab[..., g], asked, None if weights is None else weights[g]) for g in groups),
+        )  # fmt: skip
+
+    def _moments(self, values: Float, start: int, stop: int) -> list[Moments]:
+        """Moments of all rows of a block, then of each group's."""
+        sample, spread = self.sample, self.question.spread
+        weights = None if sample.weights is None else sample.weights[start:stop]
+        by_row = np.moveaxis(values, -1, 0)
+        found = [Moments.of(by_row, weights, spread)]
+        if sample.codes is not None:
+            codes = sample.codes[start:stop]
+            for g in range(sample.n_groups):
                 chosen = codes == g
-                if chosen.any():
-                    part = None if inside is None else inside[chosen]
-                    groups[g] = groups[g].merge(Moments.of(by_row[chosen], part, self.question.spread))
-        return totals, groups
-
-    def _part(self, totals: Moments, groups: list[Moments], kept: Float | None) -> Answer:
-        if kept is None:
-            return Answer(totals, tuple(groups))
-        asked, weights, codes = self.question.quantiles, self.sample.weights, self.sample.codes
-        by_group = []
-        for g in range(self.sample.n_groups):
-            chosen = codes == g
-            by_group.append(
-                column_quantiles(kept[chosen], asked, None if weights is None else weights[chosen])
-            )
-        return Answer(totals, tuple(groups), column_quantiles(kept, asked, weights), tuple(by_group))
+                found.append(Moments.of(by_row[chosen], None if weights is None else weights[chosen], spread))
+        return found
 
     def _assemble(self, parts: list[Answer], curves: Float | None) -> Answer:
         shape = self.question.shape
 
-        def shaped(arrays: list[Float]) -> Float:
-            joined = np.concatenate(arrays, axis=-1)
-            return joined.reshape(*joined.shape[:-1], *shape)
+        def shaped(array: Float) -> Float:
+            return array.reshape(*array.shape[:-1], *shape)
 
         def moments(pieces: list[Moments]) -> Moments:
-            m2 = [p.m2 for p in pieces if p.m2 is not None]
-            first = pieces[0]
-            return Moments(
-                first.count,
-                first.weight,
-                first.weight_squared,
-                shaped([p.mean for p in pieces]),
-                shaped(m2) if m2 else None,
-            )
+            whole = _side_by_side(pieces)
+            whole.mean = shaped(whole.mean)
+            whole.m2 = None if whole.m2 is None else shaped(whole.m2)
+            return whole
 
         quantiles = [p.quantiles for p in parts if p.quantiles is not None]
+        n_groups = self.sample.n_groups
         return Answer(
             moments([p.total for p in parts]),
-            tuple(moments([p.groups[g] for p in parts]) for g in range(self.sample.n_groups)),
-            shaped(quantiles) if quantiles else None,
-            tuple(shaped([p.group_quantiles[g] for p in parts]) for g in range(self.sample.n_groups))
+            tuple(moments([p.groups[g] for p in parts]) for g in range(n_groups)),
+            shaped(np.concatenate(quantiles, axis=-1)) if quantiles else None,
+            tuple(shaped(np.concatenate([p.group_quantiles[g] for p in parts], axis=-1)) for g in range(n_groups))
             if quantiles
             else (),
-            None if curves is None else curves.reshape(*curves.shape[:2], *shape),
-        )
+            None if curves is None else shaped(curves),
+        )  # fmt: skip
+
+
+def _side_by_side(pieces: list[Moments]) -> Moments:
+    """Moments of the same rows at neighbouring grid points, as one."""
+    if len(pieces) == 1:
+        return pieces[0]
+    first, m2 = pieces[0], [p.m2 for p in pieces if p.m2 is not None]
+    return Moments(
+        first.count,
+        first.weight,
+        first.weight_squared,
+        np.concatenate([p.mean for p in pieces], axis=-1),
+        np.concatenate(m2, axis=-1) if m2 else None,
+    )
+
+
+def _power_of_two(number: int) -> int:
+    """The largest power of two that is not above a number: small changes of the budget change nothing."""
+    return 1 << (number.bit_length() - 1)
 
 
 def flat_points(question: Question) -> dict[Any, NDArray[Any]]:
@@ -270,26 +257,35 @@ def flat_points(question: Question) -> dict[Any, NDArray[Any]]:
     }
 
 
-def column_quantiles(kept: Float, probabilities: tuple[float, ...], weights: Float | None) -> Float:
-    """Quantiles over rows of ``(rows, outputs, points)``, shape ``(quantiles, outputs, points)``."""
-    out = np.full((len(probabilities), *kept.shape[1:]), np.nan)
-    if len(kept) == 0 or (weights is not None and not (weights > 0).any()):
+def lane_quantiles(lanes: Float, probabilities: tuple[float, ...], weights: Float | None) -> Float:
+    """Quantiles along the last axis of ``(outputs, points, rows)``, shape ``(quantiles, outputs, points)``.
+
+    A lane with a NaN has no quantiles: any number would pretend to know where that row stands.
+    """
+    out = np.full((len(probabilities), *lanes.shape[:-1]), np.nan)
+    if lanes.shape[-1] == 0 or (weights is not None and not (weights > 0).any()):
         return out
-    for o in range(kept.shape[1]):
-        for k in range(kept.shape[2]):
-            out[:, o, k] = weighted_quantiles(kept[:, o, k], np.array(probabilities), weights)
+    asked = np.array(probabilities)
+    counted = slice(None) if weights is None else weights > 0
+    for at in np.ndindex(*lanes.shape[:-1]):
+        if not np.isnan(lanes[at][counted]).any():
+            out[(slice(None), *at)] = weighted_quantiles(lanes[at], asked, weights)
     return out
 
 
-def check_curves_fit(question: Question, outputs: int, memory: int) -> None:
-    """Refuse to keep individual curves that would not fit the budget, naming their size."""
-    if question.rows is None:
-        return
-    size = 8 * outputs * len(question.rows) * int(np.prod(question.shape))
-    if size > memory:
-        fitting = int(memory // (8 * outputs * int(np.prod(question.shape))))
+def check_fits(question: Question, n_rows: int, outputs: int, memory: int) -> None:
+    """Refuse what would not fit the budget, with the size it would take."""
+    points = int(np.prod(question.shape))
+    if question.rows is not None and (size := 8 * outputs * len(question.rows) * points) > memory:
+        fitting = max(1, int(memory // (8 * outputs * points)))
         raise BudgetError(
-            f"{len(question.rows):,} individual curves x {int(np.prod(question.shape)):,} grid points would take "
+            f"{len(question.rows):,} individual curves x {points:,} grid points would take "
             f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB. Hint: keep a sample of the "
-            f"curves with rows={max(fitting, 1)} (averages still use every row), or raise Explainer(memory=...)."
+            f"curves with rows={fitting} (averages still use every row), or raise Explainer(memory=...)."
+        )
+    if question.quantiles and (size := 8 * outputs * n_rows) > memory:
+        raise BudgetError(
+            f"Exact quantiles need every row's prediction at a grid point at once: {n_rows:,} rows would take "
+            f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB. Hint: use a sample with "
+            f"rows={max(1, int(memory // (8 * outputs)))}, or raise Explainer(memory=...)."
         )

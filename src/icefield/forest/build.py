@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.forest.form import Forest
+from icefield.forest.form import Forest, validate
 from icefield.forest.tree_model import CannotRead
 
 
@@ -104,11 +105,7 @@ def assemble(
     is_split = nodes.left >= 0
 
     column = nodes.column[is_split]
-    if column.size and (column.min() < 0 or column.max() >= n_columns):
-        raise CannotRead(f"a split is on column {column.max()}, but the model has {n_columns} columns")
     value = nodes.value[~is_split]
-    if not (np.isfinite(value).all() and np.isfinite(base).all()):
-        raise CannotRead("a leaf value is not a finite number")
 
     set_start, set_members, set_position = _distinct_sets(sets)
     set_number = nodes.set_number[is_split]
@@ -127,25 +124,27 @@ def assemble(
     node_leaf = np.full(nodes.size, -1, np.int32)
     node_leaf[~is_split] = np.arange(len(value))
     is_set = set_number[first] >= 0
-    return Forest(
-        n_columns=n_columns,
-        n_outputs=len(base),
-        condition_column=column[first].astype(np.int32),
-        condition_threshold=np.where(is_set, np.nan, nodes.threshold[is_split][first] + 0.0),
-        condition_set=set_number[first].astype(np.int32),
-        condition_missing_left=nodes.missing_left[is_split][first],
-        condition_zero_missing=nodes.zero_missing[is_split][first],
-        set_start=set_start,
-        set_members=set_members,
-        tree_root=tree_root.astype(np.int32),
-        tree_output=np.asarray(tree_output, np.int32),
-        node_condition=node_condition,
-        node_left=nodes.left.astype(np.int32),
-        node_right=nodes.right.astype(np.int32),
-        node_leaf=node_leaf,
-        node_weight=nodes.weight,
-        leaf_value=value,
-        base=base,
+    return validate(
+        Forest(
+            n_columns=n_columns,
+            n_outputs=len(base),
+            condition_column=column[first].astype(np.int32),
+            condition_threshold=np.where(is_set, np.nan, nodes.threshold[is_split][first] + 0.0),
+            condition_set=set_number[first].astype(np.int32),
+            condition_missing_left=nodes.missing_left[is_split][first],
+            condition_zero_missing=nodes.zero_missing[is_split][first],
+            set_start=set_start,
+            set_members=set_members,
+            tree_root=tree_root.astype(np.int32),
+            tree_output=np.asarray(tree_output, np.int32),
+            node_condition=node_condition,
+            node_left=nodes.left.astype(np.int32),
+            node_right=nodes.right.astype(np.int32),
+            node_leaf=node_leaf,
+            node_weight=nodes.weight,
+            leaf_value=value,
+            base=base,
+        )
     )
 
 
@@ -223,10 +222,10 @@ def _widened(forest: Forest, value: NDArray, output: NDArray, n_outputs: int) ->
     """Each node's value as a vector over the joint outputs."""
     wide = np.zeros((len(value), n_outputs))
     bounds = np.append(forest.tree_root, len(value))
-    for tree, (first, last) in enumerate(zip(bounds[:-1], bounds[1:])):
+    for tree, (first, last) in enumerate(pairwise(bounds.tolist())):
         target = forest.tree_output[tree]
         if target < 0:
-            np.add.at(wide[first:last], (slice(None), output), value[first:last])
+            wide[first:last, output] = value[first:last]
         else:
             wide[first:last, output[target]] = value[first:last, 0]
     return wide
@@ -294,8 +293,6 @@ def _distinct_conditions(
 ) -> tuple[NDArray, NDArray]:
     """Positions of the distinct tests in their canonical order, and each split's test."""
     is_set = set_number >= 0
-    if np.isnan(threshold[~is_set]).any():
-        raise CannotRead("a threshold is not a number")
     kind = 2 * column + is_set
     within = np.where(is_set, set_number.astype(np.float64), threshold)
     flags = 2 * missing_left.astype(np.int8) + zero_missing
@@ -316,8 +313,6 @@ def _distinct_sets(sets: Sequence[NDArray]) -> tuple[NDArray, NDArray, NDArray]:
     position = np.empty(len(sets), np.int64)
     for number, members in enumerate(sets):
         members = np.unique(np.asarray(members, np.int64))
-        if members.size and members[0] < 0:
-            raise CannotRead("a category set holds a negative category")
         key = members.tobytes()
         if key not in found:
             found[key] = len(distinct)

@@ -38,8 +38,9 @@ class Numbers:
     ----------
     float32 : bool
         The library rounds to float32 before it compares.
-    plain_integers_float32 : bool
-        It does so only for numpy matrices that are not of floats.
+    largest_plain_integer : int or None
+        Integers beyond it, in matrices that are not of floats, are rounded in a way that depends
+        on how the matrix is handed over; they are refused.
     refuse_missing, refuse_infinite : bool
         The library's ``predict`` raises on such values; so does the encoder.
     missing : float or None
@@ -47,7 +48,7 @@ class Numbers:
     """
 
     float32: bool = False
-    plain_integers_float32: bool = False
+    largest_plain_integer: int | None = None
     refuse_missing: bool = False
     refuse_infinite: bool = False
     missing: float | None = None
@@ -67,11 +68,11 @@ class Numbers:
         """Numbers of any shape as the library compares them."""
         if values.dtype.kind not in "fiub" or values.dtype.itemsize > 8:
             raise CannotRead(f"column {name!r} has dtype {values.dtype}, which trees do not compare")
-        single = self.float32 or (
-            self.plain_integers_float32 and library == "numpy" and values.dtype.kind != "f"
-        )
-        out = _checked_integers(values, name).astype(np.float64, copy=False)
-        if single:
+        limit = LARGEST_EXACT_INTEGER
+        if self.largest_plain_integer is not None and library == "numpy":
+            limit = self.largest_plain_integer
+        out = _checked_integers(values, name, limit).astype(np.float64, copy=False)
+        if self.float32:
             # Overflow to infinity is what the library's own cast gives.
             with np.errstate(over="ignore"):
                 out = out.astype(np.float32).astype(np.float64)
@@ -87,36 +88,44 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Levels:
-    """Categories by level: the level's place in the model's own list, whatever the frame's order.
+class LevelCodes:
+    """Categories by level: each known level's number, whatever order the frame has them in.
 
-    A missing value becomes NaN, a level the model does not know `unknown`.
+    A missing value becomes NaN. A level that is not listed becomes NaN as well where
+    `unknown_is_missing`; otherwise what the model would do with it is not known.
     """
 
-    levels: tuple[Any, ...]
-    unknown: float = np.nan
-    refuse_unknown: bool = False
-    refuse_missing: bool = False
-    place: dict[Any, float] = field(init=False, compare=False, repr=False)
+    code_of_level: tuple[tuple[Any, float], ...]
+    unknown_is_missing: bool = False
+    code: dict[Any, float] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "place", {level: float(i) for i, level in enumerate(self.levels)})
+        object.__setattr__(self, "code", dict(self.code_of_level))
 
     def __call__(self, column: Column, library: str) -> Float:
         if column.kind not in ("categorical", "float", "integer", "boolean"):
             raise CannotRead(f"column {column.name!r} is of kind {column.kind}, not a category")
-        codes, known = column.codes, column.levels.tolist()
-        if self.refuse_unknown and any(level not in self.place for level in known):
-            strange = next(level for level in known if level not in self.place)
-            if np.isin(known.index(strange), codes):
-                raise ValueError(
-                    f"Column {column.name!r} has a category the model does not know: {strange!r}."
-                )
-        if self.refuse_missing and column.any_missing:
-            raise ValueError(f"Column {column.name!r} has missing categories, which the model refuses.")
+        codes, levels = column.codes, column.levels.tolist()
         # The last entry answers for code -1, a missing value.
-        table = np.array([*(self.place.get(level, self.unknown) for level in known), np.nan])
-        return table[codes]
+        numbers = np.array([*(self.code.get(level, np.nan) for level in levels), np.nan])
+        if not self.unknown_is_missing:
+            strange = [i for i, level in enumerate(levels) if level not in self.code]
+            if strange and np.isin(codes, strange).any():
+                raise CannotRead(f"column {column.name!r} holds a category the model was not trained on")
+        return numbers[codes]
+
+
+def levels_in_order(levels: Iterable[Any], unknown_is_missing: bool) -> LevelCodes:
+    """Levels whose codes are their positions."""
+    return LevelCodes(tuple((level, float(i)) for i, level in enumerate(levels)), unknown_is_missing)
+
+
+@dataclass(frozen=True)
+class Unused:
+    """A column no split looks at."""
+
+    def __call__(self, column: Column, library: str) -> Float:
+        return np.zeros(len(column.values))
 
 
 @dataclass(frozen=True)
@@ -229,10 +238,10 @@ def _numeric_levels(column: Column) -> Float:
     return np.append(levels.astype(np.float64), np.nan)[column.codes]
 
 
-def _checked_integers(values: NDArray[Any], name: Any) -> NDArray[Any]:
+def _checked_integers(values: NDArray[Any], name: Any, limit: int = LARGEST_EXACT_INTEGER) -> NDArray[Any]:
     """Integers beyond 2**53 are rounded in one step by some libraries and in two by others."""
-    if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
+    if values.dtype.kind in "iu" and values.dtype.itemsize >= 4 and values.size:
         low, high = int(values.min()), int(values.max())
-        if low < -LARGEST_EXACT_INTEGER or high > LARGEST_EXACT_INTEGER:
-            raise CannotRead(f"column {name!r} holds integers beyond 2**53")
+        if low < -limit or high > limit:
+            raise CannotRead(f"column {name!r} holds integers beyond {limit}, which are rounded")
     return values

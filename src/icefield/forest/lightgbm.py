@@ -9,6 +9,7 @@ are taken by level, in the order of the model's own ``pandas_categorical``.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,15 @@ from numpy.typing import NDArray
 
 from icefield.forest import links
 from icefield.forest.build import Nodes, assemble
-from icefield.forest.encode import CategoryNumbers, Encoder, Levels, Numbers, Rule, check_numeric, check_width
+from icefield.forest.encode import (
+    CategoryNumbers,
+    Encoder,
+    Numbers,
+    Rule,
+    check_numeric,
+    check_width,
+    levels_in_order,
+)
 from icefield.forest.form import ZERO_THRESHOLD
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 
@@ -68,18 +77,26 @@ def read(model: Any, table: Table) -> TreeModel:
     elif averaged:
         # The raw score is the sum; only the response is of the average.
         link = links.then(links.scaled(1.0 / n_iterations), link.name, link.apply)
-    if is_wrapper and type(model).__name__ == "LGBMClassifier" and not callable(model.objective_):
-        link = links.two_columns(link) if n_outputs == 1 else link
+    if _has_both_columns(model, header.get("objective", "")) and n_outputs == 1:
+        link = links.two_columns(link)
 
     encode = _encoder(table, parsed, booster.pandas_categorical)
-    tiny_is_zero = table.library not in ("polars", "pyarrow")
+    # Arrow data reach the trees as they are, unless categories make them pass through pandas.
+    takes_arrow = table.library in ("polars", "pyarrow") and not booster.pandas_categorical
     return TreeModel(
-        forest=parsed.forest(n_columns, n_outputs, scale, tiny_is_zero),
+        forest=parsed.forest(n_columns, n_outputs, scale, tiny_is_zero=not takes_arrow),
         encode=encode,
         drives=encode.drives,
         link=link,
         source="lightgbm",
     )
+
+
+def _has_both_columns(model: Any, objective: str) -> bool:
+    """Whether the response has a column for the negative class too."""
+    if hasattr(model, "predict_proba"):
+        return objective != ""
+    return hasattr(model, "model_to_string") and objective.split()[:1] == ["binary"]
 
 
 def _check_predict_parameters(model: Any) -> None:
@@ -189,7 +206,7 @@ class _Trees:
             first[tree] = len(sets)
             bounds = np.array(bounds_text.split(), np.int64)
             words = np.array(words_text.split(), np.uint32)
-            for start, stop in zip(bounds[:-1], bounds[1:]):
+            for start, stop in pairwise(bounds.tolist()):
                 bits = np.unpackbits(words[start:stop].astype("<u4").view(np.uint8), bitorder="little")
                 sets.append(np.flatnonzero(bits))
         number = np.full(len(self.decision), -1, np.int64)
@@ -273,7 +290,7 @@ def _places(start: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.in
 
 
 def _encoder(table: Table, trees: _Trees, pandas_categorical: Any) -> Encoder:
-    numbers = Numbers(plain_integers_float32=True)
+    numbers = Numbers(largest_plain_integer=2**24)
     rules: list[Rule] = [numbers] * len(table.names)
     category_columns = set(np.unique(trees.column[trees.is_set]).tolist())
     both = category_columns & set(np.unique(trees.column[~trees.is_set]).tolist())
@@ -292,6 +309,6 @@ def _encoder(table: Table, trees: _Trees, pandas_categorical: Any) -> Encoder:
                 f"{len(known)}"
             )
         for position, levels in zip(with_levels, known):
-            rules[position] = Levels(tuple(levels))
+            rules[position] = levels_in_order(levels, unknown_is_missing=True)
     check_numeric(head, set(range(len(table.names))) - set(with_levels))
     return Encoder(table.names, tuple(rules))

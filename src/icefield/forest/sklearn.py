@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from icefield.forest import links
 from icefield.forest.build import Nodes, assemble
-from icefield.forest.encode import Encoder, Levels, Numbers, Rule, check_numeric, check_width
+from icefield.forest.encode import Encoder, Numbers, Rule, check_numeric, check_width, levels_in_order
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 
 if TYPE_CHECKING:
@@ -199,9 +199,7 @@ def _nodes(
     return nodes, root
 
 
-def _float32_encoder(
-    table: Table, refuse_missing: bool = False, refuse_infinite: bool = True
-) -> Encoder:
+def _float32_encoder(table: Table, refuse_missing: bool = False, refuse_infinite: bool = True) -> Encoder:
     check_numeric(table.slice(0, min(table.n_rows, 100)))
     rule = Numbers(float32=True, refuse_missing=refuse_missing, refuse_infinite=refuse_infinite)
     return Encoder(table.names, (rule,) * len(table.names))
@@ -221,7 +219,7 @@ def _hist_encoder(model: Any, table: Table) -> Encoder:
     rules: list[Rule] = []
     for levels in codes:
         known = [level for level in levels.tolist() if not _is_missing(level)]
-        rules.append(Levels(tuple(known)))
+        rules.append(levels_in_order(known, unknown_is_missing=True))
     rules += [numbers] * len(then)
     return Encoder(tuple(table.names[i] for i in [*first, *then]), tuple(rules))
 

@@ -49,7 +49,9 @@ def read_transformed_target(model: Any, table: Table, read: Reader) -> TreeModel
     inverse = _row_wise_inverse(model.transformer_)
     if inverse is None:
         return inner
-    link = links.then(inner.link, "inverse of the target's transformation", partial(_by_rows, inverse=inverse))
+    link = links.then(
+        inner.link, "inverse of the target's transformation", partial(_by_rows, inverse=inverse)
+    )
     return replace(inner, link=link)
 
 

@@ -1,0 +1,14 @@
+"""The numba kernels: every hot loop of the trees engine, and nothing else imports numba.
+
+All kernels are serial and release the GIL; threads come from the callers, over blocks of rows.
+They have explicit signatures and are compiled (or loaded from numba's cache) when their module
+is imported, so these modules are imported on first use only. None checks bounds: `validate`
+and the layouts built in `icefield.engines.trees` guarantee them.
+
+`compiling`  the decorator and the bit intrinsics
+`packing`    rows -> codes -> one bit per row and condition
+`planning`   trees -> a linear program of mask operations
+`counting`   runs a program over a block and counts rows
+`curves`     runs a program over a block and builds every row's curve
+`regions`    which grid points reach a leaf, and leaf counts -> averages on the grid
+"""

@@ -151,6 +151,8 @@ def _no_prediction(received: str, wanted: str) -> ModelError:
 
 def plain_labels(labels: Any) -> tuple[Any, ...]:
     """Class labels as plain Python values, so that names compare and print like the user's own."""
+    if labels is None or (isinstance(labels, list) and labels and np.ndim(labels[0])):
+        return ()  # no labels, or one set of them per output
     return tuple(np.asarray(labels).tolist())
 
 

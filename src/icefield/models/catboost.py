@@ -46,11 +46,15 @@ def read_catboost(model: Any, scale: str) -> Adapter:
         kind_of_answer, label = "RawFormulaVal", "raw score"
     else:
         kind_of_answer, label = _response_type(loss), "prediction"
+    if type_name(model) == "CatBoostRanker":  # its one scale is the score, and it takes no type of answer
+        answer = model.predict
+    else:
+        answer = partial(model.predict, prediction_type=kind_of_answer)
     names = tuple(model.feature_names_)
     return Adapter(
         kind="classifier" if classifier else "ranker" if loss.startswith(_RANKING) else "regressor",
         scale_label=label,
-        answer=partial(model.predict, prediction_type=kind_of_answer),
+        answer=answer,
         naming=naming,
         columns=names,
         n_columns=len(names),

@@ -50,7 +50,7 @@ def read_estimator(model: Any, scale: str) -> Adapter:
         answer, naming, label = _outlier_score(model)
     elif scale == "raw":
         answer, label = raw_answer(model, kind)
-        naming = _naming(model, kind)
+        naming = _margin_naming(model, kind)
     elif kind == "classifier":
         answer, naming, label = _class_answer(model)
     elif hasattr(model, "predict_proba") and kind != "regressor":
@@ -144,11 +144,10 @@ def _outlier_score(model: Any) -> tuple[Any, Naming, str]:
 
 def _class_answer(model: Any) -> tuple[Any, Naming, str]:
     """Probabilities, or else the decision function, or else labels that are numbers."""
-    naming = _naming(model, "classifier")
     if hasattr(model, "predict_proba"):
-        return model.predict_proba, naming, "probability"
+        return model.predict_proba, _naming(model, "classifier"), "probability"
     if hasattr(model, "decision_function"):
-        return model.decision_function, naming, "decision function"
+        return model.decision_function, _margin_naming(model, "classifier"), "decision function"
     if not hasattr(model, "predict"):
         raise _cannot_predict(model)
     labels = getattr(model, "classes_", None)
@@ -172,22 +171,19 @@ def _class_answer(model: Any) -> tuple[Any, Naming, str]:
 
 
 def _naming(model: Any, kind: str) -> Naming:
-    inner = core(model)
     labels = _quiet(model, "classes_")
     if kind != "classifier" or labels is None:
         return SingleOrNumbered("prediction")
-    if not isinstance(labels, (list, tuple)) and len(labels) > 2 and _votes_by_pairs(inner):
-        plain = plain_labels(labels)
-        pairs = [f"{a} vs {b}" for i, a in enumerate(plain) for b in plain[i + 1 :]]
+    return ByClass(labels, exclusive=not _labels_are_independent(core(model)))
+
+
+def _margin_naming(model: Any, kind: str) -> Naming:
+    """By class, except that SVC can give a number per pair of classes (as many as classes when three)."""
+    labels = plain_labels(_quiet(model, "classes_"))
+    if getattr(core(model), "decision_function_shape", None) == "ovo" and len(labels) > 2:
+        pairs = [f"{a} vs {b}" for i, a in enumerate(labels) for b in labels[i + 1 :]]
         return SingleOrNumbered("prediction", pairs)
-    return ByClass(labels, exclusive=not _labels_are_independent(inner))
-
-
-def _votes_by_pairs(model: Any) -> bool:
-    """SVC can answer one number per pair of classes, in a width that may equal the number of classes."""
-    return getattr(model, "decision_function_shape", None) == "ovo" and not getattr(
-        model, "probability", False
-    )
+    return _naming(model, kind)
 
 
 def _labels_are_independent(model: Any) -> bool:

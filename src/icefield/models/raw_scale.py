@@ -57,8 +57,6 @@ def raw_answer(model: Any, kind: str) -> tuple[Answer, str]:
 
 
 def _margin(model: Any, kind: str) -> tuple[Answer, str] | None:
-    if hasattr(model, "decision_function"):
-        return model.decision_function, _margin_label(model)
     booster = booster_reader(model)
     if booster is not None:
         adapter = booster(model, "raw")
@@ -71,6 +69,8 @@ def _margin(model: Any, kind: str) -> tuple[Answer, str] | None:
         if inner is None or len(model.steps) == 1:
             return inner
         return partial(_after_transform, model[:-1], inner[0]), inner[1]
+    if hasattr(model, "decision_function"):
+        return model.decision_function, _margin_label(model)
     if kind == "regressor":
         return _regression_margin(model)
     return None

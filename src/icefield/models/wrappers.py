@@ -22,6 +22,13 @@ def handed_on_to(model: Any) -> Any | None:
     return None
 
 
+def unwrapped(model: Any) -> Any:
+    """What is inside fitted searches and frozen wrappers: perhaps a pipeline."""
+    while (inner := handed_on_to(model)) is not None:
+        model = inner
+    return model
+
+
 def core(model: Any) -> Any:
     """The estimator that decides in the end, inside any nesting of wrappers and pipelines."""
     while True:

@@ -9,7 +9,8 @@ few shapes and nothing of effects, so a kind of picture exists once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,15 @@ class Line:
     faded: NDArray[np.bool_] | None = None
     markers: bool = False
     alpha: float = 1.0
+
+    def stretches(self) -> list[tuple[slice, bool]]:
+        """The curve cut where it turns faint or strong: slices that share their end points."""
+        count = len(self.x)
+        if self.faded is None or count < 2:
+            return [(slice(0, count), bool(self.faded is not None and self.faded.any()))]
+        segments = self.faded[:-1] | self.faded[1:]
+        cuts = [0, *(np.flatnonzero(np.diff(segments)) + 1).tolist(), count - 1]
+        return [(slice(a, b + 1), bool(segments[a])) for a, b in pairwise(cuts)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +265,7 @@ class Picture:
     note: str = ""
     share_y: bool = False
     share_x: bool = False
-    panel_size: tuple[float, float] = field(default=(6.4, 4.4))
+    panel_size: tuple[float, float] | None = None
 
     @property
     def rows(self) -> int:

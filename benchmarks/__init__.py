@@ -1,0 +1,1 @@
+"""Timings, as ratios against other libraries in the same run."""

@@ -1,0 +1,21 @@
+"""``python -m benchmarks [name ...]``: run all benchmarks, or the named ones."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+from pathlib import Path
+
+
+def main(names: list[str]) -> None:
+    known = sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if m.name != "__main__")
+    for name in names or known:
+        if name not in known:
+            raise SystemExit(f"unknown benchmark {name!r}; known: {', '.join(known)}")
+        print(f"\n== {name}", flush=True)
+        importlib.import_module(f"benchmarks.{name}").main()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,402 @@
+"""Accumulated local effects (Apley & Zhu 2020), on any model, feature kind and weighting.
+
+A feature's range is cut into steps between neighbouring nodes: bin edges of a number or time,
+levels of a category in an order. Each row is moved only across the step it stands in, so the model is
+never asked far from the data; the mean changes are accumulated and centred. One description of
+where rows stand (`Steps`) serves numbers and categories, one feature and two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield import validate
+from icefield.effect import Effect
+from icefield.engines import Axis
+from icefield.errors import InputError, complaint
+from icefield.placing import predict_at
+from icefield.steps import Steps, feature_steps
+
+if TYPE_CHECKING:
+    from icefield.explainer import Explainer
+    from icefield.features import Feature
+
+Float = NDArray[np.float64]
+Positions = NDArray[np.intp]
+DEFAULT_BINS = {1: 40, 2: 20}
+
+
+def ale(
+    explainer: Explainer,
+    *features: Any,
+    bins: Any = None,
+    order: Any = "similarity",
+    rows: Any = None,
+) -> Effect:
+    """Accumulated local effects of one feature, or the pure interaction effect of two.
+
+    Parameters
+    ----------
+    explainer : the model and its data
+    *features : one or two features
+    bins : number of quantile bins (40 one-way, 20 two-way) or the bin edges; for two features
+        also a pair of those
+    order : how levels are ordered: ``"similarity"`` (of the other features' distributions, Apley
+        & Zhu's appendix), ``"given"`` (level order) or the levels themselves
+    rows : use these rows only: a number (sampled with the seed), a mask or positions
+
+    Notes
+    -----
+    `Effect.weight` holds the weight of the rows in the bin that *ends* at an edge (0 at the first
+    edge), or at a level; `Effect.se` is the standard error of the centred curve from the spread of the
+    local changes within bins. Rows where the feature is missing or infinite take no part.
+
+    References
+    ----------
+    D. W. Apley and J. Zhu, "Visualizing the effects of predictor variables in black box supervised
+    learning models", Journal of the Royal Statistical Society B 82 (2020), 1059-1086.
+    """
+    if explainer.background == "training":
+        raise InputError(
+            "ALE moves the rows of X, so it has no form averaged over the training counts. "
+            'Hint: use Explainer(..., background="data").'
+        )
+    explainer._check_features(features)
+    if len(features) > 2:
+        raise InputError(
+            complaint("features", "must be one or two features for ALE", list(features), "ask for pairs")
+        )
+    found = tuple(explainer._feature(f) for f in features)
+    chosen = None if rows is None else validate.row_positions(rows, explainer.table.n_rows, explainer.seed)
+    weights = _row_weights(explainer, chosen)
+    steps = [
+        feature_steps(
+            explainer, feature, DEFAULT_BINS[len(found)] if wanted is None else wanted, order, weights
+        )
+        for feature, wanted in zip(found, _bins_per_feature(bins, len(found)))
+    ]
+    used = np.flatnonzero(np.logical_and.reduce([s.known for s in steps]) & (weights > 0))
+    axes = tuple(f.axis(s.nodes, explainer.table) for f, s in zip(found, steps))
+    effect = _blank(explainer, found, steps, used)
+    codes = None if explainer.groups is None else explainer.groups.codes
+    compute = _first_order if len(found) == 1 else _second_order
+    curves = compute(explainer, axes, steps, used, weights, codes)
+    groups = {}
+    if explainer.groups is not None:
+        groups = {
+            label: replace(effect, average=own.average, se=own.se, weight=own.weight, n_rows=own.n_rows)
+            for label, own in zip(explainer.groups.labels, curves[1:])
+        }
+    total = curves[0]
+    return replace(effect, average=total.average, se=total.se, weight=total.weight, groups=groups)
+
+
+@dataclass(frozen=True, eq=False)
+class _Curve:
+    average: Float
+    se: Float | None
+    weight: Float
+    n_rows: int
+
+
+def _row_weights(explainer: Explainer, chosen: Positions | None) -> Float:
+    """Weights of all rows, zero for rows that were not chosen."""
+    own = np.ones(explainer.table.n_rows) if explainer.weights is None else explainer.weights
+    if chosen is None:
+        return own
+    return own * np.bincount(chosen, minlength=len(own))
+
+
+def _blank(
+    explainer: Explainer, features: Sequence[Feature], steps: Sequence[Steps], used: Positions
+) -> Effect:
+    baseline, output_std = explainer._prediction_moments
+    calls = 2 ** len(features)
+    notes = [f"the model is asked {calls} times a row, at the ends of the step the row stands in"]
+    left_out = explainer.table.n_rows - len(used)
+    if left_out:
+        notes.append(f"{left_out:,} rows without weight or a finite known value take no part")
+    notes += [s.note for s in steps if s.note]
+    return Effect(
+        kind="ale",
+        features=tuple(f.label for f in features),
+        grid=tuple(s.nodes for s in steps),
+        average=np.zeros((len(explainer.model.outputs), *(len(s.nodes) for s in steps))),
+        outputs=explainer.model.outputs,
+        kinds=tuple(f.kind for f in features),
+        scale=explainer.model.scale,
+        scale_label=explainer.model.scale_label,
+        engine="brute",
+        why="; ".join(notes),
+        n_rows=len(used),
+        by=None if explainer.groups is None else explainer.groups.name,
+        distribution=explainer._distribution(tuple(features)),
+        baseline=baseline,
+        output_std=output_std,
+        library=explainer.table.library,
+    )
+
+
+def _bins_per_feature(bins: Any, n_features: int) -> list[Any]:
+    if n_features == 1:
+        return [bins]
+    if isinstance(bins, (tuple, list)) and len(bins) == n_features:
+        return list(bins)
+    if bins is None or isinstance(bins, (int, np.integer)):
+        return [bins] * n_features
+    raise InputError(
+        complaint("bins", f"must be a number or {n_features} entries", bins, "write bins=(20, 20)")
+    )
+
+
+# --- first order ---------------------------------------------------------------------------------
+
+
+def _first_order(
+    explainer: Explainer,
+    axes: tuple[Axis, ...],
+    steps: Sequence[Steps],
+    used: Positions,
+    weights: Float,
+    codes: Positions | None,
+) -> list[_Curve]:
+    (cut,) = steps
+    row, step = _incidences(cut, used)
+    change = _corner(explainer, axes, used[row], [step + 1]) - _corner(explainer, axes, used[row], [step])
+    return [
+        _accumulated(cut, used, row[inside[row]], step[inside[row]], change[inside[row]], weights, inside)
+        for inside in _memberships(used, codes, explainer)
+    ]
+
+
+def _incidences(cut: Steps, used: Positions) -> tuple[Positions, Positions]:
+    """Pairs of (place among the used rows, step) for every step a row is moved across."""
+    own = cut.step_of[used]
+    row, which = np.nonzero(own >= 0)
+    return row, own[row, which]
+
+
+def _corner(explainer: Explainer, axes: tuple[Axis, ...], rows: Positions, at: Sequence[Positions]) -> Float:
+    return predict_at(explainer.model, explainer.table, rows, axes, at)
+
+
+def _memberships(used: Positions, codes: Positions | None, explainer: Explainer) -> list[NDArray[np.bool_]]:
+    masks = [np.ones(len(used), dtype=bool)]
+    if codes is not None and explainer.groups is not None:
+        masks += [codes[used] == g for g in range(len(explainer.groups.labels))]
+    return masks
+
+
+def _accumulated(
+    cut: Steps,
+    used: Positions,
+    row: Positions,
+    step: Positions,
+    change: Float,
+    weights: Float,
+    inside: NDArray[np.bool_],
+) -> _Curve:
+    """Mean change per step, accumulated, and centred over the data."""
+    kept = weights[used][inside]
+    n_nodes, n_rows = len(cut.nodes), int(inside.sum())
+    end_weight = np.bincount(cut.end_of[used[inside]], kept, minlength=n_nodes).astype(np.float64)
+    if cut.n_steps == 0 or n_rows == 0:
+        flat = np.full((change.shape[1], n_nodes), np.nan if n_rows == 0 else 0.0)
+        return _Curve(flat, flat.copy(), end_weight, n_rows)
+    w = weights[used][row]
+    total = np.bincount(step, w, minlength=cut.n_steps)
+    shares = w / total[step]
+    delta = _sums(step, shares[:, None] * change, cut.n_steps)
+    # The linear map from the steps' changes to the centred curve.
+    accumulate = np.tri(n_nodes, cut.n_steps, -1)
+    node_weight = _node_weights(cut, used[inside], kept)
+    centred = accumulate - (node_weight @ accumulate) / node_weight.sum()
+    average = centred @ _filled(delta, total > 0, cut.nodes)
+    covariance = _covariance(row, step, shares[:, None] * (change - delta[step]), cut.n_steps)
+    variance = np.einsum("ks,sto,kt->ko", centred, covariance, centred)
+    beyond = _beyond(total > 0)
+    average[beyond], variance[beyond] = np.nan, np.nan
+    return _Curve(average.T.copy(), np.sqrt(np.maximum(variance, 0.0)).T, end_weight, n_rows)
+
+
+def _node_weights(cut: Steps, rows: Positions, weights: Float) -> Float:
+    nodes = cut.node_of[rows]
+    shared = np.repeat(weights / nodes.shape[1], nodes.shape[1])
+    return np.bincount(nodes.ravel(), shared, minlength=len(cut.nodes))
+
+
+def _sums(step: Positions, values: Float, n_steps: int) -> Float:
+    out = np.zeros((n_steps, values.shape[1]))
+    np.add.at(out, step, values)
+    return out
+
+
+def _filled(delta: Float, has: NDArray[np.bool_], nodes: NDArray[Any]) -> Float:
+    """A step without rows (in a group) goes on with the slope of the nearest step that has some."""
+    if has.all() or not has.any():
+        return delta
+    width = _widths(nodes)
+    steps, present = np.arange(len(has)), np.flatnonzero(has)
+    nearest = present[np.abs(steps[:, None] - present[None, :]).argmin(axis=1)]
+    return delta[nearest] * (width / width[nearest])[:, None]
+
+
+def _widths(nodes: NDArray[Any]) -> Float:
+    """Lengths of the steps; levels are all one apart."""
+    if nodes.dtype.kind in "fiumM":
+        return np.diff(nodes.astype(np.int64) if nodes.dtype.kind in "mM" else nodes).astype(float)
+    return np.ones(len(nodes) - 1)
+
+
+def _beyond(has: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Nodes outside the range in which the rows stand: nothing is known there."""
+    present = np.flatnonzero(has)
+    nodes = np.arange(len(has) + 1)
+    return (nodes < present[0]) | (nodes > present[-1] + 1)
+
+
+def _covariance(row: Positions, step: Positions, part: Float, n_steps: int) -> Float:
+    """Covariance of the steps' mean changes, ``(steps, steps, outputs)``.
+
+    Rows are independent; only a level's two steps share rows, so the matrix is tridiagonal. A step
+    with a single row shows no spread of its own and takes the mean of the others'.
+    """
+    count = np.bincount(step, minlength=n_steps)
+    diagonal = _sums(step, np.square(part), n_steps)
+    several = count > 1
+    diagonal[several] *= (count[several] / (count[several] - 1))[:, None]
+    if several.any():
+        # Variance of one row's change, pooled, for the steps that have only one.
+        pooled = (diagonal[several] * count[several][:, None]).mean(axis=0)
+        diagonal[count == 1] = pooled
+    out = np.zeros((n_steps, n_steps, part.shape[1]))
+    at = np.arange(n_steps)
+    out[at, at] = diagonal
+    twice = np.flatnonzero((row[1:] == row[:-1]) & (step[1:] == step[:-1] + 1))
+    if len(twice):
+        shared = _sums(step[twice], part[twice] * part[twice + 1], n_steps)[:-1]
+        out[at[:-1], at[1:]] = out[at[1:], at[:-1]] = shared
+    return out
+
+
+# --- second order --------------------------------------------------------------------------------
+
+
+def _second_order(
+    explainer: Explainer,
+    axes: tuple[Axis, ...],
+    steps: Sequence[Steps],
+    used: Positions,
+    weights: Float,
+    codes: Positions | None,
+) -> list[_Curve]:
+    first, second = steps
+    row, s, t = _cell_incidences(first, second, used)
+    moved = used[row]
+    change = (
+        _corner(explainer, axes, moved, [s + 1, t + 1])
+        - _corner(explainer, axes, moved, [s, t + 1])
+        - _corner(explainer, axes, moved, [s + 1, t])
+        + _corner(explainer, axes, moved, [s, t])
+    )
+    return [
+        _accumulated_surface(
+            first, second, used, (row[m[row]], s[m[row]], t[m[row]]), change[m[row]], weights, m
+        )
+        for m in _memberships(used, codes, explainer)
+    ]
+
+
+def _cell_incidences(first: Steps, second: Steps, used: Positions) -> tuple[Positions, Positions, Positions]:
+    parts = []
+    for a in first.step_of[used].T:
+        for b in second.step_of[used].T:
+            row = np.flatnonzero((a >= 0) & (b >= 0))
+            parts.append((row, a[row], b[row]))
+    row, s, t = (np.concatenate([p[i] for p in parts]) for i in range(3))
+    return row, s, t
+
+
+def _accumulated_surface(
+    first: Steps,
+    second: Steps,
+    used: Positions,
+    cells: tuple[Positions, Positions, Positions],
+    change: Float,
+    weights: Float,
+    inside: NDArray[np.bool_],
+) -> _Curve:
+    """Mean second difference per cell, accumulated twice, less both first-order effects."""
+    row, s, t = cells
+    shape = (first.n_steps, second.n_steps)
+    nodes = (shape[0] + 1, shape[1] + 1)
+    outputs, n_rows = change.shape[1], int(inside.sum())
+    rows, kept = used[inside], weights[used][inside]
+    ends = np.ravel_multi_index((first.end_of[rows], second.end_of[rows]), nodes)
+    end_weight = np.bincount(ends, kept, minlength=nodes[0] * nodes[1]).reshape(nodes).astype(np.float64)
+    if min(shape) == 0 or n_rows == 0:
+        flat = np.full((outputs, *nodes), np.nan if n_rows == 0 else 0.0)
+        return _Curve(flat, None, end_weight, n_rows)
+    flat_cell = np.ravel_multi_index((s, t), shape)
+    w = weights[used][row]
+    total = np.bincount(flat_cell, w, minlength=shape[0] * shape[1])
+    delta = _sums(flat_cell, w[:, None] * change, len(total)) / np.where(total > 0, total, 1.0)[:, None]
+    area = np.outer(_widths(first.nodes), _widths(second.nodes)).ravel()
+    nearest = _nearest_cell(total.reshape(shape) > 0)
+    delta = (delta[nearest] * (area / area[nearest])[:, None]).reshape(*shape, outputs)
+    surface = np.zeros((*nodes, outputs))
+    surface[1:, 1:] = delta.cumsum(axis=0).cumsum(axis=1)
+    along_first = _main_effect(np.diff(surface, axis=0), _step_by_node(first, second, rows, kept))
+    along_second = _main_effect(
+        np.diff(surface, axis=1).swapaxes(0, 1), _step_by_node(second, first, rows, kept)
+    )
+    surface = surface - along_first[:, None] - along_second[None, :]
+    joint = _node_by_node(first, second, rows, kept)
+    surface -= np.tensordot(joint, surface, axes=2) / joint.sum()
+    return _Curve(np.moveaxis(surface, -1, 0).copy(), None, end_weight, n_rows)
+
+
+def _nearest_cell(has: NDArray[np.bool_]) -> Positions:
+    """For each cell, flattened, the nearest cell with rows: empty ones take its mean change per area."""
+    own = np.arange(has.size)
+    if has.all() or not has.any():
+        return own
+    # Distances in shares of each axis, so that neither number of steps dominates.
+    place = np.indices(has.shape).reshape(2, -1).T / np.array(has.shape)
+    present = np.flatnonzero(has)
+    empty = np.flatnonzero(~has.ravel())
+    distance = np.square(place[empty][:, None] - place[present][None]).sum(axis=2)
+    own[empty] = present[distance.argmin(axis=1)]
+    return own
+
+
+def _step_by_node(along: Steps, across: Steps, rows: Positions, weights: Float) -> Float:
+    """Weight of the rows in each step of one feature, by the other feature's nodes."""
+    out = np.zeros((along.n_steps, len(across.nodes)))
+    share = weights / across.node_of.shape[1]
+    for step in along.step_of[rows].T:
+        for node in across.node_of[rows].T:
+            has = step >= 0
+            np.add.at(out, (step[has], node[has]), share[has])
+    return out
+
+
+def _node_by_node(first: Steps, second: Steps, rows: Positions, weights: Float) -> Float:
+    out = np.zeros((len(first.nodes), len(second.nodes)))
+    share = weights / (first.node_of.shape[1] * second.node_of.shape[1])
+    for a in first.node_of[rows].T:
+        for b in second.node_of[rows].T:
+            np.add.at(out, (a, b), share)
+    return out
+
+
+def _main_effect(change: Float, weight: Float) -> Float:
+    """Accumulated mean change along one feature, ``(nodes, outputs)``; steps without rows add nothing."""
+    total = weight.sum(axis=1)
+    mean = np.einsum("sn,sno->so", weight, change) / np.where(total > 0, total, 1.0)[:, None]
+    return np.concatenate([np.zeros((1, change.shape[2])), mean.cumsum(axis=0)])

@@ -1,0 +1,18 @@
+"""The trees engine: exact averages and curves of tree ensembles, without predicting.
+
+For every question it gives the same number brute force would, to rounding: the mean over the
+rows of the prediction with the asked columns replaced. `averages` counts rows at leaves and
+never looks at the grid while doing so; it serves means on an additive scale. `curves` builds
+every row's curve block by block and serves everything else: spread, quantiles, kept curves,
+and scales where a link stands between the trees' sum and the response.
+
+The other modules: `axes` (grids as the forest sees them), `program` (trees as mask operations),
+`layout` and `rows` (rows as bits), `crew` (threads), `training` (the training-weighted
+background), `own_values` (averages at every row's own values).
+"""
+
+from __future__ import annotations
+
+from icefield.engines.trees.engine import TreesEngine
+
+__all__ = ["TreesEngine"]

@@ -1,0 +1,279 @@
+"""Averages over all rows, from counts: the grid and the rows never meet.
+
+On an additive scale an average needs, for every leaf, only how many rows reach it with the
+moving groups left open. Many questions share one walk (a *family*); a single question of any
+number of axes has a walk of its own, with one mask a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.engines.trees.axes import EncodedAxis, Regions, group_columns
+from icefield.engines.trees.crew import Crew, Stopped
+from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Batch, Program, TreeSums, batches
+from icefield.engines.trees.rows import Rows, Workspace, aligned
+from icefield.kernels import counting, regions
+from icefield.progress import Progress
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What an average is taken over: the trees, the rows, the threads, the memory."""
+
+    sums: TreeSums
+    rows: Rows
+    crew: Crew
+    memory: int
+    progress: Progress
+
+    def programs(
+        self, groups: Sequence[tuple[int, ...]], mode: int, asked: NDArray[np.uint8] | None = None
+    ) -> Iterator[Program]:
+        """The programs of all batches of trees, for groups of forest columns."""
+        group_of_column = group_columns(groups, self.sums.forest.n_columns)
+        for trees in batches(
+            self.sums,
+            len(groups),
+            mode,
+            words=self.rows.words,
+            threads=self.crew.threads,
+            segments=self.rows.n_segments,
+            memory=self.memory,
+        ):
+            yield Program.of(
+                Batch.of(self.sums, trees), group_of_column, mode, rows=self._usual_block, asked=asked
+            )
+
+    @property
+    def _usual_block(self) -> int:
+        return min(self.rows.block, max(1, self.rows.sample.n_rows))
+
+    def counts(self, program: Program) -> NDArray[np.int64]:
+        """Whole weights of the rows in every slot, by segment."""
+        batch, layout, rows = program.batch, program.layout, self.rows
+        made: list[tuple[Workspace, NDArray[np.uint64], NDArray[np.int64]]] = []
+        free: list[tuple[Workspace, NDArray[np.uint64], NDArray[np.int64]]] = []
+
+        def work(block: tuple[int, int]) -> int:
+            try:
+                mine = free.pop()
+            except IndexError:
+                counters = np.zeros((program.n_counters, rows.n_segments), np.int64)
+                mine = (Workspace(rows, layout), aligned((program.n_buffers, rows.words)), counters)
+                made.append(mine)
+            space, buffers, counters = mine
+            space.load(*block, here=buffers[0])
+            finished = counting.count(
+                program.steps, space.bits, buffers, space.planes, space.segments, program.entry_node,
+                program.entry_start, program.entry_buffer, batch.node_condition, batch.node_left,
+                batch.node_right, program.node_tag, program.node_counter, layout.condition_code, space.codes,
+                layout.set_table, space.segment_of, space.weight_of, counters, self.crew.stop,
+            )  # fmt: skip
+            if not finished:
+                raise Stopped
+            free.append(mine)
+            return block[1] - block[0]
+
+        for done in self.crew.map(work, rows.blocks):
+            self.progress.advance(done * batch.roots.size)
+        counters = sum((c for _, _, c in made), np.zeros((program.n_counters, rows.n_segments), np.int64))
+        counts = np.empty((program.slot_kind.size, rows.n_segments), np.int64)
+        counting.resolve(
+            program.slot_origin, program.slot_counter, program.slot_kind, counters, rows.totals(), counts
+        )
+        return counts
+
+    def shares(self, counts: NDArray[np.int64]) -> list[Float]:
+        """Counts as shares of the weight: over all rows, then for each group."""
+        totals = self.rows.totals()
+        whole = [(counts.sum(axis=1), int(totals.sum()))]
+        if self.rows.n_segments > 1:
+            whole += [(counts[:, g], int(totals[g])) for g in range(self.rows.n_segments - 1)]
+        return [np.ascontiguousarray(c, np.float64) / max(total, 1) for c, total in whole]
+
+    @property
+    def n_averages(self) -> int:
+        return 1 if self.rows.n_segments == 1 else self.rows.n_segments
+
+
+def summed(differences: Float, sizes: tuple[int, ...]) -> Float:
+    """Differences ``(outputs, grid)`` summed along the last two axes of the grid, shaped."""
+    shaped = differences.reshape(len(differences), *sizes)
+    for axis in range(max(1, len(sizes) - 1), len(sizes) + 1):
+        shaped = np.cumsum(shaped, axis=axis)
+    return shaped
+
+
+def unsorted(values: Float, axes: Sequence[EncodedAxis]) -> Float:
+    """Grid points put back from sorted order to the caller's."""
+    out = np.empty_like(values)
+    out[(slice(None), *np.ix_(*[a.order for a in axes]))] = values
+    return out
+
+
+def joint_averages(counted: Counted, axes: Sequence[EncodedAxis]) -> list[Float]:
+    """Averages ``(outputs, *grid)`` of one question, over all rows and then for each group."""
+    sums = counted.sums
+    sizes = tuple(a.size for a in axes)
+    differences = np.zeros((counted.n_averages, len(sums.outputs), int(np.prod(sizes))))
+    for program in counted.programs([a.columns for a in axes], JOINT):
+        updates = find_updates(program, axes)
+        shares = counted.shares(counted.counts(program))
+        for share, out in zip(shares, differences):
+            regions.add_joint(*updates, share[program.leaf_slot], program.leaf_output, program.leaf_value, out)
+    base = sums.base.reshape(-1, *[1] * len(axes))
+    return [unsorted(summed(d, sizes), axes) + base for d in differences]
+
+
+def find_updates(
+    program: Program, axes: Sequence[EncodedAxis]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], Float]:
+    """Each leaf's updates on the product grid: where they start, their places and signs."""
+    found = Regions.of(program, axes, range(len(axes)))
+    start = np.zeros(program.leaf_node.size + 1, np.int64)
+
+    def write(fill: bool) -> tuple[NDArray[np.int32], Float]:
+        at, sign = np.empty(int(start[-1]), np.int32), np.empty(int(start[-1]))
+        regions.find_updates(
+            fill, program.path_start, program.path_group, program.path_region, found.rank, found.size,
+            found.words, found.start, found.masks, start, at, sign,
+        )  # fmt: skip
+        return at, sign
+
+    write(fill=False)
+    at, sign = write(fill=True)
+    return start, at, sign
+
+
+@dataclass
+class Family:
+    """Questions of one or of two axes each, over groups that do not overlap."""
+
+    groups: list[tuple[int, ...]] = field(default_factory=list)
+    axes: list[EncodedAxis] = field(default_factory=list)
+    questions: list[tuple[int, ...]] = field(default_factory=list)  # numbers of axes
+
+    def fits(self, columns: tuple[int, ...]) -> bool:
+        """Whether a group is one of this family's, or apart from all of them."""
+        return columns in self.groups or not any(set(columns) & set(g) for g in self.groups)
+
+    def add(self, axes: Sequence[EncodedAxis]) -> None:
+        numbers = []
+        for axis in axes:
+            if axis.columns not in self.groups:
+                self.groups.append(axis.columns)
+            same = [i for i, known in enumerate(self.axes) if known.key == axis.key]
+            if not same:
+                self.axes.append(axis)
+            numbers.append(same[0] if same else len(self.axes) - 1)
+        self.questions.append(tuple(numbers))
+
+    def group_of(self, axis: int) -> int:
+        return self.groups.index(self.axes[axis].columns)
+
+
+def family_averages(counted: Counted, family: Family) -> list[list[Float]]:
+    """For each question of a family its averages, over all rows and then for each group."""
+    work = _FamilySums(counted, family)
+    mode = PAIRS if work.surfaces_at else SINGLES
+    for program in counted.programs(family.groups, mode, work.asked):
+        work.add(program, counted.shares(counted.counts(program)))
+    return [[work.average(q, n) for n in range(counted.n_averages)] for q in range(len(family.questions))]
+
+
+class _FamilySums:
+    """Running sums of a family, and how its questions read them."""
+
+    def __init__(self, counted: Counted, family: Family) -> None:
+        self.family = family
+        self.base = counted.sums.base
+        n, outputs, n_groups = counted.n_averages, self.base.size, len(family.groups)
+        self.group = [family.group_of(a) for a in range(len(family.axes))]
+        sizes = np.array([a.size for a in family.axes], np.int64)
+        self.single_at = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        self.surfaces_at: dict[tuple[int, int], int] = {}
+        surface_sizes = []
+        self.asked = np.zeros((n_groups, n_groups), np.uint8)
+        for question in family.questions:
+            if len(question) == 2:
+                pair = self._in_group_order(question)
+                if pair not in self.surfaces_at:
+                    self.surfaces_at[pair] = sum(surface_sizes)
+                    surface_sizes.append(int(sizes[pair[0]] * sizes[pair[1]]))
+                a, b = self.group[pair[0]], self.group[pair[1]]
+                self.asked[a, b] = self.asked[b, a] = 1
+        self.total = np.zeros((n, outputs))
+        self.constant = np.zeros((n, outputs, len(family.axes)))
+        self.singles = np.zeros((n, outputs, int(self.single_at[-1])))
+        self.surfaces = np.zeros((n, outputs, sum(surface_sizes)))
+
+    def _in_group_order(self, question: tuple[int, ...]) -> tuple[int, int]:
+        first, second = question
+        return (first, second) if self.group[first] < self.group[second] else (second, first)
+
+    def add(self, program: Program, shares: list[Float]) -> None:
+        found = Regions.of(program, self.family.axes, self.group)
+        leaf_value, leaf_output = program.leaf_value, program.leaf_output
+        is_first = True
+        for axis_of_group, pair_of_groups, pair_axes, pair_start in self._layers():
+            for n, share in enumerate(shares):
+                # The total must be added once only, however many layers there are.
+                total = self.total[n] if is_first else np.zeros_like(self.total[n])
+                regions.add_family(
+                    bool(self.surfaces_at), program.leaf_slot, program.path_start, program.path_group,
+                    program.path_region, share, leaf_output, leaf_value, found.rank, axis_of_group,
+                    found.size, found.words, found.start, found.masks, self.single_at, pair_of_groups,
+                    pair_axes, pair_start, total, self.constant[n], self.singles[n], self.surfaces[n],
+                )  # fmt: skip
+            is_first = False
+
+    def _layers(self) -> Iterator[tuple[NDArray, NDArray, NDArray, NDArray]]:
+        """Axes and pairs in layers with at most one axis a group and one grid a pair."""
+        n_groups = len(self.family.groups)
+        axes, pairs = list(range(len(self.family.axes))), list(self.surfaces_at)
+        while axes or pairs:
+            axis_of_group = np.full(n_groups, -1, np.int32)
+            for a in axes:
+                if axis_of_group[self.group[a]] < 0:
+                    axis_of_group[self.group[a]] = a
+            axes = [a for a in axes if axis_of_group[self.group[a]] != a]
+            pair_of_groups = np.full((n_groups, n_groups), -1, np.int32)
+            chosen: list[tuple[int, int]] = []
+            for pair in pairs:
+                a, b = self.group[pair[0]], self.group[pair[1]]
+                if pair_of_groups[a, b] < 0:
+                    pair_of_groups[a, b] = pair_of_groups[b, a] = len(chosen)
+                    chosen.append(pair)
+            pairs = [p for p in pairs if p not in chosen]
+            start = np.array([self.surfaces_at[p] for p in chosen], np.int64)
+            yield axis_of_group, pair_of_groups, np.array(chosen, np.int32).reshape(-1, 2), start
+
+    def _single(self, axis: int, n: int) -> Float:
+        """What moving one axis changes of the average prediction, on the sorted grid."""
+        start, stop = self.single_at[axis], self.single_at[axis + 1]
+        return np.cumsum(self.singles[n][:, start:stop], axis=1) - self.constant[n][:, axis, None]
+
+    def average(self, question: int, n: int) -> Float:
+        axes = self.family.questions[question]
+        level = self.total[n] + self.base
+        if len(axes) == 1:
+            values = level[:, None] + self._single(axes[0], n)
+        else:
+            pair = self._in_group_order(axes)
+            sizes = tuple(self.family.axes[a].size for a in pair)
+            start = self.surfaces_at[pair]
+            beyond = summed(self.surfaces[n][:, start : start + sizes[0] * sizes[1]], sizes)
+            first, second = (self._single(a, n) for a in pair)
+            values = level[:, None, None] + first[:, :, None] + second[:, None, :] + beyond
+            if pair != axes:
+                values = values.transpose(0, 2, 1)
+        return unsorted(values, [self.family.axes[a] for a in axes])
+
+

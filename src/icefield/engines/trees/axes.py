@@ -1,0 +1,155 @@
+"""Axes as the forest sees them: encoded grid vectors, and each leaf's region of them.
+
+An `Axis` speaks of the caller's columns and values; encoded, it is a set of forest columns that
+move together and a matrix of the values they take. Grid points are sorted by their first
+column, so that conditions on a number are runs of points; results are put back in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.engines import Axis
+from icefield.engines.trees.layout import Layout, lay_out
+from icefield.engines.trees.program import Batch, Program
+from icefield.engines.trees.rows import WORD, bit_mask
+from icefield.errors import EngineError
+from icefield.forest.tree_model import TreeModel
+from icefield.frame import Table
+from icefield.kernels import regions
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class EncodedAxis:
+    """Forest columns that move together and their values, one row of `matrix` a grid point.
+
+    `matrix` has all forest columns; only the moving ones matter. Its rows are sorted;
+    ``order[k]`` is the place of sorted point k in the caller's grid.
+    """
+
+    columns: tuple[int, ...]
+    matrix: Float
+    order: NDArray[np.int32]
+
+    @property
+    def size(self) -> int:
+        return len(self.matrix)
+
+    @classmethod
+    def of_matrix(cls, columns: tuple[int, ...], matrix: Float) -> EncodedAxis:
+        order = np.argsort(matrix[:, columns[0]], kind="stable") if columns else np.arange(len(matrix))
+        return cls(columns, np.ascontiguousarray(matrix[order]), order.astype(np.int32))
+
+    @classmethod
+    def of(cls, model: TreeModel, table: Table, axis: Axis) -> EncodedAxis:
+        """Encode an axis's grid vectors, on any one row of the table."""
+        columns = tuple(sorted({j for name in axis.columns for j in model.drives.get(name, ())}))
+        points = {name: np.asarray(values) for name, values in axis.points.items()}
+        matrix = model.encode(table.take(np.zeros(1, np.intp)).crossed(points))
+        return cls.of_matrix(columns, np.asarray(matrix, np.float64))
+
+    def part(self, start: int, stop: int) -> EncodedAxis:
+        """The axis restricted to some of the caller's grid points."""
+        back = np.argsort(self.order)[start:stop]
+        return EncodedAxis.of_matrix(self.columns, self.matrix[back])
+
+    @property
+    def key(self) -> tuple[tuple[int, ...], bytes]:
+        """Equal for axes that move the same columns over the same values."""
+        return self.columns, self.matrix[:, self.columns].tobytes() + self.order.tobytes()
+
+
+def group_columns(groups: Sequence[tuple[int, ...]], n_columns: int) -> NDArray[np.int32]:
+    """The group each forest column moves with, -1 for none."""
+    group_of_column = np.full(n_columns, -1, np.int32)
+    for number, columns in enumerate(groups):
+        for column in columns:
+            if group_of_column[column] >= 0:
+                raise EngineError(
+                    "The trees engine cannot move two features apart that decide the same input of the model. "
+                    "Hint: use engine='brute' for this question."
+                )
+            group_of_column[column] = number
+    return group_of_column
+
+
+def flat_order(axes: Sequence[EncodedAxis]) -> NDArray[np.int32]:
+    """For each point of the sorted product grid, its place in the caller's."""
+    place = np.zeros(1, np.int64)
+    for axis in axes:
+        place = (place[:, None] * axis.size + axis.order[None, :]).ravel()
+    return place.astype(np.int32)
+
+
+@dataclass(frozen=True)
+class Regions:
+    """The regions of all children of splits on moving groups, for a list of axes."""
+
+    rank: NDArray[np.int32]  # by node
+    size: NDArray[np.int64]  # by axis, as are words and start
+    words: NDArray[np.int64]
+    start: NDArray[np.int64]
+    masks: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, program: Program, axes: Sequence[EncodedAxis], groups: Sequence[int]) -> Regions:
+        """Regions on `axes`, where axis a moves the program's group ``groups[a]``."""
+        batch = program.batch
+        splits = [_splits(program, group) for group in range(program.n_groups)]
+        rank = np.full(batch.node_left.size, -1, np.int32)
+        for own in splits:
+            rank[batch.node_left[own]] = 2 * np.arange(own.size)
+            rank[batch.node_right[own]] = 2 * np.arange(own.size) + 1
+        layout = grid_layout(program)
+        size = np.array([a.size for a in axes], np.int64)
+        words = -(-size // WORD)
+        counts = np.array([2 * splits[g].size for g in groups], np.int64) * words
+        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        masks = np.empty(int(start[-1]), np.uint64)
+        for a, (axis, group) in enumerate(zip(axes, groups)):
+            own = splits[group]
+            if not own.size:
+                continue
+            regions.find_regions(
+                own, batch.node_condition, batch.node_left, batch.node_right, layout.condition_row,
+                program.region_before, rank, _grid_bits(layout, axis),
+                bit_mask(np.arange(axis.size, dtype=np.int32), int(words[a])),
+                masks[start[a] : start[a + 1]].reshape(-1, int(words[a])),
+            )  # fmt: skip
+        return cls(rank, size, words, start[:-1].copy(), masks)
+
+
+def _splits(program: Program, group: int) -> NDArray[np.int32]:
+    batch = program.batch
+    of_node = np.where(batch.node_left >= 0, program.group_of_condition[batch.node_condition], -1)
+    return np.flatnonzero(of_node == group).astype(np.int32)
+
+
+def grid_layout(program: Program) -> Layout:
+    """A layout in which every condition has bits: the program's own unless it has lists."""
+    if program.entry_node.size == 0:
+        return program.layout
+    return every_condition_packed(program.batch)
+
+
+def every_condition_packed(batch: Batch) -> Layout:
+    return lay_out(batch.forest, batch.conditions(), np.ones(batch.forest.condition_column.size, bool))
+
+
+def _grid_bits(layout: Layout, axis: EncodedAxis) -> NDArray[np.uint64]:
+    """Which grid points each condition on the axis's columns sends left."""
+    words = -(-axis.size // WORD)
+    position = np.arange(axis.size, dtype=np.int32)
+    chosen = np.flatnonzero(np.isin(layout.column, axis.columns)).astype(np.int32)
+    # Only the chosen columns' rows are ever touched.
+    codes = np.empty((layout.n_columns, axis.size), np.int32)
+    bits = np.empty((layout.n_rows, words), np.uint64)
+    layout.encode(axis.matrix, position, chosen, codes)
+    layout.pack(codes, position, chosen, bits)
+    return bits

@@ -1,0 +1,295 @@
+"""TreesEngine: sorts questions by what they need, and hands them to `averages` or `curves`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.engines import Answer, Moments, Question, Resources, Sample
+from icefield.engines.brute import check_curves_fit, column_quantiles
+from icefield.engines.trees.averages import Counted, Family, family_averages, joint_averages
+from icefield.engines.trees.axes import EncodedAxis
+from icefield.engines.trees.crew import Crew, available_threads
+from icefield.engines.trees.curves import Curves
+from icefield.engines.trees.program import TreeSums
+from icefield.engines.trees.rows import MOST_POSITIONS, WORD, Rows
+from icefield.forest.form import validate
+from icefield.forest.tree_model import TreeModel
+from icefield.progress import Progress
+
+Float = NDArray[np.float64]
+
+BLOCK = 8192  # rows a mask holds when counting
+PAIRS_SHARE_A_WALK = 4  # fewer two-way questions are cheaper one by one
+MOST_GROUPS = 512  # of rows, in one walk
+
+
+class TreesEngine:
+    """Answers questions about a model that was read as trees.
+
+    Parameters
+    ----------
+    model : TreeModel
+        The forest, how rows become its input, and its link.
+    scale : {"raw", "response"}
+        Whether answers are the trees' sums or what the link makes of them.
+    selected : sequence of int
+        The outputs wanted, among those on that scale.
+    """
+
+    name = "trees"
+
+    def __init__(self, model: TreeModel, scale: str, selected: Sequence[int]) -> None:
+        validate(model.forest)
+        self.model, self.selected = model, tuple(int(s) for s in selected)
+        self.additive = scale == "raw" or model.link.additive
+        # A link may need every raw output; without one, only those asked for are summed.
+        raw = self.selected if self.additive else tuple(range(model.forest.n_outputs))
+        self.sums = TreeSums(model.forest, raw)
+
+    def answer(self, questions: Sequence[Question], sample: Sample, resources: Resources) -> list[Answer]:
+        for question in questions:
+            check_curves_fit(question, len(self.selected), resources.memory)
+        if sample.n_rows == 0:
+            return [self._empty(question, sample) for question in questions]
+        encoded = [[EncodedAxis.of(self.model, sample.table, axis) for axis in q.axes] for q in questions]
+        work = sample.n_rows * self.sums.trees.size * len(questions)
+        answers: list[Answer | None] = [None] * len(questions)
+        with (
+            Progress("walking the trees", total=work) as progress,
+            Crew(available_threads(resources.threads)) as crew,
+        ):
+            counted = [i for i, q in enumerate(questions) if self._by_counts(q)]
+            averages = self._averages([encoded[i] for i in counted], sample, resources, crew, progress)
+            for i, values in zip(counted, averages):
+                answers[i] = Answer(*_without_spread(values, sample))
+            for i, question in enumerate(questions):
+                answer = answers[i]
+                if answer is None:
+                    answer = self._by_curves(question, encoded[i], sample, resources, crew)
+                if question.rows is not None:
+                    answer.curves = self._kept(question, encoded[i], sample, resources, crew)
+                answers[i] = answer
+        return [a for a in answers if a is not None]
+
+    def _by_counts(self, question: Question) -> bool:
+        return self.additive and not question.spread and not question.quantiles
+
+    def _empty(self, question: Question, sample: Sample) -> Answer:
+        shape = (len(self.selected), *question.shape)
+        total = Moments.empty(shape, question.spread)
+        answer = Answer(total, tuple(Moments.empty(shape, question.spread) for _ in range(sample.n_groups)))
+        if question.quantiles:
+            answer.quantiles = np.full((len(question.quantiles), *shape), np.nan)
+            answer.group_quantiles = tuple(answer.quantiles.copy() for _ in range(sample.n_groups))
+        if question.rows is not None:
+            answer.curves = np.empty((len(self.selected), 0, *question.shape))
+        return answer
+
+    # --- averages --------------------------------------------------------------------------------
+
+    def _averages(
+        self,
+        questions: list[list[EncodedAxis]],
+        sample: Sample,
+        resources: Resources,
+        crew: Crew,
+        progress: Progress,
+    ) -> list[list[Float]]:
+        """For each question the averages over all rows, then for each group of rows."""
+        if sample.n_groups > MOST_GROUPS:
+            return self._many_groups(questions, sample, resources, crew, progress)
+        block = min(BLOCK, MOST_POSITIONS - WORD * (sample.n_groups + 2))
+        rows = Rows(self.model, sample, block)
+        counted = Counted(self.sums, rows, crew, resources.memory, progress)
+        found: list[list[Float]] = [[] for _ in questions]
+        for numbers, family in _families(questions):
+            if family is None:
+                found[numbers[0]] = joint_averages(counted, questions[numbers[0]])
+            else:
+                for number, values in zip(numbers, family_averages(counted, family)):
+                    found[number] = values
+        return found
+
+    def _many_groups(
+        self,
+        questions: list[list[EncodedAxis]],
+        sample: Sample,
+        resources: Resources,
+        crew: Crew,
+        progress: Progress,
+    ) -> list[list[Float]]:
+        found: list[list[Float]] = [[] for _ in questions]
+        codes = sample.codes
+        for first in range(0, sample.n_groups, MOST_GROUPS):
+            n = min(MOST_GROUPS, sample.n_groups - first)
+            inside = None if codes is None else np.where((codes >= first) & (codes < first + n), codes - first, -1)
+            part = Sample(sample.table, sample.weights, inside, n)
+            for number, values in enumerate(self._averages(questions, part, resources, crew, progress)):
+                found[number] += values[1:] if found[number] else values
+        return found
+
+    # --- curves ----------------------------------------------------------------------------------
+
+    def _response(self, raw: Float) -> Float:
+        """Raw values ``(rows, grid, outputs)`` on the asked scale, as ``(rows, outputs, grid)``."""
+        if self.additive:
+            return raw.transpose(0, 2, 1)
+        return self.model.link.apply(raw)[..., list(self.selected)].transpose(0, 2, 1)
+
+    def _by_curves(
+        self, question: Question, axes: list[EncodedAxis], sample: Sample, resources: Resources, crew: Crew
+    ) -> Answer:
+        if not question.quantiles:
+            return self._reduced(question, axes, sample, resources, crew, None)
+        # Quantiles need all rows of a grid point at once: as many points as fit half the budget.
+        shape = (len(self.selected), *question.shape)
+        whole = Answer(
+            Moments.empty(shape, question.spread),
+            tuple(Moments.empty(shape, question.spread) for _ in range(sample.n_groups)),
+            np.empty((len(question.quantiles), *shape)),
+            tuple(np.empty((len(question.quantiles), *shape)) for _ in range(sample.n_groups)),
+        )
+        fitting = max(1, resources.memory // (16 * sample.n_rows * len(self.selected)))
+        for box in _boxes(question.shape, fitting):
+            part = [axis.part(b.start, b.stop) for axis, b in zip(axes, box)]
+            size = int(np.prod([a.size for a in part]))
+            kept = np.empty((sample.n_rows, len(self.selected), size))
+            _put(whole, self._reduced(question, part, sample, resources, crew, kept), (..., *box))
+        return whole
+
+    def _reduced(
+        self,
+        question: Question,
+        axes: list[EncodedAxis],
+        sample: Sample,
+        resources: Resources,
+        crew: Crew,
+        kept: Float | None,
+    ) -> Answer:
+        """Moments over all rows on the axes given; with `kept`, quantiles too."""
+        shape = (len(self.selected), *[a.size for a in axes])
+        spread = question.spread
+        flat = (shape[0], int(np.prod(shape[1:])))
+        moments = [Moments.empty(flat, spread) for _ in range(sample.n_groups + 1)]
+
+        def reduce(start: int, stop: int, raw: Float) -> list[Moments]:
+            values = self._response(raw)
+            if kept is not None:
+                kept[start:stop] = values
+            return list(_moments(values, sample, start, stop, spread))
+
+        curves = Curves(self.model, self.sums, axes, crew, resources.memory)
+        for _, _, parts in curves.reduced(sample, reduce):
+            moments = [m.merge(part) for m, part in zip(moments, parts)]
+        answer = Answer(*(lambda total, *groups: (total, groups))(*[_shaped(m, shape) for m in moments]))
+        if kept is not None:
+            weights, codes, wanted = sample.weights, sample.codes, question.quantiles
+            answer.quantiles = column_quantiles(kept, wanted, weights).reshape(-1, *shape)
+            answer.group_quantiles = tuple(
+                column_quantiles(kept[codes == g], wanted, None if weights is None else weights[codes == g])
+                .reshape(-1, *shape)
+                for g in range(sample.n_groups)
+            )  # fmt: skip
+        return answer
+
+    def _kept(
+        self, question: Question, axes: list[EncodedAxis], sample: Sample, resources: Resources, crew: Crew
+    ) -> Float:
+        """The individual curves of the rows asked for."""
+        rows = question.rows
+        out = np.empty((len(self.selected), len(rows), int(np.prod(question.shape))))
+        if len(rows):
+            curves = Curves(self.model, self.sums, axes, crew, resources.memory)
+            chosen = Sample(sample.table.take(rows))
+            for start, stop, values in curves.reduced(chosen, lambda *block: self._response(block[2])):
+                out[:, start:stop] = values.transpose(1, 0, 2)
+        return out.reshape(len(self.selected), len(rows), *question.shape)
+
+
+def _families(questions: list[list[EncodedAxis]]) -> Iterator[tuple[list[int], Family | None]]:
+    """Questions that share a walk with their family; None where a question walks alone."""
+    for order, least in ((1, 2), (2, PAIRS_SHARE_A_WALK)):
+        alike = [i for i, axes in enumerate(questions) if len(axes) == order]
+        shared: list[tuple[list[int], Family]] = []
+        for i in alike:
+            axes = questions[i]
+            apart = order == 1 or not set(axes[0].columns) & set(axes[1].columns)
+            home = next((f for f in shared if apart and all(f[1].fits(a.columns) for a in axes)), None)
+            if home is None:
+                home = ([], Family())
+                shared.append(home)
+            home[0].append(i)
+            home[1].add(axes)
+        for numbers, family in shared:
+            if len(numbers) >= least:
+                yield numbers, family
+            else:
+                yield from (([i], None) for i in numbers)
+    yield from (([i], None) for i, axes in enumerate(questions) if len(axes) > 2)
+
+
+def _without_spread(averages: list[Float], sample: Sample) -> tuple[Moments, tuple[Moments, ...]]:
+    """Moments that know their mean and weights but no spread."""
+    weights = sample.weights
+
+    def moments(mean: Float, chosen: NDArray[np.bool_] | slice, count: int) -> Moments:
+        own = None if weights is None else weights[chosen]
+        weight = float(count) if own is None else float(own.sum())
+        squared = float(count) if own is None else float(np.square(own).sum())
+        if weight == 0.0:
+            return Moments(count, 0.0, 0.0, np.zeros_like(mean), None)
+        return Moments(count, weight, squared, mean, None)
+
+    total = moments(averages[0], slice(None), sample.n_rows)
+    if sample.codes is None:
+        return total, ()
+    members = [sample.codes == g for g in range(sample.n_groups)]
+    return total, tuple(moments(averages[g + 1], m, int(m.sum())) for g, m in enumerate(members))
+
+
+def _moments(values: Float, sample: Sample, start: int, stop: int, spread: bool) -> Iterator[Moments]:
+    """Moments of a block's values: over all its rows, then by group."""
+    weights = None if sample.weights is None else sample.weights[start:stop]
+    yield Moments.of(values, weights, spread)
+    if sample.codes is None:
+        return
+    codes = sample.codes[start:stop]
+    for g in range(sample.n_groups):
+        chosen = codes == g
+        yield Moments.of(values[chosen], None if weights is None else weights[chosen], spread)
+
+
+def _shaped(moments: Moments, shape: tuple[int, ...]) -> Moments:
+    moments.mean = moments.mean.reshape(shape)
+    if moments.m2 is not None:
+        moments.m2 = moments.m2.reshape(shape)
+    return moments
+
+
+def _boxes(shape: tuple[int, ...], fitting: int) -> Iterator[tuple[slice, ...]]:
+    """The grid cut into boxes of at most so many points, long along the last axes."""
+    sizes = []
+    for size in reversed(shape):
+        sizes.append(max(1, min(size, fitting)))
+        fitting //= sizes[-1]
+    cuts = [
+        [slice(a, min(a + step, size)) for a in range(0, size, step)] for size, step in zip(shape, reversed(sizes))
+    ]
+    return product(*cuts)
+
+
+def _put(whole: Answer, part: Answer, box: tuple) -> None:
+    """Copy an answer on a box of the grid into the answer on all of it."""
+    for mine, other in zip((whole.total, *whole.groups), (part.total, *part.groups)):
+        mine.count, mine.weight, mine.weight_squared = other.count, other.weight, other.weight_squared
+        mine.mean[box] = other.mean
+        if mine.m2 is not None and other.m2 is not None:
+            mine.m2[box] = other.m2
+    if whole.quantiles is not None:
+        whole.quantiles[box] = part.quantiles
+    for mine, other in zip(whole.group_quantiles, part.group_quantiles):
+        mine[box] = other

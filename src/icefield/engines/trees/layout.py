@@ -1,0 +1,190 @@
+"""Layout: how the conditions of some trees become codes and rows of bits.
+
+A *coded column* is a forest column as one kind of condition sees it: numeric or set, zeros
+missing or not. Its cuts are the thresholds (or category codes) its conditions mention; a row's
+code says where its value lies among them, and answers all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.forest.form import ZERO_THRESHOLD, Forest
+from icefield.kernels import packing
+
+BUCKETS = 1024
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Tables for `packing`; the first block is by coded column, the others as named."""
+
+    column: NDArray[np.int32]
+    is_set: NDArray[np.uint8]
+    zero_missing: NDArray[np.uint8]
+    cut_start: NDArray[np.int64]
+    cut_count: NDArray[np.int64]
+    low: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    bucket_start: NDArray[np.int32]
+    steps: NDArray[np.int32]
+    row_start: NDArray[np.int64]
+    code_start: NDArray[np.int64]
+
+    cuts: NDArray[np.float64]
+    code_row: NDArray[np.int32]
+    row_missing_left: NDArray[np.uint8]  # by row of bits, as is member_start
+    member_start: NDArray[np.int64]
+    members: NDArray[np.int32]
+    condition_row: NDArray[np.int32]  # by the forest's condition: row of bits, -1: none
+    condition_code: NDArray[np.int32]  # by the forest's condition: column, test, is set, missing left
+    set_table: NDArray[np.uint8]
+
+    @property
+    def n_columns(self) -> int:
+        return self.column.size
+
+    @property
+    def n_rows(self) -> int:
+        return self.row_missing_left.size
+
+    @property
+    def most_categories(self) -> int:
+        sizes = np.diff(self.code_start)[self.is_set > 0] - 1
+        return int(sizes.max()) if sizes.size else 0
+
+    def encode(
+        self,
+        matrix: NDArray[np.float64],
+        position: NDArray[np.int32],
+        chosen: NDArray[np.int32],
+        codes: NDArray[np.int32],
+    ) -> None:
+        """Write the codes of the rows, at their positions, for the chosen coded columns."""
+        packing.encode(
+            matrix, position, chosen, self.column, self.is_set, self.zero_missing, ZERO_THRESHOLD, self.cuts,
+            self.cut_start, self.cut_count, self.low, self.scale, self.bucket_start, self.steps, codes,
+        )  # fmt: skip
+
+    def pack(
+        self,
+        codes: NDArray[np.int32],
+        position: NDArray[np.int32],
+        chosen: NDArray[np.int32],
+        bits: NDArray[np.uint64],
+    ) -> None:
+        """Write the bits of every condition of the chosen coded columns."""
+        words = bits.shape[1]
+        category_bits = np.empty((self.most_categories, words), np.uint64)
+        packing.pack(
+            codes, position, chosen, self.is_set, self.row_start, self.code_start, self.code_row,
+            self.row_missing_left, self.member_start, self.members, category_bits, np.empty(words, np.uint64), bits,
+        )  # fmt: skip
+
+
+def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) -> Layout:
+    """The layout of the conditions `coded`; those with `packed` (by forest condition) get bits."""
+    is_set = forest.condition_set[coded] >= 0
+    key = np.stack([forest.condition_column[coded], is_set, forest.condition_zero_missing[coded]])
+    keys, owner = np.unique(key, axis=1, return_inverse=True)
+    owner = np.asarray(owner).reshape(-1)
+    n = keys.shape[1]
+
+    condition_row = np.full(forest.condition_column.size, -1, np.int32)
+    condition_code = np.zeros((forest.condition_column.size, 4), np.int32)
+    condition_code[coded, 0] = owner
+    condition_code[coded, 2] = is_set
+    condition_code[coded, 3] = forest.condition_missing_left[coded]
+    cuts, code_rows, tables, row_members = [], [], [], []
+    row_conditions = []
+    row_start = np.zeros(n + 1, np.int64)
+    table_size = 0
+    by_owner = np.argsort(owner, kind="stable")
+    owner_start = np.searchsorted(owner[by_owner], np.arange(n + 1))
+    for v in range(n):
+        own = coded[by_owner[owner_start[v] : owner_start[v + 1]]]
+        if keys[1, v]:
+            sets = [_members(forest, int(c)) for c in own]
+            column_cuts = np.unique(np.concatenate(sets)) if sets else np.zeros(0, np.int64)
+            numbers = [np.searchsorted(column_cuts, s).astype(np.int32) for s in sets]
+            for condition, number in zip(own, numbers):
+                table = np.zeros(column_cuts.size + 1, np.uint8)
+                table[number] = 1
+                tables.append(table)
+                condition_code[condition, 1] = table_size
+                table_size += table.size
+            rows = own[packed[own]]
+            row_members += [number for condition, number in zip(own, numbers) if packed[condition]]
+            code_rows.append(np.full(column_cuts.size + 1, -1, np.int64))
+            cuts.append(column_cuts.astype(np.float64))
+        else:
+            column_cuts, code = np.unique(forest.condition_threshold[own], return_inverse=True)
+            condition_code[own, 1] = code
+            chosen = packed[own]
+            order = np.argsort(code[chosen], kind="stable")
+            rows = own[chosen][order]
+            first = np.searchsorted(code[chosen][order], np.arange(column_cuts.size + 1))
+            code_rows.append(np.where(first < rows.size, first + row_start[v], -1))
+            row_members += [np.zeros(0, np.int32)] * rows.size
+            cuts.append(column_cuts)
+        condition_row[rows] = row_start[v] + np.arange(rows.size)
+        row_conditions.append(rows)
+        row_start[v + 1] = row_start[v] + rows.size
+
+    row_condition = np.concatenate([np.zeros(0, np.intp), *row_conditions]).astype(np.intp)
+    cut_count = np.array([c.size for c in cuts], np.int64)
+    low, scale = _bucket_range(cuts)
+    bucket_start = np.zeros((n, BUCKETS + 1), np.int32)
+    packing.fill_buckets(
+        np.concatenate([np.zeros(0), *cuts]), _starts(cut_count), low, scale, bucket_start
+    )
+    most = np.diff(bucket_start, axis=1).max(axis=1, initial=0)
+    steps = np.array([int(m).bit_length() for m in most], np.int32)
+    # The search may look past a column's last cut: NaN there is below nothing.
+    padded = [np.concatenate([c, np.full(1 << int(s), np.nan)]) for c, s in zip(cuts, steps)]
+    return Layout(
+        column=keys[0].astype(np.int32),
+        is_set=keys[1].astype(np.uint8),
+        zero_missing=keys[2].astype(np.uint8),
+        cut_start=_starts(np.array([c.size for c in padded], np.int64))[:-1].copy(),
+        cut_count=cut_count,
+        low=low,
+        scale=scale,
+        bucket_start=bucket_start,
+        steps=steps,
+        row_start=row_start,
+        code_start=_starts(cut_count + 1),
+        cuts=np.concatenate([np.zeros(0), *padded]),
+        code_row=np.concatenate([np.zeros(0, np.int64), *code_rows]).astype(np.int32),
+        row_missing_left=forest.condition_missing_left[row_condition].astype(np.uint8),
+        member_start=_starts(np.array([m.size for m in row_members], np.int64)),
+        members=np.concatenate([np.zeros(0, np.int32), *row_members]).astype(np.int32),
+        condition_row=condition_row,
+        condition_code=condition_code,
+        set_table=np.concatenate([np.zeros(0, np.uint8), *tables]),
+    )
+
+
+def _members(forest: Forest, condition: int) -> NDArray[np.int64]:
+    number = forest.condition_set[condition]
+    return forest.set_members[forest.set_start[number] : forest.set_start[number + 1]]
+
+
+def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def _bucket_range(cuts: list[NDArray[np.float64]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Where each column's buckets begin, and buckets per unit (0: one bucket for everything)."""
+    low, scale = np.zeros(len(cuts)), np.zeros(len(cuts))
+    for v, column_cuts in enumerate(cuts):
+        finite = column_cuts[np.isfinite(column_cuts)]
+        if finite.size > 1:
+            low[v] = finite[0]
+            with np.errstate(over="ignore"):
+                width = finite[-1] - finite[0]
+                scale[v] = BUCKETS / width if np.isfinite(width) and np.isfinite(BUCKETS / width) else 0.0
+    return low, scale

@@ -1,0 +1,224 @@
+"""Trees cut into batches, and the mask program of a batch.
+
+A *batch* is as many trees as fit the memory budget, with nodes numbered from its first. Its
+*program* (see `kernels.planning`) belongs to a set of moving groups and says, once for all
+blocks of rows, which masks to AND and what to count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.engines.trees.layout import Layout, lay_out
+from icefield.forest.form import Forest
+from icefield.kernels import planning
+from icefield.kernels.planning import JOINT, PAIRS, SINGLES
+
+__all__ = ["JOINT", "PAIRS", "SINGLES", "Batch", "Program", "TreeSums", "batches"]
+
+# A subtree that can expect fewer rows of a block than this is walked with lists.
+LIST_ROWS = 16
+NO_SUBTREE = np.zeros(0, np.int32)
+
+
+@dataclass(frozen=True)
+class TreeSums:
+    """The trees of a forest that add to some of its raw outputs, and only those outputs."""
+
+    forest: Forest
+    outputs: tuple[int, ...]
+
+    @property
+    def base(self) -> NDArray[np.float64]:
+        return self.forest.base[list(self.outputs)]
+
+    @property
+    def trees(self) -> NDArray[np.intp]:
+        output = self.forest.tree_output
+        return np.flatnonzero((output < 0) | np.isin(output, self.outputs))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some trees: local node numbers, and the value and output of every node that is a leaf."""
+
+    forest: Forest
+    roots: NDArray[np.int32]
+    node_condition: NDArray[np.int32]
+    node_left: NDArray[np.int32]
+    node_right: NDArray[np.int32]
+    node_weight: NDArray[np.float64]
+    node_value: NDArray[np.float64]
+    node_output: NDArray[np.int32]
+    leaves_below: NDArray[np.int32]
+    tree_leaves: NDArray[np.int32]  # by node: leaves of its whole tree
+    max_depth: int
+
+    @classmethod
+    def of(cls, sums: TreeSums, trees: NDArray[np.intp]) -> Batch:
+        forest = sums.forest
+        ends = np.append(forest.tree_root[1:], forest.node_left.size)
+        spans = [np.arange(forest.tree_root[t], ends[t]) for t in trees]
+        nodes = np.concatenate([np.zeros(0, np.int64), *spans]).astype(np.intp)
+        sizes = np.array([s.size for s in spans], np.int64)
+        roots = np.concatenate([[0], np.cumsum(sizes)])[:-1].astype(np.int32)
+        shift = np.repeat(forest.tree_root[trees].astype(np.int64) - roots, sizes)
+
+        def moved(child: NDArray[np.int32]) -> NDArray[np.int32]:
+            return np.where(child[nodes] < 0, -1, child[nodes] - shift).astype(np.int32)
+
+        left, right = moved(forest.node_left), moved(forest.node_right)
+        depth, leaves = np.zeros(nodes.size, np.int32), np.zeros(nodes.size, np.int32)
+        planning.survey(left, right, roots, depth, leaves)
+        renumbered = np.full(forest.n_outputs + 1, -1, np.int32)
+        renumbered[list(sums.outputs)] = np.arange(len(sums.outputs))
+        values = forest.leaf_value
+        if values.shape[1] > 1:
+            values = values[:, list(sums.outputs)]
+        return cls(
+            forest=forest,
+            roots=roots,
+            node_condition=forest.node_condition[nodes],
+            node_left=left,
+            node_right=right,
+            node_weight=forest.node_weight[nodes],
+            node_value=np.ascontiguousarray(values[np.maximum(forest.node_leaf[nodes], 0)]),
+            node_output=np.repeat(renumbered[forest.tree_output[trees]], sizes).astype(np.int32),
+            leaves_below=leaves,
+            tree_leaves=np.repeat(leaves[roots], sizes).astype(np.int32),
+            max_depth=int(depth.max(initial=0)),
+        )
+
+    def conditions(self, nodes: NDArray[np.bool_] | None = None) -> NDArray[np.intp]:
+        """The forest's conditions that these nodes (all by default) test."""
+        condition = self.node_condition if nodes is None else self.node_condition[nodes]
+        return np.unique(condition[condition >= 0]).astype(np.intp)
+
+
+@dataclass(frozen=True)
+class Program:
+    """What `planning.plan` wrote for a batch, and the layout its conditions refer to."""
+
+    batch: Batch
+    layout: Layout
+    group_of_condition: NDArray[np.int32]
+    n_groups: int
+    steps: NDArray[np.int32]
+    entry_node: NDArray[np.int32]
+    entry_start: NDArray[np.int32]
+    entry_buffer: NDArray[np.int32]
+    slot_origin: NDArray[np.int32]
+    slot_counter: NDArray[np.int32]
+    slot_kind: NDArray[np.int8]
+    leaf_node: NDArray[np.int32]
+    leaf_slot: NDArray[np.int32]
+    path_start: NDArray[np.int32]
+    path_group: NDArray[np.int32]
+    path_region: NDArray[np.int32]
+    node_tag: NDArray[np.int32]
+    node_counter: NDArray[np.int32]
+    region_before: NDArray[np.int32]
+    n_counters: int
+    n_buffers: int
+
+    @property
+    def leaf_value(self) -> NDArray[np.float64]:
+        return self.batch.node_value[self.leaf_node]
+
+    @property
+    def leaf_output(self) -> NDArray[np.int32]:
+        return self.batch.node_output[self.leaf_node]
+
+    @classmethod
+    def of(
+        cls,
+        batch: Batch,
+        group_of_column: NDArray[np.int32],
+        mode: int,
+        *,
+        rows: int,
+        scatter: bool = False,
+        asked: NDArray[np.uint8] | None = None,
+    ) -> Program:
+        """Plan the walk of a batch over blocks of so many rows."""
+        forest = batch.forest
+        group_of_condition = group_of_column[forest.condition_column].astype(np.int32)
+        n_groups = int(group_of_column.max(initial=-1)) + 1
+        is_split = batch.node_left >= 0
+        in_list = is_split & (batch.leaves_below * float(rows) < LIST_ROWS * batch.tree_leaves.astype(float))
+        if mode == PAIRS:
+            in_list[:] = False
+        packed = np.zeros(forest.condition_column.size, bool)
+        packed[batch.conditions(is_split & ~in_list)] = True
+        layout = lay_out(forest, batch.conditions(), packed)
+        if asked is None:
+            asked = np.ones((n_groups, n_groups), np.uint8)
+
+        sizes = np.zeros(8, np.int64)
+        n_nodes = batch.node_left.size
+        node_tag, node_counter = np.zeros(n_nodes, np.int32), np.zeros(n_nodes, np.int32)
+        region_before = np.full(n_nodes, -1, np.int32)
+
+        def write(fill: bool) -> tuple[NDArray, ...]:
+            n = [int(s) for s in sizes]
+            arrays = (
+                np.empty((n[planning.INSTRUCTIONS], 4), np.int32),
+                np.empty(n[planning.ENTRIES], np.int32),
+                np.empty(n[planning.ENTRIES] + 1, np.int32),
+                np.empty(n[planning.ENTRY_BUFFERS], np.int32),
+                np.zeros(n[planning.SLOTS], np.int32),
+                np.zeros(n[planning.SLOTS], np.int32),
+                np.zeros(n[planning.SLOTS], np.int8),
+                np.empty(n[planning.LEAVES], np.int32),
+                np.empty(n[planning.LEAVES], np.int32),
+                np.empty(n[planning.LEAVES] + 1, np.int32),
+                np.empty(n[planning.PATHS], np.int32),
+                np.empty(n[planning.PATHS], np.int32),
+            )
+            planning.plan(
+                fill, scatter, mode, batch.roots, batch.node_condition, batch.node_left, batch.node_right,
+                group_of_condition, layout.condition_row, in_list.astype(np.uint8), asked, batch.max_depth,
+                min(n_groups, batch.max_depth), sizes, *arrays, node_tag, node_counter, region_before,
+            )  # fmt: skip
+            return arrays
+
+        write(fill=False)
+        return cls(
+            batch,
+            layout,
+            group_of_condition,
+            n_groups,
+            *write(fill=True),
+            node_tag,
+            node_counter,
+            region_before,
+            int(sizes[planning.COUNTERS]),
+            int(sizes[planning.BUFFERS]),
+        )
+
+
+def batches(
+    sums: TreeSums, n_groups: int, mode: int, *, words: int, threads: int, segments: int, memory: int
+) -> Iterator[NDArray[np.intp]]:
+    """Cut the trees into runs whose program, counters and masks fit half the memory budget."""
+    forest, trees = sums.forest, sums.trees
+    ends = np.append(forest.tree_root[1:], forest.node_left.size)
+    nodes = (ends - forest.tree_root)[trees].astype(np.int64)
+    # A path of a balanced tree crosses about this many groups; leaning trees cross all.
+    crossed = np.minimum(n_groups, 2 * np.log2(nodes + 1))
+    slots = {JOINT: np.ones(trees.size), SINGLES: 1 + crossed, PAIRS: 1 + crossed * (crossed + 1) / 2}[mode]
+    counters = nodes * slots * 8 * segments * (threads + 2)
+    tables = nodes * (80 + 30 * slots + 8 * crossed)
+    masks = np.minimum(nodes // 2, 2**14) * words * 8 * threads
+    cost = np.cumsum(counters + tables + masks)
+    begin, spent = 0, 0.0
+    for i in range(trees.size):
+        if i > begin and cost[i] - spent > memory / 2:
+            yield trees[begin:i]
+            begin, spent = i, cost[i - 1]
+    if trees.size:
+        yield trees[begin:]

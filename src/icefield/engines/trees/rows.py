@@ -1,0 +1,145 @@
+"""Blocks of the sample's rows as the kernels want them: codes, bits, weights, segments.
+
+Rows of one group stand together at whole words of the masks, so that a group's count is a
+count over a range of words. Weights become whole numbers whose sum fits 62 bits: sums of them
+are exact, the same for any blocks and threads, and off by less than rounding would be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.engines import Sample
+from icefield.engines.trees.layout import Layout
+from icefield.forest.tree_model import TreeModel
+
+Float = NDArray[np.float64]
+WORD = 64
+MOST_POSITIONS = 2**16  # list entries keep a row's position in 16 bits
+
+
+def aligned(shape: tuple[int, ...]) -> NDArray[np.uint64]:
+    """Words that begin at a cache line, uninitialised."""
+    size = int(np.prod(shape))
+    raw = np.empty(size + 8, np.uint64)
+    skip = (-raw.ctypes.data % 64) // 8
+    return raw[skip : skip + size].reshape(shape)
+
+
+def bit_mask(position: NDArray[np.int32], words: int) -> NDArray[np.uint64]:
+    """A mask with the bits at these positions set."""
+    flags = np.zeros(words * WORD, np.uint8)
+    flags[position] = 1
+    return np.packbits(flags, bitorder="little").view(np.uint64)
+
+
+@dataclass(frozen=True)
+class WholeWeights:
+    """Weights as whole numbers times a unit; None stands for 1 each."""
+
+    values: NDArray[np.int64] | None
+    n_planes: int
+
+    @classmethod
+    def of(cls, weights: Float | None) -> WholeWeights:
+        if weights is None:
+            return cls(None, 0)
+        total = float(weights.sum())
+        if total == 0.0:
+            return cls(np.zeros(weights.size, np.int64), 1)
+        shift = 61 - int(np.frexp(total)[1])
+        values = np.rint(np.ldexp(weights, shift)).astype(np.int64)
+        # Weights with few digits (counts, say) need few bit planes.
+        used = int(np.bitwise_or.reduce(values))
+        spare = (used & -used).bit_length() - 1
+        values >>= max(spare, 0)
+        return cls(values, max(1, (used >> max(spare, 0)).bit_length()))
+
+
+class Rows:
+    """The sample, cut into blocks."""
+
+    def __init__(self, model: TreeModel, sample: Sample, block: int) -> None:
+        self.model, self.sample, self.block = model, sample, block
+        self.weights = WholeWeights.of(sample.weights)
+        self.n_segments = 1 if sample.codes is None else sample.n_groups + 1
+        self.words = -(-block // WORD) + (self.n_segments if self.n_segments > 1 else 0)
+
+    @property
+    def blocks(self) -> list[tuple[int, int]]:
+        n = self.sample.n_rows
+        return [(start, min(start + self.block, n)) for start in range(0, n, self.block)]
+
+    def segment_numbers(self) -> NDArray[np.intp]:
+        """Each row's segment: its group, or the last for rows in none."""
+        codes = self.sample.codes
+        if codes is None:
+            return np.zeros(self.sample.n_rows, np.intp)
+        return np.where(codes < 0, self.n_segments - 1, codes)
+
+    def totals(self) -> NDArray[np.int64]:
+        """Whole weights by segment."""
+        totals = np.zeros(self.n_segments, np.int64)
+        values = self.weights.values
+        if values is None:
+            totals += np.bincount(self.segment_numbers(), minlength=self.n_segments)
+        else:
+            np.add.at(totals, self.segment_numbers(), values)
+        return totals
+
+    def matrix(self, start: int, stop: int) -> Float:
+        table = self.sample.table
+        whole = start == 0 and stop == table.n_rows
+        return np.asarray(self.model.encode(table if whole else table.slice(start, stop)), np.float64)
+
+
+class Workspace:
+    """One thread's memory for packing a block; reused from block to block."""
+
+    def __init__(self, rows: Rows, layout: Layout) -> None:
+        self.rows, self.layout = rows, layout
+        words = rows.words
+        self.codes = np.empty((layout.n_columns, words * WORD), np.int32)
+        self.bits = aligned((layout.n_rows, words))
+        self.columns = np.arange(layout.n_columns, dtype=np.int32)
+        self.planes = aligned((rows.weights.n_planes, words))
+        self.weight_of = np.ones(words * WORD, np.int64)
+        self.segment_of = np.zeros(words * WORD, np.int32)
+        self.segments = np.array([0, words], np.int64)
+
+    def load(self, start: int, stop: int, here: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """Fill this workspace with a block and mark its rows in `here`; returns their positions."""
+        rows = self.rows
+        position = np.arange(stop - start, dtype=np.int32)
+        if rows.n_segments > 1:
+            position = self._by_segment(start, stop)
+        self.load_matrix(rows.matrix(start, stop), position, here)
+        if rows.weights.values is not None:
+            values = rows.weights.values[start:stop]
+            self.weight_of[position] = values
+            for plane in range(rows.weights.n_planes):
+                self.planes[plane] = bit_mask(position[(values >> plane) & 1 == 1], rows.words)
+        return position
+
+    def load_matrix(self, matrix: Float, position: NDArray[np.int32], here: NDArray[np.uint64]) -> None:
+        """Fill codes and bits from encoded rows, and mark their positions in `here`."""
+        here[:] = bit_mask(position, self.rows.words)
+        self.layout.encode(matrix, position, self.columns, self.codes)
+        self.layout.pack(self.codes, position, self.columns, self.bits)
+
+    def _by_segment(self, start: int, stop: int) -> NDArray[np.int32]:
+        codes = self.rows.sample.codes
+        assert codes is not None
+        n = self.rows.n_segments
+        segment = np.where(codes[start:stop] < 0, n - 1, codes[start:stop])
+        sizes = np.bincount(segment, minlength=n)
+        self.segments = np.concatenate([[0], np.cumsum(-(-sizes // WORD))]).astype(np.int64)
+        order = np.argsort(segment, kind="stable")
+        rank = np.arange(segment.size) - np.concatenate([[0], np.cumsum(sizes)])[segment[order]]
+        position = np.empty(segment.size, np.int32)
+        position[order] = self.segments[segment[order]] * WORD + rank
+        self.segment_of[position] = segment
+        return position

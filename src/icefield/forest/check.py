@@ -1,0 +1,89 @@
+"""The self-check: a read model must predict as the model it was read from, on the caller's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.forest import walk
+from icefield.forest.tree_model import TreeModel
+
+if TYPE_CHECKING:
+    from icefield.frame import Table
+
+CHECKED_ROWS = 64
+SEARCHED_ROWS = 4096
+
+
+def self_check(
+    tree_model: TreeModel,
+    table: Table,
+    predict: Callable[[Table], NDArray[Any]],
+    *,
+    scale: str = "response",
+    seed: int = 0,
+) -> str | None:
+    """Compare a read model with the model's own predictions on some of the caller's rows.
+
+    Parameters
+    ----------
+    tree_model : TreeModel
+        What `read` returned.
+    table : Table
+        The caller's rows.
+    predict : callable
+        The model's own prediction of a table, one row per row, one column per output.
+    scale : {"response", "raw"}
+        The scale `predict` answers on.
+    seed : int
+        Which rows are chosen; rows with missing values are preferred for half of them.
+
+    Returns
+    -------
+    str or None
+        Why the two differ, or None where they agree.
+    """
+    rows = table.take(_chosen_rows(table, seed))
+    expected = np.asarray(predict(rows), np.float64).reshape(rows.n_rows, -1)
+    raw = walk.raw(tree_model.forest, tree_model.encode(rows))
+    found = tree_model.link.apply(raw) if scale == "response" else raw
+    if found.shape != expected.shape:
+        return f"the trees give {found.shape[1]} outputs, the model {expected.shape[1]}"
+    # Rounding grows with the values summed, and an exponential link passes it on in proportion.
+    allowed = tree_model.tolerance * (_magnitude(tree_model) + 1.0) * (1.0 + np.abs(expected))
+    with np.errstate(invalid="ignore"):
+        agrees = (np.abs(found - expected) <= allowed) | (found == expected)
+    if agrees.all():
+        return None
+    row, output = np.argwhere(~agrees)[0]
+    return (
+        f"the trees as read predict {found[row, output]:.10g} where the model predicts "
+        f"{expected[row, output]:.10g} ({np.sum(~agrees.all(axis=1))} of {rows.n_rows} checked rows differ)"
+    )
+
+
+def _chosen_rows(table: Table, seed: int) -> NDArray[np.intp]:
+    """Seeded positions, half of them rows with missing values where a larger sample shows any."""
+    draw = np.random.default_rng(seed)
+    sample = draw.choice(table.n_rows, min(table.n_rows, SEARCHED_ROWS), replace=False)
+    if len(sample) <= CHECKED_ROWS:
+        return sample.astype(np.intp)
+    candidates = table.take(sample.astype(np.intp))
+    missing = np.zeros(len(sample), bool)
+    for name in table.names:
+        missing |= candidates.column(name).missing
+    gaps = np.flatnonzero(missing)[: CHECKED_ROWS // 2]
+    others = np.setdiff1d(np.arange(len(sample)), gaps)[: CHECKED_ROWS - len(gaps)]
+    return sample[np.concatenate([gaps, others])].astype(np.intp)
+
+
+def _magnitude(tree_model: TreeModel) -> float:
+    """The largest the sum of absolute leaf values on a row's way can be."""
+    forest = tree_model.forest
+    largest = np.abs(forest.leaf_value).max(axis=1)
+    first_leaf = np.searchsorted(np.flatnonzero(forest.node_leaf >= 0), forest.tree_root)
+    per_tree = np.maximum.reduceat(largest, first_leaf) if len(largest) else np.zeros(1)
+    return float(per_tree.sum() + np.abs(forest.base).max(initial=0.0))

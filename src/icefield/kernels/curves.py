@@ -1,0 +1,170 @@
+"""Running a leaf-visiting program over one block of rows: every row's curve.
+
+A leaf changes a curve at the edges of its region of the grid only, so each row that can reach
+it gets a few additions into a table of differences; summing along the grid turns those into
+curves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from icefield.kernels.compiling import inlined, kernel, lowest
+from icefield.kernels.counting import POLL, goes_left, room_for
+from icefield.kernels.planning import LIST
+
+
+@inlined
+def add_leaf(row, leaf, update_start, update_at, update_sign, leaf_output, leaf_value, differences):
+    """Add one leaf to one row's differences, shape (outputs, rows, grid)."""
+    output = leaf_output[leaf]
+    for u in range(update_start[leaf], update_start[leaf + 1]):
+        if output >= 0:
+            differences[output, row, update_at[u]] += update_sign[u] * leaf_value[leaf, 0]
+        else:
+            for o in range(leaf_value.shape[1]):
+                differences[o, row, update_at[u]] += update_sign[u] * leaf_value[leaf, o]
+
+
+@kernel(
+    "boolean(int32[:, ::1], uint64[:, ::1], uint64[:, ::1], int32[::1], int32[::1], int32[::1], int32[::1],"
+    "int32[::1], int32[::1], int32[::1], int32[::1], int32[:, ::1], int32[:, ::1], uint8[::1], int64[::1],"
+    "int32[::1], float64[::1], int32[::1], float64[:, ::1], float64[:, :, ::1], uint8[::1])"
+)
+def add_leaves(
+    program,
+    bits,
+    buffers,
+    entry_node,
+    entry_start,
+    entry_buffer,
+    node_condition,
+    node_left,
+    node_right,
+    node_tag,
+    node_counter,
+    condition_code,
+    codes,
+    set_table,
+    update_start,
+    update_at,
+    update_sign,
+    leaf_output,
+    leaf_value,
+    differences,
+    stop,
+):
+    """Add every leaf to the differences of the rows that reach it; False when stopped."""
+    words = buffers.shape[1]
+    stack = np.empty(1 << 12, np.int32)
+    pending = np.empty((64, 3), np.int64)
+    for i in range(program.shape[0]):
+        if (i & POLL) == 0 and stop[0] != 0:
+            return False
+        source, condition, target, leaf = program[i]
+        if target >= 0:
+            flip = np.uint64(0) - np.uint64(condition & 1)
+            rows = buffers[source]
+            test = bits[condition >> 1]
+            kept = buffers[target]
+            for w in range(words):
+                kept[w] = rows[w] & (test[w] ^ flip)
+            continue
+        if target != LIST:
+            flip = np.uint64(0) - np.uint64(condition & 1)
+            first, updates = update_start[leaf], update_start[leaf + 1] - update_start[leaf]
+            output = leaf_output[leaf]
+            simple = output >= 0 and updates <= 2
+            first_at = update_at[first] if updates > 0 else 0
+            second_at = update_at[first + 1] if updates > 1 else 0
+            first_value = update_sign[first] * leaf_value[leaf, 0] if updates > 0 else 0.0
+            second_value = update_sign[first + 1] * leaf_value[leaf, 0] if updates > 1 else 0.0
+            for w in range(words):
+                word = buffers[source, w]
+                if condition >= 0:
+                    word &= bits[condition >> 1, w] ^ flip
+                while word != 0:
+                    row = w * 64 + lowest(word)
+                    word &= word - np.uint64(1)
+                    if simple:
+                        if updates > 0:
+                            differences[output, row, first_at] += first_value
+                        if updates > 1:
+                            differences[output, row, second_at] += second_value
+                    else:
+                        add_leaf(
+                            row, leaf, update_start, update_at, update_sign, leaf_output, leaf_value, differences
+                        )
+            continue
+
+        end = np.int64(0)
+        for w in range(words):
+            word = buffers[entry_buffer[entry_start[source]], w]
+            stack = room_for(stack, end + 64)
+            while word != 0:
+                stack[end] = np.int32(w * 64 + lowest(word))
+                end += 1
+                word &= word - np.uint64(1)
+        pending[0, 0] = entry_node[source]
+        pending[0, 1] = 0
+        pending[0, 2] = end
+        n_pending = 1
+        while n_pending > 0:
+            n_pending -= 1
+            node, begin, end = pending[n_pending]
+            while begin < end and node_left[node] >= 0:
+                column, test_code, is_set, missing_left = condition_code[node_condition[node]]
+                is_open = node_tag[node] > 0
+                stack = room_for(stack, 2 * end - begin + 1)
+                left_end = begin
+                right_end = end
+                for at in range(begin, end):
+                    row = stack[at]
+                    left = goes_left(codes[column, row], test_code, is_set != 0, missing_left != 0, set_table)
+                    stack[left_end] = row
+                    left_end += left or is_open
+                    stack[right_end] = row
+                    right_end += (not left) or is_open
+                if right_end > end:
+                    if n_pending == pending.shape[0]:
+                        more = np.empty((2 * n_pending, 3), np.int64)
+                        more[:n_pending] = pending
+                        pending = more
+                    pending[n_pending, 0] = node_right[node]
+                    pending[n_pending, 1] = end
+                    pending[n_pending, 2] = right_end
+                    n_pending += 1
+                node = node_left[node]
+                end = left_end
+            for at in range(begin, end):
+                add_leaf(
+                    stack[at],
+                    node_counter[node],
+                    update_start,
+                    update_at,
+                    update_sign,
+                    leaf_output,
+                    leaf_value,
+                    differences,
+                )
+    return True
+
+
+@kernel("void(float64[:, :, ::1], int32[::1], int64, int64, int64, float64[::1], int32[::1], float64[:, :, ::1])")
+def sum_up(differences, position, outer, middle, inner, base, order, values):
+    """Curves from differences: sums along the last two of the axes (outer, middle, inner).
+
+    `values` has shape (rows, grid, outputs); `order` gives the place of each grid point there.
+    """
+    for r in range(position.size):
+        for o in range(differences.shape[0]):
+            row = differences[o, position[r]]
+            k = 0
+            for _ in range(outer):
+                for m in range(middle):
+                    running = 0.0
+                    for _ in range(inner):
+                        running += row[k]
+                        row[k] = running if m == 0 else running + row[k - inner]
+                        values[r, order[k], o] = row[k] + base[o]
+                        k += 1

@@ -1,0 +1,209 @@
+"""From effects to a picture: what shares a panel, what stands side by side, and on which axes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from icefield.effect import Effect
+from icefield.errors import InputError, complaint, did_you_mean
+from icefield.plots.oneway import one_way_panel
+from icefield.plots.options import Options
+from icefield.plots.panels import Panel, Picture, with_shared_values
+from icefield.plots.series import Series, viewed
+from icefield.plots.text import name_text
+from icefield.plots.twoway import chosen_kind, surface_scale, two_way_panel
+from icefield.plots.words import average_note, value_label
+
+SMALL = (3.3, 2.7)  # inches of a panel among others
+OVERLAID = 8  # more curves than this in a panel cannot be told apart
+
+
+def effect_picture(effect: Effect, options: Options) -> Picture:
+    """One effect, with its outputs and groups."""
+    effect = viewed(effect, options)
+    if effect.n_features > 2:
+        raise InputError(
+            f"An effect of {effect.n_features} features has no picture. Hint: draw two of them at a time, "
+            "or use to_frame()."
+        )
+    outputs = chosen_outputs(effect, options)
+    groups = {name_text(label, 40): group for label, group in effect.groups.items()}
+    if effect.n_features == 2:
+        return _surfaces(
+            [(title, one) for title, one in _facets(effect, outputs, groups)], effect, options, len(outputs) == 1
+        )  # fmt: skip
+    side = _side_by_side(effect, outputs, groups, options)
+    panels = []
+    if side == "all":
+        for title, one in _facets(effect, outputs, groups):
+            panels.append(replace(one_way_panel([one], one.effect, options, len(outputs) == 1), title=title))
+    elif side == "outputs":
+        for output in outputs:
+            series = _group_series(effect, output, groups) if groups else [Series(effect, output)]
+            title = name_text(effect.outputs[output])
+            panel = one_way_panel(
+                series, effect, options, False, name_text(effect.by or "") if groups else ""
+            )
+            panels.append(replace(panel, title=title))
+    else:
+        series = [one for output in outputs for one in _overlaid(effect, output, outputs, groups)]
+        series = [replace(one, colour=i % OVERLAID, dashed=i >= OVERLAID) for i, one in enumerate(series)]
+        legend_title = name_text(effect.by or "") if groups and len(outputs) == 1 else ""
+        panels = [one_way_panel(series, effect, options, len(outputs) == 1, legend_title)]
+    return _arranged(panels, options)
+
+
+def comparison_picture(effects: Mapping[str, Effect], options: Options) -> Picture:
+    """The same question asked of several models."""
+    shown = {name_text(name, 40): viewed(effect, options) for name, effect in effects.items()}
+    first = next(iter(shown.values()))
+    outputs = chosen_outputs(first, options)
+    if first.n_features == 2:
+        facets = [
+            (_titled(name, first, output, outputs), Series(effect, output))
+            for output in outputs
+            for name, effect in shown.items()
+        ]
+        return _surfaces(facets, first, options, len(outputs) == 1)
+    panels = []
+    side = options.layout == "side" or any(_draws_curves(e, options) for e in shown.values())
+    for output in outputs:
+        series = [
+            Series(effect, output, label=name, colour=i % OVERLAID, dashed=i >= OVERLAID)
+            for i, (name, effect) in enumerate(shown.items())
+        ]
+        named = len(outputs) == 1
+        if side:
+            panels += [
+                replace(
+                    one_way_panel([replace(one, label=None)], one.effect, options, named),
+                    title=_titled(one.label or "", first, output, outputs),
+                )
+                for one in series
+            ]
+        else:
+            title = "" if named else name_text(first.outputs[output])
+            panels.append(replace(one_way_panel(series, first, options, named), title=title))
+    return _arranged(panels, options)
+
+
+def many_picture(effects: Sequence[Effect], options: Options) -> Picture:
+    """Small multiples, in the order given, on one y axis."""
+    panels: list[Panel] = []
+    if not effects:
+        raise InputError(complaint("features", "leaves nothing to draw", list(effects)))
+    shown = [viewed(effect, options) for effect in effects]
+    for effect in shown:
+        picture = effect_picture(effect, replace(options, title=None, ax=None, layout="overlay", center=None))
+        panels += [replace(panel, note="", flip=False) for panel in picture.panels]
+    picture = _arranged(panels, options)
+    alike = {value_label(e, 0) for e in shown}
+    return replace(picture, note=average_note(shown[0]), share_y=options.share_y and len(alike) == 1)
+
+
+def chosen_outputs(effect: Effect, options: Options) -> list[int]:
+    """Positions of the outputs to draw."""
+    if options.outputs is None:
+        return list(range(len(effect.outputs)))
+    wanted = options.outputs
+    wanted = list(wanted) if isinstance(wanted, (list, tuple, set)) else [wanted]
+    names = list(effect.outputs)
+    found = []
+    for name in wanted:
+        if name in names:
+            found.append(names.index(name))
+        elif str(name) in [str(n) for n in names]:
+            found.append([str(n) for n in names].index(str(name)))
+        else:
+            raise InputError(complaint("outputs", "names no output", name, did_you_mean(name, names)))
+    if not found:
+        raise InputError(
+            complaint("outputs", "must name at least one output", options.outputs, did_you_mean("", names))
+        )
+    return found
+
+
+# --- faceting --------------------------------------------------------------------------------------
+
+
+def _draws_curves(effect: Effect, options: Options) -> bool:
+    return effect.individual is not None and options.curves != "none"
+
+
+def _side_by_side(effect: Effect, outputs: list[int], groups: Mapping[str, Effect], options: Options) -> str:
+    """What stands side by side: ``"all"``, the ``"outputs"`` or ``"nothing"``."""
+    if options.layout == "overlay":
+        return "nothing"
+    if options.layout == "side":
+        return "all"
+    if _draws_curves(effect, options) and (
+        len(outputs) > 1 or any(g.individual is not None for g in groups.values())
+    ):
+        return "all"
+    both = len(outputs) > 1 and len(groups) > 0
+    return "outputs" if both or len(outputs) > OVERLAID else "nothing"
+
+
+def _facets(effect: Effect, outputs: list[int], groups: Mapping[str, Effect]) -> list[tuple[str, Series]]:
+    """A title and a series for every output and group."""
+    if not groups:
+        titled = len(outputs) > 1
+        return [(name_text(effect.outputs[o]) if titled else "", Series(effect, o)) for o in outputs]
+    by = name_text(effect.by, 30) + " = " if effect.by else ""
+    return [
+        (_titled(by + label, effect, output, outputs), Series(group, output))
+        for output in outputs
+        for label, group in groups.items()
+    ]
+
+
+def _titled(name: str, effect: Effect, output: int, outputs: list[int]) -> str:
+    return name if len(outputs) == 1 else f"{name_text(effect.outputs[output], 30)}, {name}"
+
+
+def _overlaid(effect: Effect, output: int, outputs: list[int], groups: Mapping[str, Effect]) -> list[Series]:
+    several = len(outputs) > 1
+    name = name_text(effect.outputs[output], 40)
+    if not groups:
+        return [Series(effect, output, label=name if several else None)]
+    return [
+        replace(one, label=f"{name}, {one.label}" if several else one.label)
+        for one in _group_series(effect, output, groups)
+    ]
+
+
+def _group_series(effect: Effect, output: int, groups: Mapping[str, Effect]) -> list[Series]:
+    return [
+        Series(group, output, label=label, colour=i % OVERLAID, dashed=i >= OVERLAID)
+        for i, (label, group) in enumerate(groups.items())
+    ]
+
+
+def _surfaces(facets: list[tuple[str, Series]], whole: Effect, options: Options, named: bool) -> Picture:
+    series = [one for _, one in facets]
+    scale = surface_scale(series, options, named)
+    panels = [two_way_panel(one, one.effect, options, scale, named, title) for title, one in facets]
+    lines = chosen_kind(whole, options) == "lines"
+    return _arranged(panels, options, share_y=lines)
+
+
+def _arranged(panels: Sequence[Panel], options: Options, share_y: bool = True) -> Picture:
+    """Panels in rows of at most four, on one y axis where they show the same quantity."""
+    count = len(panels)
+    share = share_y and options.share_y and count > 1 and len({p.flip for p in panels}) == 1
+    placed = with_shared_values(tuple(panels)) if share else tuple(panels)
+    columns = count if count <= 3 else 2 if count == 4 else 3 if count <= 12 else 4
+    size = None
+    if count > 1:
+        size = SMALL
+    if any(p.flip for p in panels):
+        most = max(len(p.x.ticks) for p in panels)
+        size = (6.4 if count == 1 else SMALL[0] + 1.0, max(3.2, 1.3 + 0.27 * most))
+    flipped = any(p.flip for p in panels)
+    if options.title is not None and count == 1:
+        placed = (replace(placed[0], title=str(options.title)),)
+    title = str(options.title) if options.title is not None and count > 1 else ""
+    return Picture(
+        placed, columns, title=title, share_y=share and not flipped, share_x=share and flipped, panel_size=size
+    )  # fmt: skip

@@ -1,0 +1,122 @@
+"""Where a feature's values stand on an axis: any kind of grid as plain floats.
+
+Numbers stay, times become days since 1970, durations a number in a readable unit, levels their
+place in the order. The missing point of a number or a time has no place on its scale, so it gets
+one of its own beyond the end. Several effects (groups, models) share one set of coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.effect import Effect
+from icefield.columns import ORDERED_KINDS, is_missing_value
+from icefield.plots.panels import Axis, Float
+from icefield.plots.text import MISSING, duration_unit, name_text, value_text
+
+# How far beyond the last value the missing point stands, as a share of the axis.
+MISSING_GAP = 0.09
+
+
+class Coordinates:
+    """The places of one feature's values, over every effect drawn on the axis."""
+
+    def __init__(self, effects: Sequence[Effect], which: int = 0) -> None:
+        self.feature = effects[0].features[which]
+        kinds = [e.kinds[which] for e in effects]
+        self.kind = kinds[0] if len(set(kinds)) == 1 else _common_kind(kinds)
+        self.ordered = self.kind in ORDERED_KINDS
+        grids = [e.grid[which] for e in effects]
+        self.unit, self.unit_name = 1.0, ""
+        if self.kind == "duration":
+            seconds = np.concatenate([_seconds(g) for g in grids])
+            self.unit, self.unit_name = duration_unit(seconds[np.isfinite(seconds)])
+        if self.ordered:
+            known = np.concatenate([self._on_scale(g) for g in grids])
+            known = known[np.isfinite(known)]
+            self.low, self.high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+            any_missing = any(e.missing_last[which] for e in effects)
+            self.missing = self.high + MISSING_GAP * self._span if any_missing else None
+        else:
+            self.levels = _levels(grids)
+            self.low, self.high, self.missing = -0.5, len(self.levels) - 0.5, None
+
+    @property
+    def _span(self) -> float:
+        return self.high - self.low or max(1.0, abs(self.high) * 0.1)
+
+    @property
+    def axis_kind(self) -> str:
+        if not self.ordered:
+            return "category"
+        return {"datetime": "time", "date": "time", "integer": "integer"}.get(self.kind, "number")
+
+    def place(self, values: NDArray[Any]) -> Float:
+        """The values' places; NaN for a missing number (its place is `missing`) and unknown levels."""
+        if self.ordered:
+            return self._on_scale(values)
+        index = {_key(level): i for i, level in enumerate(self.levels)}
+        return np.array([index.get(_key(v), np.nan) for v in _listed(values)], dtype=np.float64)
+
+    def categorical(self, levels: list[Any]) -> Coordinates:
+        """The same feature as these levels, in this order."""
+        other = object.__new__(Coordinates)
+        other.__dict__.update(self.__dict__)
+        other.kind, other.ordered, other.missing, other.unit_name = "categorical", False, None, ""
+        other.levels, other.low, other.high = levels, -0.5, len(levels) - 0.5
+        return other
+
+    def axis(self, label: str | None = None) -> Axis:
+        name = name_text(self.feature) if label is None else label
+        if self.unit_name:
+            name = f"{name} ({self.unit_name})"
+        ticks = () if self.ordered else tuple(value_text(level) for level in self.levels)
+        high = self.high if self.missing is None else self.missing
+        return Axis(name, self.axis_kind, self.low, high, ticks, self.missing)
+
+    def _on_scale(self, values: NDArray[Any]) -> Float:
+        if self.kind == "duration":
+            return _seconds(values) / self.unit
+        if values.dtype.kind == "M":
+            days = values.astype("datetime64[us]").astype(np.int64) / 86_400e6
+            return np.where(np.isnat(values), np.nan, days)
+        if values.dtype == object:
+            return np.array([np.nan if is_missing_value(v) else float(v) for v in values.tolist()])
+        return values.astype(np.float64)
+
+
+def _common_kind(kinds: Sequence[str]) -> str:
+    """Models may see the same feature as integers and as floats; anything else is drawn as levels."""
+    return "float" if set(kinds) <= {"integer", "float"} else "categorical"
+
+
+def _seconds(values: NDArray[Any]) -> Float:
+    seconds = values.astype("timedelta64[us]").astype(np.int64) / 1e6
+    return np.where(np.isnat(values), np.nan, seconds)
+
+
+def _levels(grids: Sequence[NDArray[Any]]) -> list[Any]:
+    """Every level once, in order of appearance, missing last."""
+    seen: dict[Any, Any] = {}
+    for grid in grids:
+        for value in _listed(grid):
+            seen.setdefault(_key(value), value)
+    return [v for k, v in seen.items() if k != MISSING_KEY] + [v for k, v in seen.items() if k == MISSING_KEY]
+
+
+MISSING_KEY = ("", MISSING)
+
+
+def _key(value: Any) -> Any:
+    """Distinguishes True from 1 and a level named "missing" from a missing value."""
+    if is_missing_value(value):
+        return MISSING_KEY
+    return (type(value).__name__ if isinstance(value, bool) else "value", value)
+
+
+def _listed(values: NDArray[Any]) -> list[Any]:
+    return list(values) if values.dtype.kind in "mM" else values.tolist()

@@ -1,0 +1,219 @@
+"""Individual curves: which of them to draw, in which colours, and which to emphasise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.effect import Effect
+from icefield.errors import InputError, complaint, did_you_mean
+from icefield.columns import is_missing_value
+from icefield.plots.coordinates import Coordinates
+from icefield.plots.options import Options
+from icefield.plots.panels import Colour, ColourScale, Curves, Dots, Field, Float, Line, Mark
+from icefield.plots.series import Series
+from icefield.plots.text import name_text, value_text
+
+# What each backend draws in a second or so and still moves smoothly.
+CAPACITY = {"matplotlib": 5000, "plotly": 1000}
+FEW_VALUES = 8
+DENSITY_COLUMNS, DENSITY_ROWS = 200, 120
+
+
+@dataclass(frozen=True, eq=False)
+class Colouring:
+    """Colours of the curves: one per curve from the palette, or a value each on a scale."""
+
+    slots: tuple[Colour, ...] | None = None
+    values: Float | None = None
+    scale: ColourScale | None = None
+    legend: tuple[tuple[str, Colour], ...] = ()
+    title: str = ""
+
+
+def individual_marks(
+    series: Series, at: Float, places: Coordinates, options: Options
+) -> tuple[list[Mark], list[Mark], Colouring, str]:
+    """Marks below the average, marks above it, how the curves are coloured, and a note.
+
+    `at` are the places of the grid points.
+    """
+    curves = series.individual
+    if curves is None or options.curves == "none" or len(curves) == 0:
+        return [], [], Colouring(), ""
+    order = np.argsort(at, kind="stable")
+    order = order[np.isfinite(at[order])]
+    step = "pre" if series.effect.steps and places.ordered else None
+    above = _highlights(series, at, order, step, options)
+    if options.curves == "density" and places.ordered:
+        field = _density(at[order], curves[:, order], options)
+        return [field], above, Colouring(scale=field.scale), f"density of {len(curves):,} curves"
+    kept = _kept(len(curves), options)
+    colouring = _colouring(series, kept, options)
+    coloured = colouring.slots is not None or colouring.values is not None
+    alpha = float(np.clip(3.0 / np.sqrt(len(kept)), 0.03, 0.6))
+    colour: Colour = "muted" if series.label is None else series.colour
+    shared: dict[str, Any] = {
+        "colour": colour,
+        "slots": colouring.slots,
+        "values": colouring.values,
+        "scale": colouring.scale,
+        "alpha": min(0.8, 2.5 * alpha) if coloured else alpha,
+    }
+    width = float(np.clip(12 / np.sqrt(len(kept)), 0.45, 1.0))
+    below: list[Mark] = [Curves(at[order], curves[np.ix_(kept, order)], step=step, width=width, **shared)]
+    below += [
+        Line(np.empty(0), np.empty(0), colour=slot, label=text, width=1.2) for text, slot in colouring.legend
+    ]
+    if places.missing is not None and series.effect.missing_last[0]:
+        gone = curves[kept, -1]
+        below.append(Dots(np.full(len(gone), places.missing), gone, size=0.5, **shared))
+    many = f"{len(kept):,} of {len(curves):,} curves" if len(kept) < len(curves) else f"{len(kept):,} curves"
+    return below, above, colouring, many
+
+
+def _kept(count: int, options: Options) -> NDArray[np.intp]:
+    """Evenly chosen curves: kept rows come in a random or a natural order, and either is covered."""
+    limit = options.max_curves or CAPACITY[options.backend]
+    if count <= limit:
+        return np.arange(count)
+    return np.unique(np.linspace(0, count - 1, limit).astype(np.intp))
+
+
+def _density(x: Float, y: Float, options: Options) -> Field:
+    """The share of curves that pass through each cell of a fine raster."""
+    fine = np.linspace(x[0], x[-1], DENSITY_COLUMNS + 1)
+    centres = (fine[:-1] + fine[1:]) / 2
+    right = np.clip(np.searchsorted(x, centres), 1, max(1, len(x) - 1))
+    share = (centres - x[right - 1]) / np.where(x[right] > x[right - 1], x[right] - x[right - 1], 1.0)
+    heights = y[:, right - 1] * (1 - share) + y[:, right] * share
+    low, high = float(np.nanmin(heights)), float(np.nanmax(heights))
+    edges = np.linspace(low, high if high > low else low + 1.0, DENSITY_ROWS + 1)
+    counts = np.stack([np.histogram(column[np.isfinite(column)], edges)[0] for column in heights.T], axis=1)
+    z = 100.0 * counts / len(y)
+    scale = ColourScale(0.0, float(np.quantile(z[z > 0], 0.99)), "% of curves", cmap=options.cmap)
+    return Field(fine, edges, np.where(z > 0, z, np.nan), scale)
+
+
+# --- colours ---------------------------------------------------------------------------------------
+
+
+def _colouring(series: Series, kept: NDArray[np.intp], options: Options) -> Colouring:
+    if options.color_by is None:
+        return Colouring()
+    values = _row_values(series.effect, options.color_by)[kept]
+    name = name_text(options.color_by)
+    gone = np.array([is_missing_value(v) for v in values])
+    known = values[~gone]
+    numeric = values.dtype.kind in "fiumM"
+    if numeric and len(np.unique(known)) > FEW_VALUES:
+        numbers = np.full(len(values), np.nan)
+        time = values.dtype.kind == "M"
+        numbers[~gone] = (
+            known.astype("datetime64[us]").astype(np.int64) / 86_400e6 if time else known.astype(np.float64)
+        )
+        # A few extreme rows must not push all others into one colour.
+        low, high = np.quantile(numbers[~gone], [0.02, 0.98])
+        if low == high:
+            low, high = numbers[~gone].min(), numbers[~gone].max()
+        return Colouring(
+            values=numbers, scale=ColourScale(float(low), float(high), name, cmap=options.cmap, time=time)
+        )
+    texts = np.array([value_text(v) for v in values], dtype=object)
+    names, counts = np.unique(texts[~gone], return_counts=True)
+    if not numeric and len(names) > FEW_VALUES:
+        frequent = set(names[np.argsort(-counts, kind="stable")[: FEW_VALUES - 1]])
+    else:
+        frequent = set(names)
+    ordered = sorted(frequent, key=lambda n: _natural(known, texts[~gone], n))
+    slot_of: dict[str, Colour] = {text: i for i, text in enumerate(ordered)}
+    slots = tuple(slot_of.get(text, "muted") for text in texts)
+    legend: list[tuple[str, Colour]] = [(text, slot_of[text]) for text in ordered]
+    if len(frequent) < len(names) or gone.any():
+        legend.append(("other" if not gone.any() else "missing or other", "muted"))
+    return Colouring(slots=slots, legend=tuple(legend), title=name)
+
+
+def _natural(values: NDArray[Any], texts: NDArray[Any], text: str) -> Any:
+    """Numbers in their own order, anything else by its text."""
+    value = values[int(np.flatnonzero(texts == text)[0])]
+    return (0, float(value), "") if values.dtype.kind in "fiub" else (1, 0.0, text)
+
+
+def _row_values(effect: Effect, column: Any) -> NDArray[Any]:
+    known = effect.row_values or {}
+    if column not in known:
+        raise InputError(
+            complaint(
+                "color_by",
+                "names a column whose values this effect does not carry",
+                column,
+                did_you_mean(column, known) if known else "compute it with Explainer.ice(...)",
+            )
+        )
+    return np.asarray(known[column])
+
+
+# --- highlighted rows ------------------------------------------------------------------------------
+
+
+def _highlights(
+    series: Series, at: Float, order: NDArray[np.intp], step: str | None, options: Options
+) -> list[Mark]:
+    if options.highlight is None or series.individual is None:
+        return []
+    marks: list[Mark] = []
+    for number, (label, row) in enumerate(_highlighted(series.effect, options.highlight)):
+        y = series.individual[row][order]
+        marks.append(Line(at[order], y, colour=number + 1, label=label, width=1.1, step=step))
+    return marks
+
+
+def _highlighted(effect: Effect, wanted: Any) -> list[tuple[str, int]]:
+    """Labels and numbers of the curves to emphasise."""
+    rows = np.arange(len(effect.individual[0])) if effect.rows is None else effect.rows  # type: ignore[index]
+    where = {int(row): i for i, row in enumerate(rows)}
+    if isinstance(wanted, Mapping):
+        items = list(wanted.items())
+    else:
+        listed = [wanted] if isinstance(wanted, (str, int, np.integer)) else list(wanted)
+        items = [(None, item) for item in listed]
+    found = []
+    for label, item in items:
+        if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
+            if int(item) not in where:
+                raise InputError(
+                    complaint("highlight", "names a row whose curve was not kept", item,
+                              f"compute it with Explainer.ice(..., rows=[{item}, ...])")
+                )  # fmt: skip
+            found.append((name_text(label) if label is not None else f"row {int(item):,}", where[int(item)]))
+        else:
+            found.append((name_text(label if label is not None else item, 40), _row_named(effect, item)))
+    return found
+
+
+def _row_named(effect: Effect, name: Any) -> int:
+    """The one kept row that has this value in some column."""
+    texts: set[str] = set()
+    for values in (effect.row_values or {}).values():
+        listed = np.asarray(values)
+        if listed.dtype != object and listed.dtype.kind not in "US":
+            continue
+        hits = [i for i, v in enumerate(listed.tolist()) if v == name]
+        if len(hits) == 1:
+            return hits[0]
+        if len(hits) > 1:
+            raise InputError(
+                complaint(
+                    "highlight", f"names {len(hits)} of the kept rows", name, "pass a row's position in X"
+                )
+            )
+        texts.update(v for v in listed.tolist() if isinstance(v, str))
+    raise InputError(
+        complaint("highlight", "names no kept row", name,
+                  did_you_mean(name, sorted(texts)) if texts else "pass a row's position in X")
+    )  # fmt: skip

@@ -1,0 +1,150 @@
+"""Levels of a categorical axis: their order, the most frequent of them, and the rest as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.effect import Effect
+from icefield.plots.coordinates import Coordinates
+from icefield.plots.options import Options
+from icefield.plots.panels import Float
+from icefield.plots.series import Series
+from icefield.plots.text import value_text
+
+READABLE = 30  # levels that still read well in one panel
+KEPT = 25  # how many of more than that are drawn when the user did not say
+
+
+@dataclass(frozen=True, eq=False)
+class LevelValues:
+    """Averages and intervals at each drawn level."""
+
+    average: Float
+    low: Float | None
+    high: Float | None
+    faded: NDArray[np.bool_] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """The levels to draw, in order. `rest` are places (in the full axis) of those drawn as one."""
+
+    places: Coordinates
+    full: Coordinates
+    shown: NDArray[np.intp]
+    rest: NDArray[np.intp] | None
+    texts: tuple[str, ...]
+    counts: Float | None
+    weights: Float
+    note: str = ""
+
+    def of(self, series: Series) -> Float:
+        """The places of the series' grid points among the drawn levels."""
+        return self.places.place(series.effect.grid[0])
+
+    def values(self, series: Series, spread: str) -> LevelValues:
+        """The series at every drawn level; NaN where its model or group has no such level."""
+        at = self.full.place(series.effect.grid[0])
+        interval = series.interval(spread)
+        average = self._spread_out(series.average, at)
+        low, high = (None, None) if interval is None else (
+            self._spread_out(interval[0], at), self._spread_out(interval[1], at))  # fmt: skip
+        support = series.low_support
+        faded = None if support is None else self._spread_out(support.astype(np.float64), at)[self.shown] > 0
+        if self.rest is None:
+            return LevelValues(
+                average[self.shown],
+                None if low is None else low[self.shown],
+                None if high is None else high[self.shown],
+                faded,
+            )
+        rest = average[self.rest]
+        known = np.isfinite(rest)
+        weights = np.where(known, self.weights[self.rest], 0.0)
+        together = np.nan
+        if known.any():
+            mass = weights.sum()
+            together = float(
+                rest[known].mean() if mass == 0 else (np.where(known, rest, 0) * weights).sum() / mass
+            )
+        ends = (rest[known].min(), rest[known].max()) if known.any() else (np.nan, np.nan)
+        shown_low = average[self.shown] if low is None else low[self.shown]
+        shown_high = average[self.shown] if high is None else high[self.shown]
+        return LevelValues(
+            np.append(average[self.shown], together),
+            np.append(shown_low, ends[0]),
+            np.append(shown_high, ends[1]),
+            None if faded is None else np.append(faded, False),
+        )
+
+    def _spread_out(self, values: Float, at: Float) -> Float:
+        out = np.full(len(self.full.levels), np.nan)
+        out[at.astype(np.intp)] = values
+        return out
+
+
+def arranged(series: Sequence[Series], whole: Effect, places: Coordinates, options: Options) -> Levels:
+    """Order the levels as asked, and collapse the rare ones where there are too many."""
+    if places.ordered:
+        places = _as_levels(series, places)
+    count = len(places.levels)
+    weights, known = np.zeros(count), False
+    if whole.weight is not None and whole.weight.shape == whole.average.shape[1:]:
+        at = places.place(whole.grid[0])
+        inside = np.isfinite(at)
+        weights[at[inside].astype(np.intp)] = whole.weight[inside]
+        known = True
+    order = np.arange(count)
+    if options.sort == "value":
+        values = _mean_average(series, places)
+        order = np.argsort(np.where(np.isfinite(values), -values, np.inf), kind="stable")
+    elif options.sort == "count" and known:
+        order = np.argsort(-weights, kind="stable")
+    limit = options.top if options.top is not None else (KEPT if count > READABLE else count)
+    rest = None
+    note = ""
+    if limit < count:
+        frequent = np.zeros(count, dtype=bool)
+        frequent[np.argsort(-weights, kind="stable")[:limit]] = True
+        rest = np.flatnonzero(~frequent)
+        order = order[frequent[order]]
+        note = "others: their weighted mean and range" if known else "others: their mean and range"
+    texts = [value_text(places.levels[i]) for i in order]
+    counts = weights[order]
+    if rest is not None:
+        texts.append(f"{len(rest):,} others")
+        counts = np.append(counts, weights[rest].sum())
+    drawn = places.categorical([places.levels[i] for i in order])
+    if rest is not None:
+        drawn.high += 1
+    return Levels(drawn, places, order, rest, tuple(texts), counts if known else None, weights, note)
+
+
+def _as_levels(series: Sequence[Series], places: Coordinates) -> Coordinates:
+    """Numbers drawn as dots or bars: every distinct value is a level."""
+    seen: dict[float, object] = {}
+    missing = None
+    for one in series:
+        grid = one.effect.grid[0]
+        for at, value in zip(places.place(grid), grid):
+            if np.isfinite(at):
+                seen.setdefault(float(at), value)
+            else:
+                missing = value
+    levels = [seen[k] for k in sorted(seen)]
+    if any(one.effect.missing_last[0] for one in series):
+        levels.append(missing)
+    return places.categorical(levels)
+
+
+def _mean_average(series: Sequence[Series], places: Coordinates) -> Float:
+    total, seen = np.zeros(len(places.levels)), np.zeros(len(places.levels))
+    for one in series:
+        at = places.place(one.effect.grid[0]).astype(np.intp)
+        total[at] += one.average
+        seen[at] += 1
+    return np.where(seen > 0, total / np.maximum(seen, 1), np.nan)

@@ -1,0 +1,413 @@
+"""Drawing a `Picture` with matplotlib.
+
+The current style sheet rules: sizes, fonts, grounds and line widths are its own, and colours follow its
+cycle where it has one. Figures made here are laid out by the constrained engine and kept plain
+(no box, a faint grid); an Axes the caller passes in keeps its look. The marks themselves are drawn in
+`matplotlib_marks`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator, FuncFormatter, Locator, MaxNLocator
+
+from icefield.errors import InputError, InputTypeError, complaint
+from icefield.plots.fonts import drawable, set_text
+from icefield.plots.matplotlib_marks import draw_mark
+from icefield.plots.matplotlib_theme import Theme, smaller
+from icefield.plots.options import Options
+from icefield.plots.panels import (
+    Axis,
+    Bars,
+    Curves,
+    Dots,
+    Field,
+    Line,
+    Margin,
+    Mark,
+    Panel,
+    Picture,
+    Rug,
+    Strip,
+)
+from icefield.plots.text import MISSING, shortened, wrapped
+
+PAD = 0.05  # room around the values, as a share of their range
+FOOT = 0.16  # and below them where a histogram stands
+
+
+def draw(picture: Picture, options: Options) -> Axes | Figure:
+    """Draw into ``options.ax`` or a new figure: the Axes of one panel, the Figure of several."""
+    if options.ax is not None:
+        if len(picture.panels) > 1:
+            raise InputError(
+                complaint("ax", f"holds one panel and this picture has {len(picture.panels)}", options.ax,
+                          "leave ax out, or choose with outputs=[...] or layout='overlay'")
+            )  # fmt: skip
+        _draw_panel(options.ax, picture.panels[0], options, own=False)
+        return options.ax
+    figure, axes = _new_figure(picture, options)
+    several = len(picture.panels) > 1
+    for number, (ax, panel) in enumerate(zip(axes, picture.panels)):
+        first = number % picture.columns == 0
+        _draw_panel(ax, panel, options, own=True, several=several, first=first or not picture.share_y)
+    if several:
+        _figure_legend(figure, axes[0], picture, options)
+        heading = picture.title or picture.note
+        if heading:
+            small = (
+                {} if picture.title else {"fontsize": smaller(mpl.rcParams["figure.titlesize"]), "alpha": 0.7}
+            )
+            set_text(figure.suptitle("", x=0.01, ha="left", **small), heading)
+        return figure
+    return axes[0]
+
+
+def _new_figure(picture: Picture, options: Options) -> tuple[Figure, list[Axes]]:
+    import matplotlib.pyplot as plt
+
+    size = options.figsize
+    if size is None and picture.panel_size is not None:
+        width, height = picture.panel_size
+        size = (width * picture.columns + 0.6, height * picture.rows + 0.3)
+        if len(picture.panels) == 1:
+            size = (
+                max(width, mpl.rcParams["figure.figsize"][0]),
+                max(height, mpl.rcParams["figure.figsize"][1]),
+            )
+    solid = picture.panels[0].z is not None
+    figure, grid = plt.subplots(
+        picture.rows,
+        picture.columns,
+        squeeze=False,
+        sharey=picture.share_y,
+        sharex=picture.share_x,
+        figsize=size,
+        layout="constrained",
+        subplot_kw={"projection": "3d"} if solid else {},
+    )
+    axes = list(grid.ravel())
+    for spare in axes[len(picture.panels) :]:
+        spare.remove()
+    return figure, axes[: len(picture.panels)]
+
+
+def _draw_panel(
+    ax: Axes, panel: Panel, options: Options, own: bool, several: bool = False, first: bool = True
+) -> None:
+    solid = panel.z is not None
+    if solid != hasattr(ax, "get_zlim"):
+        wanted = "a 3-D Axes" if solid else "a plain Axes, not a 3-D one"
+        raise InputTypeError(
+            complaint("ax", f"must be {wanted}", ax, "write plt.subplots(subplot_kw={'projection': '3d'})")
+        )
+    theme = Theme(ax, options)
+    before = (ax.get_xlim(), ax.get_ylim()) if ax.has_data() else None
+    if own and not solid:
+        _plain_look(ax, panel, theme)
+    for mark in panel.marks:
+        draw_mark(ax, panel, mark, theme)
+    if solid:
+        _solid_axes(ax, panel)
+    else:
+        _value_axis(ax, panel, before)
+        _feature_axis(ax, panel, before)
+    _labels(ax, panel, theme, own, several, first)
+    if panel.scale is not None:
+        _colour_bar(ax, panel, theme)
+    if not several:
+        _legend(ax, panel, theme, own)
+
+
+def _plain_look(ax: Axes, panel: Panel, theme: Theme) -> None:
+    surface = any(isinstance(m, Field) for m in panel.marks)
+    ax.set_axisbelow(True)
+    if not theme.boxed:
+        ax.spines[["top", "right"]].set_visible(False)
+    if surface:
+        ax.grid(False)
+    elif not mpl.rcParams["axes.grid"]:
+        ax.grid(True, axis="x" if panel.flip else "y", color=theme.text, alpha=0.13, linewidth=0.6)
+
+
+# --- axes ------------------------------------------------------------------------------------------
+
+
+def _value_axis(ax: Axes, panel: Panel, before: Any) -> None:
+    """The axis of predictions (or of the second feature): padded, with room for a histogram at its foot."""
+    described = panel.y
+    across = panel.flip
+    axis, limit = (ax.xaxis, ax.set_xlim) if across else (ax.yaxis, ax.set_ylim)
+    if any(isinstance(m, (Field, Margin)) and not _has_curves(panel) for m in panel.marks):
+        _place_ticks(ax, described, "y")
+        limit(described.low, described.high)
+        return
+    if described.kind == "category":
+        _place_ticks(ax, described, "y")
+    low, high = float(described.low or 0.0), float(described.high if described.high is not None else 1.0)
+    if low == high:
+        low, high = low - (abs(low) * 0.1 or 0.5), high + (abs(high) * 0.1 or 0.5)
+    span = high - low
+    foot = next((FOOT for m in panel.marks if isinstance(m, Strip)), PAD)
+    foot = 0.08 if foot == PAD and any(isinstance(m, Rug) for m in panel.marks) else foot
+    from_zero = any(isinstance(m, Bars) for m in panel.marks) and low >= 0 and foot == PAD
+    ends = [low if from_zero else low - foot * span, high + PAD * span]
+    if before is not None:
+        old = before[0] if across else before[1]
+        ends = [min(ends[0], *old), max(ends[1], *old)]
+    limit(*ends)
+    _number_format(axis, ends)
+
+
+def _has_curves(panel: Panel) -> bool:
+    return any(isinstance(m, (Line, Curves)) for m in panel.marks)
+
+
+def _feature_axis(ax: Axes, panel: Panel, before: Any) -> None:
+    described = panel.x
+    low, high = float(described.low or 0.0), float(described.high if described.high is not None else 1.0)
+    surface = any(isinstance(m, (Field, Margin)) for m in panel.marks) and not _has_curves(panel)
+    if described.kind != "category" and not surface:
+        span = high - low or max(1.0, abs(low) * 0.1)
+        slack = 0.5 if described.kind == "integer" and any(isinstance(m, Strip) for m in panel.marks) else 0.0
+        pad = max(0.03 * span, min(slack, 0.05 * span))
+        low, high = low - pad, high + pad
+    if before is not None:
+        old = before[1] if panel.flip else before[0]
+        low, high = min(low, *old), max(high, *old)
+    if panel.flip:
+        ax.set_ylim(high, low)  # the first level on top
+        _place_ticks(ax, described, "y")
+    else:
+        ax.set_xlim(low, high)
+        _place_ticks(ax, described, "x")
+
+
+def _place_ticks(ax: Axes, described: Axis, which: str) -> None:
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    if described.kind == "category":
+        _level_ticks(ax, axis, described, which)
+        return
+    if described.kind == "time":
+        locator = AutoDateLocator(minticks=3, maxticks=8)
+        axis.set_major_locator(locator)
+        axis.set_major_formatter(ConciseDateFormatter(locator, usetex=False))
+    elif described.kind == "integer":
+        axis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 3, 4, 5, 6, 10]))
+    if described.low is not None and described.high is not None and described.kind != "time":
+        _number_format(axis, [described.low, described.high])
+    if described.missing is not None:
+        _missing_tick(ax, axis, described, which)
+
+
+def _level_ticks(ax: Axes, axis: Any, described: Axis, which: str) -> None:
+    texts = list(described.ticks)
+    rotation = 0.0
+    if which == "x":
+        room = ax.get_position().width * ax.get_figure().get_figwidth() * 72 / max(1, len(texts))
+        longest = max((len(line) for t in texts for line in t.split("\n")), default=0)
+        if longest * smaller(mpl.rcParams["xtick.labelsize"], 1.0) * 0.6 > room:
+            rotation = 90.0 if len(texts) > 12 else 40.0
+            texts = [shortened(" ".join(t.split("\n")), 22) for t in texts]
+    words = [drawable(t) for t in texts]
+    axis.set_major_locator(FixedLocator(list(range(len(texts)))))
+    axis.set_ticklabels([w for w, _ in words])
+    families = next((f for _, f in words if f is not None), None)
+    everything = list(dict.fromkeys(f for _, fs in words if fs for f in fs))
+    if families is not None:
+        axis.set_tick_params(labelfontfamily=everything)
+    axis.set_tick_params(length=0)
+    if rotation:
+        for label in axis.get_ticklabels():
+            label.set(rotation=rotation, ha="center" if rotation == 90 else "right", rotation_mode="anchor")
+            if rotation == 90:
+                label.set(ha="right", va="center")
+
+
+class _TicksUpTo(Locator):
+    """Another locator's ticks, without those beyond the last real value."""
+
+    def __init__(self, base: Locator, last: float) -> None:
+        self.base, self.last = base, last
+
+    def set_axis(self, axis: Any) -> None:
+        super().set_axis(axis)
+        self.base.set_axis(axis)
+
+    def __call__(self) -> Any:
+        ticks = np.asarray(self.base())
+        return ticks[ticks <= self.last]
+
+    def tick_values(self, vmin: float, vmax: float) -> Any:
+        ticks = np.asarray(self.base.tick_values(vmin, vmax))
+        return ticks[ticks <= self.last]
+
+
+def _missing_tick(ax: Axes, axis: Any, described: Axis, which: str) -> None:
+    last = float(described.missing or 0.0)
+    span = last - float(described.low or 0.0)
+    axis.set_major_locator(_TicksUpTo(axis.get_major_locator(), last - 0.06 * span))
+    size = mpl.rcParams[f"{which}tick.labelsize"]
+    offset = mpl.rcParams[f"{which}tick.major.size"] + mpl.rcParams[f"{which}tick.major.pad"]
+    if which == "x":
+        at, shift = (last, 0), (0, -offset)
+        where: Any = ("data", "axes fraction")
+        place = {"ha": "center", "va": "top"}
+    else:
+        at, shift, where = (0, last), (-offset, 0), ("axes fraction", "data")
+        place = {"ha": "right", "va": "center"}
+    colour = mpl.rcParams[f"{which}tick.labelcolor"]
+    colour = mpl.rcParams[f"{which}tick.color"] if colour == "inherit" else colour
+    ax.annotate(
+        MISSING, at, xycoords=where, xytext=shift, textcoords="offset points", size=size, color=colour,
+        gid="icefield:missing", annotation_clip=False, **place,
+    )  # fmt: skip
+
+
+def _number_format(axis: Any, ends: list[float]) -> None:
+    """Thousands separated, millions as such; small numbers stay with matplotlib."""
+    largest, span = max(abs(e) for e in ends), abs(ends[1] - ends[0])
+    if largest >= 1e6 and span >= 1e4 and largest < 1e12:
+        unit, letter = (1e9, "B") if largest >= 1e9 else (1e6, "M")
+        axis.set_major_formatter(FuncFormatter(lambda v, _: "0" if v == 0 else f"{v / unit:g}{letter}"))
+    elif largest >= 1e4 and span >= 5 and largest < 1e12:
+        axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}"))
+
+
+def _solid_axes(ax: Any, panel: Panel) -> None:
+    for described, name in ((panel.x, "x"), (panel.y, "y")):
+        getattr(ax, f"set_{name}lim")(described.low, described.high)
+        if described.kind == "time":
+            locator = AutoDateLocator(minticks=3, maxticks=5)
+            getattr(ax, f"{name}axis").set_major_locator(locator)
+            getattr(ax, f"{name}axis").set_major_formatter(ConciseDateFormatter(locator))
+        else:
+            _number_format(getattr(ax, f"{name}axis"), [described.low or 0.0, described.high or 1.0])
+
+
+# --- words -----------------------------------------------------------------------------------------
+
+
+def _labels(ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool, first: bool) -> None:
+    width, height = _inches(ax)
+    size = smaller(mpl.rcParams["axes.labelsize"], 1.0)
+    across, up = (panel.y.label, panel.x.label) if panel.flip else (panel.x.label, panel.y.label)
+    set_text(ax.xaxis.label, wrapped(across, max(16, int(width * 72 / (size * 0.52)))))
+    if first:
+        set_text(ax.yaxis.label, wrapped(up, max(16, int(height * 72 / (size * 0.55)))))
+    if panel.z is not None:
+        # The colour bar names the height; a third label would collide with the tick labels of the box.
+        return
+    above = 0.0 if not any(isinstance(m, Margin) and m.side == "top" for m in panel.marks) else 0.15
+    small = smaller(mpl.rcParams["axes.labelsize"])
+    lines = 0
+    if panel.note and own and not several:
+        words = wrapped(panel.note, max(24, int(width * 72 / (small * 0.5))))
+        lines = words.count("\n") + 1
+        note = ax.annotate(
+            "", (0, 1 + above), xycoords="axes fraction", xytext=(0, 6), textcoords="offset points",
+            ha="left", va="bottom", size=small, color=theme.muted, gid="icefield:note",
+        )  # fmt: skip
+        set_text(note, words)
+    if panel.title:
+        title = ax.set_title("", loc="left", pad=7 + 1.35 * small * lines + above * height * 72)
+        set_text(title, wrapped(panel.title, max(16, int(width * 72 / (smaller(mpl.rcParams["axes.titlesize"], 1.0) * 0.55)))))  # fmt: skip
+
+
+def _inches(ax: Axes) -> tuple[float, float]:
+    """About how large the Axes will be."""
+    figure = ax.get_figure()
+    box = ax.get_position()
+    return box.width * figure.get_figwidth(), box.height * figure.get_figheight()
+
+
+# --- legends and colour bars -----------------------------------------------------------------------
+
+
+def _handle(mark: Mark, theme: Theme) -> Any:
+    colour = theme.colour(getattr(mark, "colour", 0))
+    if isinstance(mark, Bars):
+        return Patch(facecolor=colour)
+    if isinstance(mark, Dots):
+        return Line2D([], [], color=colour, marker="o", linestyle="none")
+    dashed = isinstance(mark, Line) and mark.dashed
+    return Line2D([], [], color=colour, linestyle=(0, (4, 2)) if dashed else "-", linewidth=theme.line * 1.25)
+
+
+def _filled(legend: Any, panel: Panel, marks: list[Mark], theme: Theme) -> None:
+    """Set the words afterwards: handed to the legend, a label with a leading underscore may be dropped."""
+    for text, mark in zip(legend.get_texts(), marks):
+        set_text(text, wrapped(str(getattr(mark, "label", "")), 28))
+    if panel.legend_title:
+        legend.set_title("title")
+        set_text(legend.get_title(), wrapped(panel.legend_title, 28))
+        legend.set_alignment("left")
+
+
+def _legend(ax: Axes, panel: Panel, theme: Theme, own: bool) -> None:
+    marks = panel.labelled
+    if not marks:
+        return
+    handles = [_handle(mark, theme) for mark in marks]
+    existing = ax.get_legend()
+    if own:
+        beside = 1.02 if panel.scale is None else 1.22
+        legend = ax.legend(
+            handles, ["label"] * len(handles), loc="upper left", bbox_to_anchor=(beside, 1.0), frameon=False,
+            borderaxespad=0.0,
+        )  # fmt: skip
+    else:
+        if existing is not None:
+            ax.add_artist(existing)
+        legend = ax.legend(handles, ["label"] * len(handles))
+    _filled(legend, panel, marks, theme)
+
+
+def _figure_legend(figure: Figure, ax: Axes, picture: Picture, options: Options) -> None:
+    """One legend for all panels when they name the same things; else each panel has its own."""
+    labelled = [panel.labelled for panel in picture.panels]
+    names = [tuple(getattr(m, "label", None) for m in marks) for marks in labelled]
+    if not any(names):
+        return
+    theme = Theme(ax, options)
+    if len({n for n in names if n}) > 1:
+        for own_ax, panel in zip(figure.axes, picture.panels):
+            _legend(own_ax, panel, theme, own=False)
+        return
+    at = next(i for i, n in enumerate(names) if n)
+    legend = figure.legend(
+        [_handle(m, theme) for m in labelled[at]], ["label"] * len(labelled[at]),
+        loc="outside right upper", frameon=False,
+    )  # fmt: skip
+    _filled(legend, picture.panels[at], labelled[at], theme)
+
+
+def _colour_bar(ax: Any, panel: Panel, theme: Theme) -> None:
+    scale = panel.scale
+    if scale is None:
+        return
+    mappable = mpl.cm.ScalarMappable(theme.norm(scale), theme.cmap(scale))
+    right = any(isinstance(m, Margin) and m.side == "right" for m in panel.marks)
+    bounds = (1.16 if right else 1.04, 0.0, 0.035, 1.0) if panel.z is None else (1.12, 0.15, 0.035, 0.7)
+    bar_ax = ax.inset_axes(bounds)
+    bar = ax.get_figure().colorbar(mappable, cax=bar_ax)
+    bar.outline.set_visible(False)
+    bar_ax.grid(False)
+    height = _inches(ax)[1]
+    size = smaller(mpl.rcParams["axes.labelsize"], 1.0)
+    bar.set_label(" ")
+    set_text(bar_ax.yaxis.label, wrapped(scale.label, max(16, int(height * 72 / (size * 0.55)))))
+    if scale.time:
+        locator = AutoDateLocator(minticks=3, maxticks=6)
+        bar_ax.yaxis.set_major_locator(locator)
+        bar_ax.yaxis.set_major_formatter(ConciseDateFormatter(locator))
+    else:
+        _number_format(bar_ax.yaxis, [scale.low, scale.high])

@@ -1,0 +1,284 @@
+"""Each mark of a panel as matplotlib artists.
+
+Every artist carries a group id, ``icefield:line``, ``icefield:band`` and so on, by which a caller finds it
+(`Axes.findobj`) to restyle it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.patches import Polygon
+from matplotlib.ticker import MaxNLocator
+
+from icefield.plots.fonts import set_text
+from icefield.plots.matplotlib_theme import Theme, smaller
+from icefield.plots.palette import is_dark
+from icefield.plots.panels import (
+    Band,
+    Bars,
+    Curves,
+    Dots,
+    EdgeText,
+    Field,
+    Float,
+    Line,
+    Margin,
+    Mark,
+    Panel,
+    Rug,
+    Rule,
+    Sparks,
+    Strip,
+)
+from icefield.plots.text import number_text
+
+CONTOURS = 12
+
+
+def draw_mark(ax: Axes, panel: Panel, mark: Mark, theme: Theme) -> None:
+    """Draw one mark."""
+    drawing: Any = _DRAWING[type(mark)]
+    drawing(ax, panel, mark, theme)
+
+
+def _line(ax: Axes, panel: Panel, mark: Line, theme: Theme) -> None:
+    if not len(mark.x):
+        return
+    for part, faded in mark.stretches():
+        x, y = _oriented(panel, mark.x[part], mark.y[part])
+        ax.plot(
+            x,
+            y,
+            color=theme.colour(mark.colour),
+            linewidth=theme.line * mark.width,
+            linestyle=(0, (4, 2)) if mark.dashed else "-",
+            drawstyle=f"steps-{mark.step}" if mark.step else "default",
+            marker="o" if mark.markers else "",
+            markersize=theme.marker * 0.75,
+            alpha=mark.alpha * (0.3 if faded else 1.0),
+            solid_capstyle="butt" if faded else "round",
+            label="_curve",
+            gid="icefield:faded" if faded else "icefield:line",
+            zorder=3,
+        )
+
+
+def _band(ax: Axes, panel: Panel, mark: Band, theme: Theme) -> None:
+    fill = ax.fill_betweenx if panel.flip else ax.fill_between
+    fill(
+        mark.x, mark.low, mark.high, step=mark.step, color=theme.colour(mark.colour), alpha=mark.alpha,
+        linewidth=0, gid="icefield:band", zorder=1.8,
+    )  # fmt: skip
+
+
+def _curves(ax: Axes, panel: Panel, mark: Curves, theme: Theme) -> None:
+    x, y = _stepped(mark.x, mark.y) if mark.step else (mark.x, mark.y)
+    paths = np.empty((*y.shape, 2))
+    paths[..., int(panel.flip)], paths[..., int(not panel.flip)] = x, y
+    lines = LineCollection(
+        list(paths), linewidths=theme.line * mark.width, alpha=mark.alpha, gid="icefield:curves", zorder=2
+    )
+    _colour_each(lines, mark, theme)
+    ax.add_collection(lines, autolim=False)
+
+
+def _stepped(x: Float, y: Float) -> tuple[Float, Float]:
+    """Corners for curves whose value at x holds back to the previous x."""
+    return np.repeat(x, 2)[:-1], np.repeat(y, 2, axis=1)[:, 1:]
+
+
+def _colour_each(artist: Any, mark: Curves | Dots, theme: Theme) -> None:
+    if mark.values is not None and mark.scale is not None:
+        cmap = theme.cmap(mark.scale).with_extremes(bad=theme.muted)
+        artist.set(array=np.ma.masked_invalid(mark.values), cmap=cmap, norm=theme.norm(mark.scale))
+    elif mark.slots is not None:
+        artist.set_color([theme.colour(slot) for slot in mark.slots])
+    else:
+        artist.set_color(theme.colour(mark.colour))
+
+
+def _dots(ax: Axes, panel: Panel, mark: Dots, theme: Theme) -> None:
+    colour = theme.colour(mark.colour)
+    _intervals(ax, panel, mark, colour, theme)
+    x, y = _oriented(panel, mark.x, mark.y)
+    alpha: Any = mark.alpha if mark.faded is None else np.where(mark.faded, 0.3, 1.0) * mark.alpha
+    dots = ax.scatter(
+        x, y, s=(theme.marker * mark.size) ** 2, alpha=alpha, linewidths=0, gid="icefield:dots", zorder=3.5
+    )
+    _colour_each(dots, mark, theme)
+
+
+def _intervals(ax: Axes, panel: Panel, mark: Dots | Bars, colour: Any, theme: Theme) -> None:
+    if mark.low is None or mark.high is None:
+        return
+    draw = ax.hlines if panel.flip else ax.vlines
+    solid = isinstance(mark, Bars)
+    draw(
+        mark.x, mark.low, mark.high, color=theme.text if solid else colour, alpha=0.7 if solid else 0.45,
+        linewidth=theme.line * 1.1, gid="icefield:interval", zorder=3.2,
+    )  # fmt: skip
+
+
+def _bars(ax: Axes, panel: Panel, mark: Bars, theme: Theme) -> None:
+    colours = theme.colour(mark.colour) if mark.slots is None else [theme.colour(s) for s in mark.slots]
+    draw = ax.barh if panel.flip else ax.bar
+    bars = draw(mark.x, mark.y, mark.width, color=colours, linewidth=0, label="_bars", zorder=2.5)
+    for number, bar in enumerate(bars):
+        bar.set_gid("icefield:bar")
+        if mark.faded is not None and mark.faded[number]:
+            bar.set_alpha(0.35)
+    _intervals(ax, panel, mark, colours, theme)
+
+
+def _strip(ax: Axes, panel: Panel, mark: Strip, theme: Theme) -> None:
+    heights = mark.height * mark.counts / (mark.counts.max() or 1.0)
+    widths = mark.rights - mark.lefts
+    shared: dict[str, Any] = {
+        "color": theme.faint,
+        "linewidth": 0,
+        "align": "edge",
+        "label": "_data",
+        "zorder": 1,
+    }
+    if panel.flip:
+        bars = ax.barh(mark.lefts, heights, widths, transform=ax.get_yaxis_transform(), **shared)
+    else:
+        bars = ax.bar(mark.lefts, heights, widths, transform=ax.get_xaxis_transform(), **shared)
+    for bar in bars:
+        bar.set_gid("icefield:histogram")
+
+
+def _rug(ax: Axes, panel: Panel, mark: Rug, theme: Theme) -> None:
+    flip = panel.flip
+    draw, transform = (ax.hlines, ax.get_yaxis_transform()) if flip else (ax.vlines, ax.get_xaxis_transform())
+    draw(
+        mark.x, 0, mark.height, transform=transform, color=theme.text, alpha=mark.alpha, linewidth=0.7,
+        gid=f"icefield:{mark.name}", zorder=1.5,
+    )  # fmt: skip
+
+
+def _margin(ax: Axes, panel: Panel, mark: Margin, theme: Theme) -> None:
+    top = mark.side == "top"
+    inset = ax.inset_axes((0, 1.02, 1, 0.11) if top else (1.02, 0, 0.11, 1))
+    shared: dict[str, Any] = {"color": theme.faint, "linewidth": 0, "align": "edge"}
+    widths = mark.rights - mark.lefts
+    if top:
+        inset.bar(mark.lefts, mark.counts, widths, **shared)
+        inset.set(xlim=(panel.x.low, panel.x.high), ylim=(0, mark.counts.max() * 1.02 or 1))
+    else:
+        inset.barh(mark.lefts, mark.counts, widths, **shared)
+        inset.set(ylim=(panel.y.low, panel.y.high), xlim=(0, mark.counts.max() * 1.02 or 1))
+    inset.set_axis_off()
+    inset.set_gid(f"icefield:margin-{mark.side}")
+
+
+def _field(ax: Axes, panel: Panel, mark: Field, theme: Theme) -> None:
+    norm, cmap = theme.norm(mark.scale), theme.cmap(mark.scale)
+    if mark.style == "surface":
+        _surface(ax, mark, norm, cmap)
+        return
+    z = np.ma.masked_invalid(mark.z)
+    if mark.style == "contour":
+        levels = MaxNLocator(CONTOURS).tick_values(mark.scale.low, mark.scale.high)
+        filled = ax.contourf(
+            mark.x, mark.y, z, levels=levels, norm=norm, cmap=cmap, extend="both", zorder=0.8
+        )
+        edges = ax.contour(mark.x, mark.y, z, levels=levels, colors=[theme.ground], linewidths=0.5, alpha=0.6, zorder=0.9)  # fmt: skip
+        if mark.hull is not None:
+            outline = Polygon(mark.hull, transform=ax.transData)
+            filled.set_clip_path(outline)
+            edges.set_clip_path(outline)
+        filled.set_gid("icefield:contour")
+        return
+    mesh = ax.pcolormesh(mark.x, mark.y, z, norm=norm, cmap=cmap, linewidth=0, rasterized=True, zorder=0.8)
+    mesh.set_gid("icefield:cells")
+    if mark.values:
+        _cell_values(ax, mark, norm, cmap)
+
+
+def _cell_values(ax: Axes, mark: Field, norm: Any, cmap: Any) -> None:
+    x, y = (mark.x[:-1] + mark.x[1:]) / 2, (mark.y[:-1] + mark.y[1:]) / 2
+    for i, j in np.argwhere(np.isfinite(mark.z)):
+        red, green, blue, _ = cmap(norm(mark.z[i, j]))
+        ink = "white" if is_dark(red, green, blue) else "black"
+        text = ax.text(x[j], y[i], "", ha="center", va="center", color=ink, gid="icefield:value",
+                       size=smaller(mpl.rcParams["axes.labelsize"]))  # fmt: skip
+        set_text(text, number_text(mark.z[i, j], 2))
+
+
+def _surface(ax: Any, mark: Field, norm: Any, cmap: Any) -> None:
+    x, y = np.meshgrid(mark.x, mark.y)
+    surface = ax.plot_surface(
+        x, y, mark.z, norm=norm, cmap=cmap, rcount=60, ccount=60, linewidth=0.15, edgecolor=(1, 1, 1, 0.25),
+        antialiased=True,
+    )  # fmt: skip
+    surface.set_gid("icefield:surface")
+    ax.view_init(elev=28, azim=-125)
+    ax.set_box_aspect(None, zoom=0.9)
+
+
+def _rule(ax: Axes, panel: Panel, mark: Rule, theme: Theme) -> None:
+    horizontal = (mark.y is not None) != panel.flip
+    at = mark.y if mark.y is not None else mark.x
+    draw = ax.axhline if horizontal else ax.axvline
+    draw(at, color=theme.muted, linewidth=0.8, linestyle=(0, (2, 3)) if mark.dashed else "-", label="_rule",
+         gid="icefield:rule", zorder=1.2)  # fmt: skip
+
+
+def _edge_text(ax: Axes, panel: Panel, mark: EdgeText, theme: Theme) -> None:
+    size = smaller(mpl.rcParams["ytick.labelsize"], 0.9)
+    shared: dict[str, Any] = {"textcoords": "offset points", "size": size, "color": theme.muted}
+    for at, words in zip(mark.at, mark.texts):
+        text = ax.annotate("", (1, at), xycoords=("axes fraction", "data"), xytext=(8, 0), ha="left", va="center",
+                           gid="icefield:count", annotation_clip=False, **shared)  # fmt: skip
+        set_text(text, words)
+    if mark.header:
+        header = ax.annotate(
+            "", (1, 1), xycoords="axes fraction", xytext=(8, 4), ha="left", va="bottom", **shared
+        )
+        set_text(header, mark.header)
+
+
+def _sparks(ax: Axes, panel: Panel, mark: Sparks, theme: Theme) -> None:
+    for number, (at, (x, y)) in enumerate(zip(mark.at, mark.curves)):
+        slot = mark.slots[number] if mark.slots is not None else "text"
+        across, up = unit(x), unit(y)
+        ax.plot(
+            1.03 + 0.13 * across, at + 0.3 - 0.6 * up, transform=ax.get_yaxis_transform(), clip_on=False,
+            color=theme.colour(slot), linewidth=theme.line * 0.8, label="_spark", gid="icefield:spark",
+        )  # fmt: skip
+    if mark.header:
+        header = ax.annotate("", (1.03, 1), xycoords="axes fraction", xytext=(0, 4), textcoords="offset points",
+                             ha="left", va="bottom", color=theme.muted, size=smaller(mpl.rcParams["ytick.labelsize"], 0.9))  # fmt: skip
+        set_text(header, mark.header)
+
+
+def unit(values: Float) -> Float:
+    """Values moved to run from 0 to 1; a constant runs along the middle."""
+    low, high = np.nanmin(values), np.nanmax(values)
+    return (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
+
+
+def _oriented(panel: Panel, x: Float, y: Float) -> tuple[Float, Float]:
+    return (y, x) if panel.flip else (x, y)
+
+
+_DRAWING: dict[type, Any] = {
+    Line: _line,
+    Band: _band,
+    Curves: _curves,
+    Dots: _dots,
+    Bars: _bars,
+    Strip: _strip,
+    Rug: _rug,
+    Margin: _margin,
+    Field: _field,
+    Rule: _rule,
+    EdgeText: _edge_text,
+    Sparks: _sparks,
+}

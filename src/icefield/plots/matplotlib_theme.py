@@ -1,0 +1,86 @@
+"""The current matplotlib style as the few colours and sizes that drawing asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.colors import Colormap, Normalize, to_hex, to_rgb
+from matplotlib.font_manager import font_scalings
+
+from icefield.errors import InputError, complaint, did_you_mean
+from icefield.plots.options import Options
+from icefield.plots.palette import DIVERGING, ON_DARK, ON_LIGHT, blended, is_dark
+from icefield.plots.panels import Colour, ColourScale
+
+
+class Theme:
+    """Colours and sizes for one Axes."""
+
+    def __init__(self, ax: Axes, options: Options) -> None:
+        ground = ax.get_facecolor()
+        figure = ax.get_figure()
+        if len(ground) == 4 and ground[3] == 0 and figure is not None:
+            ground = figure.get_facecolor()
+        self.ground = to_rgb(ground)
+        self.text = to_hex(mpl.rcParams["text.color"])
+        self.muted = to_hex(blended(to_rgb(self.text), self.ground, 0.55))
+        self.faint = to_hex(blended(to_rgb(self.text), self.ground, 0.22))
+        self.line = float(mpl.rcParams["lines.linewidth"])
+        self.marker = float(mpl.rcParams["lines.markersize"])
+        # A style that draws no axis lines has no box to open.
+        self.boxed = not mpl.rcParams["axes.spines.top"]
+        self._options = options
+        self._palette = _palette(options, is_dark(*self.ground))
+
+    def colour(self, colour: Colour) -> Any:
+        if isinstance(colour, int):
+            return self._palette[colour % len(self._palette)]
+        if colour == "text":
+            return self.text
+        if colour == "muted":
+            return self.muted
+        if colour.startswith("sequential:"):
+            # The ends of a colour map are close to white or black: stay off them.
+            share = 0.08 + 0.8 * float(colour.split(":")[1])
+            return to_hex(self.cmap(ColourScale(0, 1, cmap=self._options.cmap))(share))
+        return colour
+
+    def cmap(self, scale: ColourScale) -> Colormap:
+        chosen = scale.cmap
+        if chosen is None:
+            chosen = DIVERGING if scale.diverging else mpl.rcParams["image.cmap"]
+        if isinstance(chosen, Colormap):
+            return chosen
+        try:
+            return mpl.colormaps[chosen]
+        except (KeyError, TypeError) as error:
+            raise InputError(
+                complaint(
+                    "cmap", "is no colour map matplotlib knows", chosen, did_you_mean(chosen, mpl.colormaps)
+                )
+            ) from error
+
+    def norm(self, scale: ColourScale) -> Normalize:
+        return Normalize(scale.low, scale.high)
+
+
+def _palette(options: Options, dark: bool) -> list[Any]:
+    if options.columns_of_colour is not None:
+        for colour in options.columns_of_colour:
+            if not mpl.colors.is_color_like(colour):
+                raise InputError(complaint("colors", "holds something that is no colour", colour))
+        return options.columns_of_colour
+    cycle = mpl.rcParams["axes.prop_cycle"].by_key().get("color")
+    default = mpl.rcParamsDefault["axes.prop_cycle"].by_key().get("color")
+    if cycle and cycle != default:
+        return list(cycle)
+    return list(ON_DARK if dark else ON_LIGHT)
+
+
+def smaller(size: Any, factor: float = 0.85) -> float:
+    """A font size in points: a setting such as "medium" or 10, scaled."""
+    base = float(mpl.rcParams["font.size"])
+    points = float(size) if not isinstance(size, str) else base * font_scalings.get(size, 1.0)
+    return points * factor

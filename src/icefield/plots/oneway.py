@@ -1,0 +1,279 @@
+"""One feature as a panel: curves for numbers and times, dots or bars for levels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.distribution import Marginal
+from icefield.effect import Effect
+from icefield.errors import InputError, complaint
+from icefield.plots.coordinates import Coordinates
+from icefield.plots.individual import Colouring, individual_marks
+from icefield.plots.levels import Levels, arranged
+from icefield.plots.options import ONE_WAY_KINDS, Options
+from icefield.plots.panels import (
+    Axis,
+    Band,
+    Bars,
+    Curves,
+    Dots,
+    EdgeText,
+    Float,
+    Line,
+    Mark,
+    Panel,
+    Rug,
+    Rule,
+    Strip,
+    value_range,
+)
+from icefield.plots.series import Series
+from icefield.plots.text import count_text, wrapped
+from icefield.plots.words import average_note, joined, spread_note, value_label
+
+FEW_POINTS = 13  # numeric grids this small show their points
+MANY_BANDS = 3  # more bands than this cover each other
+UPRIGHT_LEVELS, UPRIGHT_TEXT = 8, 14  # beyond either, levels are listed down the side
+
+
+def one_way_panel(
+    series: Sequence[Series], whole: Effect, options: Options, named: bool, legend_title: str = ""
+) -> Panel:
+    """The panel of one feature.
+
+    Parameters
+    ----------
+    series : what to draw, in drawing order
+    whole : the effect over all rows, for where the data is
+    options : how to draw
+    named : whether the value axis names the output (else a legend or the titles do)
+    legend_title : what the labels of the series are values of
+    """
+    if options.kind not in ("auto", *ONE_WAY_KINDS):
+        raise InputError(
+            complaint(
+                "kind", f"must be one of {', '.join(map(repr, ONE_WAY_KINDS))} for one feature", options.kind
+            )
+        )
+    places = Coordinates([s.effect for s in series])
+    label = value_label(series[0].effect, series[0].output if named else None)
+    if places.ordered and options.kind in ("auto", "line"):
+        return _numeric_panel(series, whole, places, label, options, legend_title)
+    return _level_panel(series, whole, places, label, options, legend_title)
+
+
+# --- numbers and times -----------------------------------------------------------------------------
+
+
+def _numeric_panel(
+    series: Sequence[Series],
+    whole: Effect,
+    places: Coordinates,
+    label: str,
+    options: Options,
+    legend_title: str,
+) -> Panel:
+    below: list[Mark] = []
+    lines: list[Mark] = []
+    above: list[Mark] = []
+    colouring, many = Colouring(), ""
+    spreads = [s.spread(_asked_spread(series, options)) for s in series]
+    for one, spread in zip(series, spreads):
+        at = places.place(one.effect.grid[0])
+        order = np.argsort(at, kind="stable")
+        order = order[np.isfinite(at[order])]
+        step = "pre" if one.effect.steps else None
+        if len(series) == 1 or options.curves in ("lines", "density"):
+            under, over, colouring, many = individual_marks(one, at, places, options)
+            below += under
+            above += over
+        interval = one.interval(spread)
+        if interval is not None:
+            band = Band(at[order], interval[0][order], interval[1][order], colour=one.colour, step=step)
+            below.append(band)
+        faded = one.low_support
+        lines.append(
+            Line(
+                at[order],
+                one.average[order],
+                colour=_average_colour(one, below),
+                label=one.label if one.label is not None else ("average" if above else None),
+                dashed=one.dashed,
+                width=1.5 if any(isinstance(m, Curves) for m in below) else 1.25,
+                step=step,
+                faded=None if faded is None else faded[order],
+                markers=len(order) <= FEW_POINTS and step is None,
+            )
+        )
+        if places.missing is not None and one.effect.missing_last[0]:
+            above.append(_missing_dot(one, places.missing, interval, options))
+    marks = [*below, *_zero(series), *_separator(places), *lines, *above]
+    axis = places.axis()
+    low, high = value_range(marks) or (0.0, 1.0)
+    note = joined(many, _note(series, spreads[0], whole))
+    return Panel(
+        x=axis,
+        y=Axis(label, low=low, high=high),
+        marks=(*_where_data_is(whole, places, options), *marks),
+        note=note,
+        legend_title=legend_title or colouring.title,
+        scale=colouring.scale,
+    )
+
+
+def _average_colour(one: Series, below: list[Mark]) -> Any:
+    """Over curves that already carry the palette's colours, the average is drawn in the text's."""
+    coloured = any(isinstance(m, Curves) and (m.slots or m.values is not None) for m in below)
+    return "text" if coloured and one.label is None else one.colour
+
+
+def _asked_spread(series: Sequence[Series], options: Options) -> str:
+    return "none" if options.spread == "auto" and len(series) > MANY_BANDS else options.spread
+
+
+def _missing_dot(one: Series, at: float, interval: tuple[Float, Float] | None, options: Options) -> Dots:
+    ends = (None, None) if interval is None else (interval[0][-1:], interval[1][-1:])
+    return Dots(
+        np.array([at]), one.average[-1:], colour=one.colour, low=ends[0], high=ends[1], label=None, size=1.1
+    )
+
+
+def _separator(places: Coordinates) -> list[Mark]:
+    if places.missing is None:
+        return []
+    return [Rule(x=(places.high + places.missing) / 2, dashed=True)]
+
+
+def _zero(series: Sequence[Series]) -> list[Mark]:
+    """Changes, slopes and accumulated effects are read against zero."""
+    relative = any(s.effect.view != "level" or s.effect.kind == "ale" for s in series)
+    return [Rule(y=0.0)] if relative else []
+
+
+def _note(series: Sequence[Series], spread: str, whole: Effect) -> str:
+    parts = [average_note(whole), spread_note(spread, series[0].effect)]
+    if any(s.low_support is not None for s in series):
+        parts.append("faint: little data")
+    return joined(*parts)
+
+
+# --- where the data is -----------------------------------------------------------------------------
+
+
+def _where_data_is(whole: Effect, places: Coordinates, options: Options) -> list[Mark]:
+    if whole.distribution is None or options.data in ("none", "points"):
+        return []
+    marginal = whole.distribution.marginals[0]
+    if options.data == "rug" and marginal.rug is not None:
+        return [Rug(_inside(places.place(np.asarray(marginal.rug)), places))]
+    if options.data == "deciles" and marginal.deciles is not None:
+        inner = places.place(np.asarray(marginal.deciles))[1:-1]
+        return [Rug(_inside(np.unique(inner), places), height=0.045, alpha=0.8, name="deciles")]
+    strip = _strip(marginal, places)
+    return [] if strip is None else [strip]
+
+
+def _inside(x: Float, places: Coordinates) -> Float:
+    return x[(x >= places.low) & (x <= places.high)]
+
+
+def _strip(marginal: Marginal, places: Coordinates) -> Strip | None:
+    """The histogram between the first and the last grid value, and the missing rows at their place."""
+    if marginal.edges is None or not marginal.counts.size:
+        return None
+    edges = places.place(np.asarray(marginal.edges))
+    lefts, rights = edges[:-1], edges[1:]
+    shown = (rights > places.low) & (lefts < places.high)
+    if not shown.any():
+        return None
+    slack = 0.5 if places.axis_kind == "integer" else 0.0
+    lefts = np.maximum(lefts[shown], places.low - slack)
+    rights = np.minimum(rights[shown], places.high + slack)
+    counts = marginal.counts[shown]
+    if places.missing is not None and marginal.missing > 0:
+        half = 0.012 * (places.missing - places.low)
+        lefts, rights = np.append(lefts, places.missing - half), np.append(rights, places.missing + half)
+        counts = np.append(counts, marginal.missing)
+    return Strip(lefts, rights, counts)
+
+
+# --- levels ----------------------------------------------------------------------------------------
+
+
+def _level_panel(
+    series: Sequence[Series],
+    whole: Effect,
+    places: Coordinates,
+    label: str,
+    options: Options,
+    legend_title: str,
+) -> Panel:
+    levels = arranged(series, whole, places, options)
+    spread_asked = _asked_spread(series, options)
+    offsets = np.linspace(-0.5, 0.5, 2 * len(series) + 1)[1::2] * 0.8 if len(series) > 1 else np.zeros(1)
+    room = 0.8 / len(series)
+    below: list[Mark] = []
+    marks: list[Mark] = []
+    above: list[Mark] = []
+    colouring, many = Colouring(), ""
+    spread = "none"
+    for one, offset in zip(series, offsets):
+        spread = one.spread(spread_asked)
+        values = levels.values(one, spread)
+        if len(series) == 1 and levels.rest is None:
+            under, above, colouring, many = individual_marks(one, levels.of(one), levels.places, options)
+            below += under
+        keep = np.isfinite(values.average)
+        shared: dict[str, Any] = {
+            "colour": _average_colour(one, below),
+            "label": one.label if one.label is not None else ("average" if above else None),
+            "low": None if values.low is None else values.low[keep],
+            "high": None if values.high is None else values.high[keep],
+            "faded": None if values.faded is None else values.faded[keep],
+        }
+        x = np.arange(len(keep), dtype=np.float64)[keep] + offset
+        if options.kind == "bars":
+            marks.append(Bars(x, values.average[keep], width=0.9 * room, **shared))
+        else:
+            marks.append(Dots(x, values.average[keep], size=1.3 if len(series) == 1 else 1.1, **shared))
+    marks = [*below, *_zero(series), *marks, *above]
+    low, high = value_range(marks) or (0.0, 1.0)
+    axis = levels.places.axis()
+    axis = replace(axis, ticks=levels.texts)
+    flip = len(axis.ticks) > UPRIGHT_LEVELS or max(map(len, axis.ticks), default=0) > UPRIGHT_TEXT
+    axis, extra = _counted(axis, levels, options, flip)
+    return Panel(
+        x=axis,
+        y=Axis(label, low=low, high=high),
+        marks=(*extra, *marks),
+        note=joined(many, _note(series, spread, whole), levels.note),
+        legend_title=legend_title or colouring.title,
+        scale=colouring.scale,
+        flip=flip,
+    )
+
+
+def _counted(axis: Axis, levels: Levels, options: Options, flip: bool) -> tuple[Axis, list[Mark]]:
+    """The number of rows at each level: beside a list of levels, below the text of an upright one."""
+    counts = levels.counts
+    if counts is None or options.data == "none":
+        ticks = axis.ticks if flip else tuple(wrapped(t, UPRIGHT_TEXT) for t in axis.ticks)
+        return replace(axis, ticks=ticks), []
+    texts = tuple(count_text(c) for c in counts)
+    at = np.arange(len(counts), dtype=np.float64)
+    strip: list[Mark] = [Strip(at - 0.35, at + 0.35, counts)] if options.data == "histogram" else []
+    if flip:
+        ticks = tuple(wrapped(t, 32) for t in axis.ticks)
+        return replace(axis, ticks=ticks), [*strip, EdgeText(at, texts, "rows")]
+    ticks = tuple(f"{wrapped(t, UPRIGHT_TEXT)}\n{n}" for t, n in zip(axis.ticks, texts))
+    return replace(axis, ticks=ticks, label=f"{axis.label}\u2002(rows below)" if axis.label else ""), strip
+
+
+def levels_drawn(panel: Panel) -> NDArray[Any]:
+    """The texts of a level panel's ticks."""
+    return np.array(panel.x.ticks, dtype=object)

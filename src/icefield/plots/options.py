@@ -1,0 +1,152 @@
+"""The options of every plot: what they may be, checked in one place with a hint for what may not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
+
+BACKENDS = ("matplotlib", "plotly")
+ONE_WAY_KINDS = ("line", "dots", "bars")
+TWO_WAY_KINDS = ("contour", "heatmap", "surface", "lines")
+CHOICES: dict[str, tuple[str, ...]] = {
+    "backend": BACKENDS,
+    "kind": ("auto", *ONE_WAY_KINDS, *TWO_WAY_KINDS),
+    "spread": ("auto", "std", "quantiles", "se", "none"),
+    "data": ("auto", "histogram", "rug", "deciles", "points", "none"),
+    "curves": ("auto", "lines", "density", "none"),
+    "mask": ("auto", "hull", "density", "support", "none"),
+    "sort": ("level", "value", "count"),
+    "layout": ("auto", "overlay", "side"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """How to draw. Wherever a choice may be ``"none"``, None means the same.
+
+    Parameters
+    ----------
+    backend : ``"matplotlib"`` or ``"plotly"``
+    ax : a matplotlib Axes to draw into, for pictures of one panel
+    kind : one feature: ``"line"``, ``"dots"``, ``"bars"``; two: ``"contour"``, ``"heatmap"``,
+        ``"surface"`` (3-D), ``"lines"`` (a curve for some values of the second feature)
+    center : True, ``"mean"`` or a value of the feature: draw the change from there
+    derivative : draw the slope
+    spread : the band: ``"std"`` (± 1 standard deviation of the rows' curves), ``"quantiles"``
+        (the outermost computed), ``"se"`` (± 2 standard errors of the average) or None
+    data : where the data is: ``"histogram"``, ``"rug"``, ``"deciles"``, None; for two
+        features also ``"points"`` (a sample), and ``"histogram"`` is drawn on the edges
+    curves : individual curves as ``"lines"``, as ``"density"`` or None
+    max_curves : draw at most so many of them (evenly chosen); None for what the backend carries
+    color_by : a column whose values colour the individual curves
+    highlight : rows to emphasise: positions in X, values of a column that names rows, or a
+        mapping of label -> position
+    mask : where two features have no data: ``"hull"``, ``"density"``, ``"support"`` or None
+    interaction : draw the surface minus both one-way curves; True takes these from the surface's own
+        margins, or pass the two one-way Effects
+    sort : order of levels: ``"level"``, ``"value"`` or ``"count"``
+    top : draw at most so many levels, the most frequent ones, and the rest as one
+    outputs : which outputs (names), all by default
+    layout : several outputs, groups or models in one panel (``"overlay"``) or ``"side"`` by side
+    share_y : whether panels side by side share their y axis
+    title : a heading
+    colors : colours for the curves, instead of the style's or the colour-blind safe default
+    cmap : colour map for surfaces and numeric colouring
+    figsize : size in inches
+    """
+
+    backend: str = "matplotlib"
+    ax: Any = None
+    kind: str = "auto"
+    center: Any = None
+    derivative: bool = False
+    spread: str = "auto"
+    data: str = "auto"
+    curves: str = "auto"
+    max_curves: int | None = None
+    color_by: Any = None
+    highlight: Any = None
+    mask: str = "auto"
+    interaction: Any = False
+    sort: str = "level"
+    top: int | None = None
+    outputs: Any = None
+    layout: str = "auto"
+    share_y: bool = True
+    title: str | None = None
+    colors: Any = None
+    cmap: Any = None
+    figsize: tuple[float, float] | None = None
+
+    @classmethod
+    def of(cls, given: dict[str, Any]) -> Options:
+        """Check what the caller wrote."""
+        known = {f.name for f in fields(cls)}
+        for name in given:
+            if name not in known:
+                raise InputTypeError(
+                    f"There is no plot option `{name}`. Hint: {did_you_mean(name, sorted(known))}."
+                )
+        given = dict(given)
+        for name, choices in CHOICES.items():
+            if name in given:
+                given[name] = _chosen(name, given[name], choices)
+        for name in ("max_curves", "top"):
+            _check_count(name, given.get(name))
+        options = cls(**given)
+        if options.ax is not None and options.backend == "plotly":
+            raise InputError(
+                complaint("ax", "is for matplotlib; plotly makes its own figure", options.ax, "leave ax out")
+            )
+        if options.ax is not None and not hasattr(options.ax, "get_figure"):
+            raise InputTypeError(
+                complaint("ax", "must be a matplotlib Axes", options.ax, "write ax=plt.subplots()[1]")
+            )
+        _check_size(options.figsize)
+        return options
+
+    @property
+    def columns_of_colour(self) -> list[Any] | None:
+        if self.colors is None:
+            return None
+        listed = [self.colors] if isinstance(self.colors, str) else list(self.colors)
+        return listed or None
+
+
+def _chosen(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    if value is None or value is False:
+        if "none" in choices:
+            return "none"
+        value = choices[0] if value is None else value
+    if value is True and "auto" in choices:
+        return "auto"
+    if not isinstance(value, str) or value not in choices:
+        shown = ", ".join(repr(c) for c in choices if c != "none") + (" or None" if "none" in choices else "")
+        raise InputError(complaint(name, f"must be one of {shown}", value, did_you_mean(value, choices)))
+    return value
+
+
+def _check_count(name: str, value: Any) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise InputTypeError(complaint(name, "must be a whole number", value, f"write {name}=20"))
+    if value < 1:
+        raise InputError(complaint(name, "must be at least 1", value, f"write {name}=20"))
+
+
+def _check_size(size: Any) -> None:
+    if size is None:
+        return
+    try:
+        width, height = (float(part) for part in size)
+    except (TypeError, ValueError):
+        width = height = -1.0
+    if not (width > 0 and height > 0):
+        raise InputError(
+            complaint("figsize", "must be a width and a height in inches", size, "write figsize=(7, 4.5)")
+        )

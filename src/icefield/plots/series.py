@@ -1,0 +1,76 @@
+"""Series: the curves that share a panel, whatever makes them several.
+
+An output of an effect, a group of it, one model among others: each becomes a `Series` with a
+label and a colour. How several are spread over panels is decided in `compose`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.effect import Effect
+from icefield.plots.options import Options
+from icefield.plots.panels import Colour, Float
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """One output of one effect, to be drawn in one colour."""
+
+    effect: Effect
+    output: int = 0
+    label: str | None = None
+    colour: Colour = 0
+    dashed: bool = False
+
+    @property
+    def average(self) -> Float:
+        return np.asarray(self.effect.average[self.output], dtype=np.float64)
+
+    @property
+    def individual(self) -> Float | None:
+        return None if self.effect.individual is None else self.effect.individual[self.output]
+
+    @property
+    def low_support(self) -> NDArray[np.bool_] | None:
+        support = self.effect.support
+        if support is None or not np.any(support.low) or support.low.shape != self.average.shape:
+            return None
+        return np.asarray(support.low, dtype=bool)
+
+    def spread(self, chosen: str) -> str:
+        """Which spread there is to draw, given what was asked ("auto" takes the richest computed)."""
+        effect = self.effect
+        if chosen == "auto":
+            if effect.kind == "ice" and effect.individual is not None:
+                return "none"
+            return "quantiles" if _pairs(effect) else "std" if effect.std is not None else "none"
+        have = {"std": effect.std, "se": effect.se, "quantiles": effect.quantiles if _pairs(effect) else None}
+        return chosen if have.get(chosen) is not None else "none"
+
+    def interval(self, spread: str) -> tuple[Float, Float] | None:
+        """The lower and upper end of the chosen spread."""
+        effect, at = self.effect, self.output
+        if spread == "quantiles" and effect.quantiles:
+            low, high = min(effect.quantiles), max(effect.quantiles)
+            return effect.quantiles[low][at], effect.quantiles[high][at]
+        half = effect.std if spread == "std" else 2 * effect.se if effect.se is not None else None
+        if spread not in ("std", "se") or half is None:
+            return None
+        return self.average - half[at], self.average + half[at]
+
+
+def _pairs(effect: Effect) -> bool:
+    return effect.quantiles is not None and len(effect.quantiles) >= 2
+
+
+def viewed(effect: Effect, options: Options) -> Effect:
+    """The effect as asked for: centred or its slope."""
+    center: Any = options.center
+    if center is not None and center is not False and effect.view == "level":
+        effect = effect.center("first" if center is True else center)
+    return effect.derivative() if options.derivative and effect.view != "derivative" else effect

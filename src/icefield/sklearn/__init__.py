@@ -1,0 +1,28 @@
+"""The scikit-learn drop-in: the two names of `sklearn.inspection`, answered by icefield's engines.
+
+Replace the import and nothing else changes: signatures, defaults, result types, errors and
+numbers are scikit-learn's, ``method="auto" | "brute" | "recursion"`` included. Drawing is
+scikit-learn's own too. What differs is how the numbers are found (few large calls of the model
+instead of one per grid point, averages without keeping every prediction) and a short list of
+cases where scikit-learn's answer is plainly wrong; each of those is answered rightly and says so
+in a warning. The migration page of the documentation holds that list.
+
+The wider manners (whole numbers, missing values, polars, any model) are the `icefield.Explainer`'s.
+"""
+
+from __future__ import annotations
+
+try:
+    import sklearn as _sklearn  # noqa: F401
+except ImportError as error:
+    from icefield.errors import MissingDependencyError
+
+    raise MissingDependencyError(
+        "icefield.sklearn stands in for scikit-learn's functions and needs it. "
+        "Hint: pip install scikit-learn, or use icefield.Explainer, which does not."
+    ) from error
+
+from icefield.sklearn.dependence import partial_dependence
+from icefield.sklearn.display import PartialDependenceDisplay
+
+__all__ = ["PartialDependenceDisplay", "partial_dependence"]

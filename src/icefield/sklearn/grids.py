@@ -1,0 +1,91 @@
+"""scikit-learn's grids: the values each asked column takes.
+
+A column's distinct values when they are few or categories, otherwise evenly spaced points between
+two percentiles (scipy's `mquantiles`, to the last bit), or the values the caller gave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats.mstats import mquantiles
+from sklearn.utils import _safe_indexing
+
+
+def grid_values(
+    X: Any,
+    positions: Sequence[int],
+    categorical: Sequence[bool],
+    percentiles: Any,
+    resolution: int,
+    custom: Mapping[int, Any],
+) -> list[NDArray[Any]]:
+    """One array of values per column; `custom` maps the rank of a column in `positions` to its values."""
+    _check_placement(percentiles, resolution)
+    given = _given_values(custom)
+    values = []
+    for rank, (position, is_category) in enumerate(zip(positions, categorical)):
+        if rank in given:
+            axis = given[rank]
+        else:
+            axis = _placed(_dense_column(X, position), rank, is_category, percentiles, resolution)
+        if len(axis) == 0:
+            raise ValueError(f"The grid of column {position} is empty: X has no rows, or no values were given.")
+        values.append(axis)
+    return values
+
+
+def _dense_column(X: Any, position: int) -> Any:
+    column = _safe_indexing(X, position, axis=1)
+    return column.toarray().ravel() if hasattr(column, "toarray") else column
+
+
+def _check_placement(percentiles: Any, resolution: int) -> None:
+    if not isinstance(percentiles, Iterable) or len(tuple(percentiles)) != 2:
+        raise ValueError(f"'percentiles' must be a sequence of 2 elements, got {percentiles!r}.")
+    low, high = percentiles
+    if not (0 <= low <= 1 and 0 <= high <= 1):
+        raise ValueError(f"'percentiles' values must be in [0, 1], got {percentiles!r}.")
+    if low >= high:
+        raise ValueError(f"percentiles[0] must be strictly less than percentiles[1], got {percentiles!r}.")
+    if resolution <= 1:
+        raise ValueError(f"'grid_resolution' must be strictly greater than 1, got {resolution}.")
+
+
+def _given_values(custom: Mapping[int, Any]) -> dict[int, NDArray[Any]]:
+    given = {}
+    for rank, values in custom.items():
+        # numpy would cut strings to a common width.
+        given[rank] = np.asarray(values, dtype=object if any(isinstance(v, str) for v in values) else None)
+    wrong = [f"Feature {rank}: {v.ndim} dimensions" for rank, v in given.items() if v.ndim != 1]
+    if wrong:
+        raise ValueError(
+            "The custom grid for some features is not a one-dimensional array. " + ", ".join(wrong)
+        )
+    return given
+
+
+def _placed(
+    column: Any, rank: int, is_category: bool, percentiles: tuple[float, float], resolution: int
+) -> NDArray[Any]:
+    try:
+        distinct = np.unique(column)
+    except TypeError as error:
+        raise ValueError(
+            f"The column #{rank} contains mixed data types, such as strings with missing values, which "
+            "cannot be sorted. Hint: fill the missing values with a category of their own, or use "
+            "icefield.Explainer, which shows them as a point of the grid."
+        ) from error
+    if is_category or len(distinct) < resolution:
+        return distinct
+    low, high = mquantiles(column, prob=percentiles, axis=0)
+    if np.allclose(low, high):
+        raise ValueError(
+            "percentiles are too close to each other, unable to build the grid. Please choose "
+            "percentiles that are further apart. Hint: icefield.Explainer places such a grid on the "
+            "distinct values."
+        )
+    return np.linspace(low, high, num=resolution, endpoint=True)

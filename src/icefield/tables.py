@@ -1,0 +1,140 @@
+"""Result tables: what importance, interactions, regions and summaries have in common.
+
+A `ResultTable` is named columns of equal length with a title and notes on how they were computed.
+It prints as an aligned table in a terminal and as escaped HTML in a notebook, becomes a frame of
+the caller's library with `to_frame`, and is drawn by `plot`. Subclasses add what their statistic
+needs and say which columns people see first.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.frame import frame_of, is_missing_value, object_array
+
+SHOWN_ROWS = 30
+TERMINAL_WIDTH = 160  # a repr must not depend on the terminal that happens to be attached
+
+
+@dataclass(frozen=True, eq=False)
+class ResultTable:
+    """Columns of equal length, a title, and how they came about.
+
+    Attributes
+    ----------
+    columns : mapping of column name -> array
+    title : one line on what the table holds
+    notes : how it was computed, and what to keep in mind
+    library : the frame library `to_frame` answers in
+    """
+
+    columns: Mapping[str, NDArray[Any]]
+    title: str
+    notes: tuple[str, ...]
+    library: str
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def __getitem__(self, column: str) -> NDArray[Any]:
+        return self.columns[column]
+
+    def to_frame(self) -> Any:
+        """All columns as a frame of the caller's library."""
+        return frame_of({name: _frameable(values) for name, values in self.columns.items()}, self.library)
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the table; see the subclass."""
+        raise TypeError(f"{type(self).__name__} has no picture of its own. Hint: use to_frame().")
+
+    @property
+    def shown(self) -> Mapping[str, NDArray[Any]]:
+        """The columns people see when the table is printed."""
+        return self.columns
+
+    def __repr__(self) -> str:
+        return table_text(self.title, self.shown, self.notes)
+
+    def _repr_html_(self) -> str:
+        return table_html(self.title, self.shown, self.notes)
+
+
+def labels_column(labels: Sequence[Any]) -> NDArray[Any]:
+    """Feature or output labels as a column: numbers stay numbers, everything else is an object."""
+    if labels and all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in labels):
+        return np.array(labels, dtype=np.int64)
+    return object_array(list(labels))
+
+
+def cell_text(value: Any) -> str:
+    """One cell for people: four digits of a number, a dash where there is nothing to say."""
+    if is_missing_value(value):
+        return "–"
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.4g}"
+    if isinstance(value, (tuple, list)):
+        return ", ".join(cell_text(v) for v in value) if len(value) else "–"
+    return " ".join(str(value).split()) or "–"
+
+
+def table_text(title: str, columns: Mapping[str, NDArray[Any]], notes: Sequence[str]) -> str:
+    """An aligned table as plain text."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name, values in columns.items():
+        table.add_column(Text(name), justify="right" if _numeric(values) else "left", overflow="fold")
+    for row in _rows(columns):
+        table.add_row(*(Text(text) for text in row))
+    console = Console(file=io.StringIO(), width=TERMINAL_WIDTH, color_system=None)
+    console.print(Text(title))
+    console.print(table)
+    for note in (*_left_out(columns), *notes):
+        console.print(Text(f"  {note}"))
+    text: str = console.file.getvalue()  # type: ignore[attr-defined]
+    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
+
+
+def table_html(title: str, columns: Mapping[str, NDArray[Any]], notes: Sequence[str]) -> str:
+    """The same for notebooks; every text is escaped."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in _rows(columns)
+    )
+    said = "".join(f"<br>{escape(note)}" for note in (*_left_out(columns), *notes))
+    return f"<p><b>{escape(title)}</b></p><table><tr>{head}</tr>{body}</table><p><small>{said}</small></p>"
+
+
+def _rows(columns: Mapping[str, NDArray[Any]]) -> list[list[str]]:
+    length = min(SHOWN_ROWS, len(next(iter(columns.values()))))
+    return [[cell_text(values[i]) for values in columns.values()] for i in range(length)]
+
+
+def _left_out(columns: Mapping[str, NDArray[Any]]) -> tuple[str, ...]:
+    beyond = len(next(iter(columns.values()))) - SHOWN_ROWS
+    return (f"... and {beyond:,} more rows; to_frame() has all of them",) if beyond > 0 else ()
+
+
+def _numeric(values: NDArray[Any]) -> bool:
+    return np.asarray(values).dtype.kind in "fiu"
+
+
+def _frameable(values: NDArray[Any]) -> NDArray[Any]:
+    """Tuples have no column type in every library: they are written as text."""
+    if values.dtype == object and any(isinstance(v, (tuple, list)) for v in values.tolist()):
+        return object_array([cell_text(v) if isinstance(v, (tuple, list)) else v for v in values.tolist()])
+    if values.dtype == object and len({type(v) for v in values.tolist() if v is not None}) > 1:
+        return object_array([None if v is None else str(v) for v in values.tolist()])
+    return values
