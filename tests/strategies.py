@@ -171,7 +171,10 @@ def _random_column(rng: np.random.Generator, numeric_only: bool) -> Column:
 
 
 def _random_condition(
-    rng: np.random.Generator, columns: tuple[Column, ...], conditions: dict[tuple, int], sets: list[np.ndarray]
+    rng: np.random.Generator,
+    columns: tuple[Column, ...],
+    conditions: dict[tuple, int],
+    sets: list[np.ndarray],
 ) -> int:
     at = int(rng.integers(len(columns)))
     column = columns[at]

@@ -36,6 +36,7 @@ from sklearn.preprocessing import (
     StandardScaler,
     TargetEncoder,
 )
+from sklearn.tree import DecisionTreeClassifier
 
 from icefield.frame import table_of
 from icefield.model import read_model
@@ -185,9 +186,7 @@ def test_steps_that_put_out_frames(output, moving):
         (OneHotEncoder(sparse_output=False), WORDS),
         verbose_feature_names_out=False,
     ).set_output(transform=output)
-    native = make_pipeline(steps, HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=3)).fit(
-        FRAME, Y > 3
-    )
+    native = make_pipeline(steps, DecisionTreeClassifier(max_depth=5)).fit(FRAME, Y > 3)
     model, by_parts, whole = crossed_both_ways(native, FRAME, moving)
     assert model.pipeline is not None, model.notes
     np.testing.assert_array_equal(by_parts, whole)
@@ -197,7 +196,7 @@ def test_categories_stay_categories_in_frames_between_steps():
     frame = FRAME.assign(c=FRAME["c"].astype("category"))
     steps = columns((StandardScaler(), ["a"]), remainder="passthrough", verbose_feature_names_out=False)
     steps.set_output(transform="pandas")
-    final = HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=3, categorical_features=["c"])
+    final = HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=3, categorical_features=["c"])
     native = make_pipeline(steps, final).fit(frame[["a", "c"]], Y > 3)
     for moving in [("c",), ("a",), ("a", "c")]:
         model, by_parts, whole = crossed_both_ways(native, frame, moving)
@@ -236,12 +235,27 @@ def test_rows_without_names_and_sparse_rows():
         np.testing.assert_allclose(by_parts, model.predict(table.crossed({1: GRID["b"]})), rtol=0, atol=1e-12)
 
 
+def test_missing_values_in_sparse_rows_stay_in_their_columns():
+    steps = columns((StandardScaler(), NUMBERS), (OneHotEncoder(), WORDS), sparse_threshold=1.0)
+    parts = split_pipeline(make_pipeline(steps, HistGradientBoostingClassifier()), table_of(GAPS))
+    assert isinstance(parts, NoSplit)  # not fitted: nothing is known
+    steps.fit(GAPS)
+    parts = split_pipeline(make_pipeline(steps, Ridge()), table_of(GAPS))
+    for moving in [("a",), ("c",), ("e", "b")]:
+        points = {name: GRID[name] for name in moving}
+        crossed = parts.crossing(table_of(GAPS), moving).at(points)
+        whole = parts.transform(table_of(GAPS).crossed(points))
+        assert np.isnan(whole.toarray()).any()
+        np.testing.assert_array_equal(crossed.toarray(), whole.toarray())
+        assert crossed.nnz == whole.nnz
+
+
 @pytest.mark.parametrize("scale", ["response", "raw"])
 @pytest.mark.parametrize(
     ("final", "y"),
     [
         (LogisticRegression(), np.digitize(Y, [2.0, 3.5])),
-        (HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=3), Y > 3),
+        (HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=3), Y > 3),
         (PoissonRegressor(), np.abs(Y)),
         (RandomForestRegressor(5, random_state=0), np.column_stack([Y, -Y])),
     ],

@@ -19,6 +19,7 @@ from icefield import validate
 from icefield.effect import Effect
 from icefield.engines import Axis
 from icefield.errors import InputError, complaint
+from icefield.inquiry import distribution, features_found, prediction_moments
 from icefield.placing import predict_at
 from icefield.steps import Steps, feature_steps
 
@@ -66,12 +67,11 @@ def ale(
             "ALE moves the rows of X, so it has no form averaged over the training counts. "
             'Hint: use Explainer(..., background="data").'
         )
-    explainer._check_features(features)
+    found = features_found(explainer, features)
     if len(features) > 2:
         raise InputError(
             complaint("features", "must be one or two features for ALE", list(features), "ask for pairs")
         )
-    found = tuple(explainer._feature(f) for f in features)
     chosen = None if rows is None else validate.row_positions(rows, explainer.table.n_rows, explainer.seed)
     weights = _row_weights(explainer, chosen)
     steps = [
@@ -115,7 +115,7 @@ def _row_weights(explainer: Explainer, chosen: Positions | None) -> Float:
 def _blank(
     explainer: Explainer, features: Sequence[Feature], steps: Sequence[Steps], used: Positions
 ) -> Effect:
-    baseline, output_std = explainer._prediction_moments
+    baseline, output_std = prediction_moments(explainer)
     calls = 2 ** len(features)
     notes = [f"the model is asked {calls} times a row, at the ends of the step the row stands in"]
     left_out = explainer.table.n_rows - len(used)
@@ -135,7 +135,7 @@ def _blank(
         why="; ".join(notes),
         n_rows=len(used),
         by=None if explainer.groups is None else explainer.groups.name,
-        distribution=explainer._distribution(tuple(features)),
+        distribution=distribution(explainer, features),
         baseline=baseline,
         output_std=output_std,
         library=explainer.table.library,
@@ -227,7 +227,7 @@ def _accumulated(
 def _node_weights(cut: Steps, rows: Positions, weights: Float) -> Float:
     nodes = cut.node_of[rows]
     shared = np.repeat(weights / nodes.shape[1], nodes.shape[1])
-    return np.bincount(nodes.ravel(), shared, minlength=len(cut.nodes))
+    return np.asarray(np.bincount(nodes.ravel(), shared, minlength=len(cut.nodes)), dtype=np.float64)
 
 
 def _sums(step: Positions, values: Float, n_steps: int) -> Float:
@@ -248,9 +248,10 @@ def _filled(delta: Float, has: NDArray[np.bool_], nodes: NDArray[Any]) -> Float:
 
 def _widths(nodes: NDArray[Any]) -> Float:
     """Lengths of the steps; levels are all one apart."""
-    if nodes.dtype.kind in "fiumM":
-        return np.diff(nodes.astype(np.int64) if nodes.dtype.kind in "mM" else nodes).astype(float)
-    return np.ones(len(nodes) - 1)
+    if nodes.dtype.kind not in "fiumM":
+        return np.ones(len(nodes) - 1)
+    places: Float = (nodes.astype(np.int64) if nodes.dtype.kind in "mM" else nodes).astype(np.float64)
+    return np.diff(places)
 
 
 def _beyond(has: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -2,7 +2,8 @@
 
 A `Column` shows every library's data alike: numpy values, a missing mask, and codes and levels
 for categories. Reading hides how each library stores numbers, times, categories and missing
-values; what is written back into a library's own dtype is made in `icefield.replacement`.
+values; `frame_of` makes a new frame. What is written back into a column's own dtype is made in
+`icefield.replacement`.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import importlib
-from collections.abc import Iterable, Sequence
+import importlib.util
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
@@ -52,7 +54,9 @@ class Column:
         closed: bool = False,
         decimals: int | None = None,
     ) -> None:
-        self.name, self.kind, self.values, self.missing = name, kind, values, missing
+        self.name, self.kind, self.values = name, kind, values
+        # A column without missing values needs no mask of its own: one False serves all its rows.
+        self.missing = missing if missing.any() else np.broadcast_to(np.False_, len(values))
         self._codes, self._levels = codes, levels
         self.closed, self.decimals = closed, decimals
 
@@ -102,13 +106,23 @@ class Column:
             out[self.missing] = np.nan
         return out
 
+    def part(self, rows: Any) -> Column:
+        """The same column at some rows only (a slice or positions), on the same levels."""
+        if isinstance(rows, slice) and rows == slice(None):
+            return self
+        codes = None if self.kind != "categorical" else self.codes[rows]
+        levels = None if self.kind != "categorical" else self.levels
+        return Column(self.name, self.kind, self.values[rows], self.missing[rows], codes, levels)
+
     def shown(self, rows: NDArray[Any] | None = None) -> NDArray[Any]:
         """The values at some rows (all by default), with missing ones recognisable as such.
 
         Floats and integers show NaN, times NaT, everything else None; integers stay integers where
         none of the rows is missing.
         """
-        values, missing = (self.values, self.missing) if rows is None else (self.values[rows], self.missing[rows])
+        values, missing = (
+            (self.values, self.missing) if rows is None else (self.values[rows], self.missing[rows])
+        )
         if not missing.any():
             return values.copy()
         if self.kind in NUMERIC_KINDS:
@@ -249,16 +263,16 @@ def column_of_series(name: Any, series: nw.Series[Any]) -> Column:
         return _column_of_objects(name, object_array(series.to_list()))
     if dtype.is_integer():
         return Column(name, "integer", _filled(series, missing, 0), missing)
-    decimals = None
     if dtype == nw.Decimal:
-        decimals = _decimal_scale(series.to_native())
-        series, dtype = series.cast(nw.Float64), nw.Float64()
+        # Through Python's decimals: the libraries' own casts are a digit off now and then.
+        read = _column_of_objects(name, object_array(series.to_list()))
+        return Column(name, "float", read.values, read.missing, decimals=_decimal_scale(series.to_native()))
     if dtype.is_float():
         values = _filled(series, missing, 0.0)
         if missing.any():
             values = values.copy()
             values[missing] = np.nan
-        return Column(name, "float", values, np.isnan(values), decimals=decimals)
+        return Column(name, "float", values, np.isnan(values))
     if dtype == nw.Datetime:
         if getattr(dtype, "time_zone", None):
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
@@ -290,9 +304,15 @@ def _decimal_scale(native: Any) -> int:
 
 
 def _column_of_other(name: Any, native: Any) -> Column:
-    """A column narwhals has no name for: arrow dates in milliseconds, or objects of any kind."""
+    """A column narwhals has no name for: some time zones, arrow's rarer types, objects of any kind."""
     if type(native).__module__.startswith("pyarrow"):
         return _column_of_objects(name, object_array(native.to_pylist()))
+    dtype = native.dtype
+    if hasattr(dtype, "pyarrow_dtype"):
+        return column_of_series(name, nw.from_native(native.array.__arrow_array__(), series_only=True))
+    if getattr(dtype, "tz", None) is not None:
+        values = native.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
+        return Column(name, "datetime", values, np.isnat(values))
     return _column_of_objects(name, object_array(list(native)))
 
 
@@ -305,7 +325,9 @@ def _column_of_categories(name: Any, series: nw.Series[Any]) -> Column:
     elif series.implementation.is_polars():
         closed = series.dtype == nw.Enum
         # A polars Categorical shares its numbering with the whole process: its own order is the alphabet's.
-        declared = native.dtype.categories.to_list() if closed else sorted(native.drop_nulls().unique().to_list())
+        declared = (
+            native.dtype.categories.to_list() if closed else sorted(native.drop_nulls().unique().to_list())
+        )
         polars = library_named("polars")
         numbers = native.cast(polars.Enum(declared)).to_physical().cast(polars.Int64)
         codes, levels = numbers.fill_null(-1).to_numpy(), object_array(declared)
@@ -332,6 +354,43 @@ def one_dictionary(chunks: Any) -> Any:
     if not isinstance(chunks, arrow.ChunkedArray):
         return chunks
     if chunks.num_chunks == 0:
-        return arrow.DictionaryArray.from_arrays(arrow.array([], chunks.type.index_type), arrow.array([], chunks.type.value_type))
+        return arrow.DictionaryArray.from_arrays(
+            arrow.array([], chunks.type.index_type), arrow.array([], chunks.type.value_type)
+        )
     whole = chunks.unify_dictionaries().combine_chunks()
     return whole.chunk(0) if isinstance(whole, arrow.ChunkedArray) else whole
+
+
+# --- a frame of columns --------------------------------------------------------------------------
+
+
+def frame_of(columns: Mapping[str, Any], library: str) -> Any:
+    """A new frame in the caller's library; for array callers, in the first one installed."""
+    if library in ("numpy", "sparse"):
+        library = next((n for n in ("pandas", "polars", "pyarrow") if importlib.util.find_spec(n)), "")
+        if not library:
+            raise MissingDependencyError(
+                "A table needs a frame library. Hint: pip install pandas (or polars, or pyarrow)."
+            )
+    prepared = {str(name): _list_or_array(np.asarray(values), library) for name, values in columns.items()}
+    if library == "pandas":
+        return library_named("pandas").DataFrame(prepared)
+    return nw.from_dict(prepared, backend=cast(Any, library)).to_native()
+
+
+def _list_or_array(values: NDArray[Any], library: str) -> Any:
+    """Values in a form the library reads without losing their kind."""
+    if values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] not in ("D", "ms", "us", "ns"):
+        values = values.astype(f"{values.dtype.kind}8[us]")
+    if values.dtype.kind == "m" and np.datetime_data(values.dtype)[0] == "D":
+        values = values.astype("m8[us]")
+    if values.dtype != object:
+        return values
+    items = missing_as_none(values)
+    if library == "pandas" and None in items:
+        types = {type(item) for item in items} - {type(None)}
+        # Whole numbers and flags beside missing values would become floats and objects.
+        dtype = {frozenset({int}): "Int64", frozenset({bool}): "boolean"}.get(frozenset(types))
+        if dtype is not None:
+            return library_named("pandas").array(items, dtype=dtype)
+    return items

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from icefield.columns import is_missing_value
+
 if TYPE_CHECKING:
     from icefield.effect import Effect
 
@@ -34,15 +36,16 @@ def effect_text(effect: Effect) -> str:
     shape = " x ".join(str(n) for n in effect.average.shape[1:])
     lines = [effect_title(effect)]
     for number, output in enumerate(effect.outputs[:4]):
-        low, high = np.nanmin(effect.average[number]), np.nanmax(effect.average[number])
-        lines.append(f"  {output}: from {low:.4g} to {high:.4g} over {shape} grid points")
+        known = effect.average[number][~np.isnan(effect.average[number])]
+        span = f"from {known.min():.4g} to {known.max():.4g}" if known.size else "no value"
+        lines.append(f"  {output}: {span} over {shape} grid points")
     if effect.n_features == 1:
         for value, average in _few_points(effect):
             lines.append(f"    {value:>12}  {average:.4g}")
     if effect.individual is not None:
         lines.append(f"  {effect.individual.shape[1]:,} individual curves kept")
     if effect.groups:
-        lines.append(f"  by {effect.by}: {', '.join(str(label) for label in effect.groups)}")
+        lines.append(f"  by {effect.by}: {', '.join(value_text(label) for label in effect.groups)}")
     lines.append(
         f"  {effect.n_rows:,} rows, {effect.background} background, {effect.engine} engine: {effect.why}"
     )
@@ -73,8 +76,11 @@ def _few_points(effect: Effect) -> list[tuple[str, float]]:
 
 def value_text(value: Any) -> str:
     """A grid value for people."""
-    if value is None or (isinstance(value, (float, np.floating)) and np.isnan(value)):
+    if is_missing_value(value):
         return "missing"
-    if isinstance(value, (np.datetime64, np.timedelta64)):
-        return "missing" if np.isnat(value) else str(value)
+    if isinstance(value, np.datetime64):
+        text = str(value)
+        # Trailing zeros of a unit finer than the data needs say nothing.
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+        return text.removesuffix("T00:00:00").replace("T", " ")
     return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)

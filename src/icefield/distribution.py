@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.frame import ORDERED_KINDS, Column
+from icefield.columns import ORDERED_KINDS, TIME_KINDS, Column
 
 BINS = 40
 RUG = 400
@@ -76,18 +76,21 @@ def weighted_quantiles(
     """
     probabilities = np.asarray(probabilities, dtype=np.float64)
     if weights is None:
-        # The smallest value whose share of rows at or below it reaches p. Rounding guards
-        # against p * n landing a hair above a whole number.
-        ranks = np.ceil(np.round(probabilities * len(values), 9)).astype(np.intp) - 1
+        ranks = np.ceil(_needed(probabilities, float(len(values)))).astype(np.intp) - 1
         ranks = np.clip(ranks, 0, len(values) - 1)
         return np.partition(values, np.unique(ranks))[ranks]
     kept = weights > 0
     values, weights = values[kept], weights[kept]
     order = np.argsort(values, kind="stable")
     cumulative = np.cumsum(weights[order])
-    targets = np.round(probabilities * cumulative[-1], 9)
-    at = np.searchsorted(np.round(cumulative, 9), targets, side="left")
+    at = np.searchsorted(cumulative, _needed(probabilities, float(cumulative[-1])), side="left")
     return values[order[np.clip(at, 0, len(order) - 1)]]
+
+
+def _needed(probabilities: NDArray[np.float64], total: float) -> NDArray[np.float64]:
+    """The weight at or below a quantile, a hair less than ``p * total``: rounding may put the
+    product just above a sum of weights it should equal, as in 0.07 * 100."""
+    return np.where(probabilities >= 1.0, total, probabilities * total * (1.0 - 1e-12))
 
 
 def marginal_of(
@@ -117,6 +120,35 @@ def marginal_of(
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """A column's rows as bin numbers (-1: not known), with the bins' edges or levels."""
+
+    codes: NDArray[np.int32]
+    edges: NDArray[Any]
+    ordered: bool
+
+    @property
+    def size(self) -> int:
+        return len(self.edges) - 1 if self.ordered else len(self.edges)
+
+
+def binned(column: Column) -> Binned:
+    """Put a column's rows into the bins of its histogram."""
+    if column.kind not in ORDERED_KINDS:
+        return Binned(column.codes.astype(np.int32), column.levels, False)
+    known = ~column.missing
+    if column.kind == "float":
+        known &= np.isfinite(column.values)
+    codes = np.full(len(known), -1, dtype=np.int32)
+    if not known.any():
+        return Binned(codes, np.zeros(2), True)
+    values = column.values[known]
+    edges = _edges(values, column.kind)
+    codes[known] = _bin_of(values, edges)
+    return Binned(codes, edges, True)
+
+
 def joint_of(
     features: tuple[Any, Any],
     columns: tuple[Column, Column],
@@ -124,49 +156,49 @@ def joint_of(
     rng: np.random.Generator,
 ) -> Joint:
     """Summarise two columns together, over the rows where both are known."""
-    known = ~(columns[0].missing | columns[1].missing)
-    for column in columns:
-        if column.kind == "float":
-            known &= np.isfinite(column.values)
+    bins = binned(columns[0]), binned(columns[1])
+    return joint_of_binned(features, columns, bins, weights, rng.permutation(len(columns[0].values)))
+
+
+def joint_of_binned(
+    features: tuple[Any, Any],
+    columns: tuple[Column, Column],
+    bins: tuple[Binned, Binned],
+    weights: NDArray[np.float64] | None,
+    order: NDArray[np.intp],
+) -> Joint:
+    """`joint_of` for columns whose bins are known already.
+
+    `order` is a seeded random order of rows, from which the sample of pairs is taken.
+    """
+    first, second = bins
+    known = (first.codes >= 0) & (second.codes >= 0)
+    flat = first.codes[known].astype(np.int64) * second.size + second.codes[known]
     kept = None if weights is None else weights[known]
-    bins, edges, ordered = [], [], []
-    for column in columns:
-        is_ordered = column.kind in ORDERED_KINDS
-        ordered.append(is_ordered)
-        if is_ordered and known.any():
-            edges.append(_edges(column.values[known], column.kind))
-            bins.append(_bin_of(column.values[known], edges[-1]))
-        elif is_ordered:
-            edges.append(np.zeros(2))
-            bins.append(np.zeros(0, dtype=np.intp))
-        else:
-            edges.append(column.levels)
-            bins.append(column.codes[known])
-    sizes = [len(e) - 1 if o else len(e) for e, o in zip(edges, ordered)]
-    flat = bins[0] * sizes[1] + bins[1]
-    counts = np.bincount(flat, kept, minlength=sizes[0] * sizes[1]).astype(np.float64)
-    at = np.flatnonzero(known)
-    if len(at) > 5 * RUG:
-        at = np.sort(rng.choice(at, 5 * RUG, replace=False))
+    counts = np.bincount(flat, kept, minlength=first.size * second.size).astype(np.float64)
+    at = np.sort(order[known[order]][: 5 * RUG])
     return Joint(
         features,
-        counts.reshape(sizes[0], sizes[1]),
-        (edges[0], edges[1]),
-        (ordered[0], ordered[1]),
+        counts.reshape(first.size, second.size),
+        (first.edges, second.edges),
+        (first.ordered, second.ordered),
         (columns[0].values[at], columns[1].values[at]),
     )
 
 
 def _edges(values: NDArray[Any], kind: str) -> NDArray[Any]:
-    low, high = values.min(), values.max()
-    if kind in ("datetime", "date", "duration"):
-        steps = np.linspace(0, float((high - low).astype(np.int64)), BINS + 1)
-        return low + steps.astype(np.int64).astype(f"timedelta64[{np.datetime_data(values.dtype)[0]}]")
-    low, high = float(low), float(high)
-    if kind == "integer" and high - low < BINS:
+    if kind in TIME_KINDS:
+        # Through exact integers: a bin of at least one unit, and no overflow over centuries.
+        first, last = (int(v.astype(np.int64)) for v in (values.min(), values.max()))
+        span = last - first
+        steps = range(span + 2) if span < BINS else [span * i // BINS for i in range(BINS + 1)]
+        return np.array([first + step for step in steps], dtype=np.int64).astype(values.dtype)
+    low, high = float(values.min()), float(values.max())
+    if kind == "integer" and high - low < BINS and max(-low, high) < 2**52:
         return np.arange(low, high + 2) - 0.5
     if low == high:
-        return np.array([low - 0.5, high + 0.5])
+        half = max(0.5, float(np.spacing(abs(low))))
+        return np.array([low - half, high + half])
     with np.errstate(over="ignore"):
         width = high - low
     if not np.isfinite(width):
@@ -177,7 +209,10 @@ def _edges(values: NDArray[Any], kind: str) -> NDArray[Any]:
 def _bin_of(values: NDArray[Any], edges: NDArray[Any]) -> NDArray[np.intp]:
     """Bin numbers by arithmetic where the edges are evenly spaced; it is several times a search."""
     bins = len(edges) - 1
-    if bins == 2 or values.dtype.kind in "mM":
-        return np.clip(np.searchsorted(edges, values, side="right") - 1, 0, bins - 1)
-    scaled = (values.astype(np.float64) - edges[0]) * (bins / (edges[-1] - edges[0]))
-    return np.clip(scaled.astype(np.intp), 0, bins - 1)
+    if values.dtype.kind not in "mM":
+        values = values.astype(np.float64)
+        with np.errstate(over="ignore"):
+            scale = bins / (edges[-1] - edges[0])
+        if bins > 2 and np.isfinite(scale):
+            return np.clip(((values - edges[0]) * scale).astype(np.intp), 0, bins - 1)
+    return np.clip(np.searchsorted(edges, values, side="right") - 1, 0, bins - 1)

@@ -7,7 +7,7 @@ to know of the data. It is frozen, picklable and self-contained.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.distribution import Distribution
+from icefield.columns import ORDERED_KINDS, TIME_KINDS, frame_of, is_missing_value, object_array
+from icefield.distribution import Distribution, weighted_quantiles
 from icefield.errors import InputError, InputTypeError, complaint
-from icefield.frame import ORDERED_KINDS, TIME_KINDS, frame_of, is_missing_value, object_array
+from icefield.grid import time_value
 
 if TYPE_CHECKING:
     from icefield.reading import Reading
@@ -42,6 +43,7 @@ class Effect:
     individual : the kept curves, shape ``(outputs, rows, *grid)``, or None
     rows : positions in X of the kept curves, or None
     row_values : for kept rows, mapping of column -> their values (to colour curves by)
+    row_weights : for kept rows, their weights; None when rows are not weighted
     groups : mapping of group label -> Effect on the same grid, empty without ``by``
     outputs : names of the outputs
     scale, scale_label : ``"response"`` or ``"raw"``, and its name for axes
@@ -77,6 +79,7 @@ class Effect:
     individual: Float | None = None
     rows: NDArray[np.intp] | None = None
     row_values: Mapping[Any, NDArray[Any]] | None = None
+    row_weights: Float | None = None
     groups: Mapping[Any, Effect] = field(default_factory=dict)
     by: str | None = None
     distribution: Distribution | None = None
@@ -141,7 +144,8 @@ class Effect:
         Notes
         -----
         The spread of centred curves cannot be derived from the spread of the curves: `std`, `se` and
-        `quantiles` are recomputed when every row's curve was kept, and None otherwise.
+        `quantiles` are recomputed when every row's curve was kept, and None otherwise (so always None
+        in `groups`, which keep no curves).
         """
         if self.view == "derivative":
             raise InputError("A derivative cannot be centred. Hint: center() before derivative().")
@@ -158,19 +162,18 @@ class Effect:
             reference: Any = "mean"
         else:
             values = self._reference_values(at)
-            weights = [
-                _interpolation(g, v, ordered, gone)
-                for g, v, ordered, gone in zip(self.grid, values, self.ordered, self.missing_last)
-            ]
+            weights = [_interpolation(g, v, o) for g, v, o in zip(self.grid, values, self.ordered)]
 
             def base(values: Float) -> Float:
-                for axis, weight in zip(reversed(axes), reversed(weights)):
-                    moved = np.moveaxis(values, axis, -1) @ weight
-                    values = np.expand_dims(moved, axis if axis == -1 else axis)
+                for axis, weight in zip(axes, weights):
+                    # Only the points that count, so that a NaN elsewhere on the curve stays there.
+                    used = np.flatnonzero(weight)
+                    near = np.moveaxis(np.take(values, used, axis=axis), axis, -1)
+                    values = np.expand_dims(near @ weight[used], axis)
                 return values
 
             reference = values[0] if self.n_features == 1 else tuple(values)
-        return self._changed(lambda v: v - base(v), view="centered", reference=reference, kept_se=False)
+        return self._changed(lambda v: v - base(v), view="centered", reference=reference)
 
     def derivative(self, along: Any = None) -> Effect:
         """The slope of the curves (d-ICE, and the slope of the PD), by central differences.
@@ -192,9 +195,9 @@ class Effect:
             raise InputTypeError(
                 f"Feature {along!r} is {self.kinds[at]}: it has no slope. Hint: use center() to compare levels."
             )
-        values = self.grid[at][:-1] if self.missing_last[at] else self.grid[at]
-        order = np.argsort(values, kind="stable")
-        x = _as_float(values[order], per_day=True)
+        places = _as_float(_known(self.grid[at]))
+        order = np.argsort(places, kind="stable")
+        x = places[order]
         distinct = np.concatenate([[True], np.diff(x) > 0]) if len(x) else np.zeros(0, dtype=bool)
         if distinct.sum() < 2:
             raise InputError(
@@ -206,32 +209,36 @@ class Effect:
         def slope(v: Float) -> Float:
             return np.gradient(np.take(v, kept, axis=axis), x[distinct], axis=axis)
 
-        grid = tuple(g[kept] if i == at else g for i, g in enumerate(self.grid))
-        weight = None if self.weight is None else np.take(self.weight, kept, axis=at)
+        grid = tuple(_known(g)[kept] if i == at else g for i, g in enumerate(self.grid))
         return self._changed(
-            slope, view="derivative", reference=along, grid=grid, weight=weight, steps=False, kept_se=False
+            slope,
+            narrowed=(at, kept),
+            view="derivative",
+            reference=along,
+            grid=grid,
+            steps=False,
+            support=None,
         )
 
-    def _changed(self, change: Any, *, kept_se: bool, **fields: Any) -> Effect:
-        """Apply a linear change to every curve; spread is recomputed from kept curves or dropped."""
+    def _changed(
+        self,
+        change: Callable[[Float], Float],
+        narrowed: tuple[int, NDArray[np.intp]] | None = None,
+        **fields: Any,
+    ) -> Effect:
+        """Apply a linear change to every curve; spread is recomputed from kept curves or dropped.
+
+        `narrowed` are the axis and the points of it that the change keeps.
+        """
         individual = None if self.individual is None else change(self.individual)
         std = se = quantiles = None
-        if (
-            individual is not None
-            and individual.shape[1] == self.n_rows
-            and self.n_rows > 1
-            and self.kind == "ice"
-        ):
-            if self._unweighted:
-                std = individual.std(axis=1)
-                se = std / np.sqrt(self.n_rows - 1)
-                if self.quantiles is not None:
-                    quantiles = {
-                        q: np.quantile(individual, q, axis=1, method="inverted_cdf") for q in self.quantiles
-                    }
-        groups = {
-            label: effect._changed(change, kept_se=kept_se, **fields) for label, effect in self.groups.items()
-        }
+        if individual is not None and self._all_curves_kept:
+            std, se = _spread(individual, self.row_weights)
+            if self.quantiles is not None:
+                quantiles = _quantiles(individual, tuple(self.quantiles), self.row_weights)
+        weight = self.weight
+        if weight is not None and narrowed is not None:
+            weight = np.take(weight, narrowed[1], axis=narrowed[0])
         return replace(
             self,
             average=change(self.average),
@@ -239,14 +246,23 @@ class Effect:
             std=std,
             se=se,
             quantiles=quantiles,
-            groups=groups,
-            support=None if "grid" in fields else self.support,
+            weight=weight,
+            groups={
+                label: effect._changed(change, narrowed, **fields) for label, effect in self.groups.items()
+            },
             **fields,
         )
 
     @property
-    def _unweighted(self) -> bool:
-        return self.weight is None or float(self.weight.sum()) == self.n_rows
+    def _all_curves_kept(self) -> bool:
+        """Whether the kept curves are those the average was taken over: they then reproduce it."""
+        if self.individual is None or self.individual.shape[1] != self.n_rows:
+            return False
+        mean = np.average(self.individual, axis=1, weights=self.row_weights)
+        known = np.isfinite(mean)
+        size = np.abs(self.individual).max(axis=1)[known]
+        same = np.abs(mean[known] - self.average[known]) <= 1e-9 * size
+        return bool(same.all()) and np.array_equal(known, np.isfinite(self.average))
 
     def _is_level(self, value: Any) -> bool:
         return self.n_features == 1 and not self.ordered[0] and value in self.grid[0].tolist()
@@ -276,12 +292,18 @@ class Effect:
             )  # fmt: skip
         blocks = [self._tidy(individual)]
         if self.groups and not individual:
+            from icefield.display import value_text
+
             blocks[0]["group"] = object_array([None] * len(blocks[0]["average"]))
             for label, effect in self.groups.items():
                 block = effect._tidy(False)
-                block["group"] = object_array([str(label)] * len(block["average"]))
+                block["group"] = object_array([value_text(label)] * len(block["average"]))
                 blocks.append(block)
-        columns = {name: _joined([b[name] for b in blocks]) for name in blocks[0]}
+        columns = {}
+        for name in blocks[0]:
+            # Groups keep no curves, so a centred group lacks the spread the whole may have.
+            blank = np.full(len(blocks[0]["average" if "average" in blocks[0] else name]), np.nan)
+            columns[name] = _joined([b.get(name, blank) for b in blocks])
         return frame_of(columns, self.library)
 
     def _tidy(self, individual: bool) -> dict[str, NDArray[Any]]:
@@ -295,9 +317,10 @@ class Effect:
         }
         if individual and self.rows is not None:
             out["row"] = np.tile(np.repeat(self.rows, size), n_out)
+        taken = {*_RESERVED, *(f"q{q:g}" for q in self.quantiles or ())}
         for name, values, at in zip(self.features, self.grid, mesh):
             label = str(name)
-            while label in out or label in _RESERVED:
+            while label in out or label in taken:
                 label += "_"
             out[label] = np.tile(values[at.ravel()], n_out * repeat)
         if individual and self.individual is not None:
@@ -342,51 +365,81 @@ def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _as_float(values: NDArray[Any], per_day: bool = False) -> Float:
-    """Distances along an axis; times in days."""
+def _known(grid: NDArray[Any]) -> NDArray[Any]:
+    """The grid without its missing point, and without the object dtype that point may have forced."""
+    if len(grid) == 0 or not is_missing_value(grid[-1]):
+        return grid
+    return np.array(grid[:-1].tolist()) if grid.dtype == object and len(grid) > 1 else grid[:-1]
+
+
+def _as_float(values: NDArray[Any]) -> Float:
+    """Places along an axis; times in days since the first."""
     if values.dtype.kind in "mM":
-        nanoseconds = (
-            (values - values[0]).astype("timedelta64[ns]").astype(np.float64) if len(values) else np.zeros(0)
-        )
-        return nanoseconds / 86_400e9 if per_day else nanoseconds
+        return np.asarray((values - values[:1]) / np.timedelta64(1, "D"), dtype=np.float64)
     return values.astype(np.float64)
 
 
-def _interpolation(grid: NDArray[Any], value: Any, ordered: bool, missing_last: bool) -> Float:
+def _interpolation(grid: NDArray[Any], value: Any, ordered: bool) -> Float:
     """Weights w with ``curve @ w`` = the curve at `value` (linear between neighbouring points)."""
     weights = np.zeros(len(grid))
-    for i, point in enumerate(grid.tolist() if grid.dtype.kind not in "mM" else grid):
-        both_missing = is_missing_value(point) and is_missing_value(value)
-        if both_missing or (not is_missing_value(point) and not is_missing_value(value) and point == value):
-            weights[i] = 1.0
+    if is_missing_value(value):
+        if is_missing_value(grid[-1]):
+            weights[-1] = 1.0
             return weights
-    shown = grid[:-1] if missing_last else grid
-    if ordered and len(shown):
-        try:
-            if shown.dtype.kind in "mM":
-                target = np.datetime64(value) if shown.dtype.kind == "M" else np.timedelta64(value)
-                x = shown.astype(np.int64).astype(np.float64)
-                v = float(target.astype(shown.dtype).astype(np.int64))
-            else:
-                x, v = shown.astype(np.float64), float(value)
-        except (TypeError, ValueError) as error:
-            raise InputTypeError(
-                complaint("at", "must be a value of the feature's kind", value, f"for example {shown[0]!r}")
-            ) from error
-        order = np.argsort(x, kind="stable")
-        if x[order[0]] <= v <= x[order[-1]]:
-            right = int(np.searchsorted(x[order], v))
-            left = max(right - 1, 0)
-            a, b = order[left], order[right]
-            share = 0.0 if x[b] == x[a] else (v - x[a]) / (x[b] - x[a])
-            weights[a] += 1.0 - share
-            weights[b] += share
-            return weights
+        raise InputError(complaint("at", "is missing, and the grid has no missing point", value))
+    shown = _known(grid)
+    if not ordered or len(shown) == 0:
+        levels = grid.tolist()
+        same = [i for i, level in enumerate(levels) if type(value) is not np.ndarray and level == value]
+        if not same:
+            raise InputError(complaint("at", f"must be one of the grid's values {levels[:10]}", value))
+        weights[same[0]] = 1.0
+        return weights
+    x, v = _places(shown, value)
+    same_place = np.flatnonzero(x == v)
+    if len(same_place):
+        weights[same_place[0]] = 1.0
+        return weights
+    order = np.argsort(x, kind="stable")
+    right = int(np.searchsorted(x[order], v))
+    if not 0 < right < len(x):
         raise InputError(
             complaint("at", f"lies outside the grid, which runs from {shown.min()} to {shown.max()}", value,
                       "choose a value inside, or compute the effect with a grid that holds it")
         )  # fmt: skip
-    raise InputError(complaint("at", f"must be one of the grid's values {grid.tolist()[:10]}", value))
+    a, b = order[right - 1], order[right]
+    share = (v - x[a]) / (x[b] - x[a])
+    weights[a], weights[b] = 1.0 - share, share
+    return weights
+
+
+def _places(shown: NDArray[Any], value: Any) -> tuple[NDArray[Any], Any]:
+    """The grid and a value on one scale, in which equal values stay equal."""
+    try:
+        if shown.dtype.kind not in "mM":
+            if isinstance(value, (str, bytes)):
+                raise TypeError("text for a number")
+            exact = shown.dtype.kind in "iu" and isinstance(value, (int, np.integer))
+            return (shown.astype(object), int(value)) if exact else (shown.astype(np.float64), float(value))
+        read = time_value(value, duration=shown.dtype.kind == "m")
+        return _as_float(shown), float((read - shown[0]) / np.timedelta64(1, "D"))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputTypeError(
+            complaint("at", "must be a value of the feature's kind", value, f"for example {shown[0]!r}")
+        ) from error
+
+
+def _spread(curves: Float, weights: Float | None) -> tuple[Float, Float]:
+    """Standard deviation of curves ``(outputs, rows, *grid)`` and standard error of their mean."""
+    mean = np.average(curves, axis=1, weights=weights, keepdims=True)
+    std = np.sqrt(np.average(np.square(curves - mean), axis=1, weights=weights))
+    rows = curves.shape[1] if weights is None else weights.sum() ** 2 / np.square(weights).sum()
+    return std, std / np.sqrt(rows - 1.0) if rows > 1.0 else np.full_like(std, np.nan)
+
+
+def _quantiles(curves: Float, asked: tuple[float, ...], weights: Float | None) -> dict[float, Float]:
+    found = np.apply_along_axis(weighted_quantiles, 1, curves, np.array(asked), weights)
+    return {q: np.take(found, i, axis=1) for i, q in enumerate(asked)}
 
 
 def is_time(kind: str) -> bool:

@@ -11,22 +11,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
-from icefield.distribution import Distribution, Joint, Marginal, joint_of, marginal_of
 from icefield.effect import Effect
 from icefield.engines import Answer, Moments, Question, Resources, Sample
-from icefield.errors import InputError, complaint
-from icefield.features import Feature, check_levels, nearest_weight, resolve
+from icefield.engines.brute import interruptible
+from icefield.errors import EngineError, InputError, complaint
+from icefield.features import Feature, resolve
 from icefield.frame import ArrayTable, Table, table_of
-from icefield.grid import Grid, grid_values, specifications
 from icefield.groups import groups_of
 from icefield.model import Model, read_model
 from icefield.plan import Plan, choose
+from icefield.whereabouts import Whereabouts
+
+if TYPE_CHECKING:
+    from icefield.conditional import Conditional
+    from icefield.importance import Importance
+    from icefield.interactions import Interactions
+    from icefield.regions import Regions
+    from icefield.summary import Summary
 
 Float = NDArray[np.float64]
 PREDICTION_SAMPLE = 2_000  # rows behind `Effect.baseline` and `Effect.output_std`
@@ -102,8 +109,7 @@ class Explainer:
         self.background, self.engine, self.seed = background, engine, int(seed)
         self.resources = Resources(int(memory), threads, processes, int(seed))
         self._lock = threading.RLock()
-        self._marginals: dict[Any, Marginal] = {}
-        self._joints: dict[Any, Joint] = {}
+        self._whereabouts = Whereabouts(table, self.weights, self.seed)
         if engine == "trees" or background == "training":
             self.plan  # noqa: B018  (a clear error now beats one at the first question)
 
@@ -190,6 +196,104 @@ class Explainer:
         found = self._effects(asked, "pd", grid, spread, None, None, None)
         return {e.features[0] if order == 1 else e.features: e for e in found}
 
+    # --- statistics ----------------------------------------------------------------------------
+
+    def ale(self, *features: Any, bins: Any = None, order: Any = "similarity", rows: Any = None) -> Effect:
+        """Accumulated local effects of one feature, or the pure interaction effect of two.
+
+        `bins` is the number of quantile bins or their edges, `order` how levels are ordered; see
+        `icefield.ale.ale`.
+
+        Examples
+        --------
+        >>> X = np.column_stack([np.arange(5.0), np.arange(5.0) ** 2])
+        >>> ex = Explainer(lambda rows: 2 * rows[:, 0] + rows[:, 1], X)
+        >>> ex.ale(0, bins=2).average
+        array([[-4.4, -0.4,  3.6]])
+        """
+        from icefield.ale import ale
+
+        return ale(self, *features, bins=bins, order=order, rows=rows)
+
+    def conditional(self, feature: Any, **options: Any) -> Conditional:
+        """Observed and predicted means per bin (the M-plot), with PD and ALE, in one table.
+
+        See `icefield.conditional.conditional` for the options.
+
+        Examples
+        --------
+        >>> X = np.column_stack([np.arange(6.0), np.arange(6.0)])
+        >>> ex = Explainer(lambda rows: rows[:, 0] + rows[:, 1], X, y=2 * X[:, 0])
+        >>> ex.conditional(0, bins=2)["predicted"]
+        array([2., 8.])
+        """
+        from icefield.conditional import conditional
+
+        return conditional(self, feature, **options)
+
+    def importance(self, features: Iterable[Any] | None = None, **options: Any) -> Importance:
+        """Features by how much they move the predictions, with direction and shape.
+
+        See `icefield.importance.importance` for the options.
+
+        Examples
+        --------
+        >>> X = np.column_stack([np.arange(5.0), np.arange(5.0)])
+        >>> ex = Explainer(lambda rows: rows[:, 0] + 3 * rows[:, 1], X)
+        >>> ex.importance()["feature"]
+        array([1, 0])
+        """
+        from icefield.importance import importance
+
+        return importance(self, features, **options)
+
+    def interactions(self, features: Iterable[Any] | None = None, **options: Any) -> Interactions:
+        """Friedman's H of every pair, and of each feature with all others.
+
+        See `icefield.interactions.interactions` for the options.
+
+        Examples
+        --------
+        >>> X = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
+        >>> ex = Explainer(lambda rows: rows[:, 0] * rows[:, 1], X)
+        >>> ex.interactions().pairs()["h"]
+        array([1.])
+        """
+        from icefield.interactions import interactions
+
+        return interactions(self, features, **options)
+
+    def regions(self, feature: Any, **options: Any) -> Regions:
+        """Readable rules on other features within which a feature's individual curves agree.
+
+        See `icefield.regions.regions` for the options.
+
+        Examples
+        --------
+        >>> X = np.column_stack([np.tile(np.arange(10.0), 20), np.repeat([0, 1], 100)])
+        >>> ex = Explainer(lambda rows: rows[:, 0] * np.where(rows[:, 1] > 0, 1, -1), X)
+        >>> ex.regions(0)["rule"].tolist()
+        ['1 <= 0.5', '1 > 0.5']
+        """
+        from icefield.regions import regions
+
+        return regions(self, feature, **options)
+
+    def summary(self, features: Iterable[Any] | None = None, **options: Any) -> Summary:
+        """What each feature does, how strongly, with whom, and how far the data supports it.
+
+        See `icefield.summary.summary` for the options.
+
+        Examples
+        --------
+        >>> X = np.column_stack([np.arange(20.0), np.arange(20.0) % 7])
+        >>> Explainer(lambda rows: rows[:, 0] - 2 * rows[:, 1], X).summary()["shape"].tolist()
+        ['linear, increasing', 'linear, decreasing']
+        """
+        from icefield.summary import summary
+
+        return summary(self, features, **options)
+
     # --- the recipe ----------------------------------------------------------------------------
 
     def _effects(
@@ -210,7 +314,8 @@ class Explainer:
         questions = [
             Question(
                 tuple(f.axis(values, self.table) for f, values in zip(fs, gs)),
-                spread=len(fs) == 1 if spread is None else bool(spread),
+                # Rows chosen to save time come with the error that costs.
+                spread=len(fs) == 1 or chosen is not None if spread is None else bool(spread),
                 quantiles=wanted,
                 rows=kept,
             )
@@ -220,8 +325,9 @@ class Explainer:
         sample = self._sample(chosen)
         answers = self.plan.engine.answer(questions, sample, self.resources)
         # 4. Effects, with what pictures need of the data.
+        said = "" if chosen is None else f"averaged over {len(chosen):,} of {self.table.n_rows:,} rows"
         return [
-            self._effect(kind, fs, gs, notes, question, answer, chosen)
+            self._effect(kind, fs, gs, "; ".join(filter(None, [notes, said])), question, answer, chosen)
             for fs, (gs, notes), question, answer in zip(features, grids, questions, answers)
         ]
 
@@ -237,10 +343,12 @@ class Explainer:
     ) -> Effect:
         used = "; ".join(part for part in (self.plan.why, notes, *answer.notes) if part)
         rows = question.rows if question.rows is None or chosen is None else chosen[question.rows]
-        places = [nearest_weight(values, f.column, self.weights) for f, values in zip(features, grid)]
-        baseline, output_std = self._prediction_moments
+        codes, labels = (None, ()) if self.groups is None else (self.groups.codes, self.groups.labels)
+        point_weights = self._whereabouts.point_weights(features, grid, codes, len(labels))
+        distribution = self._whereabouts.distribution(features)
+        baseline, output_std = self._prediction_moments(chosen)
 
-        def dressed(moments: Moments, quantiles: Float | None, mask: NDArray[np.bool_] | None) -> Effect:
+        def dressed(moments: Moments, quantiles: Float | None, weight: Float) -> Effect:
             return Effect(
                 kind=kind,
                 features=tuple(f.label for f in features),
@@ -254,26 +362,25 @@ class Explainer:
                 engine=self.plan.engine.name,
                 why=used,
                 n_rows=moments.count,
-                weight=self._point_weights(places, question.shape, mask),
+                weight=weight,
                 std=moments.std,
                 se=moments.se,
                 quantiles=None if quantiles is None else dict(zip(question.quantiles, quantiles)),
                 by=None if self.groups is None else self.groups.name,
-                distribution=self._distribution(features),
+                distribution=distribution,
                 baseline=baseline,
                 output_std=output_std,
                 library=self.table.library,
             )
 
-        effect = dressed(answer.total, answer.quantiles, None)
+        effect = dressed(answer.total, answer.quantiles, point_weights[0])
         groups = {}
-        if self.groups is not None:
-            for g, label in enumerate(self.groups.labels):
-                own = answer.group_quantiles[g] if answer.group_quantiles else None
-                groups[label] = dressed(answer.groups[g], own, self.groups.codes == g)
+        for g, label in enumerate(labels):
+            own = answer.group_quantiles[g] if answer.group_quantiles else None
+            groups[label] = dressed(answer.groups[g], own, point_weights[1 + g])
         row_values = None
         if rows is not None:
-            row_values = {n: self.table.column(n).values[rows] for n in self.table.names}
+            row_values = {n: self.table.column(n).shown(rows) for n in self.table.names}
         return replace(effect, groups=groups, individual=answer.curves, rows=rows, row_values=row_values)
 
     def _to_precision(
@@ -298,21 +405,22 @@ class Explainer:
         found = tuple(self._feature(f) for f in features)
         grids, notes = self._grids(found, grid)
         question = Question(tuple(f.axis(v, self.table) for f, v in zip(found, grids)), spread=True)
-        answer: Answer | None = None
-        done, reached = 0, False
-        while done < len(order) and not reached:
-            batch = np.sort(order[done : max(FIRST_ROWS, 2 * done)])
-            (more,) = self.plan.engine.answer([question], self._sample(batch), self.resources)
-            answer = more if answer is None else _merged(answer, more)
-            done += len(batch)
-            reached = _precise(answer.total, precision)
-        assert_answer = answer if answer is not None else Answer(Moments.empty((0,), True))
-        said = f"{done} of {len(pool)} rows gave a standard error below {precision:g} of the range"
-        if not reached:
-            said = f"all {done} rows were used without reaching precision {precision:g}"
-        return self._effect(
-            "pd", found, grids, "; ".join(filter(None, [notes, said])), question, assert_answer, None
-        )
+
+        def asked_of(rows: NDArray[np.intp]) -> Answer:
+            (answer,) = self.plan.engine.answer([question], self._sample(np.sort(rows)), self.resources)
+            return answer
+
+        used = order[:FIRST_ROWS]
+        answer = asked_of(used)
+        while len(used) < len(order) and not _precise(answer.total, precision):
+            more = order[len(used) : 2 * len(used)]
+            answer, used = _merged(answer, asked_of(more)), order[: len(used) + len(more)]
+        if _precise(answer.total, precision):
+            said = f"{len(used):,} of {len(order):,} rows gave a standard error within {precision:g} of the range"
+        else:
+            said = f"all {len(used):,} rows were used without reaching precision {precision:g}"
+        notes = "; ".join(filter(None, [notes, said]))
+        return self._effect("pd", found, grids, notes, question, answer, used)
 
     # --- pieces of the recipe ------------------------------------------------------------------
 
@@ -342,16 +450,17 @@ class Explainer:
             raise InputError(complaint("features", "names the same column twice", list(features)))
 
     def _grids(self, features: tuple[Feature, ...], grid: Any) -> tuple[tuple[NDArray[Any], ...], str]:
-        wanted = specifications(grid, [f.label for f in features])
-        values, notes = [], []
-        for feature, specification in zip(features, wanted):
-            points, note = grid_values(specification, feature.column, len(features), self.weights)
-            if specification is not None and not isinstance(specification, (Grid, int)):
-                check_levels(feature, points)
-            values.append(points)
-            if note:
-                notes.append(f"{feature.label}: {note}")
-        return tuple(values), "; ".join(notes)
+        return self._whereabouts.grids(features, grid, self._thresholds)
+
+    def _thresholds(self, feature: Feature) -> Float:
+        """Where the model itself changes along a feature, for ``Grid("thresholds")``."""
+        if self.plan.trees is None:
+            raise EngineError(
+                f"Grid('thresholds') needs a model read as trees: {self.plan.why}. Hint: use Grid('quantile')."
+            )
+        from icefield.engines.trees import thresholds
+
+        return thresholds(self.plan.trees, feature.columns[0])
 
     def _sample(self, chosen: NDArray[np.intp] | None) -> Sample:
         codes = None if self.groups is None else self.groups.codes
@@ -365,55 +474,24 @@ class Explainer:
             n_groups,
         )
 
-    def _point_weights(
-        self,
-        places: list[tuple[NDArray[np.intp], NDArray[np.bool_]]],
-        shape: tuple[int, ...],
-        mask: NDArray[np.bool_] | None,
-    ) -> Float:
-        """How much weight of the data lies nearest to each grid point."""
-        has = np.logical_and.reduce([h for _, h in places])
-        if mask is not None:
-            has = has & mask
-        flat = np.ravel_multi_index(tuple(np.where(h, at, 0) for at, h in places), shape)
-        own = None if self.weights is None else self.weights[has]
-        return np.bincount(flat[has], own, minlength=int(np.prod(shape))).astype(np.float64).reshape(shape)
+    def _prediction_moments(self, chosen: NDArray[np.intp] | None) -> tuple[Float, Float]:
+        """Mean and standard deviation of the model's own predictions, on a seeded sample of rows.
 
-    def _distribution(self, features: tuple[Feature, ...]) -> Distribution:
-        marginals = tuple(self._marginal(f) for f in features)
-        if len(features) != 2:
-            return Distribution(marginals)
-        key = (features[0].columns, features[1].columns)
-        with self._lock:
-            if key not in self._joints:
-                self._joints[key] = joint_of(
-                    (features[0].label, features[1].label),
-                    (features[0].column, features[1].column),
-                    self.weights,
-                    np.random.default_rng(self.seed),
-                )
-            return Distribution(marginals, self._joints[key])
-
-    def _marginal(self, feature: Feature) -> Marginal:
-        key = (feature.label, feature.columns)
-        with self._lock:
-            if key not in self._marginals:
-                rng = np.random.default_rng(self.seed)
-                self._marginals[key] = marginal_of(feature.label, feature.column, self.weights, rng)
-            return self._marginals[key]
-
-    @property
-    def _prediction_moments(self) -> tuple[Float, Float]:
+        Rows chosen because the model is slow are not followed by thousands of others.
+        """
+        if chosen is not None and len(chosen) < PREDICTION_SAMPLE:
+            return self._moments_of_predictions(chosen)
         with self._lock:
             return self._prediction_sample
 
     @cached_property
     def _prediction_sample(self) -> tuple[Float, Float]:
-        """Mean and standard deviation of the model's own predictions, on a seeded sample of rows."""
-        rows = validate.row_positions(min(PREDICTION_SAMPLE, self.table.n_rows), self.table.n_rows, self.seed)
-        values = self.model.predict(self.table.take(rows).select(self.model.columns))
+        count = min(PREDICTION_SAMPLE, self.table.n_rows)
+        return self._moments_of_predictions(validate.row_positions(count, self.table.n_rows, self.seed))
+
+    def _moments_of_predictions(self, rows: NDArray[np.intp]) -> tuple[Float, Float]:
         weights = None if self.weights is None else self.weights[rows]
-        moments = Moments.of(values, weights, True)
+        moments = Moments.of(interruptible(self.model, self.table.take(rows)), weights, True)
         return moments.average, np.asarray(moments.std)
 
     def __repr__(self) -> str:

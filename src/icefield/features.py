@@ -8,7 +8,6 @@ know the difference.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.columns import ORDERED_KINDS, Column, is_missing_value, object_array
 from icefield.engines import Axis
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
-from icefield.frame import ORDERED_KINDS, Column, Table, is_missing_value, object_array
+from icefield.frame import Table
 
 NO_LEVEL = "(none)"
 
@@ -119,6 +119,8 @@ def _group(asked: Mapping[Any, Any], table: Table, columns: Sequence[Any]) -> Fe
     levels = _level_names(label, names)
     codes = np.where(count == 1, hot.argmax(axis=1), len(names)).astype(np.int64)
     if (count == 0).any():
+        if NO_LEVEL in levels:
+            levels = [str(name) for name in names]
         levels.append(NO_LEVEL)
     all_levels = object_array(levels)
     column = Column(
@@ -130,10 +132,11 @@ def _group(asked: Mapping[Any, Any], table: Table, columns: Sequence[Any]) -> Fe
 def _level_names(label: Any, names: tuple[Any, ...]) -> list[Any]:
     """Levels from column names: what is left after the prefix they share (``sex_male`` -> ``male``)."""
     texts = [str(name) for name in names]
-    prefix = next(
-        (p for p in (f"{label}_", f"{label}=", f"{label}.", f"{label}-", str(label)) if all(t.startswith(p) for t in texts)),
-        os.path.commonprefix(texts),
-    )  # fmt: skip
+    first, last = min(texts), max(texts)
+    shared = first[: next((i for i, (a, b) in enumerate(zip(first, last)) if a != b), len(first))]
+    # Words are only cut at a separator: "male" and "maybe" do not share the prefix "ma".
+    ends = [shared.rfind(mark) + 1 for mark in "_=.-:/ "]
+    prefix = str(label) if label and shared == str(label) else shared[: max(ends)]
     cut = [text[len(prefix) :] for text in texts]
     return cut if all(cut) and len(set(cut)) == len(cut) else texts
 
@@ -150,28 +153,31 @@ def check_levels(feature: Feature, values: NDArray[Any]) -> None:
             )  # fmt: skip
 
 
-def nearest_weight(
-    values: NDArray[Any], column: Column, weights: NDArray[np.float64] | None
-) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Each row's nearest grid point and whether it has one (categories match or do not)."""
-    n_rows = len(column.values)
-    missing_point = len(values) > 0 and is_missing_value(values[-1])
-    shown = values[:-1] if missing_point else values
-    nearest = np.zeros(n_rows, dtype=np.intp)
+def nearest_points(values: NDArray[Any], column: Column) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Each row's nearest grid point and whether it has one (categories match or do not).
+
+    Of a value given twice, one of the two points gets the rows.
+    """
+    gone = np.fromiter((is_missing_value(v) for v in values), bool, len(values))
+    at, missing_at = np.flatnonzero(~gone), np.flatnonzero(gone)
+    nearest = np.zeros(len(column.values), dtype=np.intp)
     has = ~column.missing
-    if column.kind in ORDERED_KINDS and len(shown):
-        nearest[:] = _nearest_ordered(column.values, shown)
+    if column.kind in ORDERED_KINDS and len(at):
+        shown = values[at]
+        nearest = at[
+            _nearest_ordered(column.values, np.array(shown.tolist()) if shown.dtype == object else shown)
+        ]
         if column.kind == "float":
             has &= np.isfinite(column.values)
-    elif len(shown):
-        place = {value: i for i, value in enumerate(shown.tolist())}
+    elif len(at):
+        place = dict(zip(values[at].tolist(), at.tolist()))
         of_level = np.array([place.get(level, -1) for level in column.levels.tolist()] or [-1], dtype=np.intp)
         nearest[has] = of_level[column.codes[has]]
         has &= nearest >= 0
     else:
         has &= False
-    if missing_point:
-        nearest[column.missing] = len(values) - 1
+    if len(missing_at):
+        nearest[column.missing] = missing_at[0]
         has |= column.missing
     return nearest, has
 
@@ -186,11 +192,11 @@ def _nearest_ordered(data: NDArray[Any], shown: NDArray[Any]) -> NDArray[np.intp
     if len(ranked) == 1:
         return np.zeros(len(data), dtype=np.intp)
     numbers = np.asarray(as_number(data), dtype=np.float64)
-    step = ranked[1] - ranked[0]
-    if step > 0 and np.isfinite(step) and np.allclose(np.diff(ranked), step, rtol=1e-6, atol=0):
-        # Evenly spaced points need no search.
-        with np.errstate(invalid="ignore", over="ignore"):
-            at = np.clip((numbers - ranked[0]) / step + 0.5, 0, len(ranked) - 1)
-        return order[np.nan_to_num(at).astype(np.intp)]
-    middles = ranked[:-1] + np.diff(ranked) / 2
+    with np.errstate(invalid="ignore", over="ignore"):
+        steps = np.diff(ranked)
+        if steps[0] > 0 and np.isfinite(steps).all() and np.allclose(steps, steps[0], rtol=1e-6, atol=0):
+            # Evenly spaced points need no search. A row midway goes to the lower point, as below.
+            at = np.clip(np.ceil((numbers - ranked[0]) / steps[0] - 0.5), 0, len(ranked) - 1)
+            return order[np.nan_to_num(at).astype(np.intp)]
+        middles = ranked[:-1] / 2 + ranked[1:] / 2
     return order[np.searchsorted(middles, numbers, side="left")]

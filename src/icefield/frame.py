@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -28,12 +28,12 @@ from icefield.columns import (
     Column,
     column_of_array,
     column_of_series,
+    frame_of,
     is_missing_value,
     library_named,
-    missing_as_none,
     object_array,
 )
-from icefield.errors import InputError, InputTypeError, MissingDependencyError, complaint, did_you_mean
+from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 from icefield.replacement import (
     UNSET,
     array_values,
@@ -147,17 +147,34 @@ def table_of(data: Any, parameter: str = "X") -> Table:
         return SparseTable(data.tocsr())
     try:
         frame = nw.from_native(data, eager_only=True, allow_series=False)
+    except nw.exceptions.DuplicateError as error:
+        raise _same_name(list(getattr(data, "column_names", data.columns)), parameter) from error
     except TypeError:
         return _table_of_other(data, parameter)
     library = frame.implementation.value
     if library not in ("pandas", "polars", "pyarrow"):
         return table_of(frame.to_arrow(), parameter)
-    return FrameTable(frame.to_native(), library, parameter)
+    native = frame.to_native()
+    return FrameTable(_takeable(native) if library == "pyarrow" else native, library, parameter)
+
+
+def _same_name(names: list[Any], parameter: str) -> InputError:
+    twice = next(n for n in names if names.count(n) > 1)
+    return InputError(complaint(parameter, "has two columns of the same name", twice, "rename one of them"))
+
+
+def _takeable(table: Any) -> Any:
+    """An arrow table whose rows can be repeated: arrow itself cannot for its string views."""
+    arrow = library_named("pyarrow")
+    for i, field in enumerate(table.schema):
+        if field.type == arrow.string_view():
+            table = table.set_column(i, field.name, table.column(i).cast(arrow.large_string()))
+    return table
 
 
 def _table_of_other(data: Any, parameter: str) -> Table:
     if isinstance(data, (list, tuple)) and len(data) and isinstance(data[0], (list, tuple, np.ndarray)):
-        return _array_table(np.asarray(data), parameter)
+        return _array_table(_matrix_of_rows(data, parameter), parameter)
     hint = "pass a pandas or polars DataFrame, a pyarrow Table or a 2-D numpy array"
     if hasattr(data, "collect"):
         hint = "call .collect() first: a lazy frame has no rows yet"
@@ -170,9 +187,24 @@ def _table_of_other(data: Any, parameter: str) -> Table:
     raise InputTypeError(complaint(parameter, "must be a table of rows and columns", data, hint))
 
 
+def _matrix_of_rows(rows: Sequence[Any], parameter: str) -> NDArray[Any]:
+    if len({len(row) for row in rows}) > 1:
+        raise InputError(complaint(parameter, "must have rows of equal length", rows))
+    cells = [value for row in rows for value in row]
+    # Numbers beside text would all be turned to text.
+    mixed = any(isinstance(v, str) for v in cells) and not all(isinstance(v, str) for v in cells)
+    return np.array(rows, dtype=object if mixed else None)
+
+
 def _array_table(data: NDArray[Any], parameter: str) -> Table:
+    if isinstance(data, np.ma.MaskedArray):
+        raise InputTypeError(
+            complaint(parameter, "is a masked array, whose mask models do not see", f"an array of shape {data.shape}",
+                      "write X.filled(numpy.nan)")
+        )  # fmt: skip
     if data.dtype.names:
-        return _structured(data, parameter)
+        # Columns of their own types have no 2-D form: a frame keeps integers integers.
+        return table_of(frame_of({name: data[name] for name in data.dtype.names}, "numpy"), parameter)
     if data.ndim != 2:
         raise InputError(
             complaint(
@@ -182,19 +214,7 @@ def _array_table(data: NDArray[Any], parameter: str) -> Table:
                 "reshape one row with X.reshape(1, -1), one column with X.reshape(-1, 1)",
             )
         )
-    return ArrayTable(data)
-
-
-def _structured(data: NDArray[Any], parameter: str) -> Table:
-    """A structured array has names but no 2-D form: hold it as a plain matrix when it is numeric."""
-    kinds = {np.dtype(data.dtype[name]).kind for name in data.dtype.names or ()}
-    if not kinds <= set("fiub"):
-        raise InputTypeError(
-            complaint(parameter, "is a structured array with columns that are not numbers", data.dtype,
-                      "pass a data frame instead")
-        )  # fmt: skip
-    names = tuple(data.dtype.names or ())
-    return ArrayTable(np.column_stack([data[name] for name in names]), names)
+    return ArrayTable(np.asarray(data))
 
 
 class ArrayTable(Table):
@@ -202,10 +222,16 @@ class ArrayTable(Table):
 
     library = "numpy"
 
-    def __init__(self, array: NDArray[Any], names: Sequence[Any] | None = None) -> None:
+    def __init__(
+        self, array: NDArray[Any], names: Sequence[Any] | None = None, marks: Mapping[Any, Any] | None = None
+    ) -> None:
         self.native = array
         self.names = tuple(range(array.shape[1])) if names is None else tuple(names)
         self.named = names is not None
+        if marks is None:
+            columns = zip(self.names, array.T) if array.dtype == object else ()
+            marks = {name: own_missing(column, "numpy") for name, column in columns}
+        self._marks = marks
 
     @property
     def n_rows(self) -> int:
@@ -226,41 +252,42 @@ class ArrayTable(Table):
         if tuple(columns) == self.names:
             return self
         array = self.native[:, [self._position(c) for c in columns]]
-        return ArrayTable(
-            array, tuple(columns) if self.named or tuple(columns) != tuple(range(len(columns))) else None
-        )
+        named = self.named or tuple(columns) != tuple(range(len(columns)))
+        return ArrayTable(array, tuple(columns) if named else None, self._marks)
+
+    def _with(self, array: NDArray[Any]) -> ArrayTable:
+        return ArrayTable(array, self.names if self.named else None, self._marks)
 
     def take(self, positions: NDArray[np.intp]) -> ArrayTable:
-        return ArrayTable(self.native[positions], self.names if self.named else None)
+        return self._with(self.native[positions])
 
     def slice(self, start: int, stop: int) -> ArrayTable:
-        return ArrayTable(self.native[start:stop], self.names if self.named else None)
+        return self._with(self.native[start:stop])
 
     def _read(self, name: Any) -> Column:
         return column_of_array(name, self.native[:, self._position(name)])
 
     def _repeated(self, times: int, points: Mapping[Any, NDArray[Any]]) -> ArrayTable:
-        dtype = self.native.dtype
-        for values in points.values():
-            if not np.can_cast(values.dtype, dtype, "same_kind") and dtype.kind != "O":
-                dtype = np.promote_types(dtype, values.dtype)
+        moved = {
+            name: array_values(values, self.native.dtype, self._marks.get(name, UNSET))
+            for name, values in points.items()
+        }
         rows, width = self.native.shape
         # A matrix of several hundred copies is written once, in the model's usual row order.
-        out = np.empty((times, rows, width), dtype=dtype)
+        out = np.empty((times, rows, width), dtype=common_dtype(self.native.dtype, list(moved.values())))
         out[:] = self.native
-        for name, values in points.items():
+        for name, values in moved.items():
             out[:, :, self._position(name)] = values[:, None]
-        return ArrayTable(out.reshape(times * rows, width), self.names if self.named else None)
+        return self._with(out.reshape(times * rows, width))
 
     def to(self, library: str) -> Table:
         if library == "numpy":
             return self
-        columns = {str(n): np.ascontiguousarray(self.native[:, i]) for i, n in enumerate(self.names)}
         if library == "pandas":
-            pandas = library_named("pandas")
-            frame = pandas.DataFrame(self.native, columns=list(self.names))
+            # A copy: what a model does to its rows must not reach the caller's array.
+            frame = library_named("pandas").DataFrame(self.native.copy(), columns=list(self.names))
             return FrameTable(frame.infer_objects() if self.native.dtype == object else frame, "pandas")
-        return FrameTable(nw.from_dict(columns, backend=library).to_native(), library)
+        return FrameTable(frame_of(dict(zip(self.names, self.native.T)), library), library)
 
     def to_numpy(self, dtype: Any = None) -> NDArray[Any]:
         return self.native if dtype is None else self.native.astype(dtype, copy=False)
@@ -272,9 +299,9 @@ class SparseTable(Table):
     library = "sparse"
     named = False
 
-    def __init__(self, matrix: Any) -> None:
+    def __init__(self, matrix: Any, names: Sequence[int] | None = None) -> None:
         self.native = matrix
-        self.names = tuple(range(matrix.shape[1]))
+        self.names = tuple(range(matrix.shape[1])) if names is None else tuple(names)
 
     @property
     def n_rows(self) -> int:
@@ -285,34 +312,41 @@ class SparseTable(Table):
         return 16 + int(12 * (self.native.nnz / max(1, self.n_rows) + 1))
 
     def select(self, columns: Sequence[Any]) -> SparseTable:
-        return self if tuple(columns) == self.names else SparseTable(self.native[:, list(columns)])
+        if tuple(columns) == self.names:
+            return self
+        return SparseTable(self.native[:, [self.names.index(c) for c in columns]], columns)
 
     def take(self, positions: NDArray[np.intp]) -> SparseTable:
-        return SparseTable(self.native[positions])
+        return SparseTable(self.native[positions], self.names)
 
     def slice(self, start: int, stop: int) -> SparseTable:
-        return SparseTable(self.native[start:stop])
+        return SparseTable(self.native[start:stop], self.names)
 
     def _read(self, name: Any) -> Column:
-        return column_of_array(name, self.native[:, [name]].toarray().ravel())
+        return column_of_array(name, self.native[:, [self.names.index(name)]].toarray().ravel())
 
     def _repeated(self, times: int, points: Mapping[Any, NDArray[Any]]) -> SparseTable:
         sparse = library_named("scipy.sparse")
-        # Drop the moving columns once, then add them back as one sparse matrix of the new values.
-        keep = np.ones(self.native.shape[1])
-        keep[list(points)] = 0.0
-        still = (self.native @ sparse.diags(keep)).tocsr().astype(self.native.dtype, copy=False)
-        still.eliminate_zeros()
-        tiled = sparse.vstack([still] * times, format="csr")
-        for column, values in points.items():
-            repeated = np.repeat(values, self.n_rows)
-            rows = np.flatnonzero(repeated)
-            moved = sparse.csr_matrix(
-                (repeated[rows].astype(self.native.dtype), (rows, np.full(len(rows), column))),
-                shape=tiled.shape,
-            )
-            tiled = tiled + moved
-        return SparseTable(tiled.tocsr())
+        moved = {self.names.index(n): array_values(v, self.native.dtype) for n, v in points.items()}
+        dtype = common_dtype(self.native.dtype, list(moved.values()))
+        # The entries that stay, once over; then every copy of them beside its own moved entries.
+        entries = self.native.tocoo()
+        stays = ~np.isin(entries.col, list(moved))
+        n_rows = self.n_rows
+        rows = [np.tile(entries.row[stays], times) + np.repeat(np.arange(times) * n_rows, int(stays.sum()))]
+        columns, data = (
+            [np.tile(entries.col[stays], times)],
+            [np.tile(entries.data[stays].astype(dtype), times)],
+        )
+        for column, values in moved.items():
+            repeated = np.repeat(values.astype(dtype), n_rows)
+            rows.append(np.flatnonzero(repeated))
+            columns.append(np.full(len(rows[-1]), column))
+            data.append(repeated[rows[-1]])
+        where = (np.concatenate(rows), np.concatenate(columns))
+        build = sparse.csr_array if isinstance(self.native, sparse.sparray) else sparse.csr_matrix
+        crossed = build((np.concatenate(data), where), shape=(times * n_rows, self.native.shape[1]))
+        return SparseTable(crossed, self.names)
 
     def to(self, library: str) -> Table:
         if library == "sparse":
@@ -329,15 +363,21 @@ class FrameTable(Table):
 
     named = True
 
-    def __init__(self, frame: Any, library: str, parameter: str = "X") -> None:
+    def __init__(
+        self, frame: Any, library: str, parameter: str = "X", marks: Mapping[Any, Any] | None = None
+    ) -> None:
         self.native, self.library = frame, library
         names = list(frame.column_names) if library == "pyarrow" else list(frame.columns)
         if len(set(names)) != len(names):
-            twice = next(n for n in names if names.count(n) > 1)
-            raise InputError(
-                complaint(parameter, "has two columns of the same name", twice, "rename one of them")
-            )
+            raise _same_name(names, parameter)
         self.names = tuple(names)
+        # Found once on all rows and handed down, so that every block of rows is written alike.
+        self._marks = (
+            marks if marks is not None else {n: own_missing(self._native(n), library) for n in names}
+        )
+
+    def _native(self, name: Any) -> Any:
+        return self.native.column(self.names.index(name)) if self.library == "pyarrow" else self.native[name]
 
     @property
     def n_rows(self) -> int:
@@ -357,7 +397,7 @@ class FrameTable(Table):
         return max(1, total // head.n_rows)
 
     def _with(self, frame: Any) -> FrameTable:
-        return FrameTable(frame, self.library)
+        return FrameTable(frame, self.library, marks=self._marks)
 
     def select(self, columns: Sequence[Any]) -> FrameTable:
         if tuple(columns) == self.names:
@@ -383,27 +423,27 @@ class FrameTable(Table):
         # The new values are few: make them once in the column's dtype, then repeat them natively.
         spread = np.repeat(np.arange(times), self.n_rows)
         if self.library == "pandas":
+            pandas = library_named("pandas")
             frame = _fresh_index(self.native.take(positions))
             for name, values in points.items():
-                frame[name] = pandas_values(values, self.native[name].dtype).take(spread)
+                new = pandas_values(values, self.native[name], self._marks[name]).take(spread)
+                frame[name] = pandas.Series(new, index=frame.index, dtype=new.dtype)
             return self._with(frame)
         if self.library == "polars":
-            moved = [polars_series(n, v, self.native.schema[n])[spread] for n, v in points.items()]
+            moved = [
+                polars_series(n, v, self.native.schema[n], self._marks[n])[spread] for n, v in points.items()
+            ]
             return self._with(self.native[positions].with_columns(moved))
         frame = self.native.take(positions)
         for name, values in points.items():
-            new = arrow_array(values, self.native.schema.field(name).type).take(spread)
-            frame = frame.set_column(self.names.index(name), name, new)
+            at = self.names.index(name)
+            column = self.native.column(at)
+            new = arrow_array(values, column.type, column, self._marks[name]).take(spread)
+            frame = frame.set_column(at, name, new)
         return self._with(frame)
 
     def _read(self, name: Any) -> Column:
-        if self.library == "pandas":
-            return column_of_series(name, nw.from_native(self.native[name], series_only=True))
-        if self.library == "polars":
-            return column_of_series(name, nw.from_native(self.native.get_column(name), series_only=True))
-        return column_of_series(
-            name, nw.from_native(self.native.column(self.names.index(name)), series_only=True)
-        )
+        return column_of_series(name, nw.from_native(self._native(name), series_only=True))
 
     def to(self, library: str) -> Table:
         if library == self.library:
@@ -433,36 +473,15 @@ class FrameTable(Table):
         else:
             out = np.empty((self.n_rows, len(columns)), dtype=object)
             for i, c in enumerate(columns):
-                out[:, i] = c.values
+                # As a list, because numpy turns times in nanoseconds to bare integers.
+                out[:, i] = object_array(list(c.values)) if c.dtype.kind in "mM" else c.values
                 if c.any_missing:
-                    out[c.missing, i] = np.nan if c.kind in NUMERIC_KINDS else None
+                    own = self._marks.get(c.name, UNSET)
+                    other = np.nan if c.kind in NUMERIC_KINDS else None
+                    out[c.missing, i] = other if own is UNSET else own
         return out if dtype is None else out.astype(dtype, copy=False)
 
 
 def _fresh_index(frame: Any) -> Any:
     """Row labels are the caller's business; repeated rows get plain numbers."""
     return frame.reset_index(drop=True)
-
-
-# --- making frames -------------------------------------------------------------------------------
-
-
-def frame_of(columns: Mapping[str, Any], library: str) -> Any:
-    """A new frame in the caller's library; for array callers, in the first one installed."""
-    if library in ("numpy", "sparse"):
-        import importlib.util
-
-        library = next((n for n in ("pandas", "polars", "pyarrow") if importlib.util.find_spec(n)), "")
-        if not library:
-            raise MissingDependencyError(
-                "A table needs a frame library. Hint: pip install pandas (or polars, or pyarrow)."
-            )
-    prepared = {
-        str(name): (
-            missing_as_none(values) if isinstance(values, np.ndarray) and values.dtype == object else values
-        )
-        for name, values in columns.items()
-    }
-    if library == "pandas":
-        return cast(Any, library_named("pandas")).DataFrame(prepared)
-    return nw.from_dict(prepared, backend=library).to_native()

@@ -9,6 +9,8 @@ never an error: it simply has fewer points.
 
 from __future__ import annotations
 
+import datetime as dt
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +18,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.columns import (
+    NUMERIC_KINDS,
+    ORDERED_KINDS,
+    TIME_KINDS,
+    Column,
+    is_missing_value,
+    object_array,
+)
 from icefield.distribution import weighted_quantiles
 from icefield.errors import EngineError, InputError, InputTypeError, complaint, did_you_mean
-from icefield.frame import ORDERED_KINDS, TIME_KINDS, Column, is_missing_value, object_array
 
 KINDS = ("uniform", "quantile", "distinct", "thresholds")
 DEFAULT_POINTS = {1: 100, 2: 25}
@@ -35,7 +44,7 @@ class Grid:
         ``"distinct"`` (the values that occur), ``"thresholds"`` (where a tree model itself changes)
     points : how many, at most; None for the default (100 one-way, 25 two-way, 10 beyond;
         no limit for ``distinct`` and ``thresholds``)
-    trim : the quantiles between which the points lie
+    trim : the quantiles between which ``uniform`` and ``quantile`` points lie
     missing : ``"show"`` adds a missing point, last, when the data has missing values; ``"hide"`` never
 
     Examples
@@ -120,8 +129,9 @@ def grid_values(
     `thresholds` gives the model's own split values, for the grid kind of that name.
     """
     if column.kind == "other":
+        held = {type(value).__name__ for value in column.values[~column.missing][:100]}
         raise InputTypeError(
-            f"Column {column.name!r} holds {type(column.values[0]).__name__} objects, which cannot be a feature. "
+            f"Column {column.name!r} holds {' and '.join(sorted(held))} objects, which cannot be a feature. "
             "Hint: use a column of numbers, booleans, strings, categories, dates or durations."
         )
     if specification is not None and not isinstance(specification, Grid) and not _is_whole(specification):
@@ -140,13 +150,13 @@ def grid_values(
                 "Grid('thresholds') needs a model read as trees. Hint: use Grid('quantile'), or see Effect.why for "
                 "the reason this model is not read as trees."
             )
-        values, note = _threshold_points(thresholds(), column, present), ""
+        values, note = _threshold_points(thresholds(), column, present, points), ""
     elif column.kind not in ORDERED_KINDS:
-        values, note = _levels(column, points, kept)
+        values, note = _levels(column, points, weights)
     elif len(present) == 0:
         values, note = present[:0], f"{column.name!r} has no finite values"
     else:
-        values, note = _ordered_points(plan, points, column.kind, present, kept)
+        values, note = _ordered_points(plan, points, column, present, kept)
     if plan.missing == "show" and column.any_missing:
         values = with_missing_last(values)
     if len(values) == 0:
@@ -181,7 +191,7 @@ def _present(
 
 
 def _ordered_points(
-    plan: Grid, points: int | None, kind: str, present: NDArray[Any], kept: NDArray[np.float64] | None
+    plan: Grid, points: int | None, column: Column, present: NDArray[Any], kept: NDArray[np.float64] | None
 ) -> tuple[NDArray[Any], str]:
     if points is None:
         return np.unique(present), ""
@@ -202,7 +212,10 @@ def _ordered_points(
         # Most rows share one value: the trimmed range is a point, so the whole range is shown.
         low, high = present.min(), present.max()
         note = f"the {plan.trim[0]:g} and {plan.trim[1]:g} quantiles coincide; the whole range is used"
-    return _evenly(low, high, points, kind, present.dtype), note
+    values = _evenly(low, high, points, column.kind, present.dtype)
+    if column.decimals is not None:
+        values = np.unique(np.round(values, column.decimals))
+    return values, note
 
 
 def _few_distinct(present: NDArray[Any], limit: int) -> NDArray[Any] | None:
@@ -214,30 +227,30 @@ def _few_distinct(present: NDArray[Any], limit: int) -> NDArray[Any] | None:
 
 
 def _evenly(low: Any, high: Any, points: int, kind: str, dtype: np.dtype[Any]) -> NDArray[Any]:
-    if kind in TIME_KINDS:
-        span = int((high - low).astype(np.int64))
-        offsets = np.round(np.linspace(0, span, points)).astype(np.int64)
-        unit = np.datetime_data(dtype)[0]
-        return np.unique(low + offsets.astype(f"timedelta64[{unit}]")).astype(dtype)
-    if kind == "integer":
-        # Through exact Python integers: float spacing would lose digits beyond 2**53.
-        low, high = int(low), int(high)
-        steps = [low + (high - low) * i // max(1, points - 1) for i in range(points)]
-        return np.unique(np.array(steps, dtype=dtype))
-    with np.errstate(over="ignore"):
-        values = np.linspace(float(low), float(high), points)
-        if not np.isfinite(values).all():
-            share = np.linspace(0.0, 1.0, points)
-            values = (1 - share) * float(low) + share * float(high)
+    if kind == "integer" or kind in TIME_KINDS:
+        # Through exact Python integers: float spacing would lose digits beyond 2**53, and a span of
+        # centuries in nanoseconds does not fit 64 bits.
+        counts = dtype if kind == "integer" else np.dtype(np.int64)
+        first, last = (int(np.asarray(v).astype(counts)) for v in (low, high))
+        steps = [first + (last - first) * i // max(1, points - 1) for i in range(points)]
+        return np.unique(np.array(steps, dtype=counts).astype(dtype))
+    low, high = float(low), float(high)
+    if math.isfinite(high - low):
+        values = np.linspace(low, high, points)
+    else:
+        share = np.linspace(0.0, 1.0, points)
+        values = (1 - share) * low + share * high
     return np.unique(values.astype(dtype))
 
 
-def _levels(column: Column, points: int | None, kept: NDArray[np.float64] | None) -> tuple[NDArray[Any], str]:
+def _levels(
+    column: Column, points: int | None, weights: NDArray[np.float64] | None
+) -> tuple[NDArray[Any], str]:
     """The levels that occur, in level order; the most frequent ones when there are too many."""
-    codes = column.codes[column.codes >= 0]
-    if kept is not None and len(kept) != len(codes):
-        kept = None
-    counts = np.bincount(codes, kept, minlength=len(column.levels))
+    known = column.codes >= 0
+    counts = np.bincount(
+        column.codes[known], None if weights is None else weights[known], minlength=len(column.levels)
+    )
     occurring = np.flatnonzero(counts > 0)
     if points is None or len(occurring) <= points:
         return column.levels[occurring], ""
@@ -246,95 +259,187 @@ def _levels(column: Column, points: int | None, kept: NDArray[np.float64] | None
     return column.levels[frequent], note
 
 
-def _threshold_points(thresholds: NDArray[np.float64], column: Column, present: NDArray[Any]) -> NDArray[Any]:
-    """One point in each interval on which the model is constant: every threshold (the last value
-    on its left side) and one beyond the last."""
-    if column.kind not in ("float", "integer"):
+def _threshold_points(
+    thresholds: NDArray[np.float64], column: Column, present: NDArray[Any], points: int | None
+) -> NDArray[Any]:
+    """One point in each interval on which the model is constant: the last value the column can
+    hold on the left of every threshold (``x <= t``) and one beyond the last."""
+    if column.kind not in NUMERIC_KINDS:
         raise InputTypeError(
             f"Grid('thresholds') needs a numeric feature; {column.name!r} is {column.kind}. "
             "Hint: its levels are the natural grid, leave grid out."
         )
-    finite = thresholds[np.isfinite(thresholds)]
-    top = float(present.max()) if len(present) else 0.0
+    finite = np.unique(thresholds[np.isfinite(thresholds)])
     if column.kind == "integer":
-        steps = np.unique(np.floor(finite))
-        top_step = max(np.floor(top), steps[-1] + 1) if len(steps) else np.floor(top)
-        return np.unique(np.append(steps, top_step)).astype(column.dtype)
-    if not len(finite):
-        return np.array([top], dtype=column.dtype)
-    beyond = max(top, float(np.nextafter(finite[-1], np.inf)))
-    narrow = column.dtype != np.float64
-    values = np.append(finite, beyond)
-    return np.unique(values if not narrow else values.astype(np.float64))
+        values = _whole_below(finite, column.dtype, int(present.max()) if len(present) else 0)
+    else:
+        values = _floats_below(finite, column.dtype, present.max() if len(present) else 0.0)
+    return (
+        values if points is None else np.unique(weighted_quantiles(values, np.linspace(0, 1, points), None))
+    )
+
+
+def _whole_below(thresholds: NDArray[np.float64], dtype: np.dtype[Any], top: int) -> NDArray[Any]:
+    steps = {math.floor(t) for t in thresholds.tolist()}
+    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    beyond = max(top, *(step + 1 for step in steps)) if steps else top
+    # A threshold beyond what the dtype holds separates nothing.
+    inside = {step for step in steps if low <= step <= high} | {min(beyond, high)}
+    return np.array(sorted(inside), dtype=dtype)
+
+
+def _floats_below(thresholds: NDArray[np.float64], dtype: np.dtype[Any], top: Any) -> NDArray[Any]:
+    with np.errstate(over="ignore"):
+        below = thresholds.astype(dtype)
+    # Rounding to a narrower column may step over the threshold: step back.
+    over = below.astype(np.float64) > thresholds
+    below[over] = np.nextafter(below[over], dtype.type(-np.inf))
+    below = below[np.isfinite(below)]
+    if not len(below):
+        return np.array([top], dtype=dtype)
+    with np.errstate(over="ignore"):
+        beyond = max(dtype.type(top), np.nextafter(below[-1], dtype.type(np.inf)))
+    return np.unique(np.append(below, beyond)) if np.isfinite(beyond) else below
 
 
 def given_values(values: Any, column: Column) -> NDArray[Any]:
-    """The user's own grid values in the column's form: any length, any order, as given."""
+    """The user's own grid values in the column's form: any length, in the order given.
+
+    Only a missing value among them goes to the end, where a missing point always is.
+    """
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise InputTypeError(
             complaint("grid", f"must be a Grid, a number of points or the values for {column.name!r}", values,
                       "write grid=[...] with values of the feature")
         )  # fmt: skip
-    items = list(
-        values.tolist() if isinstance(values, np.ndarray) and values.dtype.kind not in "mM" else values
-    )
+    items = _items(values)
     if not items:
         raise InputError(
             complaint("grid", f"holds no values for {column.name!r}", values, "give at least one value")
         )
-    missing = [is_missing_value(v) for v in items]
-    known = [v for v, gone in zip(items, missing) if not gone]
+    known = [v for v in items if not is_missing_value(v)]
+    items = known if len(known) == len(items) else [*known, None]
     try:
-        return _in_column_form(items, known, any(missing), column)
+        return _in_column_form(items, known, column)
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, (InputError, InputTypeError)):
             raise
-        example = column.values[0] if len(column.values) else None
+        present = column.values[~column.missing]
+        example = f"values look like {present[0]!r}" if len(present) else None
         raise InputTypeError(
-            complaint("grid", f"must hold values of the {column.kind} column {column.name!r}", values,
-                      f"values look like {example!r}")
-        ) from error  # fmt: skip
+            complaint(
+                "grid", f"must hold values of the {column.kind} column {column.name!r}", values, example
+            )
+        ) from error
 
 
-def _in_column_form(items: list[Any], known: list[Any], any_missing: bool, column: Column) -> NDArray[Any]:
-    if column.kind in NUMBER_LIKE and any(isinstance(v, str) for v in known):
+def _items(values: Any) -> list[Any]:
+    """Plain values from whatever holds them; arrow hands out boxes of its own when iterated."""
+    if hasattr(values, "to_pylist"):
+        return list(values.to_pylist())
+    if isinstance(values, np.ndarray) and values.dtype.kind not in "mM":
+        return list(values.tolist())
+    return list(values)
+
+
+def _in_column_form(items: list[Any], known: list[Any], column: Column) -> NDArray[Any]:
+    if column.kind in NUMBER_LIKE and any(isinstance(v, (str, bytes)) for v in known):
         raise TypeError("text for a number")
     if column.kind == "float":
-        numbers = np.array([np.nan if is_missing_value(v) else float(v) for v in items])
-        return numbers.astype(column.dtype) if column.dtype.kind == "f" else numbers
+        return _given_floats(items, column)
     if column.kind == "integer":
-        if any(float(v) != int(v) for v in known):
-            return np.array([np.nan if is_missing_value(v) else float(v) for v in items])
-        whole: list[Any] = [None if is_missing_value(v) else int(v) for v in items]
-        return object_array(whole) if any_missing else np.array(whole, dtype=column.dtype)
+        return _given_integers(items, known, column)
     if column.kind == "boolean":
         if any(v not in (0, 1) for v in known):
             raise InputError(
                 complaint("grid", f"must be True or False for the boolean column {column.name!r}", items)
             )
         flags: list[Any] = [None if is_missing_value(v) else bool(v) for v in items]
-        return object_array(flags) if any_missing else np.array(flags, dtype=bool)
+        return np.array(flags, dtype=bool) if len(known) == len(items) else object_array(flags)
     if column.kind in TIME_KINDS:
-        make = np.timedelta64 if column.kind == "duration" else np.datetime64
-        times = [make("NaT") if is_missing_value(v) else make(_plain_time(v)) for v in items]
-        return np.array([np.asarray(t).astype(column.dtype) for t in times], dtype=column.dtype)
-    levels = object_array([None if is_missing_value(v) else v for v in items])
-    if not any_missing and column.levels.dtype != object:
-        return np.asarray(items, dtype=column.levels.dtype)
-    return levels
+        missing = np.array("NaT", dtype=column.dtype)
+        times = [missing if is_missing_value(v) else _given_time(v, column) for v in items]
+        return np.array(times, dtype=column.dtype)
+    return _given_levels(items, known, column)
 
 
-NUMBER_LIKE = ("float", "integer", "boolean")
+NUMBER_LIKE = (*NUMERIC_KINDS, "boolean")
+
+
+def _given_floats(items: list[Any], column: Column) -> NDArray[Any]:
+    numbers = np.array([np.nan if is_missing_value(v) else float(v) for v in items])
+    with np.errstate(over="ignore"):
+        cast = numbers.astype(column.dtype)
+    lost = np.isinf(cast) & ~np.isinf(numbers)
+    if lost.any():
+        raise InputError(
+            complaint("grid", f"is beyond what the {column.dtype} column {column.name!r} can hold", float(numbers[lost][0]))
+        )  # fmt: skip
+    return cast
+
+
+def _given_integers(items: list[Any], known: list[Any], column: Column) -> NDArray[Any]:
+    """Whole numbers of the column's dtype; floats where the user asks for fractions."""
+    if any(not isinstance(v, (int, np.integer)) and v != int(v) for v in known):
+        return np.array([np.nan if is_missing_value(v) else float(v) for v in items])
+    whole = np.array([int(v) for v in known], dtype=column.dtype)
+    if len(known) == len(items):
+        return whole
+    return object_array([None if is_missing_value(v) else int(v) for v in items])
+
+
+def _given_time(value: Any, column: Column) -> Any:
+    """One time in the column's unit, refused where the unit cannot hold it."""
+    time = time_value(value, duration=column.kind == "duration")
+    cast = time.astype(column.dtype)
+    if cast.astype(time.dtype) != time:
+        raise InputError(
+            complaint("grid", f"is beyond what the {column.kind} column {column.name!r} can hold", value,
+                      f"its values are in units of {np.datetime_data(column.dtype)[0]!r}")
+        )  # fmt: skip
+    return cast
+
+
+def time_value(value: Any, duration: bool) -> Any:
+    """A time or duration the user wrote as numpy's; bare numbers have no unit, so they are refused."""
+    if isinstance(value, (bool, int, float, np.number)) and not isinstance(value, np.timedelta64):
+        raise TypeError("a bare number for a time")
+    if not duration:
+        return np.datetime64(_plain_time(value))
+    if isinstance(value, (str, bytes)):
+        raise TypeError("text for a duration")
+    return np.timedelta64(_plain_time(value))
 
 
 def _plain_time(value: Any) -> Any:
-    """Library timestamps as something numpy reads; zoned times as UTC, as columns are."""
+    """Library timestamps and ISO text as something numpy reads; zoned times as UTC, as columns are."""
+    if isinstance(value, str):
+        try:
+            value = dt.datetime.fromisoformat(value)
+        except ValueError:
+            return value
     if hasattr(value, "tz_convert") and getattr(value, "tzinfo", None) is not None:
         return value.tz_convert("UTC").tz_localize(None).to_datetime64()
     if hasattr(value, "to_numpy"):
         return value.to_numpy()
     if getattr(value, "tzinfo", None) is not None:
-        from datetime import UTC
-
-        return value.astimezone(UTC).replace(tzinfo=None)
+        return value.astimezone(dt.UTC).replace(tzinfo=None)
     return value
+
+
+def _given_levels(items: list[Any], known: list[Any], column: Column) -> NDArray[Any]:
+    """Levels of the column; other values only where the column's dtype does not list its levels."""
+    levels = list(column.levels)
+    if column.closed:
+        place = {level: i for i, level in enumerate(levels)}
+        for value in known:
+            if value not in place:
+                raise InputError(
+                    complaint("grid", f"holds a value that is not a level of {column.name!r}", value, did_you_mean(value, levels))
+                )  # fmt: skip
+        if len(known) == len(items):
+            return column.levels[[place[v] for v in known]]
+        return object_array([None if is_missing_value(v) else levels[place[v]] for v in items])
+    if all(isinstance(level, str) for level in levels) and not all(isinstance(v, str) for v in known):
+        raise TypeError("something else for text")
+    return object_array([None if is_missing_value(v) else v for v in items])

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.columns import ORDERED_KINDS, Column, column_of_array
+from icefield.columns import ORDERED_KINDS, Column, column_of_array, column_of_series, object_array
 from icefield.distribution import weighted_quantiles
 from icefield.errors import InputError, InputTypeError, complaint
 from icefield.features import column_name
-from icefield.frame import Table, table_of
+from icefield.frame import Table
 
 FEW = 10  # numbers with more distinct values than this are cut into quartiles
 
@@ -38,37 +41,47 @@ def groups_of(by: Any, table: Table, weights: NDArray[np.float64] | None) -> Gro
 
 
 def _given_column(by: Any, n_rows: int) -> Column:
-    name = getattr(by, "name", None) or "group"
-    if hasattr(by, "to_frame") and not isinstance(by, np.ndarray):
-        column = table_of(
-            by.to_frame("group") if type(by).__module__.startswith("pandas") else by.to_frame(), "by"
-        )
-        read = column.column(column.names[0])
-    else:
-        try:
-            array = np.asarray(by)
-        except Exception as error:
-            raise InputTypeError(complaint("by", "must be a column name or one entry per row", by)) from error
-        if array.ndim != 1:
-            raise InputError(
-                complaint("by", "must be a column name or one entry per row", by, "pass a 1-D array")
-            )
-        read = column_of_array("group", array)
+    name = getattr(by, "name", None)
+    read = _read(by, "group" if name is None else name)
     if len(read.values) != n_rows:
         raise InputError(
             complaint(
                 "by", f"must have one entry for each of the {n_rows} rows of X", f"{len(read.values)} entries"
             )
         )
-    read.name = name
     return read
+
+
+def _read(by: Any, name: Any) -> Column:
+    try:
+        return column_of_series(name, nw.from_native(by, series_only=True))
+    except TypeError:
+        pass
+    if isinstance(by, Sequence) and not isinstance(by, (str, bytes)):
+        # As objects: numpy would turn a NaN among strings into the word "nan".
+        return column_of_array(name, object_array(list(by)))
+    try:
+        array = np.asarray(by)
+    except Exception as error:
+        raise InputTypeError(complaint("by", "must be a column name or one entry per row", by)) from error
+    if array.ndim != 1:
+        raise InputError(
+            complaint("by", "must be a column name or one entry per row", by, "pass a 1-D array")
+        )
+    return column_of_array(name, array)
 
 
 def _grouped(column: Column, name: str, weights: NDArray[np.float64] | None) -> Groups:
     if column.kind in ORDERED_KINDS and len(np.unique(column.values[~column.missing])) > FEW:
         codes, labels = _quartiles(column, name, weights)
     else:
-        codes, labels = column.codes.copy(), column.levels.tolist()
+        if column.kind == "other":
+            raise InputTypeError(
+                complaint("by", "must hold numbers, text, categories or times", column.values[0])
+            )
+        # Times stay as they are: as Python objects, nanoseconds would be bare integers.
+        levels = column.levels
+        codes, labels = column.codes.copy(), list(levels) if levels.dtype.kind in "mM" else levels.tolist()
     occurring = np.unique(codes[codes >= 0])
     renumbered = np.full(len(labels) + 1, -1, dtype=np.intp)
     renumbered[occurring] = np.arange(len(occurring))
@@ -99,6 +112,6 @@ def _quartiles(
         return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
 
     labels = [f"{name} <= {text(cuts[0])}"]
-    labels += [f"{text(a)} < {name} <= {text(b)}" for a, b in zip(cuts[:-1], cuts[1:])]
+    labels += [f"{text(a)} < {name} <= {text(b)}" for a, b in pairwise(cuts)]
     labels.append(f"{name} > {text(cuts[-1])}")
     return codes, labels

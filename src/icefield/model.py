@@ -9,6 +9,7 @@ reason, and everything that follows can just call `Model.predict`.
 from __future__ import annotations
 
 import inspect
+import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,11 +28,13 @@ from icefield.errors import (
     shortened,
 )
 from icefield.frame import Table, table_of
-from icefield.models.adapter import Adapter, Outputs, Positions, as_blocks, as_matrix, type_name
+from icefield.models.adapter import Adapter, Outputs, as_blocks, as_matrix, type_name
 from icefield.models.boosters import booster_reader
 from icefield.models.estimators import is_estimator, read_estimator
 from icefield.models.functions import read_function
+from icefield.models.onnx import is_onnx, read_onnx
 from icefield.models.rows import RowForm, usual_forms
+from icefield.models.torch import is_module, read_torch
 from icefield.models.wrappers import is_pipeline, unwrapped
 from icefield.pipeline import Crossing, NoSplit, SplitPipeline, split_pipeline
 
@@ -79,7 +82,10 @@ class Model:
         """Predictions of the chosen outputs, one row per row of the table, one column per output."""
         if table.n_rows == 0:
             return np.empty((0, len(self.selected)))
-        return self._chosen(self._quietly(self._form.of(table.select(self.columns))), table.n_rows)
+        rows = self._form.of(table.select(self.columns))
+        if self.kind == "function" and rows is table.native and hasattr(rows, "copy"):
+            rows = rows.copy()  # a function may write into what it gets, and this is the caller's own
+        return self._ask(rows, table.n_rows)
 
     @property
     def pipeline(self) -> SplitPipeline | None:
@@ -103,9 +109,9 @@ class Model:
         crossing = self._split.pipeline.crossing(rows, [labels[name] for name in moving if name in labels])
         return CrossedRows(self, chosen, crossing, labels)
 
-    def _chosen(self, answer: Any, n_rows: int) -> NDArray[np.float64]:
-        """The chosen outputs of an answer, once it is known to be one number per row and output."""
-        matrix = as_matrix(answer, n_rows)
+    def _ask(self, rows: Any, n_rows: int, answer: Callable[[Any], Any] | None = None) -> NDArray[np.float64]:
+        """The chosen outputs of the model's answer, once it is one number per row and output."""
+        matrix = as_matrix(self._quietly(answer or self._answer, rows), n_rows)
         if matrix.shape[1] != len(self.all_outputs):
             raise ModelError(
                 complaint(
@@ -117,12 +123,12 @@ class Model:
             return matrix
         return np.ascontiguousarray(matrix[:, list(self.selected)])
 
-    def _quietly(self, rows: Any) -> Any:
+    def _quietly(self, answer: Callable[[Any], Any], rows: Any) -> Any:
         if not self._warns:
-            return self._answer(rows)
+            return answer(rows)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=_NAMES_WARNING)
-            return self._answer(rows)
+            return answer(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,9 +163,10 @@ class CrossedRows:
         if not own:  # columns the model does not look at
             return np.tile(model.predict(self._table), (size, 1))
         if self._crossing is None or model._split is None:
-            return model.predict(self._table.crossed(own))
+            rows = model._form.of(self._table.crossed(own))
+            return model._ask(rows, size * self.n_rows)
         rows = self._crossing.at({self._labels[name]: values for name, values in own.items()})
-        return model._chosen(model._split.answer(rows), size * self.n_rows)
+        return model._ask(rows, size * self.n_rows, model._split.answer)
 
 
 def read_model(model: Any, table: Table, *, target: Any = None, scale: str = "response") -> Model:
@@ -181,7 +188,7 @@ def read_model(model: Any, table: Table, *, target: Any = None, scale: str = "re
     try:
         adapter = _adapter(model, scale)
         columns, names = _columns(adapter, table)
-        probe = table.slice(0, PROBE_ROWS).select(columns)
+        probe = table.take(np.arange(min(PROBE_ROWS, table.n_rows))).select(columns)
         tried = _first_accepted(adapter, probe, names)
     except IcefieldError:
         raise
@@ -220,7 +227,11 @@ def _check_is_a_model(model: Any) -> None:
                 hint=f"pass {model.__name__}(...).fit(X, y)",
             )
         )  # fmt: skip
-    if not (is_estimator(model) or callable(model) or booster_reader(model) is not None):
+    if isinstance(model, (str, os.PathLike)) and not is_onnx(model):
+        raise InputTypeError(
+            complaint("model", "is a path, but not to an .onnx file", model, "load the model and pass it")
+        )
+    if not (is_onnx(model) or is_estimator(model) or callable(model) or booster_reader(model) is not None):
         raise InputTypeError(
             complaint(
                 "model", "must be a fitted model or a function from rows to numbers", model,
@@ -233,6 +244,10 @@ def _adapter(model: Any, scale: str) -> Adapter:
     booster = booster_reader(model)
     if booster is not None:
         return booster(model, scale)
+    if is_onnx(model):
+        return read_onnx(model, scale)
+    if is_module(model):
+        return read_torch(model, scale)
     if is_estimator(model):
         return read_estimator(model, scale)
     return read_function(model, scale)
@@ -406,13 +421,7 @@ def _split(model: Any, scale: str, probe: Table, tried: _Trial) -> _SplitModel |
 
 
 def _outputs(adapter: Adapter, answer: Any) -> Outputs:
-    naming = adapter.naming
-    if isinstance(naming, Positions):
-        columns = getattr(answer, "columns", None)
-        naming = Positions(
-            columns if isinstance(columns, list) else getattr(columns, "tolist", lambda: None)()
-        )
-    return naming(tuple(block.shape[1] for block in as_blocks(answer)))
+    return adapter.naming(tuple(block.shape[1] for block in as_blocks(answer)), answer)
 
 
 def _selected(target: Any, outputs: Outputs) -> tuple[int, ...]:

@@ -121,6 +121,9 @@ class Crossing:
         self._branches = self._mixing_branches()
         if self._branches:
             self._joined = split._after(self._rows, level, level + 1)
+        self._driven = _driven(split.levels[level], moved)
+        if level and hasattr(self._rows, "tocsr"):
+            self._rows = _only(self._rows, self._driven, keep=False)
 
     def at(self, points: Mapping[Any, NDArray[Any]]) -> Any:
         """What the final estimator gets for every row at every grid point, grid point by grid point."""
@@ -131,7 +134,7 @@ class Crossing:
         if self.level == 0:
             return split._after(self.table.crossed(points).native, 0, len(split.steps))
         alone = self._alone(points, self.level)
-        rows = _crossed(self._rows, alone, _driven(split.levels[self.level], self.moved), size)
+        rows = _crossed(self._rows, alone, self._driven, size)
         return split._after(rows, self.level, len(split.steps))
 
     def _alone(self, points: Mapping[Any, NDArray[Any]], level: int) -> Any:
@@ -178,7 +181,7 @@ def _driven(sources: Sequence[frozenset[int]], moved: frozenset[int]) -> list[in
 def _crossed(rows: Any, alone: Any, driven: list[int], size: int) -> Any:
     """Every row at every grid point: driven columns from the points, the others from the rows."""
     if hasattr(rows, "tocsr"):
-        return _crossed_sparse(rows.tocsr(), alone.tocsr(), driven, size)
+        return _crossed_sparse(rows, alone, driven, size)
     from icefield.frame import table_of
 
     table, values = table_of(rows), table_of(alone)
@@ -202,15 +205,35 @@ def _frame_crossed(table: Table, values: Table, names: list[Any], size: int) -> 
     return still.native.with_columns([spread.native.get_column(name) for name in names])
 
 
-def _crossed_sparse(rows: Any, alone: Any, driven: list[int], size: int) -> Any:
+def _crossed_sparse(still: Any, alone: Any, driven: list[int], size: int) -> Any:
+    """As `_crossed`, for rows whose driven columns are already empty.
+
+    Entries are moved, never multiplied or added: NaN would spread, and a stored zero, which is not
+    the same as an absent entry for every model, would be lost.
+    """
     from scipy import sparse
 
-    moves = np.zeros(rows.shape[1])
-    moves[driven] = 1.0
-    still = (rows @ sparse.diags_array(1.0 - moves)).tocsr()
-    moving = (alone @ sparse.diags_array(moves)).tocsr()
-    spread = sparse.kron(moving, np.ones((rows.shape[0], 1)), format="csr")
-    return sparse.vstack([still] * size, format="csr") + spread
+    first = sparse.vstack([still] * size, format="csr")
+    second = _only(alone, driven, keep=True)[np.repeat(np.arange(size), still.shape[0])]
+    starts = first.indptr.astype(np.int64) + second.indptr
+    data = np.empty(starts[-1], dtype=np.result_type(first.dtype, second.dtype))
+    indices = np.empty(starts[-1], dtype=first.indices.dtype)
+    for part, offset in ((first, second.indptr[:-1]), (second, first.indptr[1:])):
+        at = np.arange(part.nnz) + np.repeat(offset, np.diff(part.indptr))
+        data[at], indices[at] = part.data, part.indices
+    crossed = sparse.csr_matrix((data, indices, starts), shape=first.shape)
+    crossed.sort_indices()
+    return crossed
+
+
+def _only(matrix: Any, columns: list[int], keep: bool) -> Any:
+    """A sparse matrix with only the entries of these columns, or all but those."""
+    from scipy import sparse
+
+    rows = matrix.tocsr()
+    wanted = np.isin(rows.indices, columns, invert=not keep)
+    starts = np.concatenate([[0], np.cumsum(wanted)])[rows.indptr]
+    return sparse.csr_matrix((rows.data[wanted], rows.indices[wanted], starts), shape=rows.shape)
 
 
 # --- following columns through transformers ------------------------------------------------------

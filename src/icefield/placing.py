@@ -55,6 +55,14 @@ def predict_at(
     return np.concatenate(parts) if parts else np.empty((0, len(model.outputs)))
 
 
+def predict_rows(model: Model, table: Table) -> Float:
+    """Predictions of a table's own rows, in calls of bounded size."""
+    starts = range(0, table.n_rows, ROWS_PER_CALL)
+    return np.concatenate(
+        [model.predict(table.slice(s, min(s + ROWS_PER_CALL, table.n_rows))) for s in starts]
+    )
+
+
 def with_columns_of(table: Table, columns: Sequence[Any], donor: Table) -> Table:
     """A table with these columns replaced by the donor's, in order; both have as many rows."""
     if isinstance(table, ArrayTable):

@@ -27,6 +27,7 @@ class Progress:
         self._began = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
+        self._may_show = True
 
     def __enter__(self) -> Progress:
         return self
@@ -34,17 +35,20 @@ class Progress:
     def advance(self, units: float = 1.0) -> None:
         """Report finished work; call it from the thread that owns the progress."""
         self.done += units
-        if self._bar is None and time.monotonic() - self._began > PATIENCE and visible():
-            self._start()
+        if self._may_show and time.monotonic() - self._began > PATIENCE:
+            self._may_show = False
+            if visible():
+                self._start()
         if self._bar is not None:
             self._bar.update(self._task, completed=self.done)
 
     def _start(self) -> None:
         from rich.console import Console
+        from rich.errors import LiveError
         from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
-        self._bar = Bar(
+        bar = Bar(
             TextColumn("{task.description}"),
             BarColumn(),
             TextColumn("{task.percentage:>3.0f}%"),
@@ -52,8 +56,12 @@ class Progress:
             console=Console(stderr=True),
             transient=True,
         )
-        self._task = self._bar.add_task(self.title, total=self.total)
-        self._bar.start()
+        self._task = bar.add_task(self.title, total=self.total)
+        try:
+            bar.start()
+        except LiveError:
+            return  # the terminal has room for one bar, and another thread (or the caller) has it
+        self._bar = bar
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -31,8 +31,13 @@ def own_missing(native: Any, library: str) -> Any:
         gone = native.isna().to_numpy()
         return native.iloc[int(gone.argmax())] if gone.any() else UNSET
     if library == "numpy":
-        return next((v for v in native.tolist() if is_missing_value(v)), UNSET) if native.dtype == object else UNSET
-    return None if native.null_count else UNSET
+        return (
+            next((v for v in native.tolist() if is_missing_value(v)), UNSET)
+            if native.dtype == object
+            else UNSET
+        )
+    nulls = native.null_count() if library == "polars" else native.null_count
+    return None if nulls else UNSET
 
 
 def _any_missing(values: NDArray[Any]) -> bool:
@@ -134,9 +139,9 @@ def polars_series(name: Any, values: NDArray[Any], dtype: Any, mark: Any = UNSET
             utc = naive.cast(polars.Datetime(dtype.time_unit)).dt.replace_time_zone("UTC")
             return utc.dt.convert_time_zone(dtype.time_zone)
         return naive.cast(dtype)
-    if dtype == polars.Object:
-        return polars.Series(name, missing_as_none(values), dtype=dtype)
-    if values.dtype.kind not in "fiub" or dtype == polars.Null:
+    if dtype == polars.Null:
+        return polars.Series(name, missing_as_none(values))
+    if values.dtype.kind not in "fiub" or dtype == polars.Object:
         return polars.Series(name, missing_as_none(values), dtype=dtype)
     numbers = polars.Series(name, values)
     if values.dtype.kind == "f" and (mark is None or not dtype.is_float()):
@@ -148,6 +153,8 @@ def arrow_array(values: NDArray[Any], kind: Any, column: Any, mark: Any = None) 
     """Values as a pyarrow array of the type `kind` of an arrow column."""
     arrow = library_named("pyarrow")
     types = arrow.types
+    if types.is_null(kind):
+        return arrow.array(missing_as_none(values))
     if types.is_dictionary(kind):
         return _dictionary_array(values, kind, column)
     if types.is_temporal(kind) and values.dtype.kind in "mM":

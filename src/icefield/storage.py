@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import decimal
 import io
 import json
+import math
+import os
 import zipfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from icefield.columns import is_missing_value, object_array
 from icefield.distribution import Distribution, Joint, Marginal
 from icefield.effect import Effect
 from icefield.errors import InputError, complaint
-from icefield.frame import is_missing_value, object_array
 
 FORMAT = "icefield-effect"
 VERSION = 1
@@ -45,7 +49,12 @@ def save_effect(effect: Effect, path: Path) -> None:
             content = io.BytesIO()
             np.save(content, array, allow_pickle=False)
             archive.writestr(f"arrays/{number}.npy", content.getvalue())
-    path.write_bytes(buffer.getvalue())
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        unfinished.write_bytes(buffer.getvalue())
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def load_effect(path: Path) -> Effect:
@@ -65,26 +74,47 @@ def load_effect(path: Path) -> Effect:
                 return np.load(io.BytesIO(archive.read(f"arrays/{int(number)}.npy")), allow_pickle=False)
 
             effect = _decode(document["effect"], array)
-    except FileNotFoundError:
+            _check(effect)
+    except (FileNotFoundError, PermissionError, InputError):
         raise
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, OSError) as error:
-        if isinstance(error, InputError):
-            raise
+    except Exception as error:
+        # Any byte of a file may be wrong, and zip, JSON, numpy and the Effect each have their own ways
+        # to say so (also running out of memory on a size that is a lie).
         raise InputError(
             complaint("path", "is not a saved effect", str(path), "save one with Effect.save(path)")
         ) from error
-    if not isinstance(effect, Effect):
-        raise InputError(complaint("path", "is not a saved effect", str(path)))
     return effect
+
+
+def _check(effect: Any) -> None:
+    """What every reader of an Effect relies on: arrays of one shape, on one grid, for named outputs."""
+    if not isinstance(effect, Effect) or not isinstance(effect.groups, dict):
+        raise TypeError("no effect")
+    if not all(isinstance(values, np.ndarray) and values.ndim == 1 for values in effect.grid):
+        raise TypeError("a grid that is no array")
+    shape = tuple(len(values) for values in effect.grid)
+    outputs, rows = len(effect.outputs), 0 if effect.rows is None else len(effect.rows)
+    if not len(shape) == len(effect.features) == len(effect.kinds) > 0:
+        raise ValueError("features and grids differ in number")
+    over_outputs = [effect.average, effect.std, effect.se, *(effect.quantiles or {}).values()]
+    expected = [(array, (outputs, *shape)) for array in over_outputs if array is not None]
+    if effect.individual is not None:
+        expected.append((effect.individual, (outputs, rows, *shape)))
+    if effect.average is None or any(array.shape != wanted for array, wanted in expected):
+        raise ValueError("an array of another shape")
+    for group in effect.groups.values():
+        _check(group)
 
 
 def _encode(value: Any, arrays: list[Any]) -> Any:
     if value is None or isinstance(value, (bool, str)):
         return value
-    if is_missing_value(value) and not isinstance(value, (float, np.floating)):
+    if is_missing_value(value) and not isinstance(value, (float, np.generic)):
         return {"missing": type(value).__name__}
-    if isinstance(value, (int, float)) and not isinstance(value, np.generic):
-        return value if np.isfinite(value) else {"float": str(value)}
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float) and not isinstance(value, np.generic):
+        return value if math.isfinite(value) else {"float": str(value)}
     if isinstance(value, np.ndarray):
         if value.dtype == object:
             return {"objects": [_encode(v, arrays) for v in value.tolist()]}
@@ -98,12 +128,14 @@ def _encode(value: Any, arrays: list[Any]) -> Any:
     if isinstance(value, dt.date):
         return {"date": value.isoformat()}
     if isinstance(value, dt.timedelta):
-        return {"seconds": value.total_seconds()}
+        return {"microseconds": value // dt.timedelta(microseconds=1)}
+    if isinstance(value, decimal.Decimal):
+        return {"decimal": str(value)}
     if isinstance(value, tuple):
         return {"tuple": [_encode(v, arrays) for v in value]}
     if isinstance(value, list):
         return {"list": [_encode(v, arrays) for v in value]}
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {"pairs": [[_encode(k, arrays), _encode(v, arrays)] for k, v in value.items()]}
     if dataclasses.is_dataclass(value) and type(value).__name__ in _known_types():
         fields = {f.name: _encode(getattr(value, f.name), arrays) for f in dataclasses.fields(value)}
@@ -129,12 +161,13 @@ def _decode(value: Any, array: Any) -> Any:
         return tuple(items) if tag == "tuple" else items
     if tag == "pairs":
         return {_decode(k, array): _decode(v, array) for k, v in content}
-    simple = {
+    simple: dict[str, Callable[[Any], Any]] = {
         "float": float,
         "text": str,
         "missing": lambda _: None,
         "datetime": dt.datetime.fromisoformat,
         "date": dt.date.fromisoformat,
-        "seconds": lambda s: dt.timedelta(seconds=s),
+        "microseconds": lambda count: dt.timedelta(microseconds=count),
+        "decimal": decimal.Decimal,
     }
     return simple[tag](content)

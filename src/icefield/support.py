@@ -1,12 +1,45 @@
-"""Support: how much data stands behind each grid point, given the other features."""
+"""Support: how much data stands behind each grid point, given the other features.
+
+Partial dependence moves every row to every grid point, also where no such row could exist. A point
+is supported to the share of rows that still look like data when moved there. "Look like data" is
+decided by nearest neighbours: a moved row lies outside when it is farther from the data than (nearly)
+all of the data's own rows are from each other.
+
+In many dimensions every row is far from every other, so distances are taken only among the
+coordinates that can tell: the moved features, what a linear fit of the other features predicts for them, and
+the few other features most associated with them. All are ranks, so scales and outliers do not matter.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from icefield.coordinates import Association, association, ranks_among
+from icefield.effect import Effect
+from icefield.features import Feature
+from icefield.frame import ORDERED_KINDS
+from icefield.inquiry import features_found
+
+if TYPE_CHECKING:
+    from icefield.explainer import Explainer
+
+Float = NDArray[np.float64]
+
+REFERENCE_ROWS = 1_000  # rows that stand for the data
+MOVED_ROWS = 200  # rows that are moved
+GRID_POINTS = 15  # points of each axis that are looked at; between them shares are interpolated
+NEIGHBOURS = 3  # distance to the third neighbour: one odd row does not vouch for a whole area
+THRESHOLDS = {
+    "outside": 0.99,  # a row farther out than this share of the data's own rows lies outside
+    "low": 0.5,  # a point is poorly supported when fewer rows than this share fit there
+    "warning": 0.20,  # an effect is doubtful when more than this share of its moved rows lies outside
+    "disagreement": 0.25,  # PD and ALE disagree when their distance passes this share of the larger spread
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,8 +50,184 @@ class Support:
     ----------
     share : per grid point, the share of rows that still look like the data when moved there
     low : per grid point, whether that share is too small to trust the curve
+    details : thresholds used and further numbers
+    outside : share of moved rows outside the data, over the whole grid weighted by the data
+    correlation : multiple correlation of the (first) feature with the other columns, 0 to 1
+    related : the other columns most associated with it, with the association (0 to 1)
+    disagreement : per output, distance of PD and ALE relative to the larger one's spread, or None
+    rows : how many rows were moved, and how many they were compared with
     """
 
-    share: NDArray[np.float64]
+    share: Float
     low: NDArray[np.bool_]
     details: dict[str, Any]
+    outside: float = 0.0
+    correlation: float = 0.0
+    related: tuple[tuple[Any, float], ...] = ()
+    disagreement: Float | None = None
+    rows: tuple[int, int] = (0, 0)
+    thresholds: dict[str, float] = field(default_factory=lambda: dict(THRESHOLDS))
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether too much of the effect is asked where there is no data."""
+        return self.outside > self.thresholds["warning"]
+
+    @property
+    def warning(self) -> str:
+        """What to keep in mind, empty when the data supports the effect."""
+        if not self.doubtful:
+            return ""
+        text = f"{100 * self.outside:.0f} % of the moved rows lie outside the data"
+        if self.related:
+            text += f" (it goes with {', '.join(str(name) for name, _ in self.related[:2])})"
+        if self.disagreement is not None and np.nanmax(self.disagreement) > self.thresholds["disagreement"]:
+            return text + "; PD and ALE disagree: trust ALE"
+        return text + "; compare with ALE"
+
+
+def with_support(
+    explainer: Explainer, effect: Effect, *, features: Sequence[Any] | None = None, disagreement: bool = True
+) -> Effect:
+    """The effect with its support, computed from a bounded, seeded sample of rows.
+
+    Parameters
+    ----------
+    explainer : the model and data the effect came from
+    effect : partial dependence or individual curves
+    features : the features as they were asked for, which only one-hot groups need
+    disagreement : also compare a one-way effect with its ALE, which asks the model twice a row
+    """
+    asked = effect.features if features is None else features
+    found = features_found(explainer, asked)
+    support = support_of(explainer, found, effect.grid, effect.weight)
+    if disagreement and effect.n_features == 1 and effect.kind != "ale" and effect.view == "level":
+        support = replace(support, disagreement=pd_ale_disagreement(explainer, effect, asked[0]))
+    return replace(effect, support=support)
+
+
+def support_of(
+    explainer: Explainer,
+    features: Sequence[Feature],
+    grid: Sequence[NDArray[Any]],
+    weight: Float | None = None,
+) -> Support:
+    """Support of a product grid."""
+    rng = np.random.default_rng(explainer.seed)
+    reference = _sampled(explainer, REFERENCE_ROWS, rng)
+    moved = reference[: min(MOVED_ROWS, len(reference))]
+    found = association(explainer, features, reference)
+    at = [_looked_at(values) for values in grid]
+    share = _shares(found, features, [g[i] for g, i in zip(grid, at)], len(moved))
+    share = _spread_out(share, at, grid, features)
+    own = np.ones_like(share) if weight is None or weight.shape != share.shape else weight
+    # Half the data's weighting, half the grid's own: a curve is looked at everywhere.
+    own = 0.5 * own / max(own.sum(), 1e-300) + 0.5 / share.size
+    return Support(
+        share=share,
+        low=share < THRESHOLDS["low"],
+        details={"neighbours": NEIGHBOURS, "coordinates": found.names},
+        outside=float((own * (1.0 - share)).sum()),
+        correlation=found.correlation,
+        related=found.related,
+        rows=(len(moved), len(reference)),
+    )
+
+
+def _sampled(explainer: Explainer, limit: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Rows drawn in random order; with weights, in proportion to them."""
+    n_rows = explainer.table.n_rows
+    if explainer.weights is None:
+        return rng.permutation(n_rows)[:limit]
+    positive = int((explainer.weights > 0).sum())
+    share = explainer.weights / explainer.weights.sum()
+    return rng.choice(n_rows, min(limit, positive), replace=False, p=share)
+
+
+def _looked_at(values: NDArray[Any]) -> NDArray[np.intp]:
+    return np.unique(np.linspace(0, len(values) - 1, min(GRID_POINTS, len(values))).round().astype(np.intp))
+
+
+def _shares(
+    found: Association, features: Sequence[Feature], points: Sequence[NDArray[Any]], n_moved: int
+) -> Float:
+    """Share of moved rows inside the data at each of the points looked at."""
+    shape = tuple(len(p) for p in points)
+    data = found.matrix
+    own = _neighbour_distance(data, data, skip_self=True)
+    limit = float(np.quantile(own, THRESHOLDS["outside"], method="inverted_cdf"))
+    placed = [ranks_among(f, values, found, i) for i, (f, values) in enumerate(zip(features, points))]
+    share = np.empty(shape)
+    for index in np.ndindex(shape):
+        rows = data[:n_moved].copy()
+        for axis, i in enumerate(index):
+            low, high = found.own_columns[axis]
+            rows[:, low:high] = placed[axis][i]
+        share[index] = (_neighbour_distance(rows, data) <= limit * (1 + 1e-9)).mean()
+    return share
+
+
+def _neighbour_distance(rows: Float, data: Float, skip_self: bool = False) -> Float:
+    """Distance of each row to its n-th nearest row of the data."""
+    rank = min(NEIGHBOURS - 1 + skip_self, len(data) - 1)
+    squared = np.square(rows).sum(axis=1)[:, None] + np.square(data).sum(axis=1) - 2.0 * rows @ data.T
+    return np.sqrt(np.maximum(np.partition(squared, rank, axis=1)[:, rank], 0.0))
+
+
+def _spread_out(
+    share: Float,
+    at: Sequence[NDArray[np.intp]],
+    grid: Sequence[NDArray[Any]],
+    features: Sequence[Feature],
+) -> Float:
+    """From the points looked at to all points of the grid: between neighbours linearly, levels from the nearest."""
+    for axis, (seen, values, feature) in enumerate(zip(at, grid, features)):
+        if len(seen) == len(values):
+            continue
+        everywhere = np.arange(len(values), dtype=np.float64)
+        if feature.kind in ORDERED_KINDS:
+            share = np.apply_along_axis(lambda s: np.interp(everywhere, seen, s), axis, share)  # noqa: B023
+        else:
+            nearest = np.abs(everywhere[:, None] - seen[None]).argmin(axis=1)
+            share = np.take(share, nearest, axis=axis)
+    return share
+
+
+def pd_ale_disagreement(explainer: Explainer, effect: Effect, feature: Any) -> Float:
+    """Per output, the distance of PD and ALE over the data, relative to the larger one's spread.
+
+    Both are centred over the data first: where features are independent the two agree up to a constant.
+    """
+    from icefield.ale import ale
+    from icefield.curves import deviation, point_weights, shown_points
+    from icefield.reading import output_unit
+
+    rows = min(2 * REFERENCE_ROWS, explainer.table.n_rows)
+    local = ale(explainer, feature, bins=GRID_POINTS, rows=rows)  # few bins: little noise in each
+    shown = shown_points(effect)
+    weights = point_weights(effect)
+    out = np.zeros(len(effect.outputs))
+    for o in range(len(effect.outputs)):
+        curve = effect.average[o][shown]
+        other = ale_at(local, o, effect.grid[0][shown])
+        known = np.isfinite(other) & np.isfinite(curve)
+        if known.sum() < 2:
+            continue
+        w = weights[known] / max(weights[known].sum(), 1e-300)
+        larger = max(float(deviation(curve[known], w)), float(deviation(other[known], w)))
+        # Differences that are small against the predictions are no disagreement, however flat both are.
+        larger = max(larger, 0.1 * output_unit(effect, o))
+        out[o] = float(deviation(curve[known] - other[known], w)) / larger
+    return out
+
+
+def ale_at(local: Effect, output: int, grid: NDArray[Any]) -> Float:
+    """An ALE curve at a partial dependence's grid points; NaN where it has none."""
+    nodes, values = local.grid[0], local.average[output]
+    if local.ordered[0]:
+        as_number = (lambda v: v.astype(np.int64)) if nodes.dtype.kind in "mM" else (lambda v: v)
+        x = as_number(grid.astype(nodes.dtype) if nodes.dtype.kind in "mM" else grid).astype(np.float64)
+        return np.interp(x, as_number(nodes).astype(np.float64), values)
+    place = {level: i for i, level in enumerate(nodes.tolist())}
+    at = [place.get(level) for level in grid.tolist()]
+    return np.array([np.nan if i is None else values[i] for i in at])

@@ -32,7 +32,7 @@ def on_the_thresholds(
             continue
         here = np.isin(forest.condition_column, np.flatnonzero([n == name for n in encoder_names]))
         thresholds = np.unique(forest.condition_threshold[here & (forest.condition_set < 0)])
-        thresholds = draw.permutation(thresholds)[:40]
+        thresholds = draw.permutation(thresholds[np.isfinite(thresholds)])[:40]
         with np.errstate(over="ignore"):
             single = thresholds.astype(np.float32)
             values = np.concatenate(
@@ -47,6 +47,7 @@ def on_the_thresholds(
                     np.array(extra, dtype=np.float64),
                 ]
             )
+        values = values[np.isfinite(values) | np.isin(values, extra) | np.isnan(values)]
         rows = draw.integers(0, len(X), len(values))
         if is_frame:
             moved = X.iloc[rows].reset_index(drop=True)

@@ -17,10 +17,22 @@ def column(name, values) -> Column:
 
 
 def nearest_weight(places, grid):
-    return np.bincount(np.abs(places[:, None] - grid[None, :]).argmin(axis=1), minlength=len(grid)).astype(float)
+    return np.bincount(np.abs(places[:, None] - grid[None, :]).argmin(axis=1), minlength=len(grid)).astype(
+        float
+    )
 
 
-def numeric(n=300, points=40, outputs=("survived",), missing=False, seed=0, kind="pd", keep=False, name="age", **fields):
+def numeric(
+    n=300,
+    points=40,
+    outputs=("survived",),
+    missing=False,
+    seed=0,
+    kind="pd",
+    keep=False,
+    name="age",
+    **fields,
+):
     """Curves of a wavy shape with noise, over a feature of numbers."""
     rng = np.random.default_rng(seed)
     data = np.clip(rng.normal(35, 14, n), 1, 80)
@@ -56,7 +68,16 @@ def ice(n=300, **options):
     return numeric(n=n, kind="ice", keep=True, **options)
 
 
-def categorical(levels=("first", "second", "third"), n=300, seed=0, missing=False, name="class", keep=False, outputs=("survived",), **fields):
+def categorical(
+    levels=("first", "second", "third"),
+    n=300,
+    seed=0,
+    missing=False,
+    name="class",
+    keep=False,
+    outputs=("survived",),
+    **fields,
+):
     """Averages and spread over the levels of a category."""
     rng = np.random.default_rng(seed)
     grid = object_array([*levels, None] if missing else list(levels))
@@ -133,7 +154,10 @@ def crossed_levels(n=400, first=("a", "b", "c"), second=("x", "y")):
     rng = np.random.default_rng(2)
     one, two = rng.integers(0, len(first), n), rng.integers(0, len(second), n)
     two[one == 0] = 0
-    columns = (column("f", object_array([first[i] for i in one])), column("g", object_array([second[i] for i in two])))
+    columns = (
+        column("f", object_array([first[i] for i in one])),
+        column("g", object_array([second[i] for i in two])),
+    )
     z = rng.uniform(100, 900, (1, len(first), len(second)))
     return Effect(
         kind="pd", features=("f", "g"), grid=(object_array(list(first)), object_array(list(second))), average=z,
@@ -148,7 +172,9 @@ def grouped(labels=("female", "male"), build=numeric, by="sex", **options):
     """An effect with one effect per group on the same grid."""
     whole = build(**options)
     groups = {
-        label: replace(whole, average=whole.average * (1.2 - 0.4 * i), individual=None, rows=None, row_values=None)
+        label: replace(
+            whole, average=whole.average * (1.2 - 0.4 * i), individual=None, rows=None, row_values=None
+        )
         for i, label in enumerate(labels)
     }
     return replace(whole, groups=groups, by=by)

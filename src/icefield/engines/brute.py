@@ -10,6 +10,7 @@ does not, so the same question has the same answer on a busy machine and on an i
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from icefield.errors import BudgetError
 from icefield.progress import Progress
 
 if TYPE_CHECKING:
+    from icefield.frame import Table
     from icefield.model import Model
 
 Float = NDArray[np.float64]
@@ -226,6 +228,20 @@ class _Work:
             else (),
             None if curves is None else shaped(curves),
         )  # fmt: skip
+
+
+def interruptible(model: Model, table: Table) -> Float:
+    """The model's predictions for some rows, in calls short enough that Ctrl-C is heard between them."""
+    pace = Pace(FIRST_ROWS, ROWS_PER_CALL, SECONDS_PER_CALL)
+    parts: list[Float] = []
+    row = 0
+    while row < table.n_rows:
+        end = min(row + pace.predictions, table.n_rows)
+        began = time.perf_counter()
+        parts.append(model.predict(table.slice(row, end)))
+        pace.learn(end - row, time.perf_counter() - began)
+        row = end
+    return np.concatenate(parts)
 
 
 def _side_by_side(pieces: list[Moments]) -> Moments:

@@ -2,9 +2,8 @@
 
 A `Pool` hides which of these it is, and what each needs to be both quick and right: threads that
 carry the caller's scikit-learn configuration, models that only gain from threads with a copy each,
-matrix libraries that must not start threads of their own inside ours, and processes that are
-sent the model once. Answers always come back in the order of the questions, and leaving the pool
-leaves no thread and no process behind, also when the caller pressed Ctrl-C.
+and processes that are sent the model once. Answers always come back in the order of the questions,
+and leaving the pool leaves no thread and no process behind, also when the caller pressed Ctrl-C.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,8 +45,6 @@ NEEDS_OWN_COPY = {
     "KNeighborsClassifier", "KNeighborsRegressor", "RadiusNeighborsClassifier", "RadiusNeighborsRegressor",
     "LocalOutlierFactor",
 }  # fmt: skip
-# Matrix products: they gain from threads once each product stays in the thread that asked for it.
-NEEDS_SERIAL_BLAS = {"MLPClassifier", "MLPRegressor"}
 
 
 class Block:
@@ -81,7 +78,6 @@ class Pool:
 
     def __init__(self, model: Model, resources: Resources) -> None:
         self._model = model
-        self._closing = ExitStack()
         self._executor: Executor | None = None
         self._in_processes = resources.processes is not None and resources.processes > 1
         self._config: dict[str, Any] | None = None
@@ -96,8 +92,6 @@ class Pool:
 
     def _prepare_threads(self, resources: Resources) -> None:
         inner = core(self._model.native)
-        if type_name(inner) in NEEDS_SERIAL_BLAS:
-            self._closing.enter_context(_serial_blas())
         if _wants_own_copies(inner, self.workers, resources.memory):
             self._copies = queue.SimpleQueue()
             for _ in range(self.workers):
@@ -112,7 +106,6 @@ class Pool:
     def __exit__(self, *_: object) -> None:
         if self._executor is not None:
             self._executor.shutdown(wait=True, cancel_futures=True)
-        self._closing.close()
 
     def ask(self, calls: Iterator[tuple[Block, Points]], pace: Pace) -> Iterator[Float]:
         """The answers to calls, in order, telling the pace how long each took.
@@ -190,11 +183,15 @@ class Pace:
 
 
 def wanted_threads(model: Model, resources: Resources) -> int:
-    """How many threads share the work: as many as asked for, or as many as help."""
+    """How many threads share the work: as many as asked for, or as many as help.
+
+    XGBoost promises answers from several threads at once for some of its boosters only, and brings
+    threads of its own: it is never shared.
+    """
     inner = core(model.native)
     if resources.threads is not None:
-        return resources.threads
-    helps = model.parallel or type_name(inner) in NEEDS_SERIAL_BLAS or _is_neighbour_tree(inner)
+        return 1 if comes_from(inner, "xgboost") else resources.threads
+    helps = model.parallel or _is_neighbour_tree(inner)
     return available_processors() if helps else 1
 
 
@@ -237,40 +234,6 @@ def _configured(config: dict[str, Any] | None) -> AbstractContextManager[Any]:
         return nullcontext()
     context: AbstractContextManager[Any] = sys.modules["sklearn"].config_context(**config)
     return context
-
-
-class _SerialBlas:
-    """Holds the matrix libraries to one thread while anyone needs it; the setting is the process's."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._users = 0
-        self._controller: Any = None
-        self._limit: Any = None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if self._users == 0:
-                if self._controller is None:
-                    from threadpoolctl import ThreadpoolController
-
-                    self._controller = ThreadpoolController()
-                self._limit = self._controller.limit(limits=1, user_api="blas")
-            self._users += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._users -= 1
-            if self._users == 0:
-                self._limit.restore_original_limits()
-
-
-_SERIAL_BLAS = _SerialBlas()
-
-
-def _serial_blas() -> AbstractContextManager[None]:
-    # scikit-learn, whose models ask for this, brings threadpoolctl.
-    return _SERIAL_BLAS
 
 
 # --- processes -----------------------------------------------------------------------------------

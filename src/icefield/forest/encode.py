@@ -92,11 +92,13 @@ class LevelCodes:
     """Categories by level: each known level's number, whatever order the frame has them in.
 
     A missing value becomes NaN. A level that is not listed becomes NaN as well where
-    `unknown_is_missing`; otherwise what the model would do with it is not known.
+    `unknown_is_missing`; otherwise what the model would do with it is not known. Some libraries
+    raise on an infinite number among numeric categories; so does the encoder then.
     """
 
     code_of_level: tuple[tuple[Any, float], ...]
     unknown_is_missing: bool = False
+    refuse_infinite: bool = False
     code: dict[Any, float] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -105,6 +107,8 @@ class LevelCodes:
     def __call__(self, column: Column, library: str) -> Float:
         if column.kind not in ("categorical", "float", "integer", "boolean"):
             raise CannotRead(f"column {column.name!r} is of kind {column.kind}, not a category")
+        if self.refuse_infinite and column.kind == "float" and np.isinf(column.values).any():
+            raise ValueError(f"Column {column.name!r} contains infinity.")
         codes, levels = column.codes, column.levels.tolist()
         # The last entry answers for code -1, a missing value.
         numbers = np.array([*(self.code.get(level, np.nan) for level in levels), np.nan])
@@ -115,9 +119,12 @@ class LevelCodes:
         return numbers[codes]
 
 
-def levels_in_order(levels: Iterable[Any], unknown_is_missing: bool) -> LevelCodes:
+def levels_in_order(
+    levels: Iterable[Any], unknown_is_missing: bool, refuse_infinite: bool = False
+) -> LevelCodes:
     """Levels whose codes are their positions."""
-    return LevelCodes(tuple((level, float(i)) for i, level in enumerate(levels)), unknown_is_missing)
+    numbered = tuple((level, float(i)) for i, level in enumerate(levels))
+    return LevelCodes(numbered, unknown_is_missing, refuse_infinite)
 
 
 @dataclass(frozen=True)

@@ -219,7 +219,7 @@ def _hist_encoder(model: Any, table: Table) -> Encoder:
     rules: list[Rule] = []
     for levels in codes:
         known = [level for level in levels.tolist() if not _is_missing(level)]
-        rules.append(levels_in_order(known, unknown_is_missing=True))
+        rules.append(levels_in_order(known, unknown_is_missing=True, refuse_infinite=True))
     rules += [numbers] * len(then)
     return Encoder(tuple(table.names[i] for i in [*first, *then]), tuple(rules))
 

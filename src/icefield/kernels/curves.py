@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from icefield.kernels.compiling import inlined, kernel, lowest
-from icefield.kernels.counting import POLL, goes_left, room_for
+from icefield.kernels.counting import POLL, goes_left, places_for, room_for
 from icefield.kernels.planning import LIST
 
 
@@ -61,17 +61,16 @@ def add_leaves(
     for i in range(program.shape[0]):
         if (i & POLL) == 0 and stop[0] != 0:
             return False
-        source, condition, target, leaf = program[i]
+        source = program[i, 0]
+        condition = program[i, 1]
+        target = program[i, 2]
+        leaf = program[i, 3]
+        flip = np.uint64(0) - np.uint64(condition & 1)
         if target >= 0:
-            flip = np.uint64(0) - np.uint64(condition & 1)
-            rows = buffers[source]
-            test = bits[condition >> 1]
-            kept = buffers[target]
             for w in range(words):
-                kept[w] = rows[w] & (test[w] ^ flip)
+                buffers[target, w] = buffers[source, w] & (bits[condition >> 1, w] ^ flip)
             continue
         if target != LIST:
-            flip = np.uint64(0) - np.uint64(condition & 1)
             first, updates = update_start[leaf], update_start[leaf + 1] - update_start[leaf]
             output = leaf_output[leaf]
             simple = output >= 0 and updates <= 2
@@ -111,29 +110,35 @@ def add_leaves(
         n_pending = 1
         while n_pending > 0:
             n_pending -= 1
-            node, begin, end = pending[n_pending]
+            node = pending[n_pending, 0]
+            begin = pending[n_pending, 1]
+            end = pending[n_pending, 2]
+            top = end
             while begin < end and node_left[node] >= 0:
-                column, test_code, is_set, missing_left = condition_code[node_condition[node]]
-                is_open = node_tag[node] > 0
-                stack = room_for(stack, 2 * end - begin + 1)
+                condition = node_condition[node]
+                column = condition_code[condition, 0]
+                test_code = condition_code[condition, 1]
+                table_start = condition_code[condition, 2]
+                last = condition_code[condition, 3]
+                missing_left = condition_code[condition, 4] != 0
+                is_open = node_tag[node] != 0
+                stack = room_for(stack, top + end - begin + 1)
                 left_end = begin
-                right_end = end
+                right_end = top
                 for at in range(begin, end):
                     row = stack[at]
-                    left = goes_left(codes[column, row], test_code, is_set != 0, missing_left != 0, set_table)
+                    left = goes_left(codes[column, row], test_code, table_start, last, missing_left, set_table)
                     stack[left_end] = row
                     left_end += left or is_open
                     stack[right_end] = row
                     right_end += (not left) or is_open
-                if right_end > end:
-                    if n_pending == pending.shape[0]:
-                        more = np.empty((2 * n_pending, 3), np.int64)
-                        more[:n_pending] = pending
-                        pending = more
+                if right_end > top:
+                    pending = places_for(pending, n_pending + 1)
                     pending[n_pending, 0] = node_right[node]
-                    pending[n_pending, 1] = end
+                    pending[n_pending, 1] = top
                     pending[n_pending, 2] = right_end
                     n_pending += 1
+                    top = right_end
                 node = node_left[node]
                 end = left_end
             for at in range(begin, end):
@@ -158,13 +163,13 @@ def sum_up(differences, position, outer, middle, inner, base, order, values):
     """
     for r in range(position.size):
         for o in range(differences.shape[0]):
-            row = differences[o, position[r]]
+            at = position[r]
             k = 0
             for _ in range(outer):
                 for m in range(middle):
                     running = 0.0
                     for _ in range(inner):
-                        running += row[k]
-                        row[k] = running if m == 0 else running + row[k - inner]
-                        values[r, order[k], o] = row[k] + base[o]
+                        running += differences[o, at, k]
+                        differences[o, at, k] = running if m == 0 else running + differences[o, at, k - inner]
+                        values[r, order[k], o] = differences[o, at, k] + base[o]
                         k += 1

@@ -24,8 +24,9 @@ from icefield.kernels.compiling import inlined, kernel
 
 JOINT, SINGLES, PAIRS = 0, 1, 2
 LIST = -2
+EITHER_WAY = -1  # the tag of a split whose rows all take both sides
 # How a slot's count is found.
-SAME, COUNTED, REST, ALL, UNUSED = 0, 1, 2, 3, 4
+SAME, COUNTED, REST, ALL, ALSO, UNUSED = range(6)
 # Positions in `sizes`.
 INSTRUCTIONS, ENTRIES, ENTRY_BUFFERS, SLOTS, COUNTERS, LEAVES, PATHS, BUFFERS = range(8)
 
@@ -125,7 +126,10 @@ def plan(
         n_pending = 1
         while n_pending > 0:
             n_pending -= 1
-            node, parent, d, counted = pending[n_pending]
+            node = pending[n_pending, 0]
+            parent = pending[n_pending, 1]
+            d = pending[n_pending, 2]
+            counted = pending[n_pending, 3]
             is_leaf = node_left[node] < 0
             listed = in_list[node] != 0
             below_entry = parent >= 0 and in_list[parent] != 0
@@ -244,7 +248,8 @@ def plan(
                         leaf_slot[n_leaves] = n_slots
                         for slot in range(slots):
                             slot_counter[n_slots + slot] = n_counters + slot
-                            slot_kind[n_slots + slot] = COUNTED
+                            slot_origin[n_slots + slot] = n_slots
+                            slot_kind[n_slots + slot] = COUNTED if slot == 0 else ALSO
                     else:
                         leaf_slot[n_leaves] = slot_at[d]
                 if below_entry and not scatter:
@@ -278,6 +283,8 @@ def plan(
                         for i in range(groups):
                             if group_at[d, i] == split:
                                 tag = i + 1
+                        if mode == JOINT:
+                            tag = EITHER_WAY
                     node_tag[node] = tag
             elif not scatter:
                 counter_at[d] = n_counters
@@ -295,11 +302,11 @@ def plan(
                     how_left, how_right = COUNTED, REST
                 if how_left != UNUSED:
                     n_counters += slots
-            for child, how in ((right, how_right), (left, how_left)):
-                pending[n_pending, 0] = child
+            for turn in range(2):
+                pending[n_pending, 0] = right if turn == 0 else left
                 pending[n_pending, 1] = node
                 pending[n_pending, 2] = d + 1
-                pending[n_pending, 3] = how
+                pending[n_pending, 3] = how_right if turn == 0 else how_left
                 n_pending += 1
     if fill:
         path_start[n_leaves] = n_paths

@@ -37,35 +37,37 @@ def find_regions(
 
 
 @inlined
-def runs_of(mask, size, at, sign):
-    """Begin (+1) and end (-1) of each run of set bits; an end at `size` is left out."""
+def runs_of(masks, start, words, size, axis, at, sign):
+    """Begin (+1) and end (-1) of each run of set bits, into row `axis` of `at` and `sign`.
+
+    The mask is `words` words of `masks` from `start`; an end at `size` is left out.
+    """
     found = 0
-    for w in range(mask.size):
-        word = mask[w]
-        carry = np.uint64(0)
-        if w > 0:
-            carry = mask[w - 1] >> np.uint64(63)
+    carry = np.uint64(0)
+    for w in range(words):
+        word = masks[start + w]
         edges = word ^ ((word << np.uint64(1)) | carry)
+        carry = word >> np.uint64(63)
         while edges != 0:
             bit = lowest(edges)
             edges &= edges - np.uint64(1)
             place = w * 64 + bit
             if place < size:
-                at[found] = place
-                sign[found] = 1.0 if (word >> np.uint64(bit)) & np.uint64(1) else -1.0
+                at[axis, found] = place
+                sign[axis, found] = 1.0 if (word >> np.uint64(bit)) & np.uint64(1) else -1.0
                 found += 1
     return found
 
 
 @inlined
-def points_of(mask, at, sign):
+def points_of(masks, start, words, axis, at, sign):
     """Every set bit, as an update of its own."""
     found = 0
-    for w in range(mask.size):
-        word = mask[w]
+    for w in range(words):
+        word = masks[start + w]
         while word != 0:
-            at[found] = w * 64 + lowest(word)
-            sign[found] = 1.0
+            at[axis, found] = w * 64 + lowest(word)
+            sign[axis, found] = 1.0
             found += 1
             word &= word - np.uint64(1)
     return found
@@ -110,11 +112,10 @@ def find_updates(
         for i in range(path_start[leaf], path_start[leaf + 1]):
             a = path_group[i]
             start = axis_start[a] + rank[path_region[i]] * axis_words[a]
-            mask = regions[start : start + axis_words[a]]
             if a < n_axes - 2:
-                found[a] = points_of(mask, at[a], sign[a])
+                found[a] = points_of(regions, start, axis_words[a], a, at, sign)
             else:
-                found[a] = runs_of(mask, axis_size[a], at[a], sign[a])
+                found[a] = runs_of(regions, start, axis_words[a], axis_size[a], a, at, sign)
         combined = np.int64(1)
         for a in range(n_axes):
             if found[a] < 0:  # not on this path: everywhere
@@ -216,7 +217,7 @@ def add_family(
             axis = axis_of_group[group]
             if axis >= 0:
                 start = axis_start[axis] + rank[path_region[first + y - 1]] * axis_words[axis]
-                n = runs_of(regions[start : start + axis_words[axis]], axis_size[axis], at[0], sign[0])
+                n = runs_of(regions, start, axis_words[axis], axis_size[axis], 0, at, sign)
                 for v in range(width):
                     o = leaf_output[leaf] if leaf_output[leaf] >= 0 else v
                     constant[o, axis] += share[slot] * leaf_value[leaf, v]
@@ -239,9 +240,7 @@ def add_family(
                     node = path_region[first + (y if is_y else x) - 1]
                     axis = pair_axes[pair, side]
                     start = axis_start[axis] + rank[node] * axis_words[axis]
-                    found[side] = runs_of(
-                        regions[start : start + axis_words[axis]], axis_size[axis], at[side], sign[side]
-                    )
+                    found[side] = runs_of(regions, start, axis_words[axis], axis_size[axis], side, at, sign)
                 inner = axis_size[pair_axes[pair, 1]]
                 origin = pair_start[pair]
                 first_alone = share[alone] if swapped else share[other_alone]

@@ -37,8 +37,8 @@ class Outputs:
     absent: Mapping[Any, str] = field(default_factory=dict)
 
 
-Naming = Callable[[tuple[int, ...]], Outputs]
-"""From the widths of an answer's blocks (several when the answer is a list) to its outputs."""
+Naming = Callable[[tuple[int, ...], Any], Outputs]
+"""From the widths of an answer's blocks (several when the answer is a list), and the answer, to its outputs."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class SingleOrNumbered:
     def __init__(self, single: Any, several: Sequence[Any] | None = None, stem: str = "y") -> None:
         self.single, self.several, self.stem = single, several, stem
 
-    def __call__(self, widths: tuple[int, ...]) -> Outputs:
+    def __call__(self, widths: tuple[int, ...], answer: Any = None) -> Outputs:
         width = sum(widths)
         if self.several is not None and len(self.several) == width:
             names = tuple(self.several)
@@ -174,15 +174,14 @@ class SingleOrNumbered:
 
 
 class Positions:
-    """Outputs of a model that names nothing: one ``prediction``, or positions."""
+    """Outputs of a model that names nothing: the answer's column names, one ``prediction``, or positions."""
 
-    def __init__(self, names: Sequence[Any] | None = None) -> None:
-        self.names = names
-
-    def __call__(self, widths: tuple[int, ...]) -> Outputs:
+    def __call__(self, widths: tuple[int, ...], answer: Any = None) -> Outputs:
         width = sum(widths)
-        if self.names is not None and len(self.names) == width:
-            names = tuple(self.names)
+        columns = getattr(answer, "column_names", getattr(answer, "columns", None))
+        names: tuple[Any, ...]
+        if columns is not None and not callable(columns) and len(columns) == width:
+            names = tuple(columns)
         else:
             names = ("prediction",) if width == 1 else tuple(range(width))
         return Outputs(names, tuple(range(width)))
@@ -207,7 +206,7 @@ class ByClass:
         self.classes = [plain_labels(c) for c in classes] if self.several else [plain_labels(classes)]
         self.exclusive = exclusive
 
-    def __call__(self, widths: tuple[int, ...]) -> Outputs:
+    def __call__(self, widths: tuple[int, ...], answer: Any = None) -> Outputs:
         if self.several:
             return self._outputs_of_several(widths)
         labels, width = self.classes[0], sum(widths)

@@ -15,10 +15,15 @@ from icefield.models.adapter import Adapter, Positions
 def read_function(model: Any, scale: str) -> Adapter:
     """The adapter of a callable; it has one scale, that of what it returns."""
     if scale == "raw":
-        raise ModelError(
-            complaint(
-                "scale", "cannot be 'raw': a function has only the scale of what it returns",
-                hint='pass a function that returns the margin, with scale="response"',
-            )
-        )  # fmt: skip
+        raise refuse_raw_scale("a function")
     return Adapter(kind="function", scale_label="prediction", answer=model, naming=Positions())
+
+
+def refuse_raw_scale(what: str) -> ModelError:
+    """The error for models that are just functions of their rows, whatever they are made of."""
+    return ModelError(
+        complaint(
+            "scale", f"cannot be 'raw': {what} has only the scale of what it returns",
+            hint='pass a model that returns the margin, with scale="response"',
+        )
+    )  # fmt: skip

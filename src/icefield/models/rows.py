@@ -42,8 +42,14 @@ class RowForm:
 
             return ArrayTable(table.to_numpy(), self.names).to(self.library).native
         if self.library == "numpy":
-            return np.ascontiguousarray(table.to_numpy(self.dtype)) if self.dtype else table.to_numpy()
+            return table.to_numpy() if self.dtype is None else self._numbers(table)
         return table.native if table.library == self.library else table.to(self.library).native
+
+    def _numbers(self, table: Table) -> Any:
+        rows = table.to_numpy()
+        if np.dtype(self.dtype).kind == "i" and rows.dtype.kind not in "iub":
+            raise TypeError("fractional numbers would be cut to integers")
+        return np.ascontiguousarray(rows, dtype=self.dtype)
 
     def __str__(self) -> str:
         if self.dtype:

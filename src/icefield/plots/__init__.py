@@ -14,8 +14,22 @@ from icefield.effect import Effect
 from icefield.plots.compose import comparison_picture, effect_picture, many_picture
 from icefield.plots.options import Options
 from icefield.plots.panels import Picture
+from icefield.plots.summaries import (
+    importance_picture,
+    interactions_picture,
+    pd_ale_picture,
+    regions_picture,
+)
 
-__all__ = ["plot_comparison", "plot_effect", "plot_many"]
+__all__ = [
+    "plot_comparison",
+    "plot_effect",
+    "plot_importance",
+    "plot_interactions",
+    "plot_many",
+    "plot_pd_ale",
+    "plot_regions",
+]
 
 
 def plot_effect(effect: Effect, **options: Any) -> Any:
@@ -46,6 +60,45 @@ def plot_comparison(effects: Mapping[Any, Effect], **options: Any) -> Any:
     """Draw the same effect of several models, by name, on the same axes."""
     chosen = Options.of(options)
     return draw(comparison_picture(effects, chosen), chosen)
+
+
+def plot_importance(table: Any, value: str = "importance", **options: Any) -> Any:
+    """Draw importance bars, longest first, coloured by direction, with the shape of each effect.
+
+    Parameters
+    ----------
+    table : an importance table, or a mapping of feature -> number
+    value : which column of the table
+    **options : `top` is how many features; the rest as in `icefield.plots.options.Options`
+    """
+    chosen = Options.of(options)
+    return draw(importance_picture(table, value, chosen), chosen)
+
+
+def plot_interactions(table: Any, value: str = "strength", output: Any = None, **options: Any) -> Any:
+    """Draw the matrix of pairwise interactions, the features with the strongest first.
+
+    Parameters
+    ----------
+    table : an interactions table, or a mapping of ``(feature, feature)`` -> number
+    value : which column of the table
+    output : which output of the table, the first by default
+    **options : `top` is how many features; the rest as in `icefield.plots.options.Options`
+    """
+    chosen = Options.of(options)
+    return draw(interactions_picture(table, value, output, chosen), chosen)
+
+
+def plot_pd_ale(pd: Effect, ale: Effect, **options: Any) -> Any:
+    """Draw partial dependence against accumulated local effects, both around their mean over the data."""
+    chosen = Options.of(options)
+    return draw(pd_ale_picture(pd, ale, chosen), chosen)
+
+
+def plot_regions(whole: Effect, regions: Mapping[Any, Effect], **options: Any) -> Any:
+    """Draw one panel per region (a mapping of rule -> Effect) with the curve over all rows behind it."""
+    chosen = Options.of(options)
+    return draw(regions_picture(whole, regions, chosen), chosen)
 
 
 def draw(picture: Picture, options: Options) -> Any:

@@ -14,6 +14,9 @@ import matplotlib as mpl
 from matplotlib import font_manager
 from matplotlib.font_manager import FontProperties
 
+# The current settings change in place; names are put together here, which their type forbids.
+SETTINGS: Any = mpl.rcParams
+
 _GENERIC = ("serif", "sans-serif", "cursive", "fantasy", "monospace")
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
@@ -23,18 +26,18 @@ _LATEX = {
 
 def literal(text: str) -> str:
     """The text such that matplotlib shows it as it is, under the current settings."""
-    if mpl.rcParams["text.usetex"]:
+    if SETTINGS["text.usetex"]:
         return "".join(_LATEX.get(c, c) for c in text)
-    if not mpl.rcParams["text.parse_math"]:
+    if not SETTINGS["text.parse_math"]:
         return text
     return text.replace("$", r"\$")
 
 
 def drawable(text: str) -> tuple[str, list[str] | None]:
     """The text with characters no font has spelled out, and the font families it needs beyond the usual."""
-    if text.isascii() or mpl.rcParams["text.usetex"]:
+    if text.isascii() or SETTINGS["text.usetex"]:
         return literal(text), None
-    usual = _usual_fonts(tuple(mpl.rcParams["font.family"]), _settings())
+    usual = _usual_fonts(tuple(SETTINGS["font.family"]), _settings())
     extra: list[str] = []
     out = []
     for character in text:
@@ -48,7 +51,7 @@ def drawable(text: str) -> tuple[str, list[str] | None]:
             out.append(character)
             if family not in extra:
                 extra.append(family)
-    return literal("".join(out)), [*mpl.rcParams["font.family"], *extra] if extra else None
+    return literal("".join(out)), [*SETTINGS["font.family"], *extra] if extra else None
 
 
 def set_text(artist: Any, text: str) -> None:
@@ -60,7 +63,7 @@ def set_text(artist: Any, text: str) -> None:
 
 
 def _settings() -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(mpl.rcParams[f"font.{generic}"]) for generic in _GENERIC)
+    return tuple(tuple(SETTINGS[f"font.{generic}"]) for generic in _GENERIC)
 
 
 @lru_cache(maxsize=16)

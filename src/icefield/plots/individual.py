@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.columns import is_missing_value
 from icefield.effect import Effect
 from icefield.errors import InputError, complaint, did_you_mean
-from icefield.columns import is_missing_value
 from icefield.plots.coordinates import Coordinates
 from icefield.plots.options import Options
 from icefield.plots.panels import Colour, ColourScale, Curves, Dots, Field, Float, Line, Mark
@@ -45,12 +45,12 @@ def individual_marks(
     curves = series.individual
     if curves is None or options.curves == "none" or len(curves) == 0:
         return [], [], Colouring(), ""
-    order = np.argsort(at, kind="stable")
-    order = order[np.isfinite(at[order])]
-    step = "pre" if series.effect.steps and places.ordered else None
-    above = _highlights(series, at, order, step, options)
-    if options.curves == "density" and places.ordered:
-        field = _density(at[order], curves[:, order], options)
+    stepped = series.effect.steps and places.ordered
+    x, order = drawn_points(at, places, stepped)
+    step: Literal["pre"] | None = "pre" if stepped else None
+    above = _highlights(series, x, order, step, options)
+    if options.curves == "density" and places.ordered and len(order) > 1:
+        field = _density(x, curves[:, order], options)
         return [field], above, Colouring(scale=field.scale), f"density of {len(curves):,} curves"
     kept = _kept(len(curves), options)
     colouring = _colouring(series, kept, options)
@@ -65,7 +65,7 @@ def individual_marks(
         "alpha": min(0.8, 2.5 * alpha) if coloured else alpha,
     }
     width = float(np.clip(12 / np.sqrt(len(kept)), 0.45, 1.0))
-    below: list[Mark] = [Curves(at[order], curves[np.ix_(kept, order)], step=step, width=width, **shared)]
+    below: list[Mark] = [Curves(x, curves[np.ix_(kept, order)], step=step, width=width, **shared)]
     below += [
         Line(np.empty(0), np.empty(0), colour=slot, label=text, width=1.2) for text, slot in colouring.legend
     ]
@@ -74,6 +74,19 @@ def individual_marks(
         below.append(Dots(np.full(len(gone), places.missing), gone, size=0.5, **shared))
     many = f"{len(kept):,} of {len(curves):,} curves" if len(kept) < len(curves) else f"{len(kept):,} curves"
     return below, above, colouring, many
+
+
+def drawn_points(at: Float, places: Coordinates, stepped: bool) -> tuple[Float, NDArray[np.intp]]:
+    """The known points from left to right: their places and their numbers in the grid.
+
+    A step holds back to the previous point, and the first one to the panel's edge.
+    """
+    order = np.argsort(at, kind="stable")
+    order = order[np.isfinite(at[order])]
+    if not stepped or len(order) < 2:
+        return at[order], order
+    edge = at[order[0]] - 0.03 * (places.high - places.low)
+    return np.append(edge, at[order]), np.append(order[0], order)
 
 
 def _kept(count: int, options: Options) -> NDArray[np.intp]:
@@ -162,14 +175,14 @@ def _row_values(effect: Effect, column: Any) -> NDArray[Any]:
 
 
 def _highlights(
-    series: Series, at: Float, order: NDArray[np.intp], step: str | None, options: Options
+    series: Series, x: Float, order: NDArray[np.intp], step: Literal["pre"] | None, options: Options
 ) -> list[Mark]:
     if options.highlight is None or series.individual is None:
         return []
     marks: list[Mark] = []
     for number, (label, row) in enumerate(_highlighted(series.effect, options.highlight)):
         y = series.individual[row][order]
-        marks.append(Line(at[order], y, colour=number + 1, label=label, width=1.1, step=step))
+        marks.append(Line(x, y, colour=number + 1, label=label, width=1.1, step=step))
     return marks
 
 

@@ -8,6 +8,7 @@ cycle where it has one. Figures made here are laid out by the constrained engine
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -22,12 +23,11 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, Locator, MaxNLocator
 from icefield.errors import InputError, InputTypeError, complaint
 from icefield.plots.fonts import drawable, set_text
 from icefield.plots.matplotlib_marks import draw_mark
-from icefield.plots.matplotlib_theme import Theme, smaller
+from icefield.plots.matplotlib_theme import SETTINGS, Theme, smaller
 from icefield.plots.options import Options
 from icefield.plots.panels import (
     Axis,
     Bars,
-    Curves,
     Dots,
     Field,
     Line,
@@ -35,13 +35,12 @@ from icefield.plots.panels import (
     Mark,
     Panel,
     Picture,
-    Rug,
-    Strip,
+    first_tick,
+    is_surface,
+    visible_features,
+    visible_values,
 )
 from icefield.plots.text import MISSING, shortened, wrapped
-
-PAD = 0.05  # room around the values, as a share of their range
-FOOT = 0.16  # and below them where a histogram stands
 
 
 def draw(picture: Picture, options: Options) -> Axes | Figure:
@@ -63,9 +62,7 @@ def draw(picture: Picture, options: Options) -> Axes | Figure:
         _figure_legend(figure, axes[0], picture, options)
         heading = picture.title or picture.note
         if heading:
-            small = (
-                {} if picture.title else {"fontsize": smaller(mpl.rcParams["figure.titlesize"]), "alpha": 0.7}
-            )
+            small = {} if picture.title else {"fontsize": smaller(SETTINGS["figure.titlesize"]), "alpha": 0.7}
             set_text(figure.suptitle("", x=0.01, ha="left", **small), heading)
         return figure
     return axes[0]
@@ -80,8 +77,8 @@ def _new_figure(picture: Picture, options: Options) -> tuple[Figure, list[Axes]]
         size = (width * picture.columns + 0.6, height * picture.rows + 0.3)
         if len(picture.panels) == 1:
             size = (
-                max(width, mpl.rcParams["figure.figsize"][0]),
-                max(height, mpl.rcParams["figure.figsize"][1]),
+                max(width, SETTINGS["figure.figsize"][0]),
+                max(height, SETTINGS["figure.figsize"][1]),
             )
     solid = picture.panels[0].z is not None
     figure, grid = plt.subplots(
@@ -94,6 +91,8 @@ def _new_figure(picture: Picture, options: Options) -> tuple[Figure, list[Axes]]
         layout="constrained",
         subplot_kw={"projection": "3d"} if solid else {},
     )
+    engine: Any = figure.get_layout_engine()
+    engine.set(w_pad=0.1, h_pad=0.1)
     axes = list(grid.ravel())
     for spare in axes[len(picture.panels) :]:
         spare.remove()
@@ -134,7 +133,7 @@ def _plain_look(ax: Axes, panel: Panel, theme: Theme) -> None:
         ax.spines[["top", "right"]].set_visible(False)
     if surface:
         ax.grid(False)
-    elif not mpl.rcParams["axes.grid"]:
+    elif not SETTINGS["axes.grid"]:
         ax.grid(True, axis="x" if panel.flip else "y", color=theme.text, alpha=0.13, linewidth=0.6)
 
 
@@ -142,53 +141,37 @@ def _plain_look(ax: Axes, panel: Panel, theme: Theme) -> None:
 
 
 def _value_axis(ax: Axes, panel: Panel, before: Any) -> None:
-    """The axis of predictions (or of the second feature): padded, with room for a histogram at its foot."""
-    described = panel.y
-    across = panel.flip
-    axis, limit = (ax.xaxis, ax.set_xlim) if across else (ax.yaxis, ax.set_ylim)
-    if any(isinstance(m, (Field, Margin)) and not _has_curves(panel) for m in panel.marks):
-        _place_ticks(ax, described, "y")
-        limit(described.low, described.high)
+    """The axis of predictions, or of the second feature."""
+    axis, limit = (ax.xaxis, ax.set_xlim) if panel.flip else (ax.yaxis, ax.set_ylim)
+    ends = visible_values(panel)
+    if is_surface(panel):
+        _place_ticks(ax, panel.y, "y")
+        # Levels are read from the top.
+        limit(*(ends[::-1] if panel.y.kind == "category" else ends))
         return
-    if described.kind == "category":
-        _place_ticks(ax, described, "y")
-    low, high = float(described.low or 0.0), float(described.high if described.high is not None else 1.0)
-    if low == high:
-        low, high = low - (abs(low) * 0.1 or 0.5), high + (abs(high) * 0.1 or 0.5)
-    span = high - low
-    foot = next((FOOT for m in panel.marks if isinstance(m, Strip)), PAD)
-    foot = 0.08 if foot == PAD and any(isinstance(m, Rug) for m in panel.marks) else foot
-    from_zero = any(isinstance(m, Bars) for m in panel.marks) and low >= 0 and foot == PAD
-    ends = [low if from_zero else low - foot * span, high + PAD * span]
     if before is not None:
-        old = before[0] if across else before[1]
-        ends = [min(ends[0], *old), max(ends[1], *old)]
+        ends = _reaching(ends, before[0] if panel.flip else before[1])
     limit(*ends)
     _number_format(axis, ends)
-
-
-def _has_curves(panel: Panel) -> bool:
-    return any(isinstance(m, (Line, Curves)) for m in panel.marks)
+    if before is None and np.isfinite(first_tick(panel)):
+        axis.set_major_locator(_TicksWithin(axis.get_major_locator(), first_tick(panel), np.inf))
 
 
 def _feature_axis(ax: Axes, panel: Panel, before: Any) -> None:
-    described = panel.x
-    low, high = float(described.low or 0.0), float(described.high if described.high is not None else 1.0)
-    surface = any(isinstance(m, (Field, Margin)) for m in panel.marks) and not _has_curves(panel)
-    if described.kind != "category" and not surface:
-        span = high - low or max(1.0, abs(low) * 0.1)
-        slack = 0.5 if described.kind == "integer" and any(isinstance(m, Strip) for m in panel.marks) else 0.0
-        pad = max(0.03 * span, min(slack, 0.05 * span))
-        low, high = low - pad, high + pad
+    ends = visible_features(panel)
     if before is not None:
-        old = before[1] if panel.flip else before[0]
-        low, high = min(low, *old), max(high, *old)
+        ends = _reaching(ends, before[1] if panel.flip else before[0])
     if panel.flip:
-        ax.set_ylim(high, low)  # the first level on top
-        _place_ticks(ax, described, "y")
+        ax.set_ylim(*ends[::-1])  # the first level on top
+        _place_ticks(ax, panel.x, "y")
     else:
-        ax.set_xlim(low, high)
-        _place_ticks(ax, described, "x")
+        ax.set_xlim(*ends)
+        _place_ticks(ax, panel.x, "x")
+
+
+def _reaching(ends: tuple[float, float], old: tuple[float, float]) -> tuple[float, float]:
+    """Limits that still show what was on the caller's Axes before."""
+    return min(*ends, *old), max(*ends, *old)
 
 
 def _place_ticks(ax: Axes, described: Axis, which: str) -> None:
@@ -212,9 +195,9 @@ def _level_ticks(ax: Axes, axis: Any, described: Axis, which: str) -> None:
     texts = list(described.ticks)
     rotation = 0.0
     if which == "x":
-        room = ax.get_position().width * ax.get_figure().get_figwidth() * 72 / max(1, len(texts))
+        room = _inches(ax)[0] * 72 / max(1, len(texts))
         longest = max((len(line) for t in texts for line in t.split("\n")), default=0)
-        if longest * smaller(mpl.rcParams["xtick.labelsize"], 1.0) * 0.6 > room:
+        if longest * smaller(SETTINGS["xtick.labelsize"], 1.0) * 0.6 > room:
             rotation = 90.0 if len(texts) > 12 else 40.0
             texts = [shortened(" ".join(t.split("\n")), 22) for t in texts]
     words = [drawable(t) for t in texts]
@@ -232,11 +215,11 @@ def _level_ticks(ax: Axes, axis: Any, described: Axis, which: str) -> None:
                 label.set(ha="right", va="center")
 
 
-class _TicksUpTo(Locator):
-    """Another locator's ticks, without those beyond the last real value."""
+class _TicksWithin(Locator):
+    """Another locator's ticks, as far as real values reach."""
 
-    def __init__(self, base: Locator, last: float) -> None:
-        self.base, self.last = base, last
+    def __init__(self, base: Locator, first: float, last: float) -> None:
+        self.base, self.first, self.last = base, first, last
 
     def set_axis(self, axis: Any) -> None:
         super().set_axis(axis)
@@ -244,35 +227,36 @@ class _TicksUpTo(Locator):
 
     def __call__(self) -> Any:
         ticks = np.asarray(self.base())
-        return ticks[ticks <= self.last]
+        return ticks[(ticks >= self.first) & (ticks <= self.last)]
 
     def tick_values(self, vmin: float, vmax: float) -> Any:
         ticks = np.asarray(self.base.tick_values(vmin, vmax))
-        return ticks[ticks <= self.last]
+        return ticks[(ticks >= self.first) & (ticks <= self.last)]
 
 
 def _missing_tick(ax: Axes, axis: Any, described: Axis, which: str) -> None:
     last = float(described.missing or 0.0)
     span = last - float(described.low or 0.0)
-    axis.set_major_locator(_TicksUpTo(axis.get_major_locator(), last - 0.06 * span))
-    size = mpl.rcParams[f"{which}tick.labelsize"]
-    offset = mpl.rcParams[f"{which}tick.major.size"] + mpl.rcParams[f"{which}tick.major.pad"]
+    axis.set_major_locator(_TicksWithin(axis.get_major_locator(), -np.inf, last - 0.06 * span))
+    size = SETTINGS[f"{which}tick.labelsize"]
+    offset = SETTINGS[f"{which}tick.major.size"] + SETTINGS[f"{which}tick.major.pad"]
     if which == "x":
-        at, shift = (last, 0), (0, -offset)
+        at: Any = (last, 0)
+        shift = (0.0, -offset)
         where: Any = ("data", "axes fraction")
-        place = {"ha": "center", "va": "top"}
+        place: dict[str, Any] = {"ha": "center", "va": "top"}
     else:
-        at, shift, where = (0, last), (-offset, 0), ("axes fraction", "data")
+        at, shift, where = (0, last), (-offset, 0.0), ("axes fraction", "data")
         place = {"ha": "right", "va": "center"}
-    colour = mpl.rcParams[f"{which}tick.labelcolor"]
-    colour = mpl.rcParams[f"{which}tick.color"] if colour == "inherit" else colour
+    colour = SETTINGS[f"{which}tick.labelcolor"]
+    colour = SETTINGS[f"{which}tick.color"] if colour == "inherit" else colour
     ax.annotate(
         MISSING, at, xycoords=where, xytext=shift, textcoords="offset points", size=size, color=colour,
         gid="icefield:missing", annotation_clip=False, **place,
     )  # fmt: skip
 
 
-def _number_format(axis: Any, ends: list[float]) -> None:
+def _number_format(axis: Any, ends: Sequence[float]) -> None:
     """Thousands separated, millions as such; small numbers stay with matplotlib."""
     largest, span = max(abs(e) for e in ends), abs(ends[1] - ends[0])
     if largest >= 1e6 and span >= 1e4 and largest < 1e12:
@@ -298,7 +282,7 @@ def _solid_axes(ax: Any, panel: Panel) -> None:
 
 def _labels(ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool, first: bool) -> None:
     width, height = _inches(ax)
-    size = smaller(mpl.rcParams["axes.labelsize"], 1.0)
+    size = smaller(SETTINGS["axes.labelsize"], 1.0)
     across, up = (panel.y.label, panel.x.label) if panel.flip else (panel.x.label, panel.y.label)
     set_text(ax.xaxis.label, wrapped(across, max(16, int(width * 72 / (size * 0.52)))))
     if first:
@@ -307,7 +291,7 @@ def _labels(ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool, firs
         # The colour bar names the height; a third label would collide with the tick labels of the box.
         return
     above = 0.0 if not any(isinstance(m, Margin) and m.side == "top" for m in panel.marks) else 0.15
-    small = smaller(mpl.rcParams["axes.labelsize"])
+    small = smaller(SETTINGS["axes.labelsize"])
     lines = 0
     if panel.note and own and not several:
         words = wrapped(panel.note, max(24, int(width * 72 / (small * 0.5))))
@@ -319,14 +303,14 @@ def _labels(ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool, firs
         set_text(note, words)
     if panel.title:
         title = ax.set_title("", loc="left", pad=7 + 1.35 * small * lines + above * height * 72)
-        set_text(title, wrapped(panel.title, max(16, int(width * 72 / (smaller(mpl.rcParams["axes.titlesize"], 1.0) * 0.55)))))  # fmt: skip
+        set_text(title, wrapped(panel.title, max(16, int(width * 72 / (smaller(SETTINGS["axes.titlesize"], 1.0) * 0.55)))))  # fmt: skip
 
 
 def _inches(ax: Axes) -> tuple[float, float]:
     """About how large the Axes will be."""
-    figure = ax.get_figure()
-    box = ax.get_position()
-    return box.width * figure.get_figwidth(), box.height * figure.get_figheight()
+    figure: Any = ax.get_figure()
+    box, whole = ax.get_position(), figure.bbox
+    return box.width * whole.width / figure.dpi, box.height * whole.height / figure.dpi
 
 
 # --- legends and colour bars -----------------------------------------------------------------------
@@ -396,13 +380,17 @@ def _colour_bar(ax: Any, panel: Panel, theme: Theme) -> None:
         return
     mappable = mpl.cm.ScalarMappable(theme.norm(scale), theme.cmap(scale))
     right = any(isinstance(m, Margin) and m.side == "right" for m in panel.marks)
-    bounds = (1.16 if right else 1.04, 0.0, 0.035, 1.0) if panel.z is None else (1.12, 0.15, 0.035, 0.7)
-    bar_ax = ax.inset_axes(bounds)
-    bar = ax.get_figure().colorbar(mappable, cax=bar_ax)
+    if panel.z is None:
+        # Inside the Axes' own coordinates it follows wherever the caller's figure puts the Axes.
+        bar_ax = ax.inset_axes((1.16 if right else 1.04, 0.0, 0.035, 1.0))
+        bar = ax.get_figure().colorbar(mappable, cax=bar_ax)
+    else:
+        bar = ax.get_figure().colorbar(mappable, ax=ax, shrink=0.6, pad=0.08)
+        bar_ax = bar.ax
     bar.outline.set_visible(False)
     bar_ax.grid(False)
     height = _inches(ax)[1]
-    size = smaller(mpl.rcParams["axes.labelsize"], 1.0)
+    size = smaller(SETTINGS["axes.labelsize"], 1.0)
     bar.set_label(" ")
     set_text(bar_ax.yaxis.label, wrapped(scale.label, max(16, int(height * 72 / (size * 0.55)))))
     if scale.time:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.patches import Polygon
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
 from icefield.plots.fonts import set_text
-from icefield.plots.matplotlib_theme import Theme, smaller
+from icefield.plots.matplotlib_theme import SETTINGS, Theme, smaller
 from icefield.plots.palette import is_dark
 from icefield.plots.panels import (
     Band,
@@ -49,6 +49,9 @@ def draw_mark(ax: Axes, panel: Panel, mark: Mark, theme: Theme) -> None:
 def _line(ax: Axes, panel: Panel, mark: Line, theme: Theme) -> None:
     if not len(mark.x):
         return
+    halo = (
+        [withStroke(linewidth=theme.line * mark.width + 2.5, foreground=theme.ground)] if mark.halo else None
+    )
     for part, faded in mark.stretches():
         x, y = _oriented(panel, mark.x[part], mark.y[part])
         ax.plot(
@@ -62,6 +65,7 @@ def _line(ax: Axes, panel: Panel, mark: Line, theme: Theme) -> None:
             markersize=theme.marker * 0.75,
             alpha=mark.alpha * (0.3 if faded else 1.0),
             solid_capstyle="butt" if faded else "round",
+            path_effects=halo,
             label="_curve",
             gid="icefield:faded" if faded else "icefield:line",
             zorder=3,
@@ -172,7 +176,10 @@ def _margin(ax: Axes, panel: Panel, mark: Margin, theme: Theme) -> None:
         inset.set(xlim=(panel.x.low, panel.x.high), ylim=(0, mark.counts.max() * 1.02 or 1))
     else:
         inset.barh(mark.lefts, mark.counts, widths, **shared)
-        inset.set(ylim=(panel.y.low, panel.y.high), xlim=(0, mark.counts.max() * 1.02 or 1))
+        ends = (panel.y.low, panel.y.high)
+        inset.set(
+            ylim=ends[::-1] if panel.y.kind == "category" else ends, xlim=(0, mark.counts.max() * 1.02 or 1)
+        )
     inset.set_axis_off()
     inset.set_gid(f"icefield:margin-{mark.side}")
 
@@ -207,7 +214,7 @@ def _cell_values(ax: Axes, mark: Field, norm: Any, cmap: Any) -> None:
         red, green, blue, _ = cmap(norm(mark.z[i, j]))
         ink = "white" if is_dark(red, green, blue) else "black"
         text = ax.text(x[j], y[i], "", ha="center", va="center", color=ink, gid="icefield:value",
-                       size=smaller(mpl.rcParams["axes.labelsize"]))  # fmt: skip
+                       size=smaller(SETTINGS["axes.labelsize"]))  # fmt: skip
         set_text(text, number_text(mark.z[i, j], 2))
 
 
@@ -224,14 +231,14 @@ def _surface(ax: Any, mark: Field, norm: Any, cmap: Any) -> None:
 
 def _rule(ax: Axes, panel: Panel, mark: Rule, theme: Theme) -> None:
     horizontal = (mark.y is not None) != panel.flip
-    at = mark.y if mark.y is not None else mark.x
+    at = float(mark.y if mark.y is not None else mark.x or 0.0)
     draw = ax.axhline if horizontal else ax.axvline
     draw(at, color=theme.muted, linewidth=0.8, linestyle=(0, (2, 3)) if mark.dashed else "-", label="_rule",
          gid="icefield:rule", zorder=1.2)  # fmt: skip
 
 
 def _edge_text(ax: Axes, panel: Panel, mark: EdgeText, theme: Theme) -> None:
-    size = smaller(mpl.rcParams["ytick.labelsize"], 0.9)
+    size = smaller(SETTINGS["ytick.labelsize"], 0.9)
     shared: dict[str, Any] = {"textcoords": "offset points", "size": size, "color": theme.muted}
     for at, words in zip(mark.at, mark.texts):
         text = ax.annotate("", (1, at), xycoords=("axes fraction", "data"), xytext=(8, 0), ha="left", va="center",
@@ -254,7 +261,7 @@ def _sparks(ax: Axes, panel: Panel, mark: Sparks, theme: Theme) -> None:
         )  # fmt: skip
     if mark.header:
         header = ax.annotate("", (1.03, 1), xycoords="axes fraction", xytext=(0, 4), textcoords="offset points",
-                             ha="left", va="bottom", color=theme.muted, size=smaller(mpl.rcParams["ytick.labelsize"], 0.9))  # fmt: skip
+                             ha="left", va="bottom", color=theme.muted, size=smaller(SETTINGS["ytick.labelsize"], 0.9))  # fmt: skip
         set_text(header, mark.header)
 
 

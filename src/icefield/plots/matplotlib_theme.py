@@ -14,6 +14,9 @@ from icefield.plots.options import Options
 from icefield.plots.palette import DIVERGING, ON_DARK, ON_LIGHT, blended, is_dark
 from icefield.plots.panels import Colour, ColourScale
 
+# The current settings, which change in place; some names are put together, which their type forbids.
+SETTINGS: Any = mpl.rcParams
+
 
 class Theme:
     """Colours and sizes for one Axes."""

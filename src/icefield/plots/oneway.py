@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.distribution import Marginal
 from icefield.effect import Effect
 from icefield.errors import InputError, complaint
 from icefield.plots.coordinates import Coordinates
-from icefield.plots.individual import Colouring, individual_marks
+from icefield.plots.individual import Colouring, drawn_points, individual_marks
 from icefield.plots.levels import Levels, arranged
 from icefield.plots.options import ONE_WAY_KINDS, Options
 from icefield.plots.panels import (
@@ -23,6 +22,7 @@ from icefield.plots.panels import (
     Curves,
     Dots,
     EdgeText,
+    Field,
     Float,
     Line,
     Mark,
@@ -85,21 +85,20 @@ def _numeric_panel(
     spreads = [s.spread(_asked_spread(series, options)) for s in series]
     for one, spread in zip(series, spreads):
         at = places.place(one.effect.grid[0])
-        order = np.argsort(at, kind="stable")
-        order = order[np.isfinite(at[order])]
-        step = "pre" if one.effect.steps else None
+        x, order = drawn_points(at, places, one.effect.steps)
+        step: Literal["pre"] | None = "pre" if one.effect.steps else None
         if len(series) == 1 or options.curves in ("lines", "density"):
             under, over, colouring, many = individual_marks(one, at, places, options)
             below += under
             above += over
         interval = one.interval(spread)
         if interval is not None:
-            band = Band(at[order], interval[0][order], interval[1][order], colour=one.colour, step=step)
+            band = Band(x, interval[0][order], interval[1][order], colour=one.colour, step=step)
             below.append(band)
         faded = one.low_support
         lines.append(
             Line(
-                at[order],
+                x,
                 one.average[order],
                 colour=_average_colour(one, below),
                 label=one.label if one.label is not None else ("average" if above else None),
@@ -108,6 +107,7 @@ def _numeric_panel(
                 step=step,
                 faded=None if faded is None else faded[order],
                 markers=len(order) <= FEW_POINTS and step is None,
+                halo=any(isinstance(m, Field) for m in below),
             )
         )
         if places.missing is not None and one.effect.missing_last[0]:
@@ -128,7 +128,9 @@ def _numeric_panel(
 
 def _average_colour(one: Series, below: list[Mark]) -> Any:
     """Over curves that already carry the palette's colours, the average is drawn in the text's."""
-    coloured = any(isinstance(m, Curves) and (m.slots or m.values is not None) for m in below)
+    coloured = any(
+        isinstance(m, Field) or (isinstance(m, Curves) and (m.slots or m.values is not None)) for m in below
+    )
     return "text" if coloured and one.label is None else one.colour
 
 
@@ -155,8 +157,8 @@ def _zero(series: Sequence[Series]) -> list[Mark]:
     return [Rule(y=0.0)] if relative else []
 
 
-def _note(series: Sequence[Series], spread: str, whole: Effect) -> str:
-    parts = [average_note(whole), spread_note(spread, series[0].effect)]
+def _note(series: Sequence[Series], spread: str, whole: Effect, drawn: str = "band") -> str:
+    parts = [average_note(whole), spread_note(spread, series[0].effect, drawn)]
     if any(s.low_support is not None for s in series):
         parts.append("faint: little data")
     return joined(*parts)
@@ -251,7 +253,7 @@ def _level_panel(
         x=axis,
         y=Axis(label, low=low, high=high),
         marks=(*extra, *marks),
-        note=joined(many, _note(series, spread, whole), levels.note),
+        note=joined(many, _note(series, spread, whole, "lines"), levels.note),
         legend_title=legend_title or colouring.title,
         scale=colouring.scale,
         flip=flip,
@@ -272,8 +274,3 @@ def _counted(axis: Axis, levels: Levels, options: Options, flip: bool) -> tuple[
         return replace(axis, ticks=ticks), [*strip, EdgeText(at, texts, "rows")]
     ticks = tuple(f"{wrapped(t, UPRIGHT_TEXT)}\n{n}" for t, n in zip(axis.ticks, texts))
     return replace(axis, ticks=ticks, label=f"{axis.label}\u2002(rows below)" if axis.label else ""), strip
-
-
-def levels_drawn(panel: Panel) -> NDArray[Any]:
-    """The texts of a level panel's ticks."""
-    return np.array(panel.x.ticks, dtype=object)

@@ -11,13 +11,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.plots.geometry import inside_polygon
+
 Float = NDArray[np.float64]
 Colour = int | str
+
+PAD = 0.05  # room around the values, as a share of their range
+FOOT = 0.16  # and below them where a histogram stands,
+RUG_FOOT = 0.08  # or a rug
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +64,8 @@ class ColourScale:
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A curve. `width` multiplies the theme's line width; where `faded` the curve is only hinted at.
+    """A curve. `width` multiplies the theme's line width; where `faded` the curve is only hinted at;
+    a `halo` in the ground's colour sets it off from what lies below.
 
     `step` is None (straight between points) or ``"pre"``: the value at x holds back to the previous x.
     """
@@ -69,10 +76,11 @@ class Line:
     label: str | None = None
     width: float = 1.0
     dashed: bool = False
-    step: str | None = None
+    step: Literal["pre"] | None = None
     faded: NDArray[np.bool_] | None = None
     markers: bool = False
     alpha: float = 1.0
+    halo: bool = False
 
     def stretches(self) -> list[tuple[slice, bool]]:
         """The curve cut where it turns faint or strong: slices that share their end points."""
@@ -92,7 +100,7 @@ class Band:
     low: Float
     high: Float
     colour: Colour = 0
-    step: str | None = None
+    step: Literal["pre"] | None = None
     alpha: float = 0.18
 
 
@@ -108,7 +116,7 @@ class Curves:
     scale: ColourScale | None = None
     alpha: float = 0.2
     width: float = 0.5
-    step: str | None = None
+    step: Literal["pre"] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +201,12 @@ class Field:
     style: str = "cells"
     hull: Float | None = None
     values: bool = False
+
+    def shown(self) -> Float:
+        """`z` without what lies outside the hull."""
+        if self.hull is None:
+            return self.z
+        return np.where(inside_polygon(self.hull, self.x, self.y), self.z, np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,6 +297,8 @@ def value_range(marks: tuple[Mark, ...] | list[Mark]) -> tuple[float, float] | N
             found.append(mark.y)
         elif isinstance(mark, Band):
             found += [mark.low, mark.high]
+        elif isinstance(mark, Field):
+            found.append(mark.y)
         elif isinstance(mark, (Dots, Bars)):
             found += [part for part in (mark.y, mark.low, mark.high) if part is not None]
             if isinstance(mark, Bars):
@@ -294,6 +310,51 @@ def value_range(marks: tuple[Mark, ...] | list[Mark]) -> tuple[float, float] | N
     if not finite:
         return None
     return min(float(part.min()) for part in finite), max(float(part.max()) for part in finite)
+
+
+def is_surface(panel: Panel) -> bool:
+    """Whether the panel's second axis is a feature too, so that its ends are not to be padded."""
+    fields = any(isinstance(m, Field) for m in panel.marks)
+    return fields and not any(isinstance(m, (Line, Curves)) for m in panel.marks)
+
+
+def visible_values(panel: Panel) -> tuple[float, float]:
+    """From where to where the value axis runs: padded, with room for a histogram at its foot."""
+    low, high = _ends(panel.y)
+    if is_surface(panel):
+        return low, high
+    if low == high:
+        half = abs(low) * 0.1 or 0.5
+        low, high = low - half, high + half
+    span = high - low
+    foot = PAD
+    if any(isinstance(m, Strip) for m in panel.marks):
+        foot = FOOT
+    elif any(isinstance(m, Rug) for m in panel.marks):
+        foot = RUG_FOOT
+    bars = any(isinstance(m, Bars) for m in panel.marks)
+    bottom = low if bars and low == 0 and foot == PAD else low - foot * span
+    return bottom, high if bars and high == 0 else high + PAD * span
+
+
+def visible_features(panel: Panel) -> tuple[float, float]:
+    """From where to where the feature's axis runs."""
+    low, high = _ends(panel.x)
+    if panel.x.kind == "category" or is_surface(panel):
+        return low, high
+    span = high - low or max(1.0, abs(low) * 0.1)
+    return low - 0.03 * span, high + 0.03 * span
+
+
+def first_tick(panel: Panel) -> float:
+    """The lowest value that deserves a tick: beside the histogram at the foot there are no values."""
+    low, high = _ends(panel.y)
+    strip = any(isinstance(m, Strip) for m in panel.marks)
+    return low - 0.04 * (high - low) if strip else -np.inf
+
+
+def _ends(axis: Axis) -> tuple[float, float]:
+    return (0.0 if axis.low is None else float(axis.low)), (1.0 if axis.high is None else float(axis.high))
 
 
 def with_shared_values(panels: tuple[Panel, ...]) -> tuple[Panel, ...]:

@@ -94,7 +94,7 @@ def number_text(value: float, digits: int = 3) -> str:
     size = abs(value)
     if size != 0 and (size < 1e-4 or size >= 1e9):
         return f"{value:.{digits}g}"
-    if size >= 1000 or value == round(value):
+    if size >= 10.0**digits or size >= 1000 or value == round(value):
         return f"{value:,.0f}"
     return f"{value:.{digits}g}"
 
@@ -123,7 +123,7 @@ def value_text(value: Any, limit: int = LEVEL_LIMIT) -> str:
     if isinstance(value, (int, float, np.integer, np.floating)):
         if isinstance(value, (int, np.integer)):
             return str(int(value)) if abs(int(value)) < 10_000 else f"{int(value):,}"
-        return number_text(value, 4)
+        return number_text(float(value), 4)
     return name_text(value, limit)
 
 
@@ -147,3 +147,21 @@ def count_text(count: float) -> str:
     if count >= 1e6:
         return f"{count / 1e6:.1f}M"
     return f"{count:,.0f}" if count >= 100 or count == round(count) else f"{count:.3g}"
+
+
+def nice_ticks(low: float, high: float, count: int = 6, whole: bool = False) -> list[float]:
+    """About `count` round numbers between two ends.
+
+    Examples
+    --------
+    >>> nice_ticks(0.03, 0.52)
+    [0.1, 0.2, 0.3, 0.4, 0.5]
+    """
+    if not high > low:
+        return [low]
+    raw = (high - low) / count
+    size = 10.0 ** np.floor(np.log10(raw))
+    step = float(size * next(m for m in (1, 2, 2.5, 5, 10) if m * size >= raw * 0.999))
+    step = max(1.0, np.ceil(step)) if whole else step
+    numbers = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1)
+    return [float(f"{n * step:.12g}") for n in numbers]

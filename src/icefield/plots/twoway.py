@@ -39,7 +39,7 @@ from icefield.plots.words import average_note, joined, quantity, value_label
 LEVELS_AS_LINES = 7  # a number by more levels than this reads better as cells
 SLICES = 5
 FINE = 120  # points per axis to which a surface is interpolated, so that masks have smooth edges
-WRITTEN_CELLS = 64  # cells up to this many carry their numbers
+WRITTEN_CELLS, WRITTEN_ACROSS = 64, 10  # up to so many cells, and columns of them, carry their numbers
 
 
 def two_way_panel(
@@ -296,7 +296,7 @@ def _fields(
     known_x, known_y = np.flatnonzero(np.isfinite(x)), np.flatnonzero(np.isfinite(y))
     known_x = known_x[np.argsort(x[known_x], kind="stable")]
     known_y = known_y[np.argsort(y[known_y], kind="stable")]
-    written = z.size <= WRITTEN_CELLS and not (across.ordered and up.ordered)
+    written = z.size <= WRITTEN_CELLS and len(x) <= WRITTEN_ACROSS and not (across.ordered and up.ordered)
     block = z[np.ix_(known_y, known_x)]
     if kind == "contour":
         marks.append(_contour(x[known_x], y[known_y], block, scale, hull))

@@ -17,6 +17,8 @@ def quantity(effect: Effect, output: int | None) -> str:
     if output is None:
         return scale
     name = name_text(effect.outputs[output])
+    if not isinstance(effect.outputs[output], str):
+        name = f"class {name}"
     if scale in ("prediction", "") or name == scale:
         # A regressor's output is called by its own name when it has one ("y0" and "prediction" say nothing).
         return scale or "prediction"
@@ -31,7 +33,7 @@ def value_label(effect: Effect, output: int | None) -> str:
         per = "day" if is_time(effect.kinds[along]) else f"unit of {name_text(effect.features[along], 30)}"
         return f"slope of {what} per {per}"
     if effect.view == "centered":
-        return f"change in {what} from {reference_text(effect)}"
+        return f"change in {what} from\u00a0{reference_text(effect)}"
     if effect.kind == "ale":
         return f"accumulated effect on {what}"
     return what
@@ -40,10 +42,11 @@ def value_label(effect: Effect, output: int | None) -> str:
 def reference_text(effect: Effect) -> str:
     """What a centred effect is relative to: "age = 22", "its mean"."""
     if isinstance(effect.reference, str) and effect.reference == "mean":
-        return "its mean"
+        return "its\u00a0mean"
     values: Any = effect.reference if effect.n_features > 1 else (effect.reference,)
     pairs = zip(effect.features, values)
-    return ", ".join(f"{name_text(f, 30)} = {value_text(v, 20)}" for f, v in pairs)
+    # Held together by non-breaking spaces, so that a long label breaks before it and not inside.
+    return ", ".join(f"{name_text(f, 30)}\u00a0=\u00a0{value_text(v, 20)}" for f, v in pairs)
 
 
 def rows_text(effect: Effect) -> str:
@@ -52,15 +55,15 @@ def rows_text(effect: Effect) -> str:
     return f"{effect.n_rows:,} rows" if effect.n_rows != 1 else "1 row"
 
 
-def spread_note(spread: str, effect: Effect) -> str:
-    """What the band is."""
+def spread_note(spread: str, effect: Effect, drawn: str = "band") -> str:
+    """What the band, or whatever else is `drawn`, shows."""
     if spread == "std":
-        return "band: ± 1 standard deviation of the rows"
+        return f"{drawn}: ± 1 standard deviation of the rows"
     if spread == "se":
-        return "band: ± 2 standard errors"
+        return f"{drawn}: ± 2 standard errors"
     if spread == "quantiles" and effect.quantiles:
         low, high = min(effect.quantiles), max(effect.quantiles)
-        return f"band: {number_text(100 * low)} % to {number_text(100 * high)} % of the rows"
+        return f"{drawn}: {number_text(100 * low)} % to {number_text(100 * high)} % of the rows"
     return ""
 
 

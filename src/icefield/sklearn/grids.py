@@ -6,6 +6,7 @@ two percentiles (scipy's `mquantiles`, to the last bit), or the values the calle
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -33,14 +34,25 @@ def grid_values(
         else:
             axis = _placed(_dense_column(X, position), rank, is_category, percentiles, resolution)
         if len(axis) == 0:
-            raise ValueError(f"The grid of column {position} is empty: X has no rows, or no values were given.")
+            raise ValueError(
+                f"The grid of column {position} is empty: X has no rows, or no values were given."
+            )
         values.append(axis)
     return values
 
 
 def _dense_column(X: Any, position: int) -> Any:
     column = _safe_indexing(X, position, axis=1)
-    return column.toarray().ravel() if hasattr(column, "toarray") else column
+    if not hasattr(column, "toarray"):
+        return column
+    warnings.warn(
+        f"scikit-learn takes a sparse column for one value and gives a grid of a single point. Column {position} "
+        "is read as numbers here, so the result differs from scikit-learn's. Hint: custom_values gives both "
+        "the same grid.",
+        UserWarning,
+        stacklevel=5,
+    )
+    return column.toarray().ravel()
 
 
 def _check_placement(percentiles: Any, resolution: int) -> None:

@@ -1,16 +1,17 @@
 """The brute method: an estimator's response in scikit-learn's sense, averaged by the brute engine.
 
 scikit-learn decides what a classifier's response is (the positive class of two, the decision
-function where there are no probabilities) and hands rows over as the caller gave them; an
-`EstimatorResponse` keeps both, and is otherwise the model the engine asks. Nothing is tried on a
-few rows in several forms as `Explainer` does: whatever a call raises is the caller's to see.
+function where there are no probabilities) and hands rows over as the caller gave them; the
+`Model` built here keeps both, and the engine does the rest. Nothing is tried in several forms as
+`Explainer` does: whatever a call of the estimator raises is the caller's to see.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,30 +22,12 @@ from icefield.engines import Axis, Question, Resources, Sample
 from icefield.engines.brute import BruteEngine
 from icefield.errors import InputTypeError, complaint, did_you_mean
 from icefield.frame import Table, table_of
+from icefield.model import Model, _SplitModel
+from icefield.models.rows import RowForm
+from icefield.models.wrappers import is_pipeline, unwrapped
+from icefield.pipeline import NoSplit, split_pipeline
 
-
-class EstimatorResponse:
-    """An estimator as an engine asks it: rows in, one float64 column per output out."""
-
-    parallel = False  # estimators bring their own threads, and n_jobs runs several features at once
-    shareable = True
-
-    def __init__(self, estimator: Any, response_method: str, table: Table) -> None:
-        self.estimator = estimator
-        self.methods: Any = response_method
-        if response_method == "auto":
-            self.methods = "predict" if is_regressor(estimator) else ["predict_proba", "decision_function"]
-        self.columns = table.names
-        first = self._answer(table.slice(0, 1))
-        self.outputs = tuple(range(first.shape[1]))
-        self.dtype = first.dtype
-
-    def predict(self, table: Table) -> NDArray[np.float64]:
-        return self._answer(table).astype(np.float64, copy=False)
-
-    def _answer(self, table: Table) -> NDArray[Any]:
-        values, _ = _get_response_values(self.estimator, table.native, response_method=self.methods)
-        return np.asarray(values).reshape(table.n_rows, -1)
+PROBE_ROWS = 5
 
 
 def brute_dependence(
@@ -58,18 +41,62 @@ def brute_dependence(
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Average response ``(outputs, *grid)`` and, where asked, every row's ``(outputs, rows, *grid)``."""
     table = table_of(X)
-    response = EstimatorResponse(estimator, response_method, table)
+    model, dtype = response_model(estimator, table, response_method)
     axes = tuple(Axis(p, moving_values(table, p, v)) for p, v in zip(positions, values))
     question = Question(axes, spread=False, rows=np.arange(table.n_rows) if individual else None)
     # The caller asked for these curves, so they always fit: scikit-learn knows no budget.
-    curves = 8 * len(response.outputs) * table.n_rows * int(np.prod(question.shape)) if individual else 0
+    curves = 8 * len(model.outputs) * table.n_rows * int(np.prod(question.shape)) if individual else 0
     resources = Resources(memory=max(Resources.memory, curves))
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    (answer,) = BruteEngine(cast(Any, response)).answer([question], Sample(table, weights), resources)
+    (answer,) = BruteEngine(model).answer([question], Sample(table, weights), resources)
     # Averages of whole numbers are fractions; single precision stays single precision.
-    average_dtype = response.dtype if response.dtype.kind == "f" else np.float64
-    average = answer.total.mean.astype(average_dtype, copy=False)
-    return average, None if answer.curves is None else answer.curves.astype(response.dtype, copy=False)
+    average = answer.total.mean.astype(dtype if dtype.kind == "f" else np.float64, copy=False)
+    return average, None if answer.curves is None else answer.curves.astype(dtype, copy=False)
+
+
+def response_model(estimator: Any, table: Table, response_method: str) -> tuple[Model, np.dtype[Any]]:
+    """The estimator as the engine asks it, and the type of number it answers with."""
+    methods: Any = response_method
+    if response_method == "auto":
+        methods = "predict" if is_regressor(estimator) else ["predict_proba", "decision_function"]
+    answer = partial(_response, estimator, methods)
+    probe = table.slice(0, PROBE_ROWS)
+    first = answer(probe.native)
+    outputs = tuple(range(first.shape[1]))
+    model = Model(
+        native=estimator,
+        kind="regressor" if is_regressor(estimator) else "classifier",
+        scale="response",
+        scale_label="prediction",
+        all_outputs=outputs,
+        selected=outputs,
+        columns=table.names,
+        notes=(),
+        parallel=False,  # n_jobs already computes several features at once
+        _answer=answer,
+        _form=RowForm(table.library),
+        _split=_split(estimator, methods, probe, first),
+    )
+    return model, first.dtype
+
+
+def _response(estimator: Any, methods: Any, rows: Any) -> NDArray[Any]:
+    values, _ = _get_response_values(estimator, rows, response_method=methods)
+    return np.asarray(values).reshape(rows.shape[0], -1)
+
+
+def _split(estimator: Any, methods: Any, probe: Table, whole: NDArray[Any]) -> _SplitModel | None:
+    """A pipeline taken apart so that unmoved columns are transformed once, if the parts give the whole."""
+    if not is_pipeline(unwrapped(estimator)):
+        return None
+    split = split_pipeline(estimator, probe)
+    if isinstance(split, NoSplit):
+        return None
+    answer: Callable[[Any], NDArray[Any]] = partial(_response, split.final, methods)
+    parts = answer(split.transform(probe))
+    if parts.shape != whole.shape or not np.allclose(parts, whole, rtol=1e-12, atol=0.0, equal_nan=True):
+        return None
+    return _SplitModel(split, answer)
 
 
 def moving_values(table: Table, position: int, values: NDArray[Any]) -> Mapping[Any, NDArray[Any]]:
@@ -82,14 +109,14 @@ def moving_values(table: Table, position: int, values: NDArray[Any]) -> Mapping[
     if values.dtype == dtype or np.can_cast(values.dtype, dtype, "same_kind"):
         return {name: values}
     own = values.astype(dtype)
-    if all(a == b for a, b in zip(own.tolist(), values.tolist())):
+    changed = [given for kept, given in zip(own.tolist(), values.tolist()) if kept != given]
+    if not changed:
         return {name: own}
-    lost = next(b for a, b in zip(own.tolist(), values.tolist()) if a != b)
     warnings.warn(
-        f"custom_values holds {lost!r} for column {name!r} of an array of {dtype}. scikit-learn would cut "
+        f"custom_values holds {changed[0]!r} for column {name!r} of an array of {dtype}. scikit-learn would cut "
         "it to that type and report the curve at a value it was not computed at; it is used as given here.",
         UserWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
     return {name: values}
 
@@ -99,9 +126,8 @@ def _check_levels(dtype: Any, name: Any, values: NDArray[Any]) -> None:
     levels = getattr(dtype, "categories", None)
     if levels is None:
         return
-    known = set(levels)
     for value in values.tolist():
-        if value not in known:
+        if value not in levels:
             raise InputTypeError(
                 complaint("custom_values", f"holds a value that is no category of column {name!r}", value,
                           did_you_mean(value, levels))

@@ -48,7 +48,12 @@ class Counted:
             memory=self.memory,
         ):
             yield Program.of(
-                Batch.of(self.sums, trees), group_of_column, mode, rows=self._usual_block, asked=asked
+                Batch.of(self.sums, trees),
+                group_of_column,
+                len(groups),
+                mode,
+                rows=self._usual_block,
+                asked=asked,
             )
 
     @property
@@ -66,7 +71,7 @@ class Counted:
                 mine = free.pop()
             except IndexError:
                 counters = np.zeros((program.n_counters, rows.n_segments), np.int64)
-                mine = (Workspace(rows, layout), aligned((program.n_buffers, rows.words)), counters)
+                mine = (Workspace(rows, layout), aligned((program.n_buffers + 1, rows.words)), counters)
                 made.append(mine)
             space, buffers, counters = mine
             space.load(*block, here=buffers[0])

@@ -127,8 +127,9 @@ class Regions:
 
 def _splits(program: Program, group: int) -> NDArray[np.int32]:
     batch = program.batch
-    of_node = np.where(batch.node_left >= 0, program.group_of_condition[batch.node_condition], -1)
-    return np.flatnonzero(of_node == group).astype(np.int32)
+    splits = np.flatnonzero(batch.node_left >= 0)
+    own = program.group_of_condition[batch.node_condition[splits]] == group
+    return splits[own].astype(np.int32)
 
 
 def grid_layout(program: Program) -> Layout:

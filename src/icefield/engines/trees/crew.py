@@ -6,7 +6,6 @@ thread, an error in a block) raises that flag and waits for the threads, so none
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,15 +16,6 @@ import numpy as np
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-
-
-def available_threads(asked: int | None) -> int:
-    """The number of threads asked for, or one for each core this process may use."""
-    if asked is not None:
-        return max(1, asked)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class Crew:

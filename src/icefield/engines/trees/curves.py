@@ -63,7 +63,7 @@ class Curves:
             sums, len(axes), JOINT, words=words, threads=crew.threads, segments=1, memory=memory
         ):
             batch = Batch.of(sums, trees)
-            program = Program.of(batch, group_of_column, JOINT, rows=self.block, scatter=True)
+            program = Program.of(batch, group_of_column, len(axes), JOINT, rows=self.block, scatter=True)
             self.parts.append(
                 _Part(program, find_updates(program, axes), program.leaf_output, program.leaf_value)
             )

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.engines import Answer, Moments, Question, Resources, Sample
-from icefield.engines.brute import check_curves_fit, column_quantiles
+from icefield.engines.brute import check_fits, lane_quantiles
+from icefield.engines.pool import available_processors
 from icefield.engines.trees.averages import Counted, Family, family_averages, joint_averages
 from icefield.engines.trees.axes import EncodedAxis
-from icefield.engines.trees.crew import Crew, available_threads
+from icefield.engines.trees.crew import Crew
 from icefield.engines.trees.curves import Curves
 from icefield.engines.trees.program import TreeSums
 from icefield.engines.trees.rows import MOST_POSITIONS, WORD, Rows
@@ -52,7 +53,7 @@ class TreesEngine:
 
     def answer(self, questions: Sequence[Question], sample: Sample, resources: Resources) -> list[Answer]:
         for question in questions:
-            check_curves_fit(question, len(self.selected), resources.memory)
+            check_fits(question, sample.n_rows, len(self.selected), resources.memory)
         if sample.n_rows == 0:
             return [self._empty(question, sample) for question in questions]
         encoded = [[EncodedAxis.of(self.model, sample.table, axis) for axis in q.axes] for q in questions]
@@ -60,7 +61,7 @@ class TreesEngine:
         answers: list[Answer | None] = [None] * len(questions)
         with (
             Progress("walking the trees", total=work) as progress,
-            Crew(available_threads(resources.threads)) as crew,
+            Crew(resources.threads or available_processors()) as crew,
         ):
             counted = [i for i, q in enumerate(questions) if self._by_counts(q)]
             averages = self._averages([encoded[i] for i in counted], sample, resources, crew, progress)
@@ -157,7 +158,7 @@ class TreesEngine:
         for box in _boxes(question.shape, fitting):
             part = [axis.part(b.start, b.stop) for axis, b in zip(axes, box)]
             size = int(np.prod([a.size for a in part]))
-            kept = np.empty((sample.n_rows, len(self.selected), size))
+            kept = np.empty((len(self.selected), size, sample.n_rows))
             _put(whole, self._reduced(question, part, sample, resources, crew, kept), (..., *box))
         return whole
 
@@ -179,7 +180,7 @@ class TreesEngine:
         def reduce(start: int, stop: int, raw: Float) -> list[Moments]:
             values = self._response(raw)
             if kept is not None:
-                kept[start:stop] = values
+                kept[:, :, start:stop] = values.transpose(1, 2, 0)
             return list(_moments(values, sample, start, stop, spread))
 
         curves = Curves(self.model, self.sums, axes, crew, resources.memory)
@@ -188,11 +189,11 @@ class TreesEngine:
         answer = Answer(*(lambda total, *groups: (total, groups))(*[_shaped(m, shape) for m in moments]))
         if kept is not None:
             weights, codes, wanted = sample.weights, sample.codes, question.quantiles
-            answer.quantiles = column_quantiles(kept, wanted, weights).reshape(-1, *shape)
+            answer.quantiles = lane_quantiles(kept, wanted, weights).reshape(-1, *shape)
             answer.group_quantiles = tuple(
-                column_quantiles(kept[codes == g], wanted, None if weights is None else weights[codes == g])
+                lane_quantiles(kept[..., own], wanted, None if weights is None else weights[own])
                 .reshape(-1, *shape)
-                for g in range(sample.n_groups)
+                for own in (codes == g for g in range(sample.n_groups))
             )  # fmt: skip
         return answer
 

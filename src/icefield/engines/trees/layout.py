@@ -40,7 +40,7 @@ class Layout:
     member_start: NDArray[np.int64]
     members: NDArray[np.int32]
     condition_row: NDArray[np.int32]  # by the forest's condition: row of bits, -1: none
-    condition_code: NDArray[np.int32]  # by the forest's condition: column, test, is set, missing left
+    condition_code: NDArray[np.int32]  # by the forest's condition: column, then see `goes_left`
     set_table: NDArray[np.uint8]
 
     @property
@@ -94,14 +94,14 @@ def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) 
     n = keys.shape[1]
 
     condition_row = np.full(forest.condition_column.size, -1, np.int32)
-    condition_code = np.zeros((forest.condition_column.size, 4), np.int32)
+    condition_code = np.zeros((forest.condition_column.size, 5), np.int32)
     condition_code[coded, 0] = owner
-    condition_code[coded, 2] = is_set
-    condition_code[coded, 3] = forest.condition_missing_left[coded]
-    cuts, code_rows, tables, row_members = [], [], [], []
+    condition_code[coded, 4] = forest.condition_missing_left[coded]
+    cuts, code_rows, row_members = [], [], []
+    tables = [np.zeros(1, np.uint8)]  # the first place is what numeric conditions look up
     row_conditions = []
     row_start = np.zeros(n + 1, np.int64)
-    table_size = 0
+    table_size = 1
     by_owner = np.argsort(owner, kind="stable")
     owner_start = np.searchsorted(owner[by_owner], np.arange(n + 1))
     for v in range(n):
@@ -114,7 +114,7 @@ def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) 
                 table = np.zeros(column_cuts.size + 1, np.uint8)
                 table[number] = 1
                 tables.append(table)
-                condition_code[condition, 1] = table_size
+                condition_code[condition, 1:4] = -1, table_size, column_cuts.size
                 table_size += table.size
             rows = own[packed[own]]
             row_members += [number for condition, number in zip(own, numbers) if packed[condition]]
@@ -164,7 +164,7 @@ def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) 
         members=np.concatenate([np.zeros(0, np.int32), *row_members]).astype(np.int32),
         condition_row=condition_row,
         condition_code=condition_code,
-        set_table=np.concatenate([np.zeros(0, np.uint8), *tables]),
+        set_table=np.concatenate(tables),
     )
 
 

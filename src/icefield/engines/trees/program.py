@@ -138,6 +138,7 @@ class Program:
         cls,
         batch: Batch,
         group_of_column: NDArray[np.int32],
+        n_groups: int,
         mode: int,
         *,
         rows: int,
@@ -147,7 +148,6 @@ class Program:
         """Plan the walk of a batch over blocks of so many rows."""
         forest = batch.forest
         group_of_condition = group_of_column[forest.condition_column].astype(np.int32)
-        n_groups = int(group_of_column.max(initial=-1)) + 1
         is_split = batch.node_left >= 0
         in_list = is_split & (batch.leaves_below * float(rows) < LIST_ROWS * batch.tree_leaves.astype(float))
         if mode == PAIRS:

@@ -105,7 +105,7 @@ class Workspace:
         self.codes = np.empty((layout.n_columns, words * WORD), np.int32)
         self.bits = aligned((layout.n_rows, words))
         self.columns = np.arange(layout.n_columns, dtype=np.int32)
-        self.planes = aligned((rows.weights.n_planes, words))
+        self.planes = aligned((max(rows.weights.n_planes, rows.n_segments > 1), words))
         self.weight_of = np.ones(words * WORD, np.int64)
         self.segment_of = np.zeros(words * WORD, np.int32)
         self.segments = np.array([0, words], np.int64)
@@ -122,6 +122,8 @@ class Workspace:
             self.weight_of[position] = values
             for plane in range(rows.weights.n_planes):
                 self.planes[plane] = bit_mask(position[(values >> plane) & 1 == 1], rows.words)
+        elif rows.n_segments > 1:
+            self.planes[0] = here
         return position
 
     def load_matrix(self, matrix: Float, position: NDArray[np.int32], here: NDArray[np.uint64]) -> None:

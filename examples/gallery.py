@@ -1,0 +1,275 @@
+"""Every kind of picture icefield draws, for real data, as PNG and as interactive HTML.
+
+    python examples/gallery.py [folder]
+
+Bike sharing, Titanic and California housing are read from the folder named by ICEFIELD_DATA, or from
+``../shared/data`` beside the project; where they are absent, data that comes with scikit-learn stands in.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+
+import icefield
+from icefield.ale import ale
+from icefield.importance import importance
+from icefield.interactions import interactions
+from icefield.plots import plot_many, plot_pd_ale, plot_regions
+
+ROWS = 800  # enough for smooth pictures, few enough to wait for
+Draw = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A fitted model with its data, and which columns play which part in the pictures."""
+
+    name: str
+    model: Any
+    rival: Any
+    X: pd.DataFrame
+    number: str
+    second: str
+    category: str
+    other_category: str
+    group: str
+    colour: str
+    title: str
+    levels: str | None = None
+    date: str | None = None
+    missing: str | None = None
+    target: Any = None
+
+    def explainer(self, model: Any = None, **choices: Any) -> icefield.Explainer:
+        return icefield.Explainer(model or self.model, self.X, target=self.target, **choices)
+
+
+def pictures(study: Study) -> Iterator[tuple[str, Draw]]:
+    """A name and a function that draws, for every kind of picture."""
+    ex = study.explainer()
+    grouped = study.explainer(by=study.group)
+    curve = ex.partial_dependence(study.number, quantiles=[0.1, 0.9])
+    curves = ex.ice(study.number, rows=400)
+    rows = [int(r) for r in curves.rows[:2]]
+    levels = ex.partial_dependence(study.category)
+    surface = ex.partial_dependence(study.number, study.second)
+    mixed = ex.partial_dependence(study.category, study.number)
+
+    # One feature.
+    yield "curve", lambda **o: curve.plot(title=study.title, **o)
+    yield "curve_std_rug", lambda **o: curve.plot(spread="std", data="rug", **o)
+    yield "curve_se_deciles", lambda **o: curve.plot(spread="se", data="deciles", **o)
+    yield "levels_dots", lambda **o: levels.plot(sort="value", **o)
+    yield "levels_bars", lambda **o: levels.plot(kind="bars", **o)
+    if study.levels:
+        many = ex.partial_dependence(study.levels)
+        yield "levels_many", lambda **o: many.plot(kind="dots", sort="value", top=15, **o)
+    if study.date:
+        dated = ex.partial_dependence(study.date)
+        yield "dates", lambda **o: dated.plot(**o)
+    if study.missing:
+        gaps = ex.partial_dependence(study.missing)
+        yield "missing", lambda **o: gaps.plot(**o)
+
+    # Individual curves.
+    yield "ice", lambda **o: curves.plot(highlight=rows, **o)
+    yield "ice_centered_coloured", lambda **o: curves.plot(center=True, color_by=study.colour, **o)
+    yield "ice_by_category", lambda **o: curves.plot(color_by=study.category, **o)
+    yield "ice_derivative", lambda **o: curves.plot(derivative=True, **o)
+    yield "ice_density", lambda **o: curves.plot(curves="density", **o)
+    yield "ice_levels", lambda **o: ex.ice(study.category, rows=200).plot(**o)
+
+    # Two features.
+    yield "contour", lambda **o: surface.plot(**o)
+    yield "contour_points", lambda **o: surface.plot(data="points", mask=None, **o)
+    yield "heatmap", lambda **o: surface.plot(kind="heatmap", mask="density", **o)
+    yield "surface", lambda **o: surface.plot(kind="surface", **o)
+    yield "lines", lambda **o: surface.plot(kind="lines", **o)
+    yield "interaction", lambda **o: surface.plot(interaction=True, **o)
+    yield "number_by_category", lambda **o: mixed.plot(**o)
+    yield "number_by_category_heatmap", lambda **o: mixed.plot(kind="heatmap", **o)
+    crossed = ex.partial_dependence(study.category, study.other_category)
+    yield "category_by_category", lambda **o: crossed.plot(**o)
+
+    # Groups and models.
+    by_group = grouped.partial_dependence(study.number)
+    yield "groups", lambda **o: by_group.plot(**o)
+    yield "groups_side", lambda **o: by_group.plot(layout="side", **o)
+    both = icefield.compare.compare({"boosting": ex, "forest": study.explainer(study.rival)})
+    compared = both.partial_dependence(study.number)
+    yield "models", lambda **o: compared.plot(spread=None, **o)
+    yield "models_surfaces", lambda **o: both.partial_dependence(study.number, study.second).plot(**o)
+
+    # Summaries.
+    ranking = importance(ex)
+    yield "importance", lambda **o: ranking.plot(**o)
+    top = list(dict.fromkeys(ranking["feature"].tolist()))[:6]
+    effects = [ranking.effects[name] for name in top]
+    yield "many", lambda **o: plot_many(effects, **o)
+    pairs = interactions(ex, top[:5], rows=100)
+    yield "interactions", lambda **o: pairs.plot(**o)
+    local = ale(ex, study.number)
+    yield "pd_ale", lambda **o: plot_pd_ale(curve, local, **o)
+    regions = {f"{study.group} = {label}": effect for label, effect in by_group.groups.items()}
+    yield "regions", lambda **o: plot_regions(by_group, regions, **o)
+
+
+def classes() -> Iterator[tuple[str, Draw]]:
+    """Several outputs: the three classes of iris."""
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    names = np.array(["setosa", "versicolor", "virginica"], dtype=object)[y]
+    model = RandomForestClassifier(n_estimators=50, min_samples_leaf=3, random_state=0).fit(X, names)
+    ex = icefield.Explainer(model, X, target="all")
+    yield "classes", lambda **o: ex.partial_dependence("petal length (cm)").plot(spread=None, **o)
+    yield "classes_side", lambda **o: ex.ice("petal length (cm)").plot(**o)
+    yield (
+        "classes_surfaces",
+        lambda **o: ex.partial_dependence("petal length (cm)", "petal width (cm)").plot(**o),
+    )
+
+
+# --- data ------------------------------------------------------------------------------------------
+
+
+def data_folder() -> Path | None:
+    """Where the real data is, or None."""
+    beside = Path(__file__).resolve().parents[1].parent / "shared" / "data"
+    folder = Path(os.environ.get("ICEFIELD_DATA", beside))
+    return folder if (folder / "titanic.csv").exists() else None
+
+
+def bike(folder: Path) -> Study:
+    """Hourly rentals; the date is a date, which a small wrapper turns into days for the model."""
+    data = pd.read_csv(folder / "bike_hour.csv", parse_dates=["dteday"]).sample(6000, random_state=0)
+    season = {1: "winter", 2: "spring", 3: "summer", 4: "autumn"}
+    sky = {1: "clear", 2: "mist", 3: "light rain or snow", 4: "heavy rain"}
+    X = pd.DataFrame({
+        "hour": data.hr, "date": data.dteday, "temperature": data.temp * 41, "humidity": data.hum * 100,
+        "wind": data.windspeed * 67, "working day": data.workingday.astype(bool),
+        "season": pd.Categorical(data.season.map(season), list(season.values())),
+        "weather": pd.Categorical(data.weathersit.map(sky), list(sky.values())),
+    })  # fmt: skip
+
+    def prepared(rows: pd.DataFrame) -> pd.DataFrame:
+        days = (rows["date"] - pd.Timestamp("2011-01-01")).dt.days
+        return rows.assign(date=days, season=rows["season"].cat.codes, weather=rows["weather"].cat.codes)
+
+    boosting = HistGradientBoostingRegressor(max_iter=200, random_state=0).fit(prepared(X), data.cnt)
+    forest = RandomForestRegressor(30, min_samples_leaf=5, random_state=0).fit(prepared(X), data.cnt)
+    X = X.head(ROWS)
+    return Study(
+        "bike", lambda rows: boosting.predict(prepared(rows)), lambda rows: forest.predict(prepared(rows)), X,
+        number="hour", second="temperature", category="weather", other_category="season", group="working day",
+        colour="temperature", title="Bike rentals by hour of day", levels="hour", date="date",
+    )  # fmt: skip
+
+
+def titanic(folder: Path) -> Study:
+    data = pd.read_csv(folder / "titanic.csv")
+    ports = {"C": "Cherbourg", "Q": "Queenstown", "S": "Southampton"}
+    X = pd.DataFrame({
+        "age": data.age, "fare": data.fare, "sex": data.sex.astype("category"),
+        "class": data.pclass.map({1: "first", 2: "second", 3: "third"}).astype("category"),
+        "port": data.embarked.map(ports).astype("category"), "siblings": data.sibsp, "parents": data.parch,
+    })  # fmt: skip
+    y = np.where(data.survived == 1, "survived", "died")
+    settings = {"categorical_features": "from_dtype", "random_state": 0}
+    model = HistGradientBoostingClassifier(max_iter=80, **settings).fit(X, y)
+    rival = HistGradientBoostingClassifier(max_iter=60, max_depth=2, **settings).fit(X, y)
+    return Study(
+        "titanic", model, rival, X, number="age", second="fare", category="class", other_category="port",
+        group="sex", colour="fare", title="Who survived the Titanic, by age", levels="siblings", missing="age",
+        target="survived",
+    )  # fmt: skip
+
+
+def california(folder: Path) -> Study:
+    data = pd.read_csv(folder / "california_housing.csv").sample(8000, random_state=0)
+    X = data.drop(columns="median_house_value").assign(
+        ocean_proximity=data.ocean_proximity.astype("category")
+    )
+    X["island or bay"] = data.ocean_proximity.isin(["ISLAND", "NEAR BAY"])
+    y = data.median_house_value
+    settings = {"categorical_features": "from_dtype", "random_state": 0}
+    model = HistGradientBoostingRegressor(max_iter=200, **settings).fit(X, y)
+    rival = HistGradientBoostingRegressor(max_iter=60, max_depth=2, **settings).fit(X, y)
+    return Study(
+        "california", model, rival, X.head(ROWS), number="median_income", second="housing_median_age",
+        category="ocean_proximity", other_category="island or bay", group="ocean_proximity", colour="latitude",
+        title="House values by median income", missing="total_bedrooms",
+    )  # fmt: skip
+
+
+def diabetes() -> Study:
+    """Bundled with scikit-learn: stands in where the real data is absent."""
+    frame = load_diabetes(as_frame=True, scaled=False)
+    X = frame.data.rename(columns={"s5": "log triglycerides", "bp": "blood pressure"})
+    X["sex"] = X["sex"] == 2
+    X["age group"] = pd.cut(
+        X["age"], [0, 35, 50, 65, 100], labels=["to 35", "36 to 50", "51 to 65", "over 65"]
+    )
+    X.loc[X.index % 9 == 0, "blood pressure"] = np.nan
+    settings = {"categorical_features": "from_dtype", "random_state": 0}
+    model = HistGradientBoostingRegressor(max_iter=60, **settings).fit(X, frame.target)
+    rival = HistGradientBoostingRegressor(max_iter=40, max_depth=2, **settings).fit(X, frame.target)
+    return Study(
+        "diabetes", model, rival, X, number="bmi", second="log triglycerides", category="age group",
+        other_category="sex", group="sex", colour="age", title="Progression of diabetes by body mass index",
+        missing="blood pressure",
+    )  # fmt: skip
+
+
+# --- writing ---------------------------------------------------------------------------------------
+
+
+def write(folder: Path, name: str, draw: Draw) -> None:
+    """One picture in both backends."""
+    drawn = draw()
+    figure = drawn if hasattr(drawn, "savefig") else drawn.get_figure()
+    figure.savefig(folder / f"{name}.png", dpi=110)
+    plt.close(figure)
+    draw(backend="plotly").write_html(folder / f"{name}.html", include_plotlyjs="directory")
+
+
+def main(folder: Path, only: list[str]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    data = data_folder()
+    studies: list[Callable[[], Study]] = [diabetes]
+    if data is not None:
+        studies = [lambda: bike(data), lambda: titanic(data), lambda: california(data)]
+    count = 0
+    for make in studies:
+        study = make()
+        for name, draw in pictures(study):
+            if not only or name in only or study.name in only:
+                write(folder, f"{study.name}_{name}", draw)
+                count += 1
+    for name, draw in classes():
+        if not only or name in only or "iris" in only:
+            write(folder, f"iris_{name}", draw)
+            count += 1
+    print(f"{count} pictures in {folder}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "gallery"), sys.argv[2:])

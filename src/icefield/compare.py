@@ -1,0 +1,251 @@
+"""Comparison: the same question asked of several models.
+
+`compare` takes Explainers or Effects by name. Given Explainers, a Comparison answers their
+questions (`partial_dependence`, `ice`, `ale`) for each of them on one shared grid and gives a
+Comparison of Effects; that one is drawn on shared axes and tabulated. Nothing is computed that one
+Explainer would not compute alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from icefield.columns import object_array
+from icefield.effect import Effect
+from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
+from icefield.frame import frame_of
+from icefield.plots.text import name_text
+
+
+class Comparison(Mapping[Any, Any]):
+    """Several Explainers, or several Effects of the same features, by name. Made by `compare`.
+
+    It is a mapping of name -> Explainer or Effect.
+    """
+
+    def __init__(self, members: Mapping[Any, Any]) -> None:
+        self._members = dict(members)
+
+    @property
+    def of_effects(self) -> bool:
+        """Whether this compares Effects (else Explainers)."""
+        return isinstance(next(iter(self._members.values())), Effect)
+
+    # --- asking every model --------------------------------------------------------------------
+
+    def partial_dependence(self, *features: Any, **options: Any) -> Comparison:
+        """`Explainer.partial_dependence` of every model, on the first model's grid unless one is given."""
+        return self._asked("partial_dependence", features, options)
+
+    def ice(self, *features: Any, **options: Any) -> Comparison:
+        """`Explainer.ice` of every model, on the first model's grid unless one is given."""
+        return self._asked("ice", features, options)
+
+    def ale(self, *features: Any, **options: Any) -> Comparison:
+        """`Explainer.ale` of every model."""
+        return self._asked("ale", features, options)
+
+    def _asked(self, question: str, features: tuple[Any, ...], options: dict[str, Any]) -> Comparison:
+        if self.of_effects:
+            raise InputTypeError(
+                f"This comparison holds Effects, which answer no further questions. Hint: {question}() needs "
+                "icefield.compare of Explainers."
+            )
+        answers: dict[Any, Effect] = {}
+        for name, explainer in self._members.items():
+            answers[name] = getattr(explainer, question)(*features, **options)
+            if "grid" not in options and question != "ale":
+                # The same points for all, or a table could not put the models side by side.
+                grid = answers[name].grid
+                options = {**options, "grid": grid[0] if len(grid) == 1 else grid}
+        return Comparison(_comparable(answers))
+
+    # --- looking -------------------------------------------------------------------------------
+
+    def plot(self, *features: Any, **options: Any) -> Any:
+        """Draw the models on shared axes.
+
+        A comparison of Effects takes the options of `Effect.plot`; one of Explainers takes the features
+        too, as `partial_dependence` does, and draws these.
+        """
+        from icefield.plots import plot_comparison
+
+        if not self.of_effects:
+            if not features:
+                raise InputError(
+                    complaint("features", "are needed to draw a comparison of Explainers", features,
+                              'write comparison.plot("age")')
+                )  # fmt: skip
+            return self.partial_dependence(*features).plot(**options)
+        if features:
+            raise InputError(
+                complaint(
+                    "features", "are already chosen in a comparison of Effects", features, "leave them out"
+                )
+            )
+        return plot_comparison(self._members, **options)
+
+    def to_frame(self) -> Any:
+        """A tidy table: one row per model, output and grid point, in the first model's frame library."""
+        effects = self._effects("to_frame")
+        columns: dict[str, list[Any]] = {"model": []}
+        first = next(iter(effects.values()))
+        labels = _column_labels(first.features)
+        for label in ("output", *labels, "average", "std"):
+            columns[label] = []
+        for name, effect in effects.items():
+            shape = effect.average.shape[1:]
+            places = np.indices(shape).reshape(len(shape), -1)
+            for o, output in enumerate(effect.outputs):
+                columns["model"] += [str(name)] * places.shape[1]
+                columns["output"] += [str(output)] * places.shape[1]
+                for label, grid, at in zip(labels, effect.grid, places):
+                    columns[label] += list(grid[at])
+                columns["average"] += effect.average[o].ravel().tolist()
+                spread = np.full(places.shape[1], np.nan) if effect.std is None else effect.std[o].ravel()
+                columns["std"] += spread.tolist()
+        if not np.isfinite(np.array(columns["std"], dtype=np.float64)).any():
+            del columns["std"]
+        return frame_of({name: _column(values) for name, values in columns.items()}, first.library)
+
+    def difference(self, baseline: Any = None) -> Comparison:
+        """Every model's averages minus those of `baseline` (the first model by default), where grids agree."""
+        effects = self._effects("difference")
+        name = next(iter(effects)) if baseline is None else baseline
+        if name not in effects:
+            raise InputError(
+                complaint(
+                    "baseline", "names no member of the comparison", baseline, did_you_mean(name, effects)
+                )
+            )
+        base = effects[name]
+        found = {}
+        for other, effect in effects.items():
+            if other == name:
+                continue
+            if effect.average.shape != base.average.shape or not all(
+                _same_points(a, b) for a, b in zip(effect.grid, base.grid)
+            ):
+                raise InputError(
+                    f"{name_text(other)!r} and {name_text(name)!r} were asked at different grid points. "
+                    "Hint: compare(explainers).partial_dependence(...) asks all at the same ones."
+                )
+            found[other] = replace(
+                effect, average=effect.average - base.average, std=None, se=None, quantiles=None, individual=None,
+                rows=None, row_values=None, groups={}, scale_label=f"difference in {effect.scale_label}",
+            )  # fmt: skip
+        return Comparison(found)
+
+    def _effects(self, method: str) -> dict[Any, Effect]:
+        if not self.of_effects:
+            raise InputTypeError(
+                f"{method}() needs effects. Hint: ask first, comparison.partial_dependence(...).{method}()."
+            )
+        return self._members
+
+    def __getitem__(self, name: Any) -> Any:
+        return self._members[name]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._members)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __repr__(self) -> str:
+        names = ", ".join(name_text(name, 30) for name in self._members)
+        if not self.of_effects:
+            return f"Comparison of {len(self)} Explainers: {names}"
+        features = next(iter(self._members.values())).features
+        return f"Comparison of {len(self)} effects of {name_text(tuple(features))}: {names}"
+
+
+def compare(members: Mapping[Any, Any]) -> Comparison:
+    """Put several models side by side.
+
+    Parameters
+    ----------
+    members : mapping of name -> Explainer, or of name -> Effect of the same features
+
+    Examples
+    --------
+    >>> import icefield
+    >>> X = np.array([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0]])
+    >>> steep = icefield.Explainer(lambda rows: 3 * rows[:, 0], X)
+    >>> flat = icefield.Explainer(lambda rows: 0 * rows[:, 0], X)
+    >>> both = compare({"steep": steep, "flat": flat}).partial_dependence(0)
+    >>> both["steep"].average.tolist(), both["flat"].average.tolist()
+    ([[3.0, 6.0, 9.0]], [[0.0, 0.0, 0.0]])
+    """
+    if not isinstance(members, Mapping):
+        raise InputTypeError(
+            complaint("members", "must map names to Explainers or Effects", members,
+                      'write compare({"forest": explainer_1, "boosting": explainer_2})')
+        )  # fmt: skip
+    if not members:
+        raise InputError(complaint("members", "must hold at least one Explainer or Effect", members))
+    effects = [isinstance(member, Effect) for member in members.values()]
+    if all(effects):
+        return Comparison(_comparable(dict(members)))
+    if any(effects):
+        raise InputTypeError(
+            complaint(
+                "members",
+                "must hold either Explainers or Effects, not both",
+                members,
+                "ask each Explainer first",
+            )
+        )
+    for name, member in members.items():
+        if not hasattr(member, "partial_dependence"):
+            raise InputTypeError(
+                complaint("members", f"must hold Explainers or Effects, and {name!r} is neither", member,
+                          "write icefield.Explainer(model, X)")
+            )  # fmt: skip
+    return Comparison(members)
+
+
+def _comparable(effects: dict[Any, Effect]) -> dict[Any, Effect]:
+    """Effects that may share axes: of the same features, in the same view, with the same number of outputs."""
+    first_name, first = next(iter(effects.items()))
+    for name, effect in effects.items():
+        for what, mine, other in (
+            ("features", effect.features, first.features),
+            ("view", effect.view, first.view),
+            ("number of outputs", len(effect.outputs), len(first.outputs)),
+            ("scale", effect.scale, first.scale),
+        ):
+            if mine != other:
+                raise InputError(
+                    complaint("members", f"must agree in their {what}: {first_name!r} has {other!r}, {name!r} has another", mine)
+                )  # fmt: skip
+    return effects
+
+
+def _same_points(a: Any, b: Any) -> bool:
+    if len(a) != len(b):
+        return False
+    return [str(v) for v in a] == [str(v) for v in b]
+
+
+def _column_labels(features: tuple[Any, ...]) -> list[str]:
+    taken = {"model", "output", "average", "std"}
+    labels = []
+    for feature in features:
+        label = str(feature)
+        while label in taken:
+            label += "_"
+        taken.add(label)
+        labels.append(label)
+    return labels
+
+
+def _column(values: list[Any]) -> Any:
+    kinds = {type(v) for v in values}
+    if kinds <= {str} or len(kinds) != 1:
+        return object_array(values)
+    return np.array(values)

@@ -1,0 +1,147 @@
+"""The conditional view: what was observed and predicted *where the data is*, beside PD and ALE.
+
+Means over the rows of a bin mix a feature's effect with everything that goes with it (the M-plot).
+That is no effect, but it is what a reader compares effects with; so one table per feature holds the
+observed and predicted means, the partial dependence, the ALE and the weight of each bin or level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.ale import ale
+from icefield.curves import BRUTE_ROWS
+from icefield.display import value_text
+from icefield.distribution import weighted_quantiles
+from icefield.effect import Effect
+from icefield.frame import ORDERED_KINDS, object_array
+from icefield.grid import with_missing_last
+from icefield.inquiry import features_found
+from icefield.observations import observed_outputs
+from icefield.placing import predict_rows
+from icefield.steps import Steps, feature_steps
+from icefield.support import ale_at
+from icefield.tables import ResultTable, labels_column
+
+if TYPE_CHECKING:
+    from icefield.explainer import Explainer
+    from icefield.features import Feature
+
+Float = NDArray[np.float64]
+BINS = 20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Conditional(ResultTable):
+    """One row per bin or level and output.
+
+    Columns: ``output``, ``bin`` (in words), ``value`` (a typical value: the bin's median, or the level), ``weight``,
+    ``observed`` (when ``y`` is known), ``predicted``, ``pd`` and ``ale``. The ALE is shifted to the mean
+    prediction, so that all columns share one scale.
+    """
+
+    feature: Any
+    effects: Mapping[str, Effect]
+
+    @property
+    def shown(self) -> Mapping[str, NDArray[Any]]:
+        hidden = {"value"} | ({"output"} if len(self.effects["predicted"].outputs) == 1 else set())
+        return {name: values for name, values in self.columns.items() if name not in hidden}
+
+    def plot(self, **options: Any) -> Any:
+        """Observed, predicted, PD and ALE in one panel."""
+        from icefield.plots import plot_comparison
+
+        return plot_comparison(self.effects, **options)
+
+
+def conditional(explainer: Explainer, feature: Any, *, bins: Any = BINS, rows: Any = None) -> Conditional:
+    """Observed and predicted means per bin of a feature, with PD and ALE.
+
+    Parameters
+    ----------
+    explainer : the model and its data
+    feature : one feature
+    bins : number of quantile bins, or the edges; categories have their levels
+    rows : rows the partial dependence averages over; by default all, or a seeded sample where each
+        row costs predictions. Means per bin are always over all rows
+    """
+    (found,) = features_found(explainer, [feature])
+    weights = np.ones(explainer.table.n_rows) if explainer.weights is None else explainer.weights
+    steps = feature_steps(explainer, found, bins, "given", weights)
+    bin_of, labels, values = _bins(found, steps, weights)
+    predicted = predict_rows(explainer.model, explainer.table)
+    observed, reason = observed_outputs(explainer)
+    inside = bin_of >= 0
+    mass: Float = np.bincount(bin_of[inside], weights[inside], minlength=len(labels)).astype(np.float64)
+    brute = explainer.plan.engine.name == "brute" and explainer.table.n_rows > BRUTE_ROWS
+    limit = BRUTE_ROWS if rows is None and brute else rows
+    pd = explainer.partial_dependence(feature, grid=values, rows=limit, spread=False)
+    local = ale(explainer, feature, bins=bins, order="given")
+    mean = np.average(predicted, axis=0, weights=weights)
+    accumulated = np.stack([ale_at(local, o, values) + mean[o] for o in range(len(mean))])
+    arrays = {
+        "observed": None if observed is None else _means(bin_of, observed, weights, mass),
+        "predicted": _means(bin_of, predicted, weights, mass),
+        "pd": pd.average,
+        "ale": accumulated,
+    }
+    outputs = explainer.model.outputs
+    columns: dict[str, NDArray[Any]] = {
+        "output": labels_column([o for o in outputs for _ in labels]),
+        "bin": object_array(labels * len(outputs)),
+        "value": np.concatenate([values] * len(outputs)),
+        "weight": np.tile(mass, len(outputs)),
+    }
+    columns |= {name: array.ravel() for name, array in arrays.items() if array is not None}
+    plain = replace(pd, weight=mass, groups={}, by=None, std=None, se=None)
+    effects = {name: replace(plain, average=array) for name, array in arrays.items() if array is not None}
+    notes = [f"means over {explainer.table.n_rows:,} rows; PD over {pd.n_rows:,}"]
+    if observed is None and explainer.y is not None:
+        notes.append(f"no observed means: {reason}")
+    return Conditional(
+        columns=columns,
+        title=f"{found.label}: what the data shows and what the model does, on {explainer.model.scale_label}",
+        notes=tuple(notes),
+        library=explainer.table.library,
+        feature=found.label,
+        effects=effects,
+    )
+
+
+def _bins(feature: Feature, steps: Steps, weights: Float) -> tuple[NDArray[np.intp], list[str], NDArray[Any]]:
+    """Each row's bin (-1: none), the bins in words, and a typical value of each; missing last."""
+    column = feature.column
+    if feature.kind in ORDERED_KINDS and steps.n_steps > 0:
+        bin_of = np.where(steps.known, steps.step_of[:, 0], -1)
+        edges = [value_text(v) for v in steps.nodes]
+        labels = [f"{'[' if i == 0 else '('}{edges[i]}, {edges[i + 1]}]" for i in range(steps.n_steps)]
+        values = np.concatenate(
+            [
+                weighted_quantiles(column.values[bin_of == b], np.array([0.5]), weights[bin_of == b])
+                for b in range(steps.n_steps)
+            ]
+        )
+    else:
+        bin_of = np.where(steps.known, steps.end_of, -1)
+        labels = [value_text(v) for v in steps.nodes]
+        values = steps.nodes
+    gone = column.missing & (weights > 0)
+    if gone.any():
+        bin_of = np.where(gone, len(labels), bin_of)
+        labels.append("missing")
+        values = with_missing_last(values)
+    return bin_of, labels, values
+
+
+def _means(bin_of: NDArray[np.intp], values: Float, weights: Float, mass: Float) -> Float:
+    inside = bin_of >= 0
+    out = np.zeros((values.shape[1], len(mass)))
+    for o in range(values.shape[1]):
+        out[o] = np.bincount(bin_of[inside], (weights * values[:, o])[inside], minlength=len(mass))
+    return out / mass

@@ -1,0 +1,207 @@
+"""Rows as points in the few dimensions that matter for a feature: ranks, levels, a linear guess.
+
+Numbers and times become their ranks among the data (0 to 1), categories indicators that stand one
+apart. Of the other columns only those associated with the moved features are kept, and the moved
+features' linear prediction from all of them; so distances between points say whether a feature's value fits the rest
+of its row, however many unrelated columns there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.features import Feature
+from icefield.frame import ORDERED_KINDS, Column, is_missing_value
+
+if TYPE_CHECKING:
+    from icefield.explainer import Explainer
+
+Float = NDArray[np.float64]
+KEPT = 2  # other columns beside each moved feature
+LEAST = 0.10  # association below which a column says nothing about the feature
+APART = 1.0  # distance between two levels, and between missing and known; ranks span 1
+RIDGE = 1e-6
+GROUPS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Association:
+    """The data as points around the moved features.
+
+    Attributes
+    ----------
+    matrix : ``(rows, coordinates)``; the first blocks are the moved features' own
+    own_columns : per moved feature, the range of its own coordinates
+    names : what the coordinates are, in words
+    ranked : per moved feature, its sorted known values (numbers), or None
+    correlation : multiple correlation of the first moved feature with the other columns
+    related : columns associated with the first moved feature, strongest first
+    """
+
+    matrix: Float
+    own_columns: tuple[tuple[int, int], ...]
+    names: tuple[str, ...]
+    ranked: tuple[NDArray[Any] | None, ...]
+    correlation: float
+    related: tuple[tuple[Any, float], ...]
+
+
+def association(explainer: Explainer, features: Sequence[Feature], rows: NDArray[np.intp]) -> Association:
+    """Describe sampled rows around the moved features."""
+    moving = {column for feature in features for column in feature.columns}
+    others = [c for c in explainer.model.columns if c not in moving]
+    columns = {name: explainer.table.column(name) for name in others}
+    encoded = {name: _encoded(column, rows) for name, column in columns.items() if column.kind != "other"}
+    own = [_encoded(feature.column, rows) for feature in features]
+    blocks, names, ranges, at = list(own), [str(f.label) for f in features], [], 0
+    for block in own:
+        ranges.append((at, at + block.shape[1]))
+        at += block.shape[1]
+    kept: set[Any] = set()
+    first_related: tuple[tuple[Any, float], ...] = ()
+    correlation = 0.0
+    for number, (feature, block) in enumerate(zip(features, own)):
+        guess, fitted = _linear_guess(block, encoded)
+        related = _related(block, encoded)
+        if number == 0:
+            correlation, first_related = fitted, related
+        if fitted >= np.sqrt(LEAST) and len(related) > 1:
+            blocks.append(guess)
+            names.append(f"linear guess of {feature.label}")
+        for name, _ in related[:KEPT]:
+            if name not in kept:
+                kept.add(name)
+                blocks.append(encoded[name])
+                names.append(str(name))
+    ranked = tuple(_ranked_values(feature.column, rows) for feature in features)
+    return Association(
+        np.concatenate(blocks, axis=1), tuple(ranges), tuple(names), ranked, correlation, first_related
+    )
+
+
+def ranks_among(feature: Feature, values: NDArray[Any], found: Association, which: int) -> Float:
+    """Coordinates of grid values of the `which`-th moved feature, ``(values, its coordinates)``."""
+    ranked = found.ranked[which]
+    gone = np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
+    if values.dtype.kind in "mM":
+        gone = np.isnat(values)
+    if ranked is not None:
+        known = _numbers(values, gone)
+        return _with_missing(_mid_ranks(known, ranked), gone)
+    levels = {level: i for i, level in enumerate(feature.column.levels.tolist())}
+    width = found.own_columns[which][1] - found.own_columns[which][0]
+    out = np.zeros((len(values), width))
+    for row, (value, missing) in enumerate(zip(values.tolist(), gone)):
+        out[row, width - 1 if missing else levels.get(value, width - 1)] = APART / np.sqrt(2.0)
+    return out
+
+
+def _encoded(column: Column, rows: NDArray[np.intp]) -> Float:
+    ranked = _ranked_values(column, rows)
+    gone = column.missing[rows]
+    if ranked is not None:
+        return _with_missing(_mid_ranks(_numbers(column.values[rows], gone), ranked), gone)
+    codes = np.where(gone, len(column.levels), column.codes[rows])
+    out = np.zeros((len(rows), len(column.levels) + 1))
+    out[np.arange(len(rows)), codes] = APART / np.sqrt(2.0)
+    return out
+
+
+def _ranked_values(column: Column, rows: NDArray[np.intp]) -> Float | None:
+    if column.kind not in ORDERED_KINDS:
+        return None
+    gone = column.missing[rows]
+    return np.sort(_numbers(column.values[rows][~gone], gone[~gone]))
+
+
+def _numbers(values: NDArray[Any], gone: NDArray[np.bool_]) -> Float:
+    if values.dtype.kind in "mM":
+        return values.astype(np.int64).astype(np.float64)
+    if values.dtype == object:
+        return np.array([0.0 if g else float(v) for v, g in zip(values.tolist(), gone)])
+    return np.where(gone, 0.0, values.astype(np.float64))
+
+
+def _mid_ranks(values: Float, ranked: Float) -> Float:
+    """Share of the data below a value, ties counting half; values beyond the data go on linearly."""
+    if not len(ranked):
+        return np.zeros(len(values))
+    below, upto = np.searchsorted(ranked, values, "left"), np.searchsorted(ranked, values, "right")
+    rank = 0.5 * (below + upto) / len(ranked)
+    distinct, first = np.unique(ranked, return_index=True)
+    if len(distinct) > 1:
+        # Between two neighbouring data values a rank would not move: interpolate instead.
+        last = np.append(first[1:], len(ranked))
+        rank = np.interp(values, distinct, 0.5 * (first + last) / len(ranked))
+        span = float(distinct[-1] - distinct[0])
+        rank = (
+            rank
+            + np.maximum(values - distinct[-1], 0.0) / span
+            - np.maximum(distinct[0] - values, 0.0) / span
+        )
+    return rank
+
+
+def _with_missing(rank: Float, gone: NDArray[np.bool_]) -> Float:
+    """A rank and whether it is missing; a missing value stands apart from all known ones."""
+    return np.column_stack([np.where(gone, 0.5, rank), np.where(gone, APART, 0.0)])
+
+
+def _linear_guess(block: Float, encoded: dict[Any, Float]) -> tuple[Float, float]:
+    """Ridge prediction of a block of coordinates from all others, and the adjusted multiple correlation."""
+    if not encoded:
+        return block * 0.0, 0.0
+    design = np.concatenate(list(encoded.values()), axis=1)
+    design = design - design.mean(axis=0)
+    design = design[:, design.std(axis=0) > 1e-12]
+    target = block - block.mean(axis=0)
+    total = float(np.square(target).sum())
+    if total == 0 or design.shape[1] == 0:
+        return block * 0.0, 0.0
+    gram = design.T @ design + RIDGE * len(design) * np.eye(design.shape[1])
+    guess = design @ np.linalg.solve(gram, design.T @ target)
+    freedom = len(design) - design.shape[1] - 1
+    if freedom <= 0:
+        return guess, 0.0
+    left = float(np.square(target - guess).sum()) / total
+    explained = max(0.0, 1.0 - left * (len(design) - 1) / freedom)
+    return guess, float(np.sqrt(explained))
+
+
+def _related(block: Float, encoded: dict[Any, Float]) -> tuple[tuple[Any, float], ...]:
+    """Other columns by how much of the feature's variance their groups explain, or the other way round."""
+    found = []
+    for name, other in encoded.items():
+        either = max(_explained_by_groups(block, other), _explained_by_groups(other, block))
+        if either >= LEAST:
+            found.append((name, either))
+    return tuple(sorted(found, key=lambda pair: -pair[1]))
+
+
+def _explained_by_groups(target: Float, by: Float) -> float:
+    """Adjusted share of the target's variance between groups of another column."""
+    codes = by.argmax(axis=1) if by.shape[1] != 2 else _groups_of_ranks(by)
+    codes = np.unique(codes, return_inverse=True)[1]
+    count = np.bincount(codes)
+    if len(count) < 2 or len(codes) - len(count) < 2:
+        return 0.0
+    apart = target - target.mean(axis=0)
+    total = float(np.square(apart).sum())
+    if total == 0:
+        return 0.0
+    sums = np.zeros((len(count), apart.shape[1]))
+    np.add.at(sums, codes, apart)
+    between = float((np.square(sums).sum(axis=1) / count).sum()) / total
+    return max(0.0, 1.0 - (1.0 - between) * (len(codes) - 1) / (len(codes) - len(count)))
+
+
+def _groups_of_ranks(block: Float) -> NDArray[np.intp]:
+    if set(np.unique(block[:, 0])) <= {0.0, APART / np.sqrt(2.0)}:
+        return block.argmax(axis=1)  # a boolean without missing values has two indicators
+    group = np.clip((block[:, 0] * GROUPS).astype(np.intp), 0, GROUPS - 1)
+    return np.where(block[:, 1] > 0, GROUPS, group)

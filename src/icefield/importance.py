@@ -1,0 +1,224 @@
+"""Importance: how much a feature moves the predictions, by its curves and by its absence.
+
+The partial dependence's spread over the grid (Greenwell, Boehmke & McCarthy 2018) is the
+headline. Because an average can be flat while individual curves are not (Goldstein et al. 2015), the mean
+spread of the individual curves stands beside it, and, when targets are known, how much worse the
+model predicts when the feature's values are shuffled (Breiman 2001).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield import validate
+from icefield.curves import deviation, effects_with_curves, point_weights, shown_points
+from icefield.effect import Effect
+from icefield.errors import InputError, complaint
+from icefield.features import Feature
+from icefield.inquiry import features_found
+from icefield.observations import observed_outputs
+from icefield.placing import predict_rows, with_columns_of
+from icefield.tables import ResultTable, labels_column
+from icefield.wording import shape_words
+
+if TYPE_CHECKING:
+    from icefield.explainer import Explainer
+
+Float = NDArray[np.float64]
+PERMUTED_ROWS = 2_000
+REPEATS = 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Importance(ResultTable):
+    """Features by importance, one row per feature and output. `effects` holds the curves behind it.
+
+    Columns: ``feature``, ``output``, ``importance`` (spread of the partial dependence), ``individual`` (mean
+    spread of individual curves), ``strength`` and ``heterogeneity`` (in standard deviations of the
+    predictions), ``direction``, ``shape``, and, when ``y`` is known, ``permutation`` and
+    ``permutation_std`` (increase of the mean squared error).
+    """
+
+    effects: Mapping[Any, Effect]
+
+    @property
+    def shown(self) -> Mapping[str, NDArray[Any]]:
+        hidden = {"permutation_std", "strength"}
+        if len(set(self.columns["output"].tolist())) == 1:
+            hidden.add("output")
+        return {name: values for name, values in self.columns.items() if name not in hidden}
+
+    def plot(self, **options: Any) -> Any:
+        """Bars, longest first, with the shape of each effect; see `icefield.plots.plot_importance`."""
+        from icefield.plots import plot_importance
+
+        return plot_importance(self, **options)
+
+
+def importance(
+    explainer: Explainer,
+    features: Iterable[Any] | None = None,
+    *,
+    weighted: bool = False,
+    permutation: bool | None = None,
+    repeats: int = REPEATS,
+    grid: Any = None,
+    rows: Any = None,
+) -> Importance:
+    """Rank features by how much they move the predictions.
+
+    Parameters
+    ----------
+    explainer : the model and its data
+    features : which features; all of the model's by default
+    weighted : spread over the data's distribution of the feature instead of evenly over the grid
+    permutation : permutation importance too; by default when ``y`` was given
+    repeats : shuffles per feature
+    grid : grid of the curves, as in `Explainer.partial_dependence`
+    rows : average over these rows; by default all, or a seeded sample where each row costs predictions
+
+    Notes
+    -----
+    For numbers and times the spread is the standard deviation over the K grid points, with K - 1; for
+    categories and booleans a quarter of the range, which estimates a standard deviation for few levels. With
+    ``weighted=True`` both are the standard deviation over the data. The missing point takes no part.
+
+    References
+    ----------
+    B. M. Greenwell, B. C. Boehmke and A. J. McCarthy, "A simple and effective model-based variable
+    importance measure", arXiv:1805.04755 (2018).
+    """
+    asked = features_asked(explainer, features)
+    effects, note = effects_with_curves(explainer, asked, grid=grid, rows=rows)
+    shuffled, loss_note = _shuffled(explainer, asked, permutation, repeats, rows)
+    ranked = sorted(
+        range(len(effects)), key=lambda i: -float(np.nanmean(curve_importance(effects[i], weighted)))
+    )
+    columns = _columns(explainer, [effects[i] for i in ranked], weighted)
+    if shuffled is not None:
+        columns["permutation"] = np.concatenate([shuffled[i][0] for i in ranked])
+        columns["permutation_std"] = np.concatenate([shuffled[i][1] for i in ranked])
+    how = "standard deviation of the partial dependence over the data" if weighted else (
+        "standard deviation of the partial dependence over its grid, a quarter of the range for levels"
+    )  # fmt: skip
+    return Importance(
+        columns=columns,
+        title=f"Importance on {explainer.model.scale_label}: {how}",
+        notes=tuple(n for n in (note, loss_note, f"{explainer.plan.engine.name} engine: {explainer.plan.why}") if n),
+        library=explainer.table.library,
+        effects={effects[i].features[0]: effects[i] for i in ranked},
+    )  # fmt: skip
+
+
+def features_asked(explainer: Explainer, features: Iterable[Any] | None) -> list[Any]:
+    """The features a table is about, one or several as given; all of the model's by default."""
+    if isinstance(features, (str, int, Mapping)):
+        features = [features]
+    asked = list(explainer.model.columns if features is None else features)
+    if not asked:
+        raise InputError(complaint("features", "must name at least one feature", features))
+    return asked
+
+
+def curve_importance(effect: Effect, weighted: bool = False) -> Float:
+    """Spread of a one-way effect's average, per output."""
+    return _spread(effect, effect.average, weighted)
+
+
+def individual_importance(effect: Effect, weighted: bool = False, row_weights: Float | None = None) -> Float:
+    """Mean spread of the kept individual curves, per output."""
+    if effect.individual is None:
+        return np.full(len(effect.outputs), np.nan)
+    own = _spread(effect, effect.individual, weighted)
+    return np.average(own, axis=1, weights=row_weights)
+
+
+def _spread(effect: Effect, curves: Float, weighted: bool) -> Float:
+    known = curves[..., shown_points(effect)]
+    if weighted:
+        return np.asarray(deviation(known, point_weights(effect)))
+    if not effect.ordered[0]:
+        return np.asarray((known.max(axis=-1) - known.min(axis=-1)) / 4.0)
+    return known.std(axis=-1, ddof=1) if known.shape[-1] > 1 else np.zeros(known.shape[:-1])
+
+
+def _columns(explainer: Explainer, effects: Sequence[Effect], weighted: bool) -> dict[str, NDArray[Any]]:
+    outputs = explainer.model.outputs
+    readings = [reading for effect in effects for reading in effect.reading.each]
+    own = [
+        individual_importance(
+            e, weighted, None if explainer.weights is None or e.rows is None else explainer.weights[e.rows]
+        )
+        for e in effects
+    ]
+    return {
+        "feature": labels_column([e.features[0] for e in effects for _ in outputs]),
+        "output": labels_column([o for _ in effects for o in outputs]),
+        "importance": np.concatenate([curve_importance(e, weighted) for e in effects]),
+        "individual": np.concatenate(own),
+        "strength": np.array([r.strength for r in readings]),
+        "heterogeneity": np.array([np.nan if r.heterogeneity is None else r.heterogeneity for r in readings]),
+        "direction": labels_column([r.direction for r in readings]),
+        "shape": labels_column([shape_words(r) for r in readings]),
+    }
+
+
+# --- permutation -----------------------------------------------------------------------------------
+
+
+def _shuffled(
+    explainer: Explainer, asked: Sequence[Any], wanted: bool | None, repeats: int, rows: Any
+) -> tuple[list[tuple[Float, Float]] | None, str]:
+    if wanted is False:
+        return None, ""
+    validate.count("repeats", repeats)
+    observed, reason = observed_outputs(explainer)
+    if observed is None:
+        if wanted:
+            raise InputError(
+                f"Permutation importance compares predictions with observations, but {reason}. "
+                "Hint: pass y to Explainer, on the scale of the predictions."
+            )
+        return None, "" if explainer.y is None else f"no permutation importance: {reason}"
+    n_rows = explainer.table.n_rows
+    used = validate.row_positions(
+        min(PERMUTED_ROWS, n_rows) if rows is None else rows, n_rows, explainer.seed
+    )
+    note = f"permutation: increase of the mean squared error on {len(used):,} rows, {repeats} shuffles"
+    features = features_found(explainer, asked)
+    return [permutation_importance(explainer, f, observed, used, repeats) for f in features], note
+
+
+def permutation_importance(
+    explainer: Explainer, feature: Feature, observed: Float, used: NDArray[np.intp], repeats: int
+) -> tuple[Float, Float]:
+    """Mean and standard deviation over shuffles of the increase in squared error, per output.
+
+    With weights, donors are drawn in proportion to them: a weight of 2 is a duplicated row there too.
+    """
+    table = explainer.table.take(used).select(explainer.model.columns)
+    weights = None if explainer.weights is None else explainer.weights[used]
+    truth = observed[used]
+    rng = np.random.default_rng(explainer.seed)
+
+    def loss(predicted: Float) -> Float:
+        return np.asarray(np.average(np.square(predicted - truth), axis=0, weights=weights))
+
+    base = loss(predict_rows(explainer.model, table))
+    worse = []
+    for _ in range(repeats):
+        if weights is None:
+            donors = rng.permutation(len(used))
+        else:
+            donors = rng.choice(len(used), len(used), p=weights / weights.sum())
+        donor = table.select(feature.columns).take(donors)
+        shuffled = with_columns_of(table, feature.columns, donor)
+        worse.append(loss(predict_rows(explainer.model, shuffled)) - base)
+    increases = np.stack(worse)
+    spread = increases.std(axis=0, ddof=1) if repeats > 1 else np.zeros(increases.shape[1])
+    return increases.mean(axis=0), spread

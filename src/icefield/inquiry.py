@@ -1,0 +1,57 @@
+"""What statistics need of an Explainer beyond its public questions, and nothing else does.
+
+The only module that knows the Explainer's inner methods: finding features, asking for many effects at once
+over chosen rows, and what an Effect made elsewhere (ALE) must carry of the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.distribution import Distribution
+from icefield.effect import Effect
+from icefield.engines import Sample
+from icefield.features import Feature
+
+if TYPE_CHECKING:
+    from icefield.explainer import Explainer
+
+Float = NDArray[np.float64]
+Positions = NDArray[np.intp]
+
+
+def features_found(explainer: Explainer, asked: Sequence[Any]) -> tuple[Feature, ...]:
+    """The features a user means; an error when there are none, or one twice."""
+    explainer._check_features(tuple(asked))
+    return tuple(explainer._feature(feature) for feature in asked)
+
+
+def averages(explainer: Explainer, asked: Sequence[tuple[Any, ...]], rows: Positions | None) -> list[Effect]:
+    """Averages of several sets of features on their default grids, in one pass."""
+    return explainer._effects(asked, "pd", None, False, None, None, rows)
+
+
+def curves(
+    explainer: Explainer, asked: Sequence[Any], grid: Any, rows: Positions | None, kept: Positions
+) -> list[Effect]:
+    """One-way effects in one pass; `kept` are places among `rows` whose own curves are kept."""
+    return explainer._effects([(feature,) for feature in asked], "ice", grid, True, None, kept, rows)
+
+
+def all_rows(explainer: Explainer) -> Sample:
+    """Every row with its weight and group."""
+    return explainer._sample(None)
+
+
+def distribution(explainer: Explainer, features: Sequence[Feature]) -> Distribution:
+    """Where the data is, for pictures."""
+    return explainer._whereabouts.distribution(features)
+
+
+def prediction_moments(explainer: Explainer) -> tuple[Float, Float]:
+    """Mean and standard deviation of the model's predictions, per output."""
+    return explainer._prediction_moments(None)

@@ -1,0 +1,386 @@
+"""Interactions: how far a joint effect is from the sum of its parts (Friedman & Popescu 2008).
+
+All statistics are sums over rows of partial dependence functions evaluated *at the rows' own values* and
+centred there. `OwnAverages` is the one thing that differs between engines: an engine whose scale is
+additive over trees evaluates them at all rows in one pass (its `own_averages` method); otherwise a
+stated, seeded sample of rows is crossed with itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield import inquiry, validate
+from icefield.engines import Axis, Question, Sample
+from icefield.errors import InputError, complaint
+from icefield.features import Feature
+from icefield.tables import ResultTable, labels_column
+
+if TYPE_CHECKING:
+    from icefield.explainer import Explainer
+
+Float = NDArray[np.float64]
+Columns = tuple[Any, ...]
+SAMPLE_ROWS = 300  # a subset of features then costs at most 90,000 predictions
+METHODS = ("h", "variance")
+# Rounding leaves squares of about this share of the predictions' own; below it a sum counts as zero.
+NOISE = 1e-20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Interactions(ResultTable):
+    """Interaction statistics, strongest first, one row per set of features and output.
+
+    Columns: ``features``, ``order`` (1: a feature with all others together, 2: a pair, 3: a
+    triple), ``output``, ``h`` and ``h_squared`` (share of the joint effect's variance that is interaction;
+    0 where there is no joint effect), ``strength`` (the unnormalised form: root mean square of the interaction,
+    in the predictions' own unit). For ``method="variance"``: ``strength`` is Greenwell et al.'s statistic.
+    """
+
+    features: tuple[Any, ...]
+
+    def pairs(self) -> Interactions:
+        """Only the pairs."""
+        return self._only(2)
+
+    def overall(self) -> Interactions:
+        """Only the features' interaction with all others together."""
+        return self._only(1)
+
+    def _only(self, order: int) -> Interactions:
+        kept = self.columns["order"] == order
+        columns = {name: values[kept] for name, values in self.columns.items()}
+        return Interactions(columns, self.title, self.notes, self.library, self.features)
+
+    def matrix(self, value: str = "strength", output: Any = None) -> Float:
+        """Pairs as a symmetric matrix over `features`, NaN on the diagonal unless overall values exist."""
+        place = {name: i for i, name in enumerate(self.features)}
+        out = np.full((len(place), len(place)), np.nan)
+        outputs = self.columns["output"].tolist()
+        wanted = outputs[0] if output is None else output
+        for row, names in enumerate(self.columns["features"].tolist()):
+            if outputs[row] != wanted or len(names) > 2:
+                continue
+            i, j = place[names[0]], place[names[-1]]
+            out[i, j] = out[j, i] = self.columns[value][row]
+        return out
+
+    def plot(self, **options: Any) -> Any:
+        """The interaction matrix; see `icefield.plots.plot_interactions`."""
+        from icefield.plots import plot_interactions
+
+        return plot_interactions(self, **options)
+
+
+def interactions(
+    explainer: Explainer,
+    features: Iterable[Any] | None = None,
+    *,
+    method: str = "h",
+    triples: Any = None,
+    overall: bool = True,
+    rows: Any = None,
+) -> Interactions:
+    """Friedman's H for every pair of features, and for each feature with all others.
+
+    Parameters
+    ----------
+    explainer : the model and its data
+    features : which features; all of the model's by default
+    method : ``"h"``, or ``"variance"`` for Greenwell et al.'s statistic: how much the importance of
+        one feature varies along the other
+    triples : True for the three-way statistic of every triple, or the triples wanted
+    overall : also each feature's interaction with all others together
+    rows : evaluate at these rows; by default all where the engine can, else 300 sampled with the seed
+
+    Notes
+    -----
+    With centred partial dependence functions F, sums over (weighted) rows:
+
+    ``H_jk^2 = sum (F_jk - F_j - F_k)^2 / sum F_jk^2``,
+    ``H_j^2 = sum (F - F_j - F_without_j)^2 / sum F^2`` and
+    ``H_jkl^2 = sum (F_jkl - F_jk - F_jl - F_kl + F_j + F_k + F_l)^2 / sum F_jkl^2``.
+
+    Where the denominator is zero there is no joint effect and H is 0. The unnormalised ``strength`` is the
+    root of the numerator's mean: unlike H it does not grow when the joint effect is weak, so rows
+    are sorted by it.
+
+    References
+    ----------
+    J. H. Friedman and B. E. Popescu, "Predictive learning via rule ensembles", Annals of Applied
+    Statistics 2 (2008), 916-954, section 8.1. B. M. Greenwell et al., arXiv:1805.04755 (2018), section 4.
+    """
+    validate.choice("method", method, METHODS)
+    if explainer.background == "training":
+        raise InputError(
+            "Interactions are evaluated at the rows of X; the training counts have no rows. "
+            'Hint: use Explainer(..., background="data").'
+        )
+    found = _found(explainer, features)
+    wanted_triples = _triples(explainer, found, triples)
+    if method == "variance":
+        return _by_variance(explainer, found, rows)
+    own, why, weights = own_averages(explainer, rows)
+    sets: list[tuple[Feature, ...]] = list(combinations(found, 2))
+    table = _Rows(explainer.model.outputs)
+    singles = {f.label: _centred(own([f]), weights) for f in found}
+    if overall:
+        _add_overall(table, explainer, found, singles, own, weights)
+    surfaces: dict[frozenset[Any], Float] = {}
+    for pair in sets:
+        joint = _centred(own(pair), weights)
+        if wanted_triples:
+            surfaces[frozenset(f.label for f in pair)] = joint
+        rest = joint - singles[pair[0].label] - singles[pair[1].label]
+        table.add(pair, rest, joint, weights)
+    for triple in wanted_triples:
+        joint = _centred(own(triple), weights)
+        rest = joint + sum(singles[f.label] for f in triple)
+        for pair in combinations(triple, 2):
+            key = frozenset(f.label for f in pair)
+            if key not in surfaces:
+                surfaces[key] = _centred(own(pair), weights)
+            rest = rest - surfaces[key]
+        table.add(triple, rest, joint, weights)
+    return table.result(explainer, found, "Interactions (Friedman's H)", why)
+
+
+def _found(explainer: Explainer, features: Iterable[Any] | None) -> list[Feature]:
+    if isinstance(features, (str, int, Mapping)):
+        features = [features]
+    asked = list(explainer.model.columns if features is None else features)
+    if len(asked) < 2:
+        raise InputError(
+            complaint("features", "must name at least two features", asked, "interactions need a pair")
+        )
+    return list(inquiry.features_found(explainer, asked))
+
+
+def _triples(explainer: Explainer, found: Sequence[Feature], triples: Any) -> list[tuple[Feature, ...]]:
+    if triples is None or triples is False:
+        return []
+    if triples is True:
+        return list(combinations(found, 3))
+    by_label = {f.label: f for f in found}
+    wanted = []
+    for triple in triples:
+        labels = [f.label for f in inquiry.features_found(explainer, triple)]
+        if len(set(labels)) != 3 or any(label not in by_label for label in labels):
+            raise InputError(
+                complaint("triples", "must list triples of three different features among `features`", triple,
+                          'write triples=[("a", "b", "c")]')
+            )  # fmt: skip
+        wanted.append(tuple(by_label[label] for label in labels))
+    return wanted
+
+
+# --- partial dependence at the rows' own values ----------------------------------------------------
+
+OwnAverages = Callable[[Sequence[Feature]], Float]
+"""From a set of features to their partial dependence at each row's own values, ``(outputs, rows)``."""
+
+
+def own_averages(explainer: Explainer, rows: Any) -> tuple[OwnAverages, str, Float]:
+    """How to evaluate partial dependence at rows' own values, why so, and those rows' weights."""
+    n_rows = explainer.table.n_rows
+    engine = explainer.plan.engine
+    at_all_rows = getattr(engine, "own_averages", None)
+    if at_all_rows is not None and rows is None:
+        sample = inquiry.all_rows(explainer)
+        weights = np.ones(n_rows) if explainer.weights is None else explainer.weights
+
+        def exact(features: Sequence[Feature]) -> Float:
+            return np.asarray(at_all_rows(_moving(features), sample, explainer.resources))
+
+        return exact, f"all {n_rows:,} rows: {explainer.plan.why}", weights
+    wanted = min(SAMPLE_ROWS, n_rows) if rows is None else rows
+    used = validate.row_positions(wanted, n_rows, explainer.seed)
+    weights = np.ones(len(used)) if explainer.weights is None else explainer.weights[used]
+    crossed = _CrossedSample(explainer, used, weights)
+    why = f"{len(used):,} of {n_rows:,} rows" + (", sampled with the seed" if len(used) < n_rows else "")
+    if len(used) < n_rows:
+        why += f"; {_what_gives_all_rows(explainer)}"
+    return crossed, why, weights
+
+
+def _what_gives_all_rows(explainer: Explainer) -> str:
+    n_rows = explainer.table.n_rows
+    brute = f"rows={n_rows} evaluates at all rows by brute force"
+    if explainer.plan.engine.name == "trees" and explainer.model.scale == "response":
+        return f'all rows at once need a scale that is additive over the trees: scale="raw"; {brute}'
+    return f"all rows at once need a model read as trees ({explainer.plan.why}); {brute}"
+
+
+def _moving(features: Sequence[Feature]) -> Columns:
+    return tuple(column for feature in features for column in feature.columns)
+
+
+class _CrossedSample:
+    """Partial dependence at the sampled rows' own values, averaged over the same rows."""
+
+    def __init__(self, explainer: Explainer, used: NDArray[np.intp], weights: Float) -> None:
+        self.model, self.engine = explainer.model, explainer.plan.engine
+        self.resources = explainer.resources
+        self.table = explainer.table.take(used)
+        self.sample = Sample(self.table, None if explainer.weights is None else weights)
+
+    def __call__(self, features: Sequence[Feature]) -> Float:
+        columns = _moving(features)
+        if set(columns) >= set(self.model.columns):
+            return self.model.predict(self.table).T  # nothing is left to average over
+        first, place = self._distinct(columns)
+        points = {name: _grid_values(self.table.column(name), first) for name in columns}
+        question = Question((Axis(columns, points),), spread=False)
+        (answer,) = self.engine.answer([question], self.sample, self.resources)
+        return answer.total.average[:, place]
+
+    def _distinct(self, columns: Columns) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Rows that show each combination first, and each row's combination: ties are asked once."""
+        codes = np.zeros(self.table.n_rows, dtype=np.int64)
+        for name in columns:
+            column = self.table.column(name)
+            own = column.codes if column.kind != "float" else _codes_of_floats(column.values)
+            codes = np.unique(codes * (int(own.max()) + 2) + own + 1, return_inverse=True)[1]
+        _, first, place = np.unique(codes, return_index=True, return_inverse=True)
+        return first.astype(np.intp), place.astype(np.intp)
+
+
+def _codes_of_floats(values: NDArray[Any]) -> NDArray[np.int64]:
+    return np.unique(values, return_inverse=True, equal_nan=True)[1].astype(np.int64)
+
+
+def _grid_values(column: Any, rows: NDArray[np.intp]) -> NDArray[Any]:
+    """Values of some rows in the form grids have: the dtype's own missing value, or None."""
+    values = column.values[rows]
+    gone = column.missing[rows]
+    if not gone.any() or values.dtype.kind in "fmM":
+        return np.asarray(values)
+    out = values.astype(object)
+    out[gone] = None
+    return np.asarray(out)
+
+
+# --- statistics ------------------------------------------------------------------------------------
+
+
+def _centred(values: Float, weights: Float) -> Float:
+    return values - (values @ weights / weights.sum())[:, None]
+
+
+def _add_overall(
+    table: _Rows,
+    explainer: Explainer,
+    found: Sequence[Feature],
+    singles: Mapping[Any, Float],
+    own: OwnAverages,
+    weights: Float,
+) -> None:
+    columns = explainer.model.columns
+    everything = list(inquiry.features_found(explainer, columns))
+    whole = _centred(own(everything), weights)
+    for feature in found:
+        others = [f for f in everything if f.label not in feature.columns]
+        without = _centred(own(others), weights) if others else np.zeros_like(whole)
+        table.add((feature,), whole - singles[feature.label] - without, whole, weights)
+
+
+class _Rows:
+    """Rows of the result, collected one set of features at a time."""
+
+    def __init__(self, outputs: Sequence[Any]) -> None:
+        self.outputs = outputs
+        self.features: list[tuple[Any, ...]] = []
+        self.numbers: list[tuple[Float, Float]] = []
+
+    def add(self, features: Sequence[Feature], rest: Float, joint: Float, weights: Float) -> None:
+        self.features.append(tuple(f.label for f in features))
+        scale = weights / weights.sum()
+        self.numbers.append((np.square(rest) @ scale, np.square(joint) @ scale))
+
+    def result(self, explainer: Explainer, found: Sequence[Feature], title: str, why: str) -> Interactions:
+        numerator = np.stack([n for n, _ in self.numbers])
+        denominator = np.stack([d for _, d in self.numbers])
+        # Differences of equal numbers leave rounding behind; it must not look like an interaction.
+        floor = NOISE * max(float(denominator.max()), float(np.max(_level(explainer)) ** 2))
+        numerator = np.where(numerator <= floor, 0.0, numerator)
+        squared = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > floor)
+        order = np.array([len(f) for f in self.features])
+        ranked = np.lexsort((-numerator.mean(axis=1), order))
+        n_outputs = len(self.outputs)
+        return Interactions(
+            columns={
+                "features": labels_column([self.features[i] for i in ranked for _ in range(n_outputs)]),
+                "order": np.repeat(order[ranked], n_outputs),
+                "output": labels_column([o for _ in ranked for o in self.outputs]),
+                "h": np.sqrt(squared[ranked]).ravel(),
+                "h_squared": squared[ranked].ravel(),
+                "strength": np.sqrt(numerator[ranked]).ravel(),
+            },
+            title=f"{title} on {explainer.model.scale_label}",
+            notes=(why,),
+            library=explainer.table.library,
+            features=tuple(f.label for f in found),
+        )
+
+
+def _level(explainer: Explainer) -> Float:
+    baseline, spread = inquiry.prediction_moments(explainer)
+    return np.abs(baseline) + spread
+
+
+def _by_variance(explainer: Explainer, found: Sequence[Feature], rows: Any) -> Interactions:
+    """Greenwell et al.: the standard deviation, along one feature, of the other's importance."""
+    strengths, names = [], []
+    n_rows = explainer.table.n_rows
+    limit = SAMPLE_ROWS if rows is None and explainer.plan.engine.name == "brute" else rows
+    used = n_rows if limit is None else len(validate.row_positions(limit, n_rows, explainer.seed))
+    for effect in _surfaces(explainer, found, limit):
+        names.append(effect.features)
+        strengths.append(_variance_statistic(effect))
+    values = np.stack(strengths)
+    ranked = np.argsort(-values.mean(axis=1), kind="stable")
+    outputs = explainer.model.outputs
+    return Interactions(
+        columns={
+            "features": labels_column([names[i] for i in ranked for _ in outputs]),
+            "order": np.full(len(names) * len(outputs), 2),
+            "output": labels_column([o for _ in ranked for o in outputs]),
+            "strength": values[ranked].ravel(),
+        },
+        title=f"Interactions (spread of one feature's importance along the other) on {explainer.model.scale_label}",
+        notes=(f"{used:,} of {n_rows:,} rows",),
+        library=explainer.table.library,
+        features=tuple(f.label for f in found),
+    )
+
+
+def _surfaces(explainer: Explainer, found: Sequence[Feature], rows: Any) -> Iterator[Any]:
+    chosen = None if rows is None else validate.row_positions(rows, explainer.table.n_rows, explainer.seed)
+    asked = [tuple(_ask(f) for f in pair) for pair in combinations(found, 2)]
+    yield from inquiry.averages(explainer, asked, chosen)
+
+
+def _ask(feature: Feature) -> Any:
+    return {feature.label: list(feature.columns)} if feature.is_group else feature.label
+
+
+def _variance_statistic(effect: Any) -> Float:
+    from icefield.curves import shown_points
+
+    surface = effect.average[:, shown_points(effect, 0)][:, :, shown_points(effect, 1)]
+
+    def importance(axis: int) -> Float:
+        if effect.ordered[axis - 1]:
+            return surface.std(axis=axis, ddof=1) if surface.shape[axis] > 1 else surface.take(0, axis) * 0.0
+        return np.asarray((surface.max(axis=axis) - surface.min(axis=axis)) / 4.0)
+
+    def spread(values: Float) -> Float:
+        return values.std(axis=1, ddof=1) if values.shape[1] > 1 else np.zeros(len(values))
+
+    return 0.5 * (spread(importance(1)) + spread(importance(2)))

@@ -1,0 +1,261 @@
+"""A few readable rules that split rows so that the rows within each part are alike.
+
+A small regression tree over any number of responses at once: each split is the condition on one
+column that removes most of the squared distance to the mean, and is kept only when it removes a stated
+share of all there was. Conditions read as people write them (``hum > 0.8``, ``season in {1, 2}``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.curves import leading_direction
+from icefield.display import value_text
+from icefield.frame import ORDERED_KINDS, Column
+
+Float = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+CUTS = 20  # thresholds tried for a number
+
+
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """One side of a split: a bound on a number, or a set of levels; missing values may be on it too.
+
+    `sign` is ``"<="``, ``">"``, ``"in"``, ``"missing"`` or ``"known"``.
+    """
+
+    column: Any
+    sign: str
+    value: Any
+    missing: bool = False
+
+    def words(self) -> str:
+        tail = " or missing" if self.missing else ""
+        if self.sign in ("missing", "known"):
+            return f"{self.column} is {self.sign}"
+        if self.sign == "in":
+            if len(self.value) == 1:
+                return f"{self.column} == {value_text(self.value[0])}{tail}"
+            return f"{self.column} in {{{', '.join(value_text(v) for v in self.value)}}}{tail}"
+        return f"{self.column} {self.sign} {value_text(self.value)}{tail}"
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Rows that share a rule."""
+
+    conditions: tuple[Condition, ...]
+    rows: Mask
+
+    @property
+    def rule(self) -> str:
+        """The conditions joined, each column's tightest bounds only."""
+        kept: dict[tuple[Any, str], Condition] = {}
+        for condition in self.conditions:
+            kept[(condition.column, condition.sign)] = condition  # later bounds lie inside earlier ones
+        return " and ".join(c.words() for c in kept.values()) or "all rows"
+
+
+@dataclass(frozen=True)
+class Split:
+    """A split that was made, and the share of all squared distance it removed."""
+
+    words: str
+    column: Any
+    removed: float
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop: levels of splits, least share of rows in a part, least share removed by a split."""
+
+    depth: int = 2
+    least_rows: float = 0.05
+    least_removed: float = 0.10
+
+
+def partition(
+    columns: Mapping[Any, Column], response: Float, weights: Float, limits: Limits
+) -> tuple[list[Part], list[Split]]:
+    """Split rows by conditions on columns so that the rows' responses agree within each part.
+
+    Parameters
+    ----------
+    columns : the columns that conditions may be about, each with one entry per row
+    response : ``(rows, responses)``
+    weights : one per row
+    limits : when to stop
+    """
+    total = _distance(response, weights)
+    whole = Part((), np.ones(len(weights), dtype=bool))
+    if total <= 0:
+        return [whole], []
+    parts, splits = [whole], []
+    for _ in range(limits.depth):
+        grown: list[Part] = []
+        for part in parts:
+            found = _best_split(columns, response, weights, part.rows, limits, total)
+            if found is None:
+                grown.append(part)
+                continue
+            left, right, left_rows, removed = found
+            splits.append(Split(f"{left.words()} | {right.words()}", left.column, removed))
+            grown.append(Part((*part.conditions, left), part.rows & left_rows))
+            grown.append(Part((*part.conditions, right), part.rows & ~left_rows))
+        if len(grown) == len(parts):
+            break
+        parts = grown
+    return parts, splits
+
+
+def _distance(response: Float, weights: Float) -> float:
+    mean = weights @ response / weights.sum()
+    return float(weights @ np.square(response - mean).sum(axis=1))
+
+
+def _best_split(
+    columns: Mapping[Any, Column],
+    response: Float,
+    weights: Float,
+    rows: Mask,
+    limits: Limits,
+    total: float,
+) -> tuple[Condition, Condition, Mask, float] | None:
+    at = np.flatnonzero(rows)
+    apart = response[at] - weights[at] @ response[at] / weights[at].sum()
+    least = limits.least_rows * weights.sum()
+    best: tuple[float, Any] = (limits.least_removed * total, None)
+    for name, column in columns.items():
+        gain, _ = _best_cut(column, at, apart, weights[at], least, CUTS)
+        if gain > best[0]:
+            best = (gain, name)
+    name = best[1]
+    if name is None:
+        return None
+    # The column is settled: now every threshold it allows is tried.
+    gain, left_at = _best_cut(columns[name], at, apart, weights[at], least, len(at))
+    left = np.zeros(len(rows), dtype=bool)
+    left[at] = left_at
+    low, high = _conditions(columns[name], name, left, rows & ~left)
+    return low, high, left, gain / total
+
+
+def _best_cut(
+    column: Column, at: NDArray[np.intp], apart: Float, weights: Float, least: float, cuts: int
+) -> tuple[float, Mask]:
+    """The largest squared distance one cut of a column removes, and which of the rows `at` are on its left."""
+    nowhere = np.zeros(len(at), dtype=bool)
+    coded = _coded(column, at, apart, weights, cuts)
+    if coded is None:
+        return -1.0, nowhere
+    codes, size = coded
+    mass = np.asarray(np.bincount(codes, weights, minlength=size), dtype=np.float64)
+    sums = np.zeros((size, apart.shape[1]))
+    np.add.at(sums, codes, weights[:, None] * apart)
+    best, left = -1.0, nowhere
+    for missing_left in (False, True) if mass[-1] > 0 else (False,):
+        gains, masses = _gains(mass, sums, missing_left)
+        gains = np.where((masses >= least) & (mass.sum() - masses >= least), gains, -1.0)
+        cut = int(gains.argmax())
+        if gains[cut] > best:
+            best = float(gains[cut])
+            left = np.where(codes == size - 1, missing_left, codes <= cut)
+    return best, left
+
+
+def _gains(mass: Float, sums: Float, missing_left: bool) -> tuple[Float, Float]:
+    """Squared distance removed by cutting after each code, and the weight on the left."""
+    left_mass, left_sums = np.cumsum(mass[:-1]), np.cumsum(sums[:-1], axis=0)
+    if missing_left:
+        left_mass, left_sums = left_mass + mass[-1], left_sums + sums[-1]
+    right_mass, right_sums = mass.sum() - left_mass, sums.sum(axis=0) - left_sums
+
+    def size(s: Float, m: Float) -> Float:
+        return np.square(s).sum(axis=1) / np.where(m > 0, m, np.inf)
+
+    return np.asarray(size(left_sums, left_mass) + size(right_sums, right_mass)), left_mass
+
+
+def _coded(
+    column: Column, at: NDArray[np.intp], apart: Float, weights: Float, most: int
+) -> tuple[NDArray[np.intp], int] | None:
+    """Codes in the order cuts are made, the last code being missing, and how many there are."""
+    gone = column.missing[at]
+    if column.kind == "other" or gone.all():
+        return None
+    if column.kind in ORDERED_KINDS:
+        values = column.values[at]
+        known = values[~gone]
+        cuts = np.unique(known)
+        if len(cuts) > most + 1:
+            ranked = np.sort(known)
+            cuts = np.unique(ranked[(np.arange(1, most + 1) * len(ranked)) // (most + 1)])
+        codes = np.searchsorted(cuts, values, side="left")
+        return np.where(gone, len(cuts) + 1, codes), len(cuts) + 2
+    codes = column.codes[at]
+    # Levels in the order of their mean along the direction in which rows differ most: the best
+    # division into two sets then cuts this order (exactly so for one response).
+    along = apart @ leading_direction(apart * np.sqrt(weights)[:, None])
+    size = len(column.levels)
+    mass = np.bincount(codes[~gone], weights[~gone], minlength=size)
+    mean = np.bincount(codes[~gone], (weights * along)[~gone], minlength=size) / np.where(mass > 0, mass, 1.0)
+    place = np.empty(size, dtype=np.intp)
+    place[np.argsort(np.where(mass > 0, mean, np.inf), kind="stable")] = np.arange(size)
+    return np.where(gone, size, place[codes]), size + 1
+
+
+def _conditions(column: Column, name: Any, left: Mask, right: Mask) -> tuple[Condition, Condition]:
+    missing = (bool((column.missing & left).any()), bool((column.missing & right).any()))
+    known = ~column.missing
+    if not (left & known).any():
+        return Condition(name, "missing", None), Condition(name, "known", None)
+    if not (right & known).any():
+        return Condition(name, "known", None), Condition(name, "missing", None)
+    if column.kind not in ORDERED_KINDS:
+        sides = [_levels_of(column, rows & known) for rows in (left, right)]
+        return Condition(name, "in", sides[0], missing[0]), Condition(name, "in", sides[1], missing[1])
+    low, high = column.values[left & known].max(), column.values[right & known].min()
+    if column.kind == "integer" and len(np.unique(column.values[(left | right) & known])) == 2:
+        return Condition(name, "in", (low,), missing[0]), Condition(name, "in", (high,), missing[1])
+    cut = readable_cut(low, high)
+    return Condition(name, "<=", cut, missing[0]), Condition(name, ">", cut, missing[1])
+
+
+def _levels_of(column: Column, rows: Mask) -> tuple[Any, ...]:
+    codes = np.unique(column.codes[rows])
+    return tuple(column.levels[codes].tolist())
+
+
+def readable_cut(low: Any, high: Any) -> Any:
+    """A threshold with few digits that still has `low` on its left and `high` on its right.
+
+    Examples
+    --------
+    >>> readable_cut(0.7912, 0.8345)
+    0.8
+    """
+    if isinstance(low, (np.datetime64, np.timedelta64, np.integer, int)):
+        return low
+    low, high = float(low), float(high)
+    middle = 0.5 * low + 0.5 * high
+    if not np.isfinite(middle) or middle == 0:
+        return middle if low <= middle < high else low
+    for digits in range(1, 17):
+        rounded = float(f"{middle:.{digits - 1}e}")
+        if low <= rounded < high:
+            return rounded
+    return low
+
+
+def assigned(parts: Sequence[Part]) -> NDArray[np.intp]:
+    """Each row's part."""
+    out = np.zeros(len(parts[0].rows), dtype=np.intp)
+    for number, part in enumerate(parts):
+        out[part.rows] = number
+    return out

@@ -1,0 +1,211 @@
+"""Drawing a `Picture` with plotly: the interactive figure, and the one in the report.
+
+The user's default template rules where one was chosen. The marks themselves are drawn in `plotly_marks`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from icefield.plots.options import Options
+from icefield.plots.panels import (
+    Axis,
+    EdgeText,
+    Margin,
+    Panel,
+    Picture,
+    Sparks,
+    first_tick,
+    is_surface,
+    visible_features,
+    visible_values,
+)
+from icefield.plots.plotly_marks import Frame, draw_mark, positions
+from icefield.plots.plotly_theme import Theme, escaped
+from icefield.plots.text import MISSING, nice_ticks, shortened, value_text, wrapped
+
+PER_INCH = 100  # pixels; figures are laid out in inches
+TICKS = 6  # about how many numbers an axis carries
+
+
+def draw(picture: Picture, options: Options) -> go.Figure:
+    """The figure of a picture."""
+    theme = Theme(options)
+    figure = _frames(picture)
+    several = len(picture.panels) > 1
+    axes = _colour_axes(figure, picture, theme)
+    for number, panel in enumerate(picture.panels):
+        at = (number // picture.columns + 1, number % picture.columns + 1)
+        frame = Frame(figure, panel, theme, number, at)
+        for mark in panel.marks:
+            draw_mark(frame, mark, axes[number])
+        first = at[1] == 1 or not picture.share_y
+        if panel.z is None:
+            _axes(frame, picture, first)
+            _words(frame, several)
+        else:
+            _scene(figure, panel, number)
+    _finish(figure, picture, options, theme)
+    return figure
+
+
+def _frames(picture: Picture) -> go.Figure:
+    rows, columns = picture.rows, picture.columns
+    solid = picture.panels[0].z is not None
+    spec = {"type": "scene"} if solid else {"type": "xy"}
+    places = [
+        [spec if r * columns + c < len(picture.panels) else None for c in range(columns)] for r in range(rows)
+    ]
+    beside = any(isinstance(m, (EdgeText, Sparks, Margin)) for p in picture.panels for m in p.marks)
+    across = (0.12 if beside else 0.035 if picture.share_y else 0.09) * 3 / max(3, columns)
+    return make_subplots(
+        rows, columns, specs=places, shared_yaxes="all" if picture.share_y else False,
+        shared_xaxes="all" if picture.share_x else False,
+        horizontal_spacing=across if columns > 1 else 0.0, vertical_spacing=min(0.3, 0.75 / (2.7 * rows)),
+    )  # fmt: skip
+
+
+def _colour_axes(figure: go.Figure, picture: Picture, theme: Theme) -> list[str | None]:
+    """One colour axis per distinct scale; panels that share a scale share it."""
+    names: list[str | None] = []
+    known: dict[int, str] = {}
+    for panel in picture.panels:
+        scale = panel.scale
+        if scale is None:
+            names.append(None)
+            continue
+        if id(scale) not in known:
+            known[id(scale)] = "coloraxis" if not known else f"coloraxis{len(known) + 1}"
+            right = any(isinstance(m, Margin) and m.side == "right" for m in panel.marks)
+            bar: dict[str, Any] = {
+                "title": {"text": escaped(wrapped(scale.label, 34)), "side": "right"},
+                "thickness": 14, "outlinewidth": 0, "x": 1.14 if right and len(picture.panels) == 1 else 1.03,
+            }  # fmt: skip
+            if scale.time:
+                ticks = np.linspace(scale.low, scale.high, 4)
+                bar.update(tickvals=ticks, ticktext=[value_text(v.astype("datetime64[D]")) for v in positions(ticks, Axis(kind="time"))])  # fmt: skip
+            figure.update_layout(
+                {known[id(scale)]: {"colorscale": theme.scale(scale), "cmin": scale.low, "cmax": scale.high, "colorbar": bar}}
+            )  # fmt: skip
+        names.append(known[id(scale)])
+    return names
+
+
+# --- axes ------------------------------------------------------------------------------------------
+
+
+def _axes(frame: Frame, picture: Picture, first: bool) -> None:
+    panel = frame.panel
+    feature, values = _axis(panel.x, visible_features(panel)), _axis(panel.y, visible_values(panel))
+    surface = is_surface(panel)
+    if panel.flip or (surface and panel.y.kind == "category"):
+        upside = feature if panel.flip else values
+        upside["range"] = upside["range"][::-1]  # levels are read from the top
+    if np.isfinite(first_tick(panel)) and panel.y.kind == "number":
+        values["tickvals"] = nice_ticks(first_tick(panel), float(panel.y.high or 1.0))
+    horizontal, vertical = (values, feature) if panel.flip else (feature, values)
+    feature["showgrid"] = False
+    values["showgrid"] = not surface
+    if not first:
+        vertical["title"] = None
+        if not panel.flip:
+            vertical["showticklabels"] = False
+    line = {"showline": True, "linecolor": frame.theme.muted, "linewidth": 1, "zeroline": False}
+    row, col = frame.at
+    frame.figure.update_xaxes(**{**line, **horizontal}, automargin=True, row=row, col=col)
+    frame.figure.update_yaxes(**{**line, **vertical}, automargin=True, row=row, col=col)
+
+
+def _axis(axis: Axis, ends: tuple[float, float]) -> dict[str, Any]:
+    limits = positions(np.array(ends), axis)
+    found: dict[str, Any] = {
+        "title": {"text": escaped(wrapped(axis.label, 46)), "standoff": 10},
+        "range": [str(v) for v in limits] if axis.kind == "time" else limits.tolist(),
+    }
+    if axis.kind == "category":
+        found.update(
+            tickvals=list(range(len(axis.ticks))), ticktext=[escaped(t) for t in axis.ticks], ticks=""
+        )
+        return found
+    found.update(ticks="outside", ticklen=4, type="date" if axis.kind == "time" else "linear")
+    if axis.kind == "integer" and ends[1] - ends[0] <= 2 * TICKS:
+        found["dtick"] = 1 if ends[1] - ends[0] <= TICKS + 2 else 2
+    if axis.missing is not None:
+        last = axis.missing - 0.06 * (axis.missing - (axis.low or 0.0))
+        if axis.kind == "time":
+            ticks = np.linspace(float(axis.low or 0.0), last, 4)
+            texts = [value_text(v.astype("datetime64[D]")) for v in positions(ticks, axis)]
+        else:
+            ticks = np.array(nice_ticks(float(axis.low or 0.0), last, whole=axis.kind == "integer"))
+            texts = [value_text(float(v)) for v in ticks]
+        at = positions(np.append(ticks, axis.missing), axis)
+        found.update(
+            tickvals=[str(v) for v in at] if axis.kind == "time" else at.tolist(), ticktext=[*texts, MISSING]
+        )
+    return found
+
+
+def _scene(figure: go.Figure, panel: Panel, number: int) -> None:
+    name = "scene" if number == 0 else f"scene{number + 1}"
+    axes: dict[str, Any] = {}
+    for key, axis in (("xaxis", panel.x), ("yaxis", panel.y), ("zaxis", panel.z)):
+        if axis is not None:
+            axes[key] = {"title": {"text": escaped(shortened(axis.label, 40))}}
+            if axis.kind == "time":
+                axes[key]["type"] = "date"
+    figure.update_layout(
+        {name: {**axes, "camera": {"eye": {"x": -1.5, "y": -1.5, "z": 0.9}}, "aspectmode": "cube"}}
+    )
+
+
+# --- words -----------------------------------------------------------------------------------------
+
+
+def _words(frame: Frame, several: bool) -> None:
+    panel = frame.panel
+    top = 1.14 if any(isinstance(m, Margin) and m.side == "top" for m in panel.marks) else 1.0
+    lines = 0
+    if panel.note and not several:
+        words = wrapped(panel.note, 95)
+        lines = words.count("\n") + 1
+        font = {"size": 11.5, "color": frame.theme.muted}
+        frame.text(0, top, words, xanchor="left", yanchor="bottom", yshift=6, font=font, align="left")
+    if panel.title:
+        frame.text(
+            0, top, wrapped(panel.title, 60), xanchor="left", yanchor="bottom", yshift=8 + 16 * lines,
+            font={"size": 15 if not several else 13}, align="left",
+        )  # fmt: skip
+
+
+def _finish(figure: go.Figure, picture: Picture, options: Options, theme: Theme) -> None:
+    width, height = options.figsize or (None, None)
+    if height is None:
+        per_panel = picture.panel_size or (7.0, 4.6)
+        height = per_panel[1] * 1.05 * picture.rows + (0.6 if len(picture.panels) > 1 else 0.0)
+    heading = picture.title or picture.note
+    margins = any(isinstance(m, Margin) and m.side == "top" for p in picture.panels for m in p.marks)
+    titled = any(p.title for p in picture.panels)
+    beside = any(isinstance(m, (EdgeText, Sparks)) for p in picture.panels for m in p.marks)
+    tall = 64 + (58 if margins else 0) + (24 if titled else 0) + (30 if heading else 0)
+    figure.update_layout(
+        template=theme.template,
+        height=height * PER_INCH,
+        width=None if width is None else width * PER_INCH,
+        margin={"l": 70, "r": 110 if beside else 30, "t": tall, "b": 60},
+        hovermode="closest",
+        barmode="overlay",
+        font={"size": 13},
+        legend={"title": {"text": escaped(_legend_title(picture))}, "x": 1.02 if picture.panels[0].scale is None else 1.22, "y": 1, "tracegroupgap": 2},
+    )  # fmt: skip
+    if heading:
+        font = {"size": 16} if picture.title else {"size": 12, "color": theme.muted}
+        figure.update_layout(title={"text": escaped(wrapped(heading, 110)), "x": 0.01, "font": font, "yanchor": "top", "y": 0.985})  # fmt: skip
+
+
+def _legend_title(picture: Picture) -> str:
+    titles = {p.legend_title for p in picture.panels if p.legend_title}
+    return wrapped(titles.pop(), 28) if len(titles) == 1 else ""

@@ -1,0 +1,419 @@
+"""Each mark of a panel as plotly traces and shapes.
+
+Curves by the thousand become a few traces of many pieces (plotly slows down with the number of
+traces, not of points); histograms, rugs and rules are shapes tied to the panel's frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from icefield.plots.panels import (
+    Axis,
+    Band,
+    Bars,
+    ColourScale,
+    Curves,
+    Dots,
+    EdgeText,
+    Field,
+    Float,
+    Line,
+    Margin,
+    Mark,
+    Panel,
+    Rug,
+    Rule,
+    Sparks,
+    Strip,
+)
+from icefield.plots.plotly_theme import Theme, escaped, faded
+from icefield.plots.text import nice_ticks, number_text, shortened, value_text, wrapped
+
+LAYERS = 24  # traces into which many curves are dealt, so that crossing curves darken each other
+MANY_POINTS = 20_000  # beyond this the graphics card draws
+DASH = "6px,3px"
+CONTOURS = 10
+
+
+class Frame:
+    """One panel of a plotly figure: where its traces, shapes and texts go."""
+
+    def __init__(
+        self, figure: go.Figure, panel: Panel, theme: Theme, number: int, at: tuple[int, int]
+    ) -> None:
+        self.figure, self.panel, self.theme, self.at = figure, panel, theme, at
+        self.suffix = "" if number == 0 else str(number + 1)
+        self.named: set[str] = set()
+
+    def trace(self, trace: Any) -> None:
+        self.figure.add_trace(trace, row=self.at[0], col=self.at[1])
+
+    def shape(self, across: str, up: str, **options: Any) -> None:
+        """A shape; `across` and `up` say whether a direction is in data or in shares of the frame."""
+        x = f"x{self.suffix}" + (" domain" if across == "frame" else "")
+        y = f"y{self.suffix}" + (" domain" if up == "frame" else "")
+        self.figure.add_shape(xref=x, yref=y, **options)
+
+    def text(
+        self, x: Any, y: Any, text: str, across: str = "frame", up: str = "frame", **options: Any
+    ) -> None:
+        xref = f"x{self.suffix}" + (" domain" if across == "frame" else "")
+        yref = f"y{self.suffix}" + (" domain" if up == "frame" else "")
+        self.figure.add_annotation(
+            x=x, y=y, xref=xref, yref=yref, text=escaped(text), showarrow=False, **options
+        )
+
+    def x(self, values: Float) -> NDArray[Any]:
+        return positions(values, self.panel.x)
+
+    def oriented(self, x: Any, y: Any) -> dict[str, Any]:
+        return {"x": y, "y": x} if self.panel.flip else {"x": x, "y": y}
+
+    def legend(self, label: str | None, colour: str) -> dict[str, Any]:
+        """Legend entries once per label, whatever panel or mark they come from."""
+        if label is None:
+            return {"showlegend": False}
+        text = escaped(wrapped(label, 28))
+        seen = {t.legendgroup for t in self.figure.data if t.showlegend}
+        return {"name": text, "legendgroup": text, "showlegend": text not in seen}
+
+
+def positions(values: Float, axis: Axis) -> NDArray[Any]:
+    """Places on an axis as plotly wants them: dates where it shows times."""
+    if axis.kind != "time":
+        return np.asarray(values, dtype=np.float64)
+    known = np.isfinite(values)
+    out = np.full(len(values), np.datetime64("NaT"), dtype="datetime64[ms]")
+    out[known] = (np.asarray(values)[known] * 86_400e3).astype(np.int64).astype("datetime64[ms]")
+    return out
+
+
+def draw_mark(frame: Frame, mark: Mark, coloraxis: str | None) -> None:
+    """Draw one mark; `coloraxis` is the figure's colour axis for the panel's scale."""
+    if isinstance(mark, Field):
+        _field(frame, mark, coloraxis or "coloraxis")
+        return
+    drawing: Any = _DRAWING[type(mark)]
+    drawing(frame, mark)
+
+
+def _line(frame: Frame, mark: Line) -> None:
+    colour = frame.theme.colour(mark.colour)
+    legend = frame.legend(mark.label, colour)
+    if not len(mark.x):
+        frame.trace(
+            go.Scatter(x=[None], y=[None], mode="lines", line={"color": colour, "width": 2.5}, **legend)
+        )
+        return
+    name = mark.label if mark.label is not None else frame.panel.y.label
+    hover = _hover(frame.panel.x, mark.x, name, mark.y)
+    width = 2.0 * mark.width
+    if mark.halo:
+        ground = "rgb({:.0f},{:.0f},{:.0f})".format(*(255 * c for c in frame.theme.ground))
+        under = {"color": ground, "width": width + 3}
+        frame.trace(go.Scatter(**frame.oriented(frame.x(mark.x), mark.y), mode="lines", line=under,
+                               showlegend=False, hoverinfo="skip"))  # fmt: skip
+    for part, faint in mark.stretches():
+        line: dict[str, Any] = {"color": colour, "width": width, "shape": "vh" if mark.step else "linear"}
+        if mark.dashed:
+            line["dash"] = DASH
+        frame.trace(
+            go.Scatter(
+                **frame.oriented(frame.x(mark.x[part]), mark.y[part]),
+                mode="lines+markers" if mark.markers else "lines",
+                line=line,
+                opacity=mark.alpha * (0.3 if faint else 1.0),
+                text=hover[part],
+                hoverinfo="text",
+                **legend,
+            )
+        )
+        legend = {**legend, "showlegend": False}
+
+
+def _hover(
+    axis: Axis, x: Float, name: str, y: Float, low: Float | None = None, high: Float | None = None
+) -> Any:
+    """What the pointer shows: the feature's value and the curve's."""
+    feature, label = shortened(axis.label, 40), shortened(name, 40)
+    places = positions(x, axis)
+    lines = []
+    for i, value in enumerate(y):
+        if axis.kind == "category":
+            tick = round(float(x[i]))
+            at = " ".join(axis.ticks[tick].split("\n")[:1]) if 0 <= tick < len(axis.ticks) else ""
+        else:
+            at = value_text(places[i])
+        text = f"{feature}: {at}\n{label}: {number_text(float(value), 4)}"
+        if low is not None and high is not None:
+            text += f"\nfrom {number_text(float(low[i]))} to {number_text(float(high[i]))}"
+        lines.append(escaped(text))
+    return np.array(lines, dtype=object)
+
+
+def _band(frame: Frame, mark: Band) -> None:
+    x, low, high = mark.x, mark.low, mark.high
+    if mark.step:
+        x, low, high = np.repeat(x, 2)[:-1], np.repeat(low, 2)[1:], np.repeat(high, 2)[1:]
+    outline = frame.oriented(
+        np.concatenate([frame.x(x), frame.x(x)[::-1]]), np.concatenate([high, low[::-1]])
+    )
+    frame.trace(
+        go.Scatter(
+            **outline, mode="lines", line={"width": 0}, fill="toself", hoverinfo="skip", showlegend=False,
+            fillcolor=frame.theme.colour(mark.colour, mark.alpha),
+        )
+    )  # fmt: skip
+
+
+def _curves(frame: Frame, mark: Curves) -> None:
+    x, y = mark.x, mark.y
+    if mark.step:
+        x, y = np.repeat(x, 2)[:-1], np.repeat(y, 2, axis=1)[:, 1:]
+    kind = go.Scattergl if y.size > MANY_POINTS else go.Scatter
+    places = frame.x(x)
+    for members, colour in _layers(frame.theme, mark, len(y)):
+        gap = np.full((len(members), 1), np.nan, dtype=np.float32)
+        heights = np.concatenate([y[members].astype(np.float32), gap], axis=1).ravel()
+        across = np.tile(np.append(places, places[-1:]), len(members))
+        frame.trace(
+            kind(
+                **frame.oriented(across, heights), mode="lines", showlegend=False, hoverinfo="skip",
+                line={"color": colour, "width": max(0.6, 2 * mark.width)}, connectgaps=False, name="curves",
+            )
+        )  # fmt: skip
+    if mark.scale is not None:
+        _colour_key(frame, mark.scale)
+
+
+def _layers(theme: Theme, mark: Curves, count: int) -> list[tuple[NDArray[np.intp], str]]:
+    """The curves in groups of one colour each, at most `LAYERS` of them per colour."""
+    everyone = np.arange(count)
+    if mark.values is not None and mark.scale is not None:
+        scale = mark.scale
+        share = np.clip((mark.values - scale.low) / ((scale.high - scale.low) or 1.0), 0, 1)
+        codes = np.where(np.isfinite(share), np.round(np.nan_to_num(share) * (LAYERS - 1)), -1).astype(int)
+        found = []
+        for code in np.unique(codes):
+            ink = theme.muted if code < 0 else theme.sampled(scale, code / (LAYERS - 1))
+            found.append((everyone[codes == code], _with_alpha(ink, mark.alpha)))
+        return found
+    if mark.slots is not None:
+        groups: dict[Any, list[int]] = {}
+        for i, slot in enumerate(mark.slots):
+            groups.setdefault(slot, []).append(i)
+        return [
+            (part, theme.colour(slot, mark.alpha))
+            for slot, members in groups.items()
+            for part in _dealt(np.array(members), max(1, LAYERS // len(groups)))
+        ]
+    layers = _dealt(everyone, LAYERS)
+    # Within a layer crossing curves do not add up, so each must carry more.
+    alpha = float(np.clip(3.0 / np.sqrt(len(layers)) / 2.5, mark.alpha, 0.6))
+    return [(part, theme.colour(mark.colour, alpha)) for part in layers]
+
+
+def _dealt(members: NDArray[np.intp], piles: int) -> list[NDArray[np.intp]]:
+    return [members[start::piles] for start in range(min(piles, len(members)))]
+
+
+def _with_alpha(colour: str, alpha: float) -> str:
+    if not colour.startswith("rgb("):
+        return colour
+    return f"rgba({colour[4:-1]},{alpha:.3g})"
+
+
+def _colour_key(frame: Frame, scale: ColourScale) -> None:
+    """An invisible trace that brings the colour bar of the panel's scale."""
+    marker = {"color": [scale.low, scale.high], "coloraxis": "coloraxis", "size": 0.1, "opacity": 0}
+    frame.trace(go.Scatter(x=[None, None], y=[None, None], mode="markers", marker=marker, showlegend=False))
+
+
+def _dots(frame: Frame, mark: Dots) -> None:
+    colour = frame.theme.colour(mark.colour)
+    marker: dict[str, Any] = {"color": colour, "size": 7 * mark.size, "line": {"width": 0}}
+    if mark.slots is not None:
+        marker["color"] = [frame.theme.colour(slot) for slot in mark.slots]
+    if mark.values is not None and mark.scale is not None:
+        marker.update(color=mark.values, coloraxis="coloraxis")
+    marker["opacity"] = mark.alpha if mark.faded is None else np.where(mark.faded, 0.3, mark.alpha)
+    shown = len(mark.x) <= 400
+    hover = _hover(frame.panel.x, mark.x, mark.label or frame.panel.y.label, mark.y, mark.low, mark.high) if shown else None  # fmt: skip
+    frame.trace(
+        go.Scatter(
+            **frame.oriented(frame.x(mark.x), mark.y), mode="markers", marker=marker, text=hover,
+            hoverinfo="text" if shown else "skip", **_errors(frame, mark, colour), **frame.legend(mark.label, colour),
+        )
+    )  # fmt: skip
+
+
+def _errors(frame: Frame, mark: Dots | Bars, colour: str) -> dict[str, Any]:
+    if mark.low is None or mark.high is None:
+        return {}
+    direction = "error_x" if frame.panel.flip else "error_y"
+    bars = {"array": mark.high - mark.y, "arrayminus": mark.y - mark.low, "symmetric": False, "width": 0,
+            "thickness": 1.8, "color": colour if isinstance(mark, Bars) else faded(colour, 0.5)}  # fmt: skip
+    return {direction: bars}
+
+
+def _bars(frame: Frame, mark: Bars) -> None:
+    colour = frame.theme.colour(mark.colour)
+    colours: Any = colour if mark.slots is None else [frame.theme.colour(s) for s in mark.slots]
+    opacity: Any = 1.0 if mark.faded is None else np.where(mark.faded, 0.35, 1.0)
+    hover = _hover(frame.panel.x, mark.x, mark.label or frame.panel.y.label, mark.y, mark.low, mark.high)
+    frame.trace(
+        go.Bar(
+            **frame.oriented(frame.x(mark.x), mark.y), width=mark.width, hovertext=hover, hoverinfo="text",
+            orientation="h" if frame.panel.flip else "v", marker={"color": colours, "opacity": opacity},
+            **_errors(frame, mark, frame.theme.text), **frame.legend(mark.label, colour),
+        )
+    )  # fmt: skip
+
+
+# --- shapes tied to the frame ----------------------------------------------------------------------
+
+
+def _boxes(lefts: Sequence[Any], rights: Sequence[Any], starts: Float, ends: Float, upright: bool) -> str:
+    """Many rectangles as one path."""
+    parts = []
+    for a, b, low, high in zip(lefts, rights, starts, ends):
+        corners = [(a, low), (a, high), (b, high), (b, low)]
+        if not upright:
+            corners = [(y, x) for x, y in corners]
+        parts.append("M" + "L".join(f"{x},{y}" for x, y in corners) + "Z")
+    return "".join(parts)
+
+
+def _path_values(values: Float, axis: Axis) -> list[str]:
+    if axis.kind == "time":
+        return [str(v).replace("T", "_") for v in positions(values, axis)]
+    return [f"{v:.12g}" for v in values]
+
+
+def _strip(frame: Frame, mark: Strip) -> None:
+    upright = not frame.panel.flip
+    lefts, rights = _path_values(mark.lefts, frame.panel.x), _path_values(mark.rights, frame.panel.x)
+    heights = np.round(mark.height * mark.counts / (mark.counts.max() or 1.0), 5)
+    path = _boxes(lefts, rights, np.zeros(len(heights), dtype=np.float64), heights, upright)
+    where = ("data", "frame") if upright else ("frame", "data")
+    frame.shape(*where, type="path", path=path, fillcolor=frame.theme.faint, line={"width": 0}, layer="below",
+                name="histogram")  # fmt: skip
+
+
+def _rug(frame: Frame, mark: Rug) -> None:
+    at = _path_values(mark.x, frame.panel.x)
+    upright = not frame.panel.flip
+    path = "".join(f"M{x},0L{x},{mark.height}" if upright else f"M0,{x}L{mark.height},{x}" for x in at)
+    where = ("data", "frame") if upright else ("frame", "data")
+    frame.shape(*where, type="path", path=path or "M0,0", line={"width": 1, "color": frame.theme.text},
+                opacity=mark.alpha, layer="below", name=mark.name)  # fmt: skip
+
+
+def _margin(frame: Frame, mark: Margin) -> None:
+    top = mark.side == "top"
+    axis = frame.panel.x if top else frame.panel.y
+    lefts, rights = _path_values(mark.lefts, axis), _path_values(mark.rights, axis)
+    ends: Float = np.round(1.02 + 0.11 * mark.counts / (mark.counts.max() or 1.0), 5)
+    path = _boxes(lefts, rights, np.full(len(ends), 1.02, dtype=np.float64), ends, upright=top)
+    where = ("data", "frame") if top else ("frame", "data")
+    frame.shape(*where, type="path", path=path, fillcolor=frame.theme.faint, line={"width": 0},
+                name=f"margin-{mark.side}")  # fmt: skip
+
+
+def _rule(frame: Frame, mark: Rule) -> None:
+    line = {"color": frame.theme.muted, "width": 1, "dash": "2px,4px" if mark.dashed else "solid"}
+    along_y = (mark.y is not None) != frame.panel.flip
+    if along_y:
+        at = mark.y if mark.y is not None else mark.x
+        frame.shape(
+            "frame", "data", type="line", x0=0, x1=1, y0=at, y1=at, line=line, layer="below", name="rule"
+        )
+    else:
+        at = mark.x if mark.x is not None else mark.y
+        place = frame.x(np.array([at], dtype=np.float64))[0] if mark.x is not None else at
+        frame.shape("data", "frame", type="line", x0=place, x1=place, y0=0, y1=1, line=line, layer="below",
+                    name="rule")  # fmt: skip
+
+
+def _edge_text(frame: Frame, mark: EdgeText) -> None:
+    font = {"color": frame.theme.muted, "size": 11}
+    for at, words in zip(mark.at, mark.texts):
+        frame.text(1.0, at, words, up="data", xanchor="left", xshift=8, font=font)
+    if mark.header:
+        frame.text(1.0, 1.0, mark.header, xanchor="left", yanchor="bottom", xshift=8, font=font)
+
+
+def _sparks(frame: Frame, mark: Sparks) -> None:
+    for number, (at, (x, y)) in enumerate(zip(mark.at, mark.curves)):
+        slot = mark.slots[number] if mark.slots is not None else "text"
+        points = zip(1.03 + 0.13 * _unit(x), at + 0.3 - 0.6 * _unit(y))
+        path = "M" + "L".join(f"{a:.5f},{b:.5f}" for a, b in points)
+        frame.shape("frame", "data", type="path", path=path, name="spark",
+                    line={"color": frame.theme.colour(slot), "width": 1.6})  # fmt: skip
+    if mark.header:
+        font = {"color": frame.theme.muted, "size": 11}
+        frame.text(1.03, 1.0, mark.header, xanchor="left", yanchor="bottom", font=font)
+
+
+def _unit(values: Float) -> Float:
+    low, high = np.nanmin(values), np.nanmax(values)
+    return (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
+
+
+# --- fields ----------------------------------------------------------------------------------------
+
+
+def _field(frame: Frame, mark: Field, coloraxis: str) -> None:
+    x, y = positions(mark.x, frame.panel.x), positions(mark.y, frame.panel.y)
+    z = mark.shown()
+    if mark.style == "surface":
+        frame.trace(go.Surface(x=x, y=y, z=z, coloraxis=coloraxis, hoverinfo="x+y+z", showscale=False))
+        return
+    names = [escaped(shortened(axis.label, 40)) for axis in (frame.panel.x, frame.panel.y)]
+    label = escaped(shortened(mark.scale.label, 40))
+    if mark.style == "contour":
+        levels = nice_ticks(mark.scale.low, mark.scale.high, CONTOURS)
+        contours = {"start": levels[0], "end": levels[-1], "size": float(np.diff(levels).min(initial=1e300))}
+        contours["size"] = min(contours["size"], mark.scale.high - mark.scale.low) or 1.0
+        line = {"width": 0.5, "color": "rgba(255,255,255,0.5)"}
+        frame.trace(
+            go.Contour(
+                x=x, y=y, z=z, coloraxis=coloraxis, contours=contours, line=line, autocontour=False,
+                hovertemplate=_template(names, label),
+            )
+        )  # fmt: skip
+        return
+    words = [["" if not np.isfinite(v) else number_text(float(v), 2) for v in row] for row in z]
+    frame.trace(
+        go.Heatmap(
+            x=x, y=y, z=z, coloraxis=coloraxis, text=words if mark.values else None, hoverongaps=False,
+            texttemplate="%{text}" if mark.values else None, hovertemplate=_template(names, label),
+        )
+    )  # fmt: skip
+
+
+def _template(names: list[str], label: str) -> str:
+    """A hover text; braces in a name would be read as a placeholder."""
+    shown = [name.replace("%{", "% {") for name in (*names, label)]
+    return f"{shown[0]}: %{{x}}<br>{shown[1]}: %{{y}}<br>{shown[2]}: %{{z:.4g}}<extra></extra>"
+
+
+_DRAWING: dict[type, Any] = {
+    Line: _line,
+    Band: _band,
+    Curves: _curves,
+    Dots: _dots,
+    Bars: _bars,
+    Strip: _strip,
+    Rug: _rug,
+    Margin: _margin,
+    Rule: _rule,
+    EdgeText: _edge_text,
+    Sparks: _sparks,
+}

@@ -1,0 +1,282 @@
+"""Pictures of summaries: importance bars, the interaction matrix, PD against ALE, regions.
+
+They take plain numbers and effects, or the result tables that carry these, and compute nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from icefield.effect import Effect
+from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
+from icefield.plots.compose import SMALL, chosen_outputs
+from icefield.plots.coordinates import Coordinates
+from icefield.plots.oneway import one_way_panel
+from icefield.plots.options import Options
+from icefield.plots.panels import (
+    Axis,
+    Bars,
+    Colour,
+    ColourScale,
+    Field,
+    Float,
+    Line,
+    Panel,
+    Picture,
+    Sparks,
+    with_shared_values,
+)
+from icefield.plots.series import Series
+from icefield.plots.text import name_text
+from icefield.plots.words import average_note, joined, quantity
+
+SHOWN = 20  # bars or matrix rows when the user did not say
+DIRECTIONS: dict[str, Colour] = {"increasing": 0, "decreasing": 1}
+
+
+def importance_picture(table: Any, value: str, options: Options) -> Picture:
+    """Bars, longest first; the colour is the direction and the small curve the shape of the effect.
+
+    `table` maps features to numbers, or has ``columns`` (``feature``, the value, optionally ``output`` and
+    ``direction``) and optionally ``effects``.
+    """
+    names, numbers, directions, outputs = _importance_columns(table, value)
+    panels = []
+    kinds = list(dict.fromkeys(outputs))
+    effects: Mapping[Any, Effect] = getattr(table, "effects", None) or {}
+    for output in kinds if options.outputs is None else _wanted(kinds, options.outputs):
+        mine = [i for i, o in enumerate(outputs) if o == output]
+        mine.sort(key=lambda i: -numbers[i] if np.isfinite(numbers[i]) else np.inf)
+        mine = mine[: options.top or SHOWN]
+        title = name_text(output) if len(kinds) > 1 else ""
+        ranked = [names[i] for i in mine]
+        heights = np.array([numbers[i] for i in mine], dtype=np.float64)
+        ways = None if directions is None else [str(directions[i]) for i in mine]
+        curves = [_shape(effects.get(name), output) for name in ranked]
+        panels.append(_importance_panel(ranked, heights, ways, curves, value, title))
+    if options.title is not None and len(panels) == 1:
+        panels = [replace(panels[0], title=str(options.title))]
+    most = max((len(p.x.ticks) for p in panels), default=1)
+    size = (6.4 if len(panels) == 1 else SMALL[0] + 1.6, max(2.6, 1.2 + 0.3 * most))
+    title = str(options.title) if options.title is not None and len(panels) > 1 else ""
+    return Picture(tuple(panels), columns=min(3, len(panels)), title=title, panel_size=size)
+
+
+def _importance_columns(table: Any, value: str) -> tuple[list[Any], list[float], list[Any] | None, list[Any]]:
+    if isinstance(table, Mapping):
+        return list(table), [float(v) for v in table.values()], None, [None] * len(table)
+    columns = getattr(table, "columns", None)
+    if not isinstance(columns, Mapping) or "feature" not in columns:
+        raise InputTypeError(
+            complaint("table", "must be an importance table or a mapping of feature -> number", table,
+                      "write plot_importance(explainer.importance())")
+        )  # fmt: skip
+    if value not in columns:
+        numeric = [n for n, v in columns.items() if np.asarray(v).dtype.kind in "fiu"]
+        raise InputError(
+            complaint("value", "names no column of numbers", value, did_you_mean(value, numeric))
+        )
+    names = list(columns["feature"])
+    outputs = list(columns["output"]) if "output" in columns else [None] * len(names)
+    directions = list(columns["direction"]) if "direction" in columns else None
+    return names, [float(v) for v in columns[value]], directions, outputs
+
+
+def _wanted(known: list[Any], asked: Any) -> list[Any]:
+    listed = list(asked) if isinstance(asked, (list, tuple, set)) else [asked]
+    for name in listed:
+        if name not in known:
+            raise InputError(complaint("outputs", "names no output", name, did_you_mean(name, known)))
+    return listed
+
+
+def _shape(effect: Effect | None, output: Any) -> tuple[Float, Float] | None:
+    """The curve of a one-way effect, to be drawn tiny."""
+    if effect is None or effect.n_features != 1:
+        return None
+    names = list(effect.outputs)
+    which = names.index(output) if output in names else 0
+    at = Coordinates([effect]).place(effect.grid[0])
+    order = np.argsort(at, kind="stable")
+    order = order[np.isfinite(at[order])]
+    return (at[order], effect.average[which][order]) if len(order) > 1 else None
+
+
+def _importance_panel(
+    names: Sequence[Any],
+    heights: Float,
+    directions: Sequence[str] | None,
+    curves: Sequence[tuple[Float, Float] | None],
+    value: str,
+    title: str,
+) -> Panel:
+    at = np.arange(len(names), dtype=np.float64)
+    slots: tuple[Colour, ...] | None = None
+    keys: list[Line] = []
+    if directions is not None:
+        slots = tuple(DIRECTIONS.get(d, "muted") for d in directions)
+        used = [d for d in (*DIRECTIONS, "mixed") if d in directions or (d == "mixed" and "muted" in slots)]
+        empty = np.empty(0)
+        keys = [Line(empty, empty, colour=DIRECTIONS.get(d, "muted"), label=d, width=2.5) for d in used]
+    marks: list[Any] = [Bars(at, heights, width=0.62, colour=0, slots=slots), *keys]
+    drawn = [i for i, curve in enumerate(curves) if curve is not None]
+    if drawn:
+        shapes = tuple(curve for curve in curves if curve is not None)
+        inks = None if slots is None else tuple(slots[i] for i in drawn)
+        marks.append(Sparks(at[drawn], shapes, "shape", inks))
+    finite = heights[np.isfinite(heights)]
+    low, high = (min(0.0, float(finite.min())), max(0.0, float(finite.max()))) if len(finite) else (0.0, 1.0)
+    ticks = tuple(name_text(n, 40) for n in names)
+    return Panel(
+        x=Axis("", "category", -0.5, len(names) - 0.5, ticks),
+        y=Axis(value.replace("_", " "), low=low, high=high if high > low else 1.0),
+        marks=tuple(marks),
+        title=title,
+        legend_title="direction" if keys else "",
+        flip=True,
+    )
+
+
+# --- interactions ----------------------------------------------------------------------------------
+
+
+def interactions_picture(table: Any, value: str, output: Any, options: Options) -> Picture:
+    """The matrix of pairs, below the diagonal; the diagonal holds each feature's overall value where known."""
+    names, matrix = _pairs(table, value, output)
+    limit = options.top or SHOWN
+    strength = np.nansum(np.where(np.eye(len(names), dtype=bool), 0, matrix), axis=1)
+    kept = np.argsort(-strength, kind="stable")[:limit]
+    names, matrix = [names[i] for i in kept], matrix[np.ix_(kept, kept)]
+    count = len(names)
+    lower = np.where(np.tri(count, dtype=bool), matrix, np.nan)
+    finite = lower[np.isfinite(lower)]
+    high = float(finite.max()) if len(finite) and finite.max() > 0 else 1.0
+    scale = ColourScale(
+        min(0.0, float(finite.min(initial=0.0))), high, value.replace("_", " "), cmap=options.cmap
+    )
+    edges = np.arange(count + 1, dtype=np.float64) - 0.5
+    ticks = tuple(name_text(n, 28) for n in names)
+    axis = Axis("", "category", -0.5, count - 0.5, ticks)
+    # In slides of twenty features the numbers would be smaller than print.
+    field = Field(edges, edges, lower, scale, values=count <= 10)
+    title = str(options.title) if options.title is not None else ""
+    whole = np.isfinite(np.diag(lower)).any()
+    note = "diagonal: with all other features together" if whole else ""
+    panel = Panel(x=axis, y=axis, marks=(field,), title=title, note=note, scale=scale)
+    side = max(4.2, 1.8 + 0.42 * count)
+    return Picture((panel,), panel_size=(side + 1.4, side))
+
+
+def _pairs(table: Any, value: str, output: Any) -> tuple[list[Any], Float]:
+    if hasattr(table, "matrix") and hasattr(table, "features"):
+        if value not in table.columns:
+            raise InputError(
+                complaint("value", "names no column", value, did_you_mean(value, list(table.columns)))
+            )
+        return list(table.features), np.asarray(table.matrix(value, output), dtype=np.float64)
+    try:
+        entries = {tuple(pair): float(number) for pair, number in table.items()}
+        names = list(dict.fromkeys(name for pair in entries for name in pair))
+    except (AttributeError, TypeError, ValueError) as error:
+        raise InputTypeError(
+            complaint("table", "must be an interactions table or a mapping of pair -> number", table,
+                      "write plot_interactions(explainer.interactions())")
+        ) from error  # fmt: skip
+    matrix = np.full((len(names), len(names)), np.nan)
+    for pair, number in entries.items():
+        i, j = names.index(pair[0]), names.index(pair[-1])
+        matrix[i, j] = matrix[j, i] = number
+    return names, matrix
+
+
+# --- PD against ALE --------------------------------------------------------------------------------
+
+
+def pd_ale_picture(pd: Effect, ale: Effect, options: Options) -> Picture:
+    """Partial dependence and accumulated local effects in one panel, both around their mean over the data."""
+    if pd.n_features != 1 or ale.n_features != 1 or pd.features != ale.features:
+        raise InputError(
+            complaint("ale", f"must be the one-way ALE of {pd.features[0]!r}", ale.features,
+                      f"write explainer.ale({pd.features[0]!r})")
+        )  # fmt: skip
+    if ale.kind != "ale" or pd.kind == "ale":
+        raise InputError(complaint("ale", "must have kind 'ale', and the other effect not", ale.kind))
+    around = replace(
+        around_mean(pd), individual=None, kind="pd", std=None, se=None, quantiles=None, groups={}
+    )
+    other = replace(ale, groups={})
+    panels = []
+    outputs = chosen_outputs(pd, options)
+    for output in outputs:
+        series = [
+            Series(around, output, label="partial dependence", colour=0),
+            Series(other, output, label="accumulated local effects", colour=1, dashed=True),
+        ]
+        panel = one_way_panel(series, around, options, len(outputs) == 1)
+        what = quantity(pd, output if len(outputs) == 1 else None)
+        title = name_text(pd.outputs[output]) if len(outputs) > 1 else ""
+        note = joined(average_note(pd), "both around their mean over the data")
+        label = f"change in {what} from its\u00a0mean"
+        panels.append(replace(panel, y=replace(panel.y, label=label), title=title, note=note))
+    placed = with_shared_values(tuple(panels)) if options.share_y else tuple(panels)
+    if options.title is not None and len(placed) == 1:
+        placed = (replace(placed[0], title=str(options.title)),)
+    return Picture(
+        placed,
+        columns=min(3, len(placed)),
+        share_y=options.share_y and len(placed) > 1,
+        panel_size=SMALL if len(placed) > 1 else None,
+    )
+
+
+def around_mean(effect: Effect) -> Effect:
+    """A one-way effect minus its mean over the data, as ALE is centred."""
+    weight = effect.weight
+    known = slice(0, -1) if effect.missing_last[0] and len(effect.grid[0]) > 1 else slice(None)
+    usable = weight is not None and weight.shape == effect.average.shape[1:] and weight[known].sum() > 0
+    shares = np.asarray(weight)[known] if usable else np.ones(effect.average.shape[1:])[known]
+    mean = effect.average[:, known] @ (shares / shares.sum())
+    return replace(effect, average=effect.average - mean[:, None], view="centered", reference="mean")
+
+
+# --- regions ---------------------------------------------------------------------------------------
+
+
+def regions_picture(whole: Effect, regions: Mapping[Any, Effect], options: Options) -> Picture:
+    """One panel per region: its curve, and the curve over all rows for comparison."""
+    if not regions:
+        raise InputError(complaint("regions", "holds no region", regions))
+    if whole.n_features != 1:
+        raise InputError("Regions are drawn for one feature. Hint: pass the one-way effect.")
+    overall = replace(whole, individual=None, std=None, quantiles=None, se=None, groups={})
+    output = chosen_outputs(whole, options)[0]
+    panels = []
+    for number, (label, effect) in enumerate(regions.items()):
+        series = [
+            Series(overall, output, label="all rows", colour="muted", dashed=True),
+            Series(replace(effect, individual=None), output, label="region", colour=number % 8),
+        ]
+        panel = one_way_panel(series, effect, options, True)
+        rows = f"{effect.n_rows:,} rows"
+        panels.append(replace(panel, title=f"{name_text(label, 80)} ({rows})", marks=_unnamed(panel)))
+    placed = with_shared_values(tuple(panels)) if options.share_y else tuple(panels)
+    columns = len(placed) if len(placed) <= 3 else 2 if len(placed) == 4 else 3
+    title = "" if options.title is None else str(options.title)
+    return Picture(
+        placed,
+        columns,
+        title=title,
+        note="dashed: all rows",
+        share_y=options.share_y and len(placed) > 1,
+        panel_size=SMALL if len(placed) > 1 else None,
+    )
+
+
+def _unnamed(panel: Panel) -> tuple[Any, ...]:
+    """Titles name the regions, so no legend is needed."""
+    marks: list[Any] = list(panel.marks)
+    return tuple(replace(m, label=None) if getattr(m, "label", None) is not None else m for m in marks)

@@ -1,0 +1,318 @@
+"""Regions: where one curve is enough, because the individual curves agree.
+
+Rows are split by readable rules on the *other* features until their centred curves agree within each
+part; the table says how much of the curves' heterogeneity each split removes and how the effect
+reads in each part. The other way round, curves are clustered first and each cluster is explained
+by the rule that describes it best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield import validate
+from icefield.curves import centred, effects_with_curves, heterogeneity, point_weights, shown_points
+from icefield.effect import Effect
+from icefield.frame import Column
+from icefield.inquiry import features_found
+from icefield.partition import Limits, Part, Split, assigned, partition
+from icefield.reading import THRESHOLDS, output_unit, read_effect
+from icefield.tables import ResultTable, labels_column
+from icefield.wording import shape_words
+
+if TYPE_CHECKING:
+    from icefield.explainer import Explainer
+
+Float = NDArray[np.float64]
+CURVES = 1_000
+POINTS = 20
+METHODS = ("rules", "clusters")
+MOST_CLUSTERS = 4
+RESTARTS = 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Regions(ResultTable):
+    """One row per region.
+
+    Columns: ``rule``, ``rows`` and ``share`` of the sampled rows, ``heterogeneity`` inside (in standard deviations of
+    the predictions), ``effect`` (in words). Clusters also have ``precision`` (share of the rule's rows that are in
+    the cluster) and ``recall`` (share of the cluster's rows that the rule covers).
+
+    Attributes
+    ----------
+    effect : the overall effect, with one group per region
+    heterogeneity : of all curves together
+    removed : share of the curves' squared differences that the regions remove
+    splits : the splits made, each with the share it removed
+    """
+
+    feature: Any
+    effect: Effect
+    heterogeneity: float
+    removed: float
+    splits: tuple[Split, ...]
+
+    def plot(self, **options: Any) -> Any:
+        """A curve per region; see `icefield.plots.plot_effect` for the options."""
+        return self.effect.plot(**options)
+
+
+def regions(
+    explainer: Explainer,
+    feature: Any,
+    *,
+    method: str = "rules",
+    depth: int = 2,
+    clusters: int | None = None,
+    least_rows: float = 0.05,
+    least_removed: float = 0.10,
+    grid: Any = POINTS,
+    rows: Any = None,
+) -> Regions:
+    """Split the data into regions within which a feature's individual curves agree.
+
+    Parameters
+    ----------
+    explainer : the model and its data
+    feature : one feature
+    method : ``"rules"``, or ``"clusters"`` to cluster the curves and explain each cluster by a rule
+    depth : levels of splits, so at most ``2 ** depth`` regions
+    clusters : how many clusters; None adds clusters while each removes `least_removed`
+    least_rows : least share of rows in a region
+    least_removed : least share of all heterogeneity that a split must remove
+    grid : grid of the curves
+    rows : use these rows' curves; by default at most 1,000, sampled with the seed
+
+    Notes
+    -----
+    Curves are centred at their own mean, so regions differ in the *shape* of the effect, not its level.
+    Where curves differ by less than a tenth of the predictions' standard deviation, no region is looked for.
+    """
+    validate.choice("method", method, METHODS)
+    validate.count("depth", depth)
+    validate.count("clusters", clusters, least=2, optional=True)
+    validate.share("least_rows", least_rows)
+    validate.share("least_removed", least_removed)
+    (found,) = features_found(explainer, [feature])
+    used = min(CURVES, explainer.table.n_rows) if rows is None else rows
+    (effect,), note = effects_with_curves(
+        explainer, [feature], grid=grid, rows=used, kept=explainer.table.n_rows
+    )
+    effect = replace(effect, groups={}, by=None)
+    bundle = _Bundle.of(explainer, effect)
+    limits = Limits(depth, least_rows, least_removed)
+    columns = _other_columns(explainer, found.columns, bundle.rows)
+    splits: list[Split] = []
+    if bundle.differ < THRESHOLDS["heterogeneous"]:
+        parts = [Part((), np.ones(len(bundle.rows), dtype=bool))]
+        said = "the curves agree: no regions are needed"
+        labels = np.zeros(len(bundle.rows), dtype=np.intp)
+    elif method == "rules":
+        parts, splits = partition(columns, bundle.shapes, bundle.weights, limits)
+        labels = assigned(parts)
+        said = "" if splits else "the curves differ, but no rule on another column tells them apart"
+    else:
+        labels = _clustered(bundle.shapes, bundle.weights, clusters, least_removed, explainer.seed)
+        parts, splits = partition(
+            columns, np.eye(int(labels.max()) + 1)[labels], bundle.weights, Limits(depth, least_rows, 0.05)
+        )
+        said = ""
+    return _table(explainer, effect, bundle, labels, parts, splits, method, [note, said])
+
+
+@dataclass(frozen=True, eq=False)
+class _Bundle:
+    """The sampled curves as centred shapes in standard deviations of the predictions."""
+
+    rows: NDArray[np.intp]
+    weights: Float
+    shapes: Float
+    differ: float
+
+    @classmethod
+    def of(cls, explainer: Explainer, effect: Effect) -> _Bundle:
+        assert effect.individual is not None
+        assert effect.rows is not None
+        shown, over = shown_points(effect), point_weights(effect)
+        units = np.array([output_unit(effect, o) for o in range(len(effect.outputs))])
+        curves = effect.individual[:, :, shown] / units[:, None, None]
+        weights = np.ones(len(effect.rows)) if explainer.weights is None else explainer.weights[effect.rows]
+        shapes = centred(curves, over) * np.sqrt(over)
+        differ = float(np.sqrt(np.square(heterogeneity(curves, over, weights)).mean()))
+        flat = np.moveaxis(shapes, 1, 0).reshape(len(weights), -1) / np.sqrt(len(units))
+        return cls(effect.rows, weights, flat, differ)
+
+    def heterogeneity(self, inside: NDArray[np.bool_]) -> float:
+        w = self.weights[inside] / self.weights[inside].sum()
+        apart = self.shapes[inside] - w @ self.shapes[inside]
+        own = float(np.sqrt(w @ np.square(apart).sum(axis=1)))
+        return own if own > 1e-9 * max(self.differ, 1e-3) else 0.0  # what is left is rounding
+
+
+def _other_columns(
+    explainer: Explainer, moving: Sequence[Any], rows: NDArray[np.intp]
+) -> Mapping[Any, Column]:
+    table = explainer.table.take(rows)
+    return {name: table.column(name) for name in explainer.model.columns if name not in moving}
+
+
+def _table(
+    explainer: Explainer,
+    effect: Effect,
+    bundle: _Bundle,
+    labels: NDArray[np.intp],
+    parts: Sequence[Part],
+    splits: Sequence[Split],
+    method: str,
+    notes: Sequence[str],
+) -> Regions:
+    numbers = np.unique(labels)
+    if method == "rules" or len(numbers) == 1:
+        rules = [part.rule for part in parts]
+        quality = None
+    else:
+        explained = [_explaining(parts, labels == k, bundle.weights) for k in numbers]
+        rules = [rule for rule, _, _ in explained]
+        quality = explained
+    total = bundle.weights.sum()
+    groups: dict[Any, Effect] = {}
+    columns: dict[str, list[Any]] = {"rule": [], "rows": [], "share": [], "heterogeneity": [], "effect": []}
+    left = 0.0
+    for number, rule in zip(numbers, rules):
+        inside = labels == number
+        label = rule if rule not in groups else f"{rule} ({number + 1})"
+        groups[label] = _region_effect(effect, inside, bundle.weights)
+        own = bundle.heterogeneity(inside)
+        share = float(bundle.weights[inside].sum() / total)
+        left += share * own**2
+        columns["rule"].append(label)
+        columns["rows"].append(int(inside.sum()))
+        columns["share"].append(share)
+        columns["heterogeneity"].append(own)
+        columns["effect"].append(shape_words(read_effect(groups[label])))
+    arrays = {
+        name: labels_column(values) if name in ("rule", "effect") else np.array(values)
+        for name, values in columns.items()
+    }
+    if quality is not None:
+        arrays["precision"] = np.array([p for _, p, _ in quality])
+        arrays["recall"] = np.array([r for _, _, r in quality])
+    removed = 1.0 - left / bundle.differ**2 if bundle.differ > 0 and len(numbers) > 1 else 0.0
+    said = [f"{s.words}: removes {100 * s.removed:.0f} %" for s in splits] if method == "rules" else []
+    return Regions(
+        columns=arrays,
+        title=(
+            f"Regions of {effect.features[0]}: {len(numbers)}, from the curves of {len(labels):,} rows; heterogeneity "
+            f"{bundle.differ:.2g} SD of the predictions, {100 * removed:.0f} % of it (squared) removed"
+        ),
+        notes=tuple(n for n in (*said, *notes) if n),
+        library=explainer.table.library,
+        feature=effect.features[0],
+        effect=replace(effect, groups=groups, by="region" if method == "rules" else "cluster"),
+        heterogeneity=bundle.differ,
+        removed=removed,
+        splits=tuple(splits),
+    )
+
+
+def _region_effect(effect: Effect, inside: NDArray[np.bool_], weights: Float) -> Effect:
+    assert effect.individual is not None
+    curves, w = effect.individual[:, inside], weights[inside] / weights[inside].sum()
+    average = np.einsum("r,ork->ok", w, curves)
+    std = np.sqrt(np.einsum("r,ork->ok", w, np.square(curves - average[:, None])))
+    return replace(
+        effect,
+        kind="pd",
+        average=average,
+        std=std,
+        se=None,
+        individual=None,
+        rows=None,
+        row_values=None,
+        n_rows=int(inside.sum()),
+        groups={},
+        by=None,
+    )
+
+
+# --- clusters ------------------------------------------------------------------------------------
+
+
+def _clustered(
+    shapes: Float, weights: Float, wanted: int | None, least_removed: float, seed: int
+) -> NDArray[np.intp]:
+    if wanted is not None:
+        return _k_means(shapes, weights, wanted, seed)[0]
+    labels, before = np.zeros(len(shapes), dtype=np.intp), None
+    total = float(weights @ np.square(shapes - weights @ shapes / weights.sum()).sum(axis=1))
+    for count in range(2, MOST_CLUSTERS + 1):
+        found, distance = _k_means(shapes, weights, count, seed)
+        if (total if before is None else before) - distance < least_removed * total:
+            break
+        labels, before = found, distance
+    return labels
+
+
+def _k_means(shapes: Float, weights: Float, count: int, seed: int) -> tuple[NDArray[np.intp], float]:
+    """Lloyd's algorithm from several spread-out starts; the best is kept, largest cluster first."""
+    rng = np.random.default_rng(seed)
+    best: tuple[float, NDArray[np.intp]] | None = None
+    for _ in range(RESTARTS):
+        centres = _spread_out(shapes, weights, count, rng)
+        labels = np.full(len(shapes), -1, dtype=np.intp)
+        for _ in range(100):
+            distance = _squared_distances(shapes, centres)
+            now = distance.argmin(axis=1)
+            if (now == labels).all():
+                break
+            labels = now
+            for k in range(count):
+                inside = labels == k
+                if inside.any():
+                    centres[k] = np.average(shapes[inside], axis=0, weights=weights[inside])
+        total = float(weights @ _squared_distances(shapes, centres).min(axis=1))
+        if best is None or total < best[0]:
+            best = (total, labels)
+    assert best is not None
+    sizes = np.bincount(best[1], weights, minlength=count)
+    order = np.argsort(-sizes, kind="stable")
+    place = np.empty(count, dtype=np.intp)
+    place[order] = np.arange(count)
+    return np.unique(place[best[1]], return_inverse=True)[1].astype(np.intp), best[0]
+
+
+def _spread_out(shapes: Float, weights: Float, count: int, rng: np.random.Generator) -> Float:
+    """Starting centres far from each other (k-means++)."""
+    centres = [shapes[rng.choice(len(shapes), p=weights / weights.sum())]]
+    for _ in range(count - 1):
+        far = weights * _squared_distances(shapes, np.array(centres)).min(axis=1)
+        chance = far / far.sum() if far.sum() > 0 else weights / weights.sum()
+        centres.append(shapes[rng.choice(len(shapes), p=chance)])
+    return np.array(centres)
+
+
+def _squared_distances(shapes: Float, centres: Float) -> Float:
+    return np.stack([np.square(shapes - centre).sum(axis=1) for centre in centres], axis=1)
+
+
+def _explaining(parts: Sequence[Part], inside: NDArray[np.bool_], weights: Float) -> tuple[str, float, float]:
+    """The rule that agrees best with a cluster (harmonic mean of precision and recall)."""
+    best = ("all rows", float(weights[inside].sum() / weights.sum()), 1.0)
+    score = _harmonic(best[1], best[2])
+    for part in parts:
+        both = float(weights[part.rows & inside].sum())
+        precision = both / float(weights[part.rows].sum())
+        recall = both / float(weights[inside].sum())
+        if _harmonic(precision, recall) > score:
+            best, score = (part.rule, precision, recall), _harmonic(precision, recall)
+    return best
+
+
+def _harmonic(a: float, b: float) -> float:
+    return 2 * a * b / (a + b) if a + b > 0 else 0.0

@@ -1,0 +1,169 @@
+"""The summary: which features matter, how, with whom, how far to trust it, and what to look at next.
+
+One pass over all features gives the curves; readings, importance and heterogeneity follow from those.
+Only features whose curves differ can interact, so partners are looked for among them alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.curves import effects_with_curves
+from icefield.effect import Effect
+from icefield.importance import features_asked
+from icefield.inquiry import features_found
+from icefield.interactions import interactions
+from icefield.reading import Reading, output_unit
+from icefield.support import pd_ale_disagreement, support_of
+from icefield.tables import ResultTable, labels_column
+from icefield.wording import shape_words
+
+if TYPE_CHECKING:
+    from icefield.explainer import Explainer
+
+INTERACTING = 8  # features among which partners are looked for
+INTERACTION_ROWS = 150
+PARTNER = 0.05  # a pair's interaction, in standard deviations of the predictions, worth naming
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary(ResultTable):
+    """Features by how much they move the predictions.
+
+    Columns: ``feature``, ``strength`` (of the average) and ``heterogeneity`` (of individual curves), both in
+    standard deviations of the predictions, ``shape``, ``partner`` and ``interaction`` (strongest pair, same unit),
+    ``outside`` (share of moved rows outside the data), ``warning`` and ``next`` (what to look at).
+
+    Attributes
+    ----------
+    effects : mapping of feature -> Effect with curves and support
+    readings : mapping of feature -> Reading of the output it moves most
+    warnings : what to keep in mind before anything else
+    """
+
+    effects: Mapping[Any, Effect]
+    readings: Mapping[Any, Reading]
+    warnings: tuple[str, ...]
+
+    @property
+    def shown(self) -> Mapping[str, NDArray[Any]]:
+        return {
+            name: values for name, values in self.columns.items() if name not in ("interaction", "warning")
+        }
+
+    def plot(self, **options: Any) -> Any:
+        """Small multiples of the features' effects, most important first."""
+        from icefield.plots import plot_many
+
+        return plot_many({name: _averages_only(effect) for name, effect in self.effects.items()}, **options)
+
+
+def summary(
+    explainer: Explainer, features: Iterable[Any] | None = None, *, grid: Any = None, rows: Any = None
+) -> Summary:
+    """Rank features and say what each does, with whom, and how far the data supports it.
+
+    Parameters
+    ----------
+    explainer : the model and its data
+    features : which features; all of the model's by default
+    grid : grid of the curves
+    rows : average over these rows; by default all, or a seeded sample where each row costs predictions
+    """
+    asked = features_asked(explainer, features)
+    effects, note = effects_with_curves(explainer, asked, grid=grid, rows=rows)
+    readings = [max(e.reading.each, key=_moved) for e in effects]
+    order = sorted(range(len(asked)), key=lambda i: -_moved(readings[i]))
+    partners = _partners(explainer, asked, effects, readings)
+    supported = [_with_support(explainer, name, effect) for name, effect in zip(asked, effects)]
+    labels = [e.features[0] for e in effects]
+    found = {labels[i]: (readings[i], supported[i], partners.get(labels[i])) for i in order}
+    warned = {name: _warning(reading, effect) for name, (reading, effect, _) in found.items()}
+    columns = {
+        "feature": labels_column(list(found)),
+        "strength": np.array([r.strength for r, _, _ in found.values()]),
+        "heterogeneity": np.array([r.heterogeneity or 0.0 for r, _, _ in found.values()]),
+        "shape": labels_column([shape_words(r) for r, _, _ in found.values()]),
+        "partner": labels_column([None if p is None else str(p[0]) for _, _, p in found.values()]),
+        "interaction": np.array([np.nan if p is None else p[1] for _, _, p in found.values()]),
+        "outside": np.array([e.support.outside if e.support else np.nan for _, e, _ in found.values()]),
+        "warning": labels_column([warned[name] or None for name in found]),
+        "next": labels_column([_next(name, r, e, p) for name, (r, e, p) in found.items()]),
+    }
+    warnings = tuple(f"{name}: {text}" for name, text in warned.items() if text)
+    how = f"{explainer.plan.engine.name} engine: {explainer.plan.why}"
+    return Summary(
+        columns=columns,
+        title=f"{explainer!r}",
+        notes=tuple(n for n in (*(f"! {w}" for w in warnings), note, how) if n),
+        library=explainer.table.library,
+        effects={name: effect for name, (_, effect, _) in found.items()},
+        readings={name: reading for name, (reading, _, _) in found.items()},
+        warnings=warnings,
+    )
+
+
+def _moved(reading: Reading) -> float:
+    """All movement: of the average, and of the curves around it."""
+    return float(np.hypot(reading.strength, reading.heterogeneity or 0.0))
+
+
+def _partners(
+    explainer: Explainer, asked: list[Any], effects: list[Effect], readings: list[Reading]
+) -> dict[Any, tuple[Any, float]]:
+    """Each feature's strongest partner by unnormalised H, among features whose curves differ."""
+    able = [i for i, r in enumerate(readings) if (r.heterogeneity or 0.0) >= PARTNER]
+    able = sorted(able, key=lambda i: -(readings[i].heterogeneity or 0.0))[:INTERACTING]
+    if len(able) < 2:
+        return {}
+    rows = min(INTERACTION_ROWS, explainer.table.n_rows)
+    table = interactions(explainer, [asked[i] for i in able], overall=False, rows=rows)
+    units = {o: output_unit(effects[0], n) for n, o in enumerate(effects[0].outputs)}
+    found: dict[Any, tuple[Any, float]] = {}
+    for pair, output, strength in zip(
+        table["features"].tolist(), table["output"].tolist(), table["strength"]
+    ):
+        size = float(strength) / units[output]
+        if size < PARTNER:
+            continue
+        for name, other in permutations(pair):
+            if name not in found or found[name][1] < size:
+                found[name] = (other, size)
+    return found
+
+
+def _with_support(explainer: Explainer, name: Any, effect: Effect) -> Effect:
+    support = support_of(explainer, features_found(explainer, [name]), effect.grid, effect.weight)
+    if support.doubtful and explainer.background == "data":
+        support = replace(support, disagreement=pd_ale_disagreement(explainer, effect, name))
+    return replace(effect, support=support)
+
+
+def _warning(reading: Reading, effect: Effect) -> str:
+    parts = []
+    if reading.hidden:
+        parts.append("the average is flat, the individual curves are not")
+    # Where the model does not respond, it does not matter where it was asked.
+    if effect.support is not None and effect.support.warning and (reading.shape != "flat" or reading.hidden):
+        parts.append(effect.support.warning)
+    return "; ".join(parts)
+
+
+def _next(name: Any, reading: Reading, effect: Effect, partner: tuple[Any, float] | None) -> str | None:
+    if effect.support is not None and effect.support.doubtful and reading.shape != "flat":
+        return f"ale({name!r})"
+    if partner is not None and reading.heterogeneous:
+        return f"partial_dependence({name!r}, {partner[0]!r}), regions({name!r})"
+    if reading.heterogeneous:
+        return f"regions({name!r})"
+    return None
+
+
+def _averages_only(effect: Effect) -> Effect:
+    return replace(effect, kind="pd", individual=None, rows=None, row_values=None)

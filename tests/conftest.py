@@ -1,0 +1,52 @@
+"""What the tests share: a check of error messages, small data, and where the real data lies."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from icefield.errors import IcefieldError
+
+ROOT = Path(__file__).parent.parent
+
+Complains = Callable[..., AbstractContextManager[None]]
+
+
+@contextmanager
+def _complains(parameter: str, *words: str, error: type[Exception] = IcefieldError) -> Iterator[None]:
+    with pytest.raises(IcefieldError) as caught:
+        yield
+    text = str(caught.value)
+    assert isinstance(caught.value, error), f"{type(caught.value).__name__} is no {error.__name__}: {text}"
+    assert isinstance(caught.value, (ValueError, TypeError)), type(caught.value)
+    assert f"`{parameter}`" in text, text
+    for word in words:
+        assert word in text, f"{word!r} is not in: {text}"
+
+
+@pytest.fixture(scope="session")
+def complains() -> Complains:
+    """``with complains("rows", "at least 1", error=ValueError):`` the block must fail just so.
+
+    The error must be icefield's own, name the parameter and hold all the words.
+    """
+    return _complains
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20)
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of the real data sets; tests that need it are skipped where it is absent."""
+    folder = Path(os.environ.get("ICEFIELD_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no real data at {folder}: set ICEFIELD_DATA")
+    return folder

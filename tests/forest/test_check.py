@@ -1,0 +1,73 @@
+"""The self-check passes what agrees, names what does not, and looks at rows with missing values."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestRegressor
+
+from icefield.forest import read, self_check
+from icefield.frame import table_of
+
+
+@pytest.fixture(scope="module")
+def forest():
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(500, 3))
+    X[:3, 0] = np.nan
+    model = RandomForestRegressor(n_estimators=4, max_depth=4, random_state=0).fit(
+        X, draw.normal(size=500) * 100
+    )
+    table = table_of(X)
+    return model, table, read(model, table)
+
+
+def test_agreement(forest):
+    model, table, read_model = forest
+    assert self_check(read_model, table, lambda rows: model.predict(rows.native)) is None
+
+
+@pytest.mark.parametrize("change", [1e-6, -1.0, np.nan])
+def test_a_leaf_that_differs_is_told(forest, change):
+    model, table, read_model = forest
+    wrong = replace(read_model.forest, leaf_value=read_model.forest.leaf_value + change)
+    reason = self_check(replace(read_model, forest=wrong), table, lambda rows: model.predict(rows.native))
+    assert "64 of 64 checked rows differ" in reason
+
+
+def test_rows_with_missing_values_are_among_the_checked(forest):
+    model, table, read_model = forest
+    conditions = ~read_model.forest.condition_missing_left
+    wrong = replace(read_model, forest=replace(read_model.forest, condition_missing_left=conditions))
+    for seed in range(5):
+        reason = self_check(wrong, table, lambda rows: model.predict(rows.native), seed=seed)
+        assert reason is not None
+    seen = []
+    self_check(read_model, table, lambda rows: seen.append(rows) or model.predict(rows.native))
+    assert seen[0].n_rows == 64
+    assert seen[0].column(0).missing.sum() == 3
+
+
+def test_both_scales_and_the_number_of_outputs():
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(200, 2))
+    model = HistGradientBoostingClassifier(max_iter=3).fit(X, X[:, 0] > 0)
+    table = table_of(X)
+    read_model = read(model, table)
+    assert self_check(read_model, table, lambda rows: model.predict_proba(rows.native)) is None
+    assert (
+        self_check(read_model, table, lambda rows: model.decision_function(rows.native), scale="raw") is None
+    )
+    reason = self_check(read_model, table, lambda rows: model.decision_function(rows.native))
+    assert reason == "the trees give 2 outputs, the model 1"
+
+
+def test_few_rows_are_all_checked(forest):
+    model, table, read_model = forest
+    few = table.slice(0, 5)
+    seen = []
+    assert (
+        self_check(read_model, few, lambda rows: seen.append(rows.n_rows) or model.predict(rows.native))
+        is None
+    )
+    assert seen == [5]

@@ -1,0 +1,69 @@
+"""The examples run, say what they need, and show the numbers they promise."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+@pytest.fixture(scope="module")
+def titanic(real_data):
+    """What the example returns; it prints as well, which the test of the script looks at."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ICEFIELD_DATA", str(real_data))
+        return runpy.run_path(str(EXAMPLES / "titanic.py"))["main"]()
+
+
+def test_titanic_ages_are_the_numbers_of_the_loop_over_predict(titanic):
+    effect, loop = titanic["age"]
+    assert effect.grid[0].tolist() == list(range(0, 70, 5))
+    np.testing.assert_allclose(effect.average[0], loop, rtol=0, atol=1e-13)
+    assert effect.scale_label == "probability"
+    assert ((effect.average > 0) & (effect.average < 1)).all()
+
+
+def test_titanic_sex_is_a_category_and_women_survive(titanic):
+    effect, loop = titanic["sex"]
+    assert effect.kinds == ("categorical",)
+    assert effect.grid[0].tolist() == ["female", "male"]
+    np.testing.assert_allclose(effect.average[0], loop, rtol=0, atol=1e-13)
+    assert loop[0] > loop[1] + 0.2
+
+
+def test_titanic_children_survive_more_often(titanic):
+    effect, _ = titanic["age"]
+    assert effect.average[0, 0] > effect.average[0, -1]
+
+
+def _run(data: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(EXAMPLES / "titanic.py")],
+        env={**os.environ, "ICEFIELD_DATA": str(data)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_titanic_as_a_script_prints_both_tables(real_data):
+    done = _run(real_data)
+    assert done.returncode == 0, done.stderr
+    assert "by age" in done.stdout
+    assert "by sex" in done.stdout
+    assert "female" in done.stdout
+    assert "by_hand" in done.stdout
+
+
+def test_titanic_says_what_is_missing(tmp_path):
+    done = _run(tmp_path)
+    assert done.returncode == 1
+    assert "ICEFIELD_DATA" in done.stderr
+    assert "Traceback" not in done.stderr
