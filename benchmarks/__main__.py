@@ -9,7 +9,10 @@ from pathlib import Path
 
 
 def main(names: list[str]) -> None:
-    known = sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if m.name != "__main__")
+    helpers = ("__main__", "timing")
+    known = sorted(
+        m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if m.name not in helpers
+    )
     for name in names or known:
         if name not in known:
             raise SystemExit(f"unknown benchmark {name!r}; known: {', '.join(known)}")

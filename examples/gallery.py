@@ -1,6 +1,6 @@
 """Every kind of picture icefield draws, for real data, as PNG and as interactive HTML.
 
-    python examples/gallery.py [folder]
+    python examples/gallery.py [folder] [studies and kinds]
 
 Bike sharing, Titanic and California housing are read from the folder named by ICEFIELD_DATA, or from
 ``../shared/data`` beside the project; where they are absent, data that comes with scikit-learn stands in.
@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,12 @@ from sklearn.ensemble import (
 
 import icefield
 from icefield.ale import ale
+from icefield.compare import compare
 from icefield.importance import importance
 from icefield.interactions import interactions
 from icefield.plots import plot_many, plot_pd_ale, plot_regions
 
-ROWS = 800  # enough for smooth pictures, few enough to wait for
+ROWS = 500  # enough for smooth pictures, few enough to wait for
 Draw = Callable[..., Any]
 
 
@@ -55,6 +57,7 @@ class Study:
     group: str
     colour: str
     title: str
+    rival_name: str
     levels: str | None = None
     date: str | None = None
     missing: str | None = None
@@ -65,73 +68,78 @@ class Study:
 
 
 def pictures(study: Study) -> Iterator[tuple[str, Draw]]:
-    """A name and a function that draws, for every kind of picture."""
+    """A name and a function that draws, for every kind of picture. Effects are computed when first drawn."""
     ex = study.explainer()
-    grouped = study.explainer(by=study.group)
-    curve = ex.partial_dependence(study.number, quantiles=[0.1, 0.9])
-    curves = ex.ice(study.number, rows=400)
-    rows = [int(r) for r in curves.rows[:2]]
-    levels = ex.partial_dependence(study.category)
-    surface = ex.partial_dependence(study.number, study.second)
-    mixed = ex.partial_dependence(study.category, study.number)
+    curve = cache(lambda: ex.partial_dependence(study.number, quantiles=[0.1, 0.9]))
+    curves = cache(lambda: ex.ice(study.number, rows=400))
+    levels = cache(lambda: ex.partial_dependence(study.category))
+    surface = cache(lambda: ex.partial_dependence(study.number, study.second))
+    mixed = cache(lambda: ex.partial_dependence(study.category, study.number))
+    by_group = cache(lambda: study.explainer(by=study.group).partial_dependence(study.number))
+    both = compare({"boosting": ex, study.rival_name: study.explainer(study.rival)})
+    ranking = cache(lambda: importance(ex, rows=300))
+    top = cache(lambda: list(dict.fromkeys(ranking()["feature"].tolist()))[:6])
 
     # One feature.
-    yield "curve", lambda **o: curve.plot(title=study.title, **o)
-    yield "curve_std_rug", lambda **o: curve.plot(spread="std", data="rug", **o)
-    yield "curve_se_deciles", lambda **o: curve.plot(spread="se", data="deciles", **o)
-    yield "levels_dots", lambda **o: levels.plot(sort="value", **o)
-    yield "levels_bars", lambda **o: levels.plot(kind="bars", **o)
+    yield "curve", lambda **o: curve().plot(title=study.title, **o)
+    yield "curve_std_rug", lambda **o: curve().plot(spread="std", data="rug", **o)
+    yield "curve_se_deciles", lambda **o: curve().plot(spread="se", data="deciles", **o)
+    yield "levels_dots", lambda **o: levels().plot(sort="value", **o)
+    yield "levels_bars", lambda **o: levels().plot(kind="bars", **o)
     if study.levels:
-        many = ex.partial_dependence(study.levels)
-        yield "levels_many", lambda **o: many.plot(kind="dots", sort="value", top=15, **o)
+        yield (
+            "levels_many",
+            lambda **o: ex.partial_dependence(study.levels).plot(kind="dots", sort="value", top=15, **o),
+        )
     if study.date:
-        dated = ex.partial_dependence(study.date)
-        yield "dates", lambda **o: dated.plot(**o)
+        yield "dates", lambda **o: ex.partial_dependence(study.date).plot(**o)
     if study.missing:
-        gaps = ex.partial_dependence(study.missing)
-        yield "missing", lambda **o: gaps.plot(**o)
+        yield "missing", lambda **o: ex.partial_dependence(study.missing).plot(**o)
 
     # Individual curves.
-    yield "ice", lambda **o: curves.plot(highlight=rows, **o)
-    yield "ice_centered_coloured", lambda **o: curves.plot(center=True, color_by=study.colour, **o)
-    yield "ice_by_category", lambda **o: curves.plot(color_by=study.category, **o)
-    yield "ice_derivative", lambda **o: curves.plot(derivative=True, **o)
-    yield "ice_density", lambda **o: curves.plot(curves="density", **o)
+    yield "ice", lambda **o: curves().plot(highlight=curves().rows[:2].tolist(), **o)
+    yield "ice_centered_coloured", lambda **o: curves().plot(center=True, color_by=study.colour, **o)
+    yield "ice_by_category", lambda **o: curves().plot(color_by=study.category, **o)
+    yield "ice_derivative", lambda **o: curves().plot(derivative=True, **o)
+    yield "ice_density", lambda **o: curves().plot(curves="density", **o)
     yield "ice_levels", lambda **o: ex.ice(study.category, rows=200).plot(**o)
 
     # Two features.
-    yield "contour", lambda **o: surface.plot(**o)
-    yield "contour_points", lambda **o: surface.plot(data="points", mask=None, **o)
-    yield "heatmap", lambda **o: surface.plot(kind="heatmap", mask="density", **o)
-    yield "surface", lambda **o: surface.plot(kind="surface", **o)
-    yield "lines", lambda **o: surface.plot(kind="lines", **o)
-    yield "interaction", lambda **o: surface.plot(interaction=True, **o)
-    yield "number_by_category", lambda **o: mixed.plot(**o)
-    yield "number_by_category_heatmap", lambda **o: mixed.plot(kind="heatmap", **o)
-    crossed = ex.partial_dependence(study.category, study.other_category)
-    yield "category_by_category", lambda **o: crossed.plot(**o)
+    yield "contour", lambda **o: surface().plot(**o)
+    yield "contour_points", lambda **o: surface().plot(data="points", mask=None, **o)
+    yield "heatmap", lambda **o: surface().plot(kind="heatmap", mask="density", **o)
+    yield "surface", lambda **o: surface().plot(kind="surface", **o)
+    yield "lines", lambda **o: surface().plot(kind="lines", **o)
+    yield "interaction", lambda **o: surface().plot(interaction=True, **o)
+    yield "number_by_category", lambda **o: mixed().plot(kind="lines", **o)
+    yield "number_by_category_heatmap", lambda **o: mixed().plot(kind="heatmap", **o)
+    yield (
+        "category_by_category",
+        lambda **o: ex.partial_dependence(study.category, study.other_category).plot(**o),
+    )
 
     # Groups and models.
-    by_group = grouped.partial_dependence(study.number)
-    yield "groups", lambda **o: by_group.plot(**o)
-    yield "groups_side", lambda **o: by_group.plot(layout="side", **o)
-    both = icefield.compare.compare({"boosting": ex, "forest": study.explainer(study.rival)})
-    compared = both.partial_dependence(study.number)
-    yield "models", lambda **o: compared.plot(spread=None, **o)
+    yield "groups", lambda **o: by_group().plot(**o)
+    yield "groups_side", lambda **o: by_group().plot(layout="side", **o)
+    yield "models", lambda **o: both.partial_dependence(study.number).plot(spread=None, **o)
     yield "models_surfaces", lambda **o: both.partial_dependence(study.number, study.second).plot(**o)
 
     # Summaries.
-    ranking = importance(ex)
-    yield "importance", lambda **o: ranking.plot(**o)
-    top = list(dict.fromkeys(ranking["feature"].tolist()))[:6]
-    effects = [ranking.effects[name] for name in top]
-    yield "many", lambda **o: plot_many(effects, **o)
-    pairs = interactions(ex, top[:5], rows=100)
-    yield "interactions", lambda **o: pairs.plot(**o)
-    local = ale(ex, study.number)
-    yield "pd_ale", lambda **o: plot_pd_ale(curve, local, **o)
-    regions = {f"{study.group} = {label}": effect for label, effect in by_group.groups.items()}
-    yield "regions", lambda **o: plot_regions(by_group, regions, **o)
+    yield "importance", lambda **o: ranking().plot(**o)
+    yield (
+        "many",
+        lambda **o: plot_many([ranking().effects[name] for name in top()], spread=None, curves=None, **o),
+    )
+    yield "interactions", lambda **o: interactions(ex, top()[:5], rows=100).plot(**o)
+    yield "pd_ale", lambda **o: plot_pd_ale(curve(), ale(ex, study.number), **o)
+    yield (
+        "regions",
+        lambda **o: plot_regions(
+            by_group(),
+            {f"{study.group} = {label}": effect for label, effect in by_group().groups.items()},
+            **o,
+        ),
+    )
 
 
 def classes() -> Iterator[tuple[str, Draw]]:
@@ -174,13 +182,13 @@ def bike(folder: Path) -> Study:
         days = (rows["date"] - pd.Timestamp("2011-01-01")).dt.days
         return rows.assign(date=days, season=rows["season"].cat.codes, weather=rows["weather"].cat.codes)
 
-    boosting = HistGradientBoostingRegressor(max_iter=200, random_state=0).fit(prepared(X), data.cnt)
+    boosting = HistGradientBoostingRegressor(max_iter=100, random_state=0).fit(prepared(X), data.cnt)
     forest = RandomForestRegressor(30, min_samples_leaf=5, random_state=0).fit(prepared(X), data.cnt)
     X = X.head(ROWS)
     return Study(
         "bike", lambda rows: boosting.predict(prepared(rows)), lambda rows: forest.predict(prepared(rows)), X,
         number="hour", second="temperature", category="weather", other_category="season", group="working day",
-        colour="temperature", title="Bike rentals by hour of day", levels="hour", date="date",
+        colour="temperature", title="Bike rentals by hour of day", rival_name="forest", levels="hour", date="date",
     )  # fmt: skip
 
 
@@ -198,7 +206,7 @@ def titanic(folder: Path) -> Study:
     rival = HistGradientBoostingClassifier(max_iter=60, max_depth=2, **settings).fit(X, y)
     return Study(
         "titanic", model, rival, X, number="age", second="fare", category="class", other_category="port",
-        group="sex", colour="fare", title="Who survived the Titanic, by age", levels="siblings", missing="age",
+        group="sex", colour="fare", title="Who survived the Titanic, by age", rival_name="stumps", levels="siblings", missing="age",
         target="survived",
     )  # fmt: skip
 
@@ -211,12 +219,12 @@ def california(folder: Path) -> Study:
     X["island or bay"] = data.ocean_proximity.isin(["ISLAND", "NEAR BAY"])
     y = data.median_house_value
     settings = {"categorical_features": "from_dtype", "random_state": 0}
-    model = HistGradientBoostingRegressor(max_iter=200, **settings).fit(X, y)
+    model = HistGradientBoostingRegressor(max_iter=100, **settings).fit(X, y)
     rival = HistGradientBoostingRegressor(max_iter=60, max_depth=2, **settings).fit(X, y)
     return Study(
         "california", model, rival, X.head(ROWS), number="median_income", second="housing_median_age",
         category="ocean_proximity", other_category="island or bay", group="ocean_proximity", colour="latitude",
-        title="House values by median income", missing="total_bedrooms",
+        title="House values by median income", rival_name="stumps", missing="total_bedrooms",
     )  # fmt: skip
 
 
@@ -234,7 +242,7 @@ def diabetes() -> Study:
     rival = HistGradientBoostingRegressor(max_iter=40, max_depth=2, **settings).fit(X, frame.target)
     return Study(
         "diabetes", model, rival, X, number="bmi", second="log triglycerides", category="age group",
-        other_category="sex", group="sex", colour="age", title="Progression of diabetes by body mass index",
+        other_category="sex", group="sex", colour="age", title="Progression of diabetes by body mass index", rival_name="stumps",
         missing="blood pressure",
     )  # fmt: skip
 
@@ -252,22 +260,24 @@ def write(folder: Path, name: str, draw: Draw) -> None:
 
 
 def main(folder: Path, only: list[str]) -> None:
+    """Write all pictures, or those whose study or kind is named."""
     folder.mkdir(parents=True, exist_ok=True)
     data = data_folder()
-    studies: list[Callable[[], Study]] = [diabetes]
-    if data is not None:
-        studies = [lambda: bike(data), lambda: titanic(data), lambda: california(data)]
+    makers: dict[str, Callable[[], Iterator[tuple[str, Draw]]]] = {"iris": classes}
+    if data is None:
+        makers["diabetes"] = lambda: pictures(diabetes())
+    else:
+        makers["bike"] = lambda: pictures(bike(data))
+        makers["titanic"] = lambda: pictures(titanic(data))
+        makers["california"] = lambda: pictures(california(data))
+    studies = [name for name in makers if name in only] or list(makers)
+    kinds = [name for name in only if name not in makers]
     count = 0
-    for make in studies:
-        study = make()
-        for name, draw in pictures(study):
-            if not only or name in only or study.name in only:
-                write(folder, f"{study.name}_{name}", draw)
+    for study in studies:
+        for name, draw in makers[study]():
+            if not kinds or name in kinds:
+                write(folder, f"{study}_{name}", draw)
                 count += 1
-    for name, draw in classes():
-        if not only or name in only or "iris" in only:
-            write(folder, f"iris_{name}", draw)
-            count += 1
     print(f"{count} pictures in {folder}")
 
 

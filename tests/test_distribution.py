@@ -76,7 +76,7 @@ def test_every_known_value_is_in_one_bin(values):
     assert found.edges[-1] >= finite.max()
     assert found.deciles[0] == finite.min()
     assert found.deciles[-1] == finite.max()
-    assert np.array_equal(found.rug, np.sort(finite))
+    assert len(finite) > RUG or np.array_equal(found.rug, np.sort(finite))
 
 
 def test_counts_are_sums_of_weights_and_missing_is_counted_apart():

@@ -203,7 +203,8 @@ def _edges(values: NDArray[Any], kind: str) -> NDArray[Any]:
         width = high - low
     if not np.isfinite(width):
         return np.array([low, 0.0, high])
-    return np.linspace(low, high, BINS + 1)
+    # A range of a few floats has fewer edges.
+    return np.unique(np.linspace(low, high, BINS + 1))
 
 
 def _bin_of(values: NDArray[Any], edges: NDArray[Any]) -> NDArray[np.intp]:

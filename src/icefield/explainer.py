@@ -147,6 +147,8 @@ class Explainer:
         array([[[229.]]])
         """
         self._check_features(features)
+        validate.flag("individual", individual)
+        validate.flag("spread", spread, optional=True)
         chosen = None if rows is None else validate.row_positions(rows, self.table.n_rows, self.seed)
         if precision is not None:
             return self._to_precision(features, grid, spread, quantiles, individual, chosen, precision)
@@ -187,9 +189,13 @@ class Explainer:
             raise InputError(
                 complaint("order", "must be 1 or 2", order, "use partial_dependence(a, b, c) for one triple")
             )
-        if isinstance(features, (str, Mapping)):
+        validate.flag("spread", spread)
+        if isinstance(features, (str, int, np.integer, Mapping)):
             features = [features]
-        singles = list(self.model.columns if features is None else features)
+        singles = validate.listed("features", self.model.columns if features is None else features)
+        labels = [self._feature(f).label for f in singles]
+        if len(set(labels)) != len(labels):
+            raise InputError(complaint("features", "names the same feature twice", singles))
         asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
         if not asked:
             raise InputError(complaint("features", f"must name at least {order} features", features))
@@ -209,7 +215,7 @@ class Explainer:
         >>> X = np.column_stack([np.arange(5.0), np.arange(5.0) ** 2])
         >>> ex = Explainer(lambda rows: 2 * rows[:, 0] + rows[:, 1], X)
         >>> ex.ale(0, bins=2).average
-        array([[-4.4, -0.4,  3.6]])
+        array([[-3.6,  0.4,  4.4]])
         """
         from icefield.ale import ale
 

@@ -42,7 +42,7 @@ def groups_of(by: Any, table: Table, weights: NDArray[np.float64] | None) -> Gro
 
 def _given_column(by: Any, n_rows: int) -> Column:
     name = getattr(by, "name", None)
-    read = _read(by, "group" if name is None else name)
+    read = _read(by, "group" if name is None or name == "" else name)
     if len(read.values) != n_rows:
         raise InputError(
             complaint(

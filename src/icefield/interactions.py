@@ -1,14 +1,14 @@
 """Interactions: how far a joint effect is from the sum of its parts (Friedman & Popescu 2008).
 
 All statistics are sums over rows of partial dependence functions evaluated *at the rows' own values* and
-centred there. `OwnAverages` is the one thing that differs between engines: an engine whose scale is
-additive over trees evaluates them at all rows in one pass (its `own_averages` method); otherwise a
-stated, seeded sample of rows is crossed with itself.
+centred there. `own_averages` is the one thing that differs between engines: an engine whose scale is
+additive over trees may evaluate them at all rows in one pass; otherwise a stated, seeded sample of rows
+is crossed with itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 Float = NDArray[np.float64]
 Columns = tuple[Any, ...]
+Features = tuple[Feature, ...]
 SAMPLE_ROWS = 300  # a subset of features then costs at most 90,000 predictions
 METHODS = ("h", "variance")
 # Rounding leaves squares of about this share of the predictions' own; below it a sum counts as zero.
@@ -126,27 +127,32 @@ def interactions(
     wanted_triples = _triples(explainer, found, triples)
     if method == "variance":
         return _by_variance(explainer, found, rows)
-    own, why, weights = own_averages(explainer, rows)
-    sets: list[tuple[Feature, ...]] = list(combinations(found, 2))
-    table = _Rows(explainer.model.outputs)
-    singles = {f.label: _centred(own([f]), weights) for f in found}
+    pairs = list(combinations(found, 2))
+    everything = inquiry.features_found(explainer, explainer.model.columns)
+    without = [tuple(f for f in everything if f.label not in one.columns) for one in found]
+    sets: list[Features] = [(f,) for f in found]
     if overall:
-        _add_overall(table, explainer, found, singles, own, weights)
+        sets += [everything, *(others for others in without if others)]
+    values, why, weights = own_averages(explainer, [*sets, *pairs, *wanted_triples], rows)
+    own = (_centred(value, weights) for value in values)
+    table = _Rows(explainer.model.outputs)
+    singles = {f.label: next(own) for f in found}
+    if overall:
+        whole = next(own)
+        for feature, others in zip(found, without):
+            rest = next(own) if others else 0.0
+            table.add((feature,), whole - singles[feature.label] - rest, whole, weights)
     surfaces: dict[frozenset[Any], Float] = {}
-    for pair in sets:
-        joint = _centred(own(pair), weights)
+    for pair in pairs:
+        joint = next(own)
         if wanted_triples:
             surfaces[frozenset(f.label for f in pair)] = joint
-        rest = joint - singles[pair[0].label] - singles[pair[1].label]
-        table.add(pair, rest, joint, weights)
+        table.add(pair, joint - singles[pair[0].label] - singles[pair[1].label], joint, weights)
     for triple in wanted_triples:
-        joint = _centred(own(triple), weights)
+        joint = next(own)
         rest = joint + sum(singles[f.label] for f in triple)
         for pair in combinations(triple, 2):
-            key = frozenset(f.label for f in pair)
-            if key not in surfaces:
-                surfaces[key] = _centred(own(pair), weights)
-            rest = rest - surfaces[key]
+            rest = rest - surfaces[frozenset(f.label for f in pair)]
         table.add(triple, rest, joint, weights)
     return table.result(explainer, found, "Interactions (Friedman's H)", why)
 
@@ -182,23 +188,24 @@ def _triples(explainer: Explainer, found: Sequence[Feature], triples: Any) -> li
 
 # --- partial dependence at the rows' own values ----------------------------------------------------
 
-OwnAverages = Callable[[Sequence[Feature]], Float]
-"""From a set of features to their partial dependence at each row's own values, ``(outputs, rows)``."""
 
+def own_averages(
+    explainer: Explainer, sets: Sequence[Features], rows: Any
+) -> tuple[Iterator[Float], str, Float]:
+    """Partial dependence of sets of features at rows' own values, ``(outputs, rows)`` each, in order.
 
-def own_averages(explainer: Explainer, rows: Any) -> tuple[OwnAverages, str, Float]:
-    """How to evaluate partial dependence at rows' own values, why so, and those rows' weights."""
+    Also returns which rows and why these, and the rows' weights. An engine with a method
+    ``own_averages(sets of columns, sample, resources)`` answers for all rows, one array after the other in one
+    walk; it returns None when it cannot (the scale is not additive, tables too large).
+    """
     n_rows = explainer.table.n_rows
-    engine = explainer.plan.engine
-    at_all_rows = getattr(engine, "own_averages", None)
+    at_all_rows = getattr(explainer.plan.engine, "own_averages", None)
     if at_all_rows is not None and rows is None:
         sample = inquiry.all_rows(explainer)
-        weights = np.ones(n_rows) if explainer.weights is None else explainer.weights
-
-        def exact(features: Sequence[Feature]) -> Float:
-            return np.asarray(at_all_rows(_moving(features), sample, explainer.resources))
-
-        return exact, f"all {n_rows:,} rows: {explainer.plan.why}", weights
+        answers = at_all_rows([_moving(features) for features in sets], sample, explainer.resources)
+        if answers is not None:
+            weights = np.ones(n_rows) if explainer.weights is None else explainer.weights
+            return iter(answers), f"all {n_rows:,} rows: {explainer.plan.why}", weights
     wanted = min(SAMPLE_ROWS, n_rows) if rows is None else rows
     used = validate.row_positions(wanted, n_rows, explainer.seed)
     weights = np.ones(len(used)) if explainer.weights is None else explainer.weights[used]
@@ -206,15 +213,16 @@ def own_averages(explainer: Explainer, rows: Any) -> tuple[OwnAverages, str, Flo
     why = f"{len(used):,} of {n_rows:,} rows" + (", sampled with the seed" if len(used) < n_rows else "")
     if len(used) < n_rows:
         why += f"; {_what_gives_all_rows(explainer)}"
-    return crossed, why, weights
+    return (crossed(features) for features in sets), why, weights
 
 
 def _what_gives_all_rows(explainer: Explainer) -> str:
-    n_rows = explainer.table.n_rows
-    brute = f"rows={n_rows} evaluates at all rows by brute force"
-    if explainer.plan.engine.name == "trees" and explainer.model.scale == "response":
+    brute = f"rows={explainer.table.n_rows} evaluates at all rows, each crossed with each"
+    if explainer.plan.engine.name == "brute":
+        return f"all rows at once need a model read as trees ({explainer.plan.why}); {brute}"
+    if not getattr(explainer.plan.engine, "additive", True) and explainer.model.scale == "response":
         return f'all rows at once need a scale that is additive over the trees: scale="raw"; {brute}'
-    return f"all rows at once need a model read as trees ({explainer.plan.why}); {brute}"
+    return brute
 
 
 def _moving(features: Sequence[Feature]) -> Columns:
@@ -271,23 +279,6 @@ def _grid_values(column: Any, rows: NDArray[np.intp]) -> NDArray[Any]:
 
 def _centred(values: Float, weights: Float) -> Float:
     return values - (values @ weights / weights.sum())[:, None]
-
-
-def _add_overall(
-    table: _Rows,
-    explainer: Explainer,
-    found: Sequence[Feature],
-    singles: Mapping[Any, Float],
-    own: OwnAverages,
-    weights: Float,
-) -> None:
-    columns = explainer.model.columns
-    everything = list(inquiry.features_found(explainer, columns))
-    whole = _centred(own(everything), weights)
-    for feature in found:
-        others = [f for f in everything if f.label not in feature.columns]
-        without = _centred(own(others), weights) if others else np.zeros_like(whole)
-        table.add((feature,), whole - singles[feature.label] - without, whole, weights)
 
 
 class _Rows:

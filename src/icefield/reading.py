@@ -31,9 +31,12 @@ Float = NDArray[np.float64]
 
 THRESHOLDS = {
     **SHAPE_THRESHOLDS,
-    "heterogeneous": 0.10,  # curves differ by this share of the output's standard deviation ...
-    "dominant": 0.50,  # ... and make up this share of all the movement
-    "opposing": 0.15,  # share of curves that run against the others
+    "flat": 0.07,  # an average moves less than this, in SD of the predictions: 0.5 % of their variance
+    "sampling": 2.5,  # ... or less than so many standard errors, from how much the curves differ
+    "heterogeneous": 0.15,  # curves differ by this much, in SD of the predictions: 2 % of their variance
+    "dominant": 0.50,  # ... and their differences make up this share of all the movement,
+    "opposing": 0.15,  # ... or this share of them runs against the others
+    "dwarfed": 0.15,  # an average that moves less than this share of the curves' differences hides them
     "partner": 0.10,  # share of the curves' differences a column must explain to be named
     "additive": 0.05,  # share of a surface's variance that is interaction
 }
@@ -56,7 +59,7 @@ class Reading:
         neither curves nor their spread were computed
     heterogeneity_exact : False when it is only a lower bound, from the spread of the curves
     opposing : share of individual curves that run against the others, or None
-    hidden : whether the average is flat although individual curves move
+    hidden : whether the average is flat, or nearly so beside them, although individual curves move
     partners : columns that tell the individual curves apart, with the share they explain
     missing_jump : average at the missing point less the mean of the rest, in units of `strength`
     interaction : for two features, share of the surface's variance that is interaction
@@ -151,13 +154,18 @@ def _read_curve(effect: Effect, output: int) -> Reading:
     unit = output_unit(effect, output)
     strength = float(deviation(y, weights)) / unit
     fields: dict[str, Any] = {}
-    if strength < THRESHOLDS["flat"]:
+    bundle = _bundle(effect, output, shown, known, weights, unit)
+    # An average of curves that differ is itself uncertain: a shape within its error is no shape.
+    error = bundle.get("heterogeneity", 0.0) / np.sqrt(max(effect.n_rows, 1))
+    limit = max(THRESHOLDS["flat"], THRESHOLDS["sampling"] * error)
+    if strength < limit:
         shape, direction = "flat", "none"
     elif not effect.ordered[0] or len(np.unique(grid)) < 3:
         shape, direction = "levels", _direction_of_two(effect, grid, y)
     else:
         shape, direction, fields = _ordered_shape(effect, grid, y, weights)
-    bundle = _bundle(effect, output, shown, known, weights, unit, flat=shape == "flat")
+    differ = bundle.get("heterogeneity", 0.0)
+    fields["measures"] = {"flat_limit": limit, **fields.get("measures", {})}
     missing = None
     if effect.missing_last[0] and len(effect.grid[0]) > 1:
         missing = float(effect.average[output][-1] - weights @ y) / unit
@@ -172,6 +180,8 @@ def _read_curve(effect: Effect, output: int) -> Reading:
         low_at=_plain(grid[int(y.argmin())]),
         high_at=_plain(grid[int(y.argmax())]),
         missing_jump=missing,
+        hidden=differ >= THRESHOLDS["heterogeneous"]
+        and (shape == "flat" or strength < THRESHOLDS["dwarfed"] * differ),
         **fields,
         **bundle,
     )
@@ -223,7 +233,6 @@ def _bundle(
     known: NDArray[np.bool_],
     weights: Float,
     unit: float,
-    flat: bool,
 ) -> dict[str, Any]:
     """What the individual curves, or at least their spread, add to the average."""
     if effect.kind == "ale" or effect.view == "derivative":
@@ -233,8 +242,7 @@ def _bundle(
             return {}
         # Curves whose spread changes along the grid cannot be parallel: sd(f - f') >= |sd(f) - sd(f')|.
         least = float(deviation(effect.std[output][shown][known], weights)) / unit
-        hidden = flat and least >= THRESHOLDS["heterogeneous"]
-        return {"heterogeneity": least, "heterogeneity_exact": False, "hidden": hidden}
+        return {"heterogeneity": least, "heterogeneity_exact": False}
     curves = effect.individual[output : output + 1][:, :, shown][:, :, known]
     differ = float(heterogeneity(curves, weights)[0]) / unit
     against = opposing(curves[0], weights)
@@ -245,7 +253,6 @@ def _bundle(
     return {
         "heterogeneity": differ,
         "opposing": against,
-        "hidden": flat and differ >= THRESHOLDS["heterogeneous"],
         "partners": partners,
     }
 

@@ -59,8 +59,10 @@ class Regions(ResultTable):
     splits: tuple[Split, ...]
 
     def plot(self, **options: Any) -> Any:
-        """A curve per region; see `icefield.plots.plot_effect` for the options."""
-        return self.effect.plot(**options)
+        """A panel per region, with the curve over all rows behind; see `icefield.plots.plot_regions`."""
+        from icefield.plots import plot_regions
+
+        return plot_regions(self.effect, self.effect.groups, **options)
 
 
 def regions(
@@ -92,7 +94,7 @@ def regions(
     Notes
     -----
     Curves are centred at their own mean, so regions differ in the *shape* of the effect, not its level.
-    Where curves differ by less than a tenth of the predictions' standard deviation, no region is looked for.
+    Where curves differ by less than 0.15 standard deviations of the predictions, no region is looked for.
     """
     validate.choice("method", method, METHODS)
     validate.count("depth", depth)

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 Float = NDArray[np.float64]
 
 THRESHOLDS = {
-    "flat": 0.05,  # an effect spreads less than this share of the output's standard deviation
     "turn": 0.15,  # a reversal counts when it gives back more than this share of the range
     "linear": 0.90,  # share of the curve's variance a straight line explains ...
     "curvature": 0.025,  # ... and a cubic must not explain this much more

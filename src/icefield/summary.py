@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 INTERACTING = 8  # features among which partners are looked for
 INTERACTION_ROWS = 150
-PARTNER = 0.05  # a pair's interaction, in standard deviations of the predictions, worth naming
+PARTNER = 0.1  # a pair's interaction, in standard deviations of the predictions, worth naming
 
 
 @dataclass(frozen=True, eq=False, repr=False)

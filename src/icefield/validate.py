@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 from icefield.features import column_name
-from icefield.frame import Table
+from icefield.frame import NUMERIC_KINDS, Table
+
+SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # of the largest weight
 
 
 def choice(parameter: str, value: Any, allowed: Sequence[str]) -> None:
@@ -33,6 +35,20 @@ def count(parameter: str, value: Any, least: int = 1, optional: bool = False) ->
         raise InputError(complaint(parameter, f"must be at least {least}", value))
 
 
+def flag(parameter: str, value: Any, optional: bool = False) -> None:
+    """True or False; with `optional` also None, for "as usual"."""
+    if (value is None and optional) or isinstance(value, (bool, np.bool_)):
+        return
+    raise InputTypeError(complaint(parameter, "must be True or False", value))
+
+
+def listed(parameter: str, values: Any) -> list[Any]:
+    """Several things, in any kind of sequence."""
+    if isinstance(values, bool) or not hasattr(values, "__iter__"):
+        raise InputTypeError(complaint(parameter, "must be a sequence", values, "write [...]"))
+    return list(values)
+
+
 def share(parameter: str, value: Any) -> None:
     """A number strictly between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
@@ -47,7 +63,9 @@ def probabilities(values: Any) -> tuple[float, ...]:
     """Quantile probabilities, in the order given."""
     if values is None:
         return ()
-    if isinstance(values, (str, bytes)):
+    if isinstance(values, (str, bytes)) or not (
+        isinstance(values, (int, float)) or hasattr(values, "__iter__")
+    ):
         raise InputTypeError(
             complaint("quantiles", "must be numbers between 0 and 1", values, "write [0.1, 0.9]")
         )
@@ -70,26 +88,37 @@ def weights(given: Any, table: Table) -> NDArray[np.float64] | None:
     """Row weights: an array, or the name of a column of X."""
     if given is None:
         return None
+    wanted = "must be numbers, one per row, or a column of X"
     if isinstance(given, (str, int, np.integer)) and not isinstance(given, bool):
-        values = table.column(column_name(given, table, "weights")).to_float()
+        column = table.column(column_name(given, table, "weights"))
+        if column.kind not in (*NUMERIC_KINDS, "boolean"):
+            raise InputTypeError(complaint("weights", f"names a {column.kind} column", given, wanted))
+        values = column.to_float()
+    elif isinstance(given, (bool, np.bool_)):
+        raise InputTypeError(complaint("weights", wanted, given))
     else:
         try:
             values = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise InputTypeError(
-                complaint("weights", "must be numbers, one per row, or a column of X", given)
-            ) from error
+            raise InputTypeError(complaint("weights", wanted, given)) from error
     if values.shape != (table.n_rows,):
         raise InputError(
             complaint("weights", f"must have one entry for each of the {table.n_rows} rows of X",
                       f"an array of shape {values.shape}")
         )  # fmt: skip
     if not np.isfinite(values).all():
-        raise InputError(complaint("weights", "must be finite", values[~np.isfinite(values)][0]))
+        raise InputError(complaint("weights", "must be finite", float(values[~np.isfinite(values)][0])))
     if (values < 0).any():
         raise InputError(complaint("weights", "must not be negative", float(values[values < 0][0])))
-    if values.sum() == 0:
+    largest = float(values.max())
+    if largest == 0.0:
         raise InputError(complaint("weights", "must not all be zero", "only zeros"))
+    if not SMALLEST_WEIGHT < largest < LARGEST_WEIGHT:
+        # Their squares and sums are needed too, and must stay numbers.
+        raise InputError(
+            complaint("weights", f"must be of ordinary size ({SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g})", largest,
+                      "only ratios of weights matter: divide them by their mean")
+        )  # fmt: skip
     return values
 
 
@@ -113,20 +142,17 @@ def row_positions(rows: Any, n_rows: int, seed: int) -> NDArray[np.intp]:
         if rows >= n_rows:
             return np.arange(n_rows)
         return np.sort(np.random.default_rng(seed).choice(n_rows, int(rows), replace=False))
-    if isinstance(rows, (str, bytes, bool, float)):
-        raise InputTypeError(
-            complaint(
-                "rows", "must be a number of rows, a boolean mask or positions", rows, "write rows=1000"
-            )
-        )
+    wanted = "must be a number of rows, a boolean mask or positions"
+    if isinstance(rows, (str, bytes, bool, float)) or not hasattr(rows, "__len__"):
+        raise InputTypeError(complaint("rows", wanted, rows, "write rows=1000"))
     try:
         chosen = np.asarray(rows)
     except Exception as error:
-        raise InputTypeError(
-            complaint("rows", "must be a number of rows, a boolean mask or positions", rows)
-        ) from error
+        raise InputTypeError(complaint("rows", wanted, rows)) from error
     if chosen.ndim != 1:
         raise InputError(complaint("rows", "must be one-dimensional", f"shape {chosen.shape}"))
+    if len(chosen) == 0:
+        raise InputError(complaint("rows", "chooses no row", rows))
     if chosen.dtype == bool:
         if len(chosen) != n_rows:
             raise InputError(
@@ -134,7 +160,7 @@ def row_positions(rows: Any, n_rows: int, seed: int) -> NDArray[np.intp]:
             )  # fmt: skip
         chosen = np.flatnonzero(chosen)
     elif chosen.dtype.kind not in "iu":
-        raise InputTypeError(complaint("rows", "must be a number of rows, a boolean mask or positions", rows))
+        raise InputTypeError(complaint("rows", wanted, rows))
     if len(chosen) == 0:
         raise InputError(complaint("rows", "chooses no row", rows))
     if chosen.min() < 0 or chosen.max() >= n_rows:

@@ -23,7 +23,7 @@ def reading_sentence(reading: Reading) -> str:
 def shape_words(reading: Reading) -> str:
     """Shape and direction in a few words, for tables."""
     if reading.hidden:
-        return "flat average, curves differ"
+        return f"{'flat' if reading.shape == 'flat' else 'nearly flat'} average, curves differ"
     if reading.shape in ("linear", "threshold", "monotone"):
         return f"{reading.shape}, {reading.direction}"
     if reading.shape == "levels":
@@ -37,7 +37,7 @@ def _main(reading: Reading) -> str:
     name = " x ".join(str(f) for f in reading.features)
     size = f"strength {reading.strength:.2g} SD of the predictions, {reading.low:.4g} to {reading.high:.4g}"
     if reading.shape == "flat":
-        return f"{name}: flat on average (strength {reading.strength:.2g} SD of the predictions, under {reading.thresholds['flat']:g})"
+        return f"{name}: flat on average (strength {reading.strength:.2g} SD of the predictions, under {reading.measures.get('flat_limit', reading.thresholds['flat']):.2g})"
     if reading.shape == "levels":
         return f"{name}: highest at {value_text(reading.high_at)}, lowest at {value_text(reading.low_at)} ({size})"
     if reading.interaction is not None:
@@ -67,7 +67,8 @@ def _curves(reading: Reading) -> list[str]:
             if (reading.opposing or 0) >= reading.thresholds["opposing"]
             else "moving curves"
         )
-        return [f"flat average, {crossing} (they differ by {least}{amount}): {_look(reading)}"]
+        flat = "flat" if reading.shape == "flat" else "nearly flat"
+        return [f"{flat} average, {crossing} (they differ by {least}{amount}): {_look(reading)}"]
     if reading.heterogeneous:
         return [f"individual curves differ by {least}{amount}: {_look(reading)}"]
     return []

@@ -20,7 +20,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVR
 
 import icefield
-from icefield.engines import brute, pool
+from icefield.engines import brute
 from icefield.engines.pool import Pace
 
 X = np.random.default_rng(5).normal(size=(137, 4))
@@ -327,13 +327,6 @@ def test_threads_see_the_callers_sklearn_settings(monkeypatch):
     with sklearn.config_context(transform_output="pandas"):
         icefield.Explainer(model, X, threads=2).partial_dependence(0, grid=20)
     assert seen == {"pandas"}
-
-
-def test_neighbour_trees_are_copied_only_within_the_budget():
-    model = fitted(KNeighborsRegressor(algorithm="kd_tree"))
-    assert pool._wants_own_copies(model, 2, 2**28)
-    assert not pool._wants_own_copies(model, 2, X.nbytes)
-    assert not pool._wants_own_copies(fitted(KNeighborsRegressor(algorithm="brute")), 2, 2**28)
 
 
 # --- processes -----------------------------------------------------------------------------------

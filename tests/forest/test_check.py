@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestRegressor
 
-from icefield.forest import read, self_check
+from icefield.forest import read, self_check, walk
+from icefield.forest.check import raw_by_levels
 from icefield.frame import table_of
+from strategies import random_forest
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +62,16 @@ def test_both_scales_and_the_number_of_outputs():
     )
     reason = self_check(read_model, table, lambda rows: model.decision_function(rows.native))
     assert reason == "the trees give 2 outputs, the model 1"
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_walking_all_trees_at_once_is_walking_them_one_by_one(seed):
+    draw = np.random.default_rng(seed)
+    drawn = random_forest(draw)
+    matrix = drawn.matrix(draw, 40)
+    by_levels, one_by_one = raw_by_levels(drawn.forest, matrix), walk.raw(drawn.forest, matrix)
+    assert by_levels.shape == one_by_one.shape
+    assert np.abs(by_levels - one_by_one).max(initial=0.0) <= 1e-12 * drawn.size
 
 
 def test_few_rows_are_all_checked(forest):

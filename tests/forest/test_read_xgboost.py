@@ -211,6 +211,12 @@ def test_wrappers(numbers, kind):
     read_and_compare(model, X, predict, raw=partial(model.predict, output_margin=True), extra=INFINITE)
 
 
+def test_a_regressor_of_probabilities_has_one_column(numbers):
+    X, score = numbers
+    model = xgb.XGBRegressor(n_estimators=6, objective="binary:logistic", **SMALL).fit(X, score > 0)
+    read_and_compare(model, X, model.predict)
+
+
 @pytest.mark.parametrize("objective", ["multi:softprob", "multi:softmax"])
 def test_several_classes_of_a_wrapper(numbers, objective):
     X, score = numbers
@@ -325,6 +331,10 @@ def unknown_field(learner):
     learner["gradient_booster"]["model"]["trees"][0]["new_field"] = []
 
 
+def infinite_threshold(learner):
+    learner["gradient_booster"]["model"]["trees"][0]["split_conditions"][0] = float("-inf")
+
+
 def misfitting_base_score(learner):
     learner["learner_model_param"]["base_score"] = "[1E0,2E0]"
 
@@ -335,6 +345,7 @@ def misfitting_base_score(learner):
         (unknown_objective, "reg:surprise"),
         (unknown_split_type, "split_type 2"),
         (unknown_field, "new_field"),
+        (infinite_threshold, "minus infinity"),
         (misfitting_base_score, "base_score"),
     ],
 )

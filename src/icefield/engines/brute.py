@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from icefield.distribution import weighted_quantiles
 from icefield.engines import Answer, Moments, Question, Resources, Sample
 from icefield.engines.pool import Block, Pace, Pool
+from icefield.engines.sharing import alone
 from icefield.errors import BudgetError
 from icefield.progress import Progress
 
@@ -238,7 +239,8 @@ def interruptible(model: Model, table: Table) -> Float:
     while row < table.n_rows:
         end = min(row + pace.predictions, table.n_rows)
         began = time.perf_counter()
-        parts.append(model.predict(table.slice(row, end)))
+        with alone(model):
+            parts.append(model.predict(table.slice(row, end)))
         pace.learn(end - row, time.perf_counter() - began)
         row = end
     return np.concatenate(parts)

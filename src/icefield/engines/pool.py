@@ -9,7 +9,6 @@ and leaving the pool leaves no thread and no process behind, also when the calle
 from __future__ import annotations
 
 import contextvars
-import copy
 import os
 import pickle
 import queue
@@ -28,9 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.engines import Resources
+from icefield.engines.sharing import alone, copies_help, private_copy, shareable
 from icefield.errors import EngineError, InputError, complaint
-from icefield.models.adapter import comes_from, type_name
-from icefield.models.wrappers import core
 
 if TYPE_CHECKING:
     from icefield.frame import Table
@@ -38,13 +36,6 @@ if TYPE_CHECKING:
 
 Float = NDArray[np.float64]
 Points = Mapping[Any, NDArray[Any]]
-
-# Their trees count visited nodes in fields shared by all callers: with one tree for two threads
-# the processor spends its time passing that memory back and forth, with one each they run freely.
-NEEDS_OWN_COPY = {
-    "KNeighborsClassifier", "KNeighborsRegressor", "RadiusNeighborsClassifier", "RadiusNeighborsRegressor",
-    "LocalOutlierFactor",
-}  # fmt: skip
 
 
 class Block:
@@ -64,9 +55,9 @@ class Block:
     def predict(self, model: Model, points: Points) -> Float:
         """Predictions at every grid point and row, shape ``(points, rows, outputs)``."""
         size = len(next(iter(points.values())))
-        return self._rows_for(model).predict(points).reshape(size, self.table.n_rows, -1)
+        return self._prepared_for(model).predict(points).reshape(size, self.table.n_rows, -1)
 
-    def _rows_for(self, model: Model) -> CrossedRows:
+    def _prepared_for(self, model: Model) -> CrossedRows:
         with self._lock:
             if id(model) not in self._prepared:
                 self._prepared[id(model)] = model.crossing(self.table, self.moving)
@@ -91,11 +82,10 @@ class Pool:
                 self._prepare_threads(resources)
 
     def _prepare_threads(self, resources: Resources) -> None:
-        inner = core(self._model.native)
-        if _wants_own_copies(inner, self.workers, resources.memory):
+        if copies_help(self._model, self.workers, resources.memory):
             self._copies = queue.SimpleQueue()
             for _ in range(self.workers):
-                self._copies.put(copy.deepcopy(self._model))
+                self._copies.put(private_copy(self._model))
         if "sklearn" in sys.modules:
             self._config = sys.modules["sklearn"].get_config()
         self._executor = ThreadPoolExecutor(self.workers, thread_name_prefix="icefield")
@@ -115,7 +105,7 @@ class Pool:
         """
         if self._executor is None:
             for block, points in calls:
-                values, seconds = _timed(self._model, block, points)
+                values, seconds = _guarded(self._model, block, points)
                 pace.learn(values.shape[0] * values.shape[1], seconds)
                 yield values
             return
@@ -155,7 +145,7 @@ class Pool:
     def _ask_in_thread(self, block: Block, points: Points) -> tuple[Float, float]:
         with _configured(self._config):
             if self._copies is None:
-                return _timed(self._model, block, points)
+                return _guarded(self._model, block, points)
             own = self._copies.get()
             try:
                 return _timed(own, block, points)
@@ -185,14 +175,14 @@ class Pace:
 def wanted_threads(model: Model, resources: Resources) -> int:
     """How many threads share the work: as many as asked for, or as many as help.
 
-    XGBoost promises answers from several threads at once for some of its boosters only, and brings
-    threads of its own: it is never shared.
+    A model that must not be asked by two threads at once stays with one.
     """
-    inner = core(model.native)
-    if resources.threads is not None:
-        return 1 if comes_from(inner, "xgboost") else resources.threads
-    helps = model.parallel or _is_neighbour_tree(inner)
-    return available_processors() if helps else 1
+    wanted = resources.threads or available_processors()
+    if copies_help(model, wanted, resources.memory):
+        return wanted
+    if not shareable(model):
+        return 1
+    return wanted if resources.threads or model.parallel else 1
 
 
 def available_processors() -> int:
@@ -208,24 +198,12 @@ def _timed(model: Model, block: Block, points: Points) -> tuple[Float, float]:
     return values, time.perf_counter() - began
 
 
+def _guarded(model: Model, block: Block, points: Points) -> tuple[Float, float]:
+    with alone(model):
+        return _timed(model, block, points)
+
+
 # --- threads -------------------------------------------------------------------------------------
-
-
-def _is_neighbour_tree(model: Any) -> bool:
-    return (
-        comes_from(model, "sklearn")
-        and type_name(model) in NEEDS_OWN_COPY
-        and getattr(model, "_fit_method", None) in ("kd_tree", "ball_tree")
-        and getattr(model, "n_jobs", None) in (None, 1)
-    )
-
-
-def _wants_own_copies(model: Any, workers: int, memory: int) -> bool:
-    if not _is_neighbour_tree(model):
-        return False
-    rows = getattr(model, "_fit_X", None)
-    # The rows, the tree's own copy of them and its nodes.
-    return rows is not None and 3 * workers * int(getattr(rows, "nbytes", 0)) <= memory // 4
 
 
 def _configured(config: dict[str, Any] | None) -> AbstractContextManager[Any]:

@@ -79,17 +79,18 @@ _READERS: dict[str, tuple[str, str]] = {
         ("catboost", "read"),
     ),
 }
-_WRAPPERS: dict[str, str] = {
-    "sklearn.model_selection._search.GridSearchCV": "read_search",
-    "sklearn.model_selection._search.RandomizedSearchCV": "read_search",
-    "sklearn.model_selection._search_successive_halving.HalvingGridSearchCV": "read_search",
-    "sklearn.model_selection._search_successive_halving.HalvingRandomSearchCV": "read_search",
-    "sklearn.frozen._frozen.FrozenEstimator": "read_frozen",
-    "sklearn.compose._target.TransformedTargetRegressor": "read_transformed_target",
-    "sklearn.ensemble._voting.VotingRegressor": "read_voting",
-    "sklearn.ensemble._voting.VotingClassifier": "read_voting",
-    "sklearn.ensemble._bagging.BaggingRegressor": "read_bagging",
-    "sklearn.ensemble._bagging.BaggingClassifier": "read_bagging",
+_WRAPPERS: dict[str, tuple[str, str]] = {
+    "sklearn.pipeline.Pipeline": ("pipelines", "read_pipeline"),
+    "sklearn.model_selection._search.GridSearchCV": ("wrappers", "read_search"),
+    "sklearn.model_selection._search.RandomizedSearchCV": ("wrappers", "read_search"),
+    "sklearn.model_selection._search_successive_halving.HalvingGridSearchCV": ("wrappers", "read_search"),
+    "sklearn.model_selection._search_successive_halving.HalvingRandomSearchCV": ("wrappers", "read_search"),
+    "sklearn.frozen._frozen.FrozenEstimator": ("wrappers", "read_frozen"),
+    "sklearn.compose._target.TransformedTargetRegressor": ("wrappers", "read_transformed_target"),
+    "sklearn.ensemble._voting.VotingRegressor": ("wrappers", "read_voting"),
+    "sklearn.ensemble._voting.VotingClassifier": ("wrappers", "read_voting"),
+    "sklearn.ensemble._bagging.BaggingRegressor": ("wrappers", "read_bagging"),
+    "sklearn.ensemble._bagging.BaggingClassifier": ("wrappers", "read_bagging"),
 }
 
 
@@ -112,16 +113,17 @@ def read(model: Any, table: Table) -> TreeModel:
     kind = f"{type(model).__module__}.{type(model).__qualname__}"
     try:
         if kind in _READERS:
-            module, name = _READERS[kind]
-            reader: Callable[..., TreeModel] = getattr(import_module(f"icefield.forest.{module}"), name)
-            return reader(model, table)
+            return _reader(*_READERS[kind])(model, table)
         if kind in _WRAPPERS:
-            from icefield.forest import wrappers
-
-            return getattr(wrappers, _WRAPPERS[kind])(model, table, read)
-    except (AttributeError, KeyError, IndexError, TypeError) as error:
+            return _reader(*_WRAPPERS[kind])(model, table, read)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         # A library version that stores its models in another way, or a model that is not fitted.
         raise CannotRead(
             f"{type(model).__name__} is stored in a way that is not known ({error!r})"
         ) from error
     raise CannotRead(f"{type(model).__name__} is not known to be a sum of trees")
+
+
+def _reader(module: str, name: str) -> Callable[..., TreeModel]:
+    reader: Callable[..., TreeModel] = getattr(import_module(f"icefield.forest.{module}"), name)
+    return reader

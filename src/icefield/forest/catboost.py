@@ -38,6 +38,8 @@ NAN_GOES_LEFT = {"AsIs": True, "AsFalse": True, "AsTrue": False}
 
 def read(model: Any, table: Table) -> TreeModel:
     """Read a CatBoost model of any of its classes."""
+    if not model.is_fitted():
+        raise CannotRead(f"{type(model).__name__} is not fitted")
     check_width(table, len(model.feature_names_))
     export = _export(model)
     columns = _columns_of(export["features_info"])

@@ -1,4 +1,8 @@
-"""The self-check: a read model must predict as the model it was read from, on the caller's rows."""
+"""The self-check: a read model must predict as the model it was read from, on the caller's rows.
+
+Models have many trees and the check few rows, so rows walk down all trees at once, one level after
+another, instead of tree by tree.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.forest import walk
+from icefield.forest.form import ZERO_THRESHOLD
 from icefield.forest.tree_model import TreeModel
 
 if TYPE_CHECKING:
+    from icefield.forest.form import Forest
     from icefield.frame import Table
 
 CHECKED_ROWS = 64
@@ -48,7 +53,7 @@ def self_check(
     """
     rows = table.take(_chosen_rows(table, seed))
     expected = np.asarray(predict(rows), np.float64).reshape(rows.n_rows, -1)
-    raw = walk.raw(tree_model.forest, tree_model.encode(rows))
+    raw = raw_by_levels(tree_model.forest, tree_model.encode(rows))
     found = tree_model.link.apply(raw) if scale == "response" else raw
     if found.shape != expected.shape:
         return f"the trees give {found.shape[1]} outputs, the model {expected.shape[1]}"
@@ -87,3 +92,45 @@ def _magnitude(tree_model: TreeModel) -> float:
     first_leaf = np.searchsorted(np.flatnonzero(forest.node_leaf >= 0), forest.tree_root)
     per_tree = np.maximum.reduceat(largest, first_leaf) if len(largest) else np.zeros(1)
     return float(per_tree.sum() + np.abs(forest.base).max(initial=0.0))
+
+
+def raw_by_levels(forest: Forest, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Raw predictions of a few rows, all trees at once."""
+    n_trees = len(forest.tree_root)
+    row = np.repeat(np.arange(len(matrix)), n_trees)
+    at = np.tile(forest.tree_root.astype(np.int64), len(matrix))
+    moving = np.flatnonzero(forest.node_condition[at] >= 0)
+    while moving.size:
+        condition = forest.node_condition[at[moving]]
+        left = _go_left(forest, condition, matrix[row[moving], forest.condition_column[condition]])
+        at[moving] = np.where(left, forest.node_left[at[moving]], forest.node_right[at[moving]])
+        moving = moving[forest.node_condition[at[moving]] >= 0]
+    value = forest.leaf_value[forest.node_leaf[at]].reshape(len(matrix), n_trees, -1)
+    raw = np.tile(forest.base, (len(matrix), 1))
+    vectors = forest.tree_output < 0
+    if vectors.any():
+        raw += value[:, vectors].sum(axis=1)
+    for output in range(forest.n_outputs):
+        raw[:, output] += value[:, forest.tree_output == output, 0].sum(axis=1)
+    return raw
+
+
+def _go_left(forest: Forest, condition: NDArray[np.int32], values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    left = values <= forest.condition_threshold[condition]
+    in_set = np.flatnonzero(forest.condition_set[condition] >= 0)
+    if in_set.size:
+        left[in_set] = _are_members(forest, forest.condition_set[condition[in_set]], values[in_set])
+    missing = np.isnan(values) | (
+        forest.condition_zero_missing[condition] & (np.abs(values) <= ZERO_THRESHOLD)
+    )
+    return np.where(missing, forest.condition_missing_left[condition], left)
+
+
+def _are_members(forest: Forest, number: NDArray[np.int32], values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether each value is in the set of its number."""
+    found = np.zeros(len(values), bool)
+    for each in np.unique(number):
+        here = number == each
+        members = forest.set_members[forest.set_start[each] : forest.set_start[each + 1]]
+        found[here] = np.isin(values[here], members.astype(np.float64))
+    return found

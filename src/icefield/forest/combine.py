@@ -46,7 +46,8 @@ def weighted_sum(
     """
     encoders = [member.encode for member in members]
     plain = [encode for encode in encoders if isinstance(encode, Encoder)]
-    if len(plain) != len(encoders) or len({encode.absent_is_missing for encode in plain}) > 1:
+    unlike = table.library == "sparse" and len({encode.absent_is_missing for encode in plain}) > 1
+    if len(plain) != len(encoders) or unlike:
         raise CannotRead("the members of the ensemble prepare their input in ways that cannot be shared")
     joint = _joint(plain, table)
     place = {key: i for i, key in enumerate(zip(joint.names, joint.rules))}

@@ -164,8 +164,8 @@ class Encoder:
     absent_is_missing: bool = False
 
     def __call__(self, table: Table) -> Float:
-        if table.library == "sparse" and self.absent_is_missing:
-            return self._of_sparse(table)
+        if table.library == "sparse":
+            return self(self._dense(table))
         whole = self._as_one_matrix(table)
         if whole is not None:
             return whole
@@ -184,14 +184,16 @@ class Encoder:
         native = table.native
         return rule.numbers(native, "numpy", "X") if native.dtype.kind in "fiub" else None
 
-    def _of_sparse(self, table: Table) -> Float:
-        """Entries that are not stored are missing; stored ones, zeros too, are values."""
+    def _dense(self, table: Table) -> Table:
+        """Entries that are not stored are zeros, or missing; stored ones, zeros too, are values."""
+        if not self.absent_is_missing:
+            return table.to("numpy")
+        from icefield.frame import table_of
+
         stored = table.native.tocoo()
         dense = np.full(stored.shape, np.nan)
         dense[stored.row, stored.col] = stored.data
-        from icefield.frame import table_of
-
-        return Encoder(self.names, self.rules)(table_of(dense))
+        return table_of(dense)
 
     @property
     def drives(self) -> dict[Any, tuple[int, ...]]:

@@ -71,11 +71,8 @@ def read(model: Any, table: Table) -> TreeModel:
     averaged = "average_output" in header
     link = _link(header.get("objective", ""))
     n_iterations = max(1, parsed.n_trees // n_outputs)
-    scale = 1.0
-    if averaged and link.additive:
-        scale = 1.0 / n_iterations
-    elif averaged:
-        # The raw score is the sum; only the response is of the average.
+    if averaged:
+        # The raw score stays the sum; only the response is of the average.
         link = links.then(links.scaled(1.0 / n_iterations), link.name, link.apply)
     if _has_both_columns(model, header.get("objective", "")) and n_outputs == 1:
         link = links.two_columns(link)
@@ -84,7 +81,7 @@ def read(model: Any, table: Table) -> TreeModel:
     # Arrow data reach the trees as they are, unless categories make them pass through pandas.
     takes_arrow = table.library in ("polars", "pyarrow") and not booster.pandas_categorical
     return TreeModel(
-        forest=parsed.forest(n_columns, n_outputs, scale, tiny_is_zero=not takes_arrow),
+        forest=parsed.forest(n_columns, n_outputs, tiny_is_zero=not takes_arrow),
         encode=encode,
         drives=encode.drives,
         link=link,
@@ -100,7 +97,8 @@ def _has_both_columns(model: Any, objective: str) -> bool:
 
 
 def _check_predict_parameters(model: Any) -> None:
-    switches = sorted(PREDICT_SWITCHES & {k for k, v in model.get_params().items() if v not in (None, False)})
+    given = model.get_params()
+    switches = [name for name in sorted(PREDICT_SWITCHES & set(given)) if given[name]]
     if switches:
         raise CannotRead(f"the model was given {switches[0]}, which changes what predict adds up")
 
@@ -216,7 +214,7 @@ class _Trees:
             raise CannotRead("a LightGBM split refers to a category set that is not there")
         return sets, number
 
-    def forest(self, n_columns: int, n_outputs: int, scale: float, tiny_is_zero: bool) -> Forest:
+    def forest(self, n_columns: int, n_outputs: int, tiny_is_zero: bool) -> Forest:
         """Splits first, then leaves, tree by tree: LightGBM numbers leaves as ``~leaf``."""
         n_splits = self.n_leaves - 1
         root = np.concatenate([[0], np.cumsum(n_splits + self.n_leaves)])
@@ -234,7 +232,7 @@ class _Trees:
             return out
 
         value = np.zeros(n_nodes)
-        value[leaf_at] = self.leaf_value * scale
+        value[leaf_at] = self.leaf_value
         weight = np.full(n_nodes, np.nan)
         if len(self.split_count) == len(split_at):
             weight[split_at] = self.split_count

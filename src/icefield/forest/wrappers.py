@@ -132,4 +132,6 @@ def _row_wise_inverse(transformer: Any) -> Callable[[NDArray], NDArray] | None:
 
 
 def _by_rows(response: NDArray, inverse: Callable[[NDArray], NDArray]) -> NDArray:
-    return np.asarray(inverse(response.reshape(-1, response.shape[-1]))).reshape(response.shape)
+    # A copy, since some transformers work in place.
+    columns = np.array(response.reshape(-1, response.shape[-1]))
+    return np.asarray(inverse(columns)).reshape(response.shape)

@@ -66,11 +66,13 @@ def read(model: Any, table: Table) -> TreeModel:
     n_trees = len(trees) if stop is None else iterations[min(stop, len(iterations) - 1)]
     n_outputs = max(1, int(sizes["num_class"]), int(sizes["num_target"]))
 
-    to_margin, link = _scales(learner["objective"]["name"])
+    objective = learner["objective"]["name"]
+    to_margin, link = _scales(objective)
     base = to_margin(_base_score(sizes["base_score"], n_outputs))
-    if link.name == "logistic" and n_outputs == 1 and learner["objective"]["name"] == "binary:logistic":
+    _check_classifier(model, objective)
+    is_regressor = is_wrapper and not hasattr(model, "predict_proba")
+    if objective == "binary:logistic" and n_outputs == 1 and not is_regressor:
         link = links.two_columns(link)
-    _check_classifier(model, learner["objective"]["name"])
 
     encode = _encoder(model if is_wrapper else None, learner, table)
     forest = _forest(trees[:n_trees], weights[:n_trees], learner["gradient_booster"], base, n_columns)
@@ -164,10 +166,13 @@ def _forest(
         raise CannotRead(f"XGBoost split_type {kind.max()} is not known")
     is_set = is_split & (kind == 1)
     condition = field("split_conditions", np.float32)
+    if not (condition[is_split & ~is_set] > -np.inf).all():
+        raise CannotRead("an XGBoost threshold is minus infinity or not a number")
     default_left = field("default_left", np.int64) == 1
     cover = field("sum_hessian", np.float64)  # a user's own objective may make it negative
     # x < t is x <= the float32 just below t; a set sends its members right, so its children swap.
-    threshold = np.nextafter(condition, np.float32(-np.inf)).astype(np.float64)
+    with np.errstate(over="ignore"):  # below the lowest number there is minus infinity
+        threshold = np.nextafter(condition, np.float32(-np.inf)).astype(np.float64)
     sets, set_number = _sets(trees, root, is_set)
     first = np.where(is_set, right, left)
     second = np.where(is_set, left, right)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from icefield.kernels.compiling import inlined, kernel, lowest
-from icefield.kernels.counting import POLL, goes_left, places_for, room_for
+from icefield.kernels.counting import POLL
+from icefield.kernels.lists import walk_lists
 from icefield.kernels.planning import LIST
 
 
@@ -56,8 +57,6 @@ def add_leaves(
 ):
     """Add every leaf to the differences of the rows that reach it; False when stopped."""
     words = buffers.shape[1]
-    stack = np.empty(1 << 12, np.int32)
-    pending = np.empty((64, 3), np.int64)
     for i in range(program.shape[0]):
         if (i & POLL) == 0 and stop[0] != 0:
             return False
@@ -92,66 +91,19 @@ def add_leaves(
                             differences[output, row, second_at] += second_value
                     else:
                         add_leaf(
-                            row, leaf, update_start, update_at, update_sign, leaf_output, leaf_value, differences
+                            row, np.int64(leaf), update_start, update_at, update_sign, leaf_output, leaf_value, differences
                         )
             continue
 
-        end = np.int64(0)
-        for w in range(words):
-            word = buffers[entry_buffer[entry_start[source]], w]
-            stack = room_for(stack, end + 64)
-            while word != 0:
-                stack[end] = np.int32(w * 64 + lowest(word))
-                end += 1
-                word &= word - np.uint64(1)
-        pending[0, 0] = entry_node[source]
-        pending[0, 1] = 0
-        pending[0, 2] = end
-        n_pending = 1
-        while n_pending > 0:
-            n_pending -= 1
-            node = pending[n_pending, 0]
-            begin = pending[n_pending, 1]
-            end = pending[n_pending, 2]
-            top = end
-            while begin < end and node_left[node] >= 0:
-                condition = node_condition[node]
-                column = condition_code[condition, 0]
-                test_code = condition_code[condition, 1]
-                table_start = condition_code[condition, 2]
-                last = condition_code[condition, 3]
-                missing_left = condition_code[condition, 4] != 0
-                is_open = node_tag[node] != 0
-                stack = room_for(stack, top + end - begin + 1)
-                left_end = begin
-                right_end = top
-                for at in range(begin, end):
-                    row = stack[at]
-                    left = goes_left(codes[column, row], test_code, table_start, last, missing_left, set_table)
-                    stack[left_end] = row
-                    left_end += left or is_open
-                    stack[right_end] = row
-                    right_end += (not left) or is_open
-                if right_end > top:
-                    pending = places_for(pending, n_pending + 1)
-                    pending[n_pending, 0] = node_right[node]
-                    pending[n_pending, 1] = top
-                    pending[n_pending, 2] = right_end
-                    n_pending += 1
-                    top = right_end
-                node = node_left[node]
-                end = left_end
-            for at in range(begin, end):
-                add_leaf(
-                    stack[at],
-                    node_counter[node],
-                    update_start,
-                    update_at,
-                    update_sign,
-                    leaf_output,
-                    leaf_value,
-                    differences,
-                )
+        entries, leaves, arrived = walk_lists(
+            source, entry_node, entry_start, entry_buffer, buffers, node_condition, node_left, node_right,
+            node_tag, condition_code, codes, set_table,
+        )  # fmt: skip
+        for k in range(arrived):
+            add_leaf(
+                np.int64(entries[k]), np.int64(node_counter[leaves[k]]), update_start, update_at, update_sign,
+                leaf_output, leaf_value, differences,
+            )  # fmt: skip
     return True
 
 

@@ -32,7 +32,8 @@ def fill_buckets(cuts, cut_start, low, scale, bucket_start):
     """For every column, how many cuts lie in lower buckets than each bucket."""
     last = bucket_start.shape[1] - 2
     for v in range(bucket_start.shape[0]):
-        bucket_start[v, :] = 0
+        for b in range(last + 2):
+            bucket_start[v, b] = 0
         for i in range(cut_start[v], cut_start[v + 1]):
             bucket_start[v, bucket_of(cuts[i], low[v], scale[v], last) + 1] += 1
         for b in range(last + 1):
@@ -69,10 +70,10 @@ def encode(
     last = bucket_start.shape[1] - 2
     for k in range(chosen.size):
         v = chosen[k]
-        values = matrix[:, column[v]]
+        source = column[v]
         start, count = cut_start[v], cut_count[v]
         for r in range(rows):
-            x = values[r]
+            x = matrix[r, source]
             if x != x or (zero_missing[v] and abs(x) <= zero_limit):
                 codes[v, position[r]] = MISSING
                 continue
@@ -118,11 +119,14 @@ def pack(
         first, stop = row_start[v], row_start[v + 1]
         if first == stop:
             continue
-        missing[:words] = 0
+        for w in range(words):
+            missing[w] = 0
         any_missing = False
         if is_set[v]:
             categories = code_start[v + 1] - code_start[v] - 1
-            category_bits[:categories, :words] = 0
+            for c in range(categories):
+                for w in range(words):
+                    category_bits[c, w] = 0
             for r in range(rows):
                 p = position[r]
                 code = codes[v, p]
@@ -132,12 +136,15 @@ def pack(
                 elif code < categories:
                     category_bits[code, p >> 6] |= ONE << np.uint64(p & 63)
             for row in range(first, stop):
-                bits[row, :] = 0
+                for w in range(words):
+                    bits[row, w] = 0
                 for m in range(member_start[row], member_start[row + 1]):
                     for w in range(words):
                         bits[row, w] |= category_bits[members[m], w]
         else:
-            bits[first:stop, :] = 0
+            for row in range(first, stop):
+                for w in range(words):
+                    bits[row, w] = 0
             base = code_start[v]
             for r in range(rows):
                 p = position[r]

@@ -109,15 +109,17 @@ def plan(
     n_ins = n_entries = n_entry_buffers = n_slots = n_counters = n_leaves = n_paths = 0
     n_buffers = 1
     most_slots = slots_of(mode, max_groups)
+    # What is known of the node at each depth of the current path. Left is taken before right, so
+    # a depth's state stays its node's until both are done.
+    width = max_groups + 1
     n_groups_at = np.zeros(max_depth + 1, np.int32)
-    group_at = np.zeros((max_depth + 1, max_groups + 1), np.int32)
-    region_at = np.zeros((max_depth + 1, max_groups + 1), np.int32)
-    buffer_at = np.zeros((max_depth + 1, most_slots), np.int32)
+    group_at = np.zeros((max_depth + 1) * width, np.int32).reshape(max_depth + 1, width)
+    region_at = np.zeros((max_depth + 1) * width, np.int32).reshape(max_depth + 1, width)
+    buffer_at = np.zeros((max_depth + 1) * most_slots, np.int32).reshape(max_depth + 1, most_slots)
     slot_at = np.zeros(max_depth + 1, np.int32)
     counter_at = np.zeros(max_depth + 1, np.int32)
     top_at = np.zeros(max_depth + 1, np.int32)
-    # Left is taken before right, so a depth's state stays its node's until both are done.
-    pending = np.zeros((max_depth + 2, 4), np.int64)  # node, parent, depth, how it is counted
+    pending = np.zeros((max_depth + 2) * 4, np.int64).reshape(max_depth + 2, 4)  # node, parent, depth, how
     for t in range(roots.size):
         pending[0, 0] = roots[t]
         pending[0, 1] = -1

@@ -95,7 +95,10 @@ def many_picture(effects: Sequence[Effect], options: Options) -> Picture:
         raise InputError(complaint("features", "leaves nothing to draw", list(effects)))
     shown = [viewed(effect, options) for effect in effects]
     for effect in shown:
-        picture = effect_picture(effect, replace(options, title=None, ax=None, layout="overlay", center=None))
+        # Counts below the levels' names are too much for small panels.
+        data = options.data if effect.ordered[0] else "none"
+        small = replace(options, title=None, ax=None, layout="overlay", center=None, data=data)
+        picture = effect_picture(effect, small)
         panels += [replace(panel, note="", flip=False) for panel in picture.panels]
     picture = _arranged(panels, options)
     alike = {value_label(e, 0) for e in shown}

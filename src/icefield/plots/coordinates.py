@@ -19,7 +19,7 @@ from icefield.plots.panels import Axis, Float
 from icefield.plots.text import MISSING, duration_unit, name_text, value_text
 
 # How far beyond the last value the missing point stands, as a share of the axis.
-MISSING_GAP = 0.09
+MISSING_GAP = 0.12
 
 
 class Coordinates:

@@ -21,7 +21,7 @@ from icefield.plots.text import name_text, value_text
 # What each backend draws in a second or so and still moves smoothly.
 CAPACITY = {"matplotlib": 5000, "plotly": 1000}
 FEW_VALUES = 8
-DENSITY_COLUMNS, DENSITY_ROWS = 200, 120
+DENSITY_CELLS = (40, 160)  # columns and rows of a density raster: few for few curves
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,13 +99,14 @@ def _kept(count: int, options: Options) -> NDArray[np.intp]:
 
 def _density(x: Float, y: Float, options: Options) -> Field:
     """The share of curves that pass through each cell of a fine raster."""
-    fine = np.linspace(x[0], x[-1], DENSITY_COLUMNS + 1)
+    cells = int(np.clip(2.5 * np.sqrt(len(y)), *DENSITY_CELLS))
+    fine = np.linspace(x[0], x[-1], cells + 1)
     centres = (fine[:-1] + fine[1:]) / 2
     right = np.clip(np.searchsorted(x, centres), 1, max(1, len(x) - 1))
     share = (centres - x[right - 1]) / np.where(x[right] > x[right - 1], x[right] - x[right - 1], 1.0)
     heights = y[:, right - 1] * (1 - share) + y[:, right] * share
     low, high = float(np.nanmin(heights)), float(np.nanmax(heights))
-    edges = np.linspace(low, high if high > low else low + 1.0, DENSITY_ROWS + 1)
+    edges = np.linspace(low, high if high > low else low + 1.0, cells + 1)
     counts = np.stack([np.histogram(column[np.isfinite(column)], edges)[0] for column in heights.T], axis=1)
     z = 100.0 * counts / len(y)
     scale = ColourScale(0.0, float(np.quantile(z[z > 0], 0.99)), "% of curves", cmap=options.cmap)

@@ -29,18 +29,22 @@ from icefield.plots.panels import (
     Axis,
     Bars,
     Dots,
+    EdgeText,
     Field,
     Line,
     Margin,
     Mark,
     Panel,
     Picture,
+    Sparks,
     first_tick,
     is_surface,
     visible_features,
     visible_values,
 )
 from icefield.plots.text import MISSING, shortened, wrapped
+
+LEGEND_WIDTH = 22  # characters
 
 
 def draw(picture: Picture, options: Options) -> Axes | Figure:
@@ -58,6 +62,9 @@ def draw(picture: Picture, options: Options) -> Axes | Figure:
     for number, (ax, panel) in enumerate(zip(axes, picture.panels)):
         first = number % picture.columns == 0
         _draw_panel(ax, panel, options, own=True, several=several, first=first or not picture.share_y)
+        last = (number + 1) % picture.columns == 0 or number + 1 == len(picture.panels)
+        if panel.scale is not None and (last or picture.panels[number + 1].scale is not panel.scale):
+            _colour_bar(ax, panel, Theme(ax, options))
     if several:
         _figure_legend(figure, axes[0], picture, options)
         heading = picture.title or picture.note
@@ -120,7 +127,7 @@ def _draw_panel(
         _value_axis(ax, panel, before)
         _feature_axis(ax, panel, before)
     _labels(ax, panel, theme, own, several, first)
-    if panel.scale is not None:
+    if panel.scale is not None and not own:
         _colour_bar(ax, panel, theme)
     if not several:
         _legend(ax, panel, theme, own)
@@ -216,29 +223,37 @@ def _level_ticks(ax: Axes, axis: Any, described: Axis, which: str) -> None:
 
 
 class _TicksWithin(Locator):
-    """Another locator's ticks, as far as real values reach."""
+    """Another locator's ticks, as far as real values reach; and not within `clear` points of the last."""
 
-    def __init__(self, base: Locator, first: float, last: float) -> None:
-        self.base, self.first, self.last = base, first, last
+    def __init__(self, base: Locator, first: float, last: float, clear: float = 0.0) -> None:
+        self.base, self.first, self.last, self.clear = base, first, last, clear
 
     def set_axis(self, axis: Any) -> None:
         super().set_axis(axis)
         self.base.set_axis(axis)
 
     def __call__(self) -> Any:
-        ticks = np.asarray(self.base())
-        return ticks[(ticks >= self.first) & (ticks <= self.last)]
+        return self._within(np.asarray(self.base()))
 
     def tick_values(self, vmin: float, vmax: float) -> Any:
-        ticks = np.asarray(self.base.tick_values(vmin, vmax))
-        return ticks[(ticks >= self.first) & (ticks <= self.last)]
+        return self._within(np.asarray(self.base.tick_values(vmin, vmax)))
+
+    def _within(self, ticks: Any) -> Any:
+        last = self.last
+        if self.clear and self.axis is not None:
+            ax: Any = self.axis.axes
+            low, high = sorted(self.axis.get_view_interval())
+            points = ax.bbox.width * 72 / ax.get_figure().dpi
+            last -= self.clear * (high - low) / max(points, 1.0)
+        return ticks[(ticks >= self.first) & (ticks <= last)]
 
 
 def _missing_tick(ax: Axes, axis: Any, described: Axis, which: str) -> None:
     last = float(described.missing or 0.0)
-    span = last - float(described.low or 0.0)
-    axis.set_major_locator(_TicksWithin(axis.get_major_locator(), -np.inf, last - 0.06 * span))
     size = SETTINGS[f"{which}tick.labelsize"]
+    # Half of the word, and half of a number's text.
+    clear = smaller(size, 1.0) * (0.58 * len(MISSING) / 2 + 1.1) if which == "x" else smaller(size, 1.2)
+    axis.set_major_locator(_TicksWithin(axis.get_major_locator(), -np.inf, last, clear))
     offset = SETTINGS[f"{which}tick.major.size"] + SETTINGS[f"{which}tick.major.pad"]
     if which == "x":
         at: Any = (last, 0)
@@ -287,13 +302,10 @@ def _labels(ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool, firs
     set_text(ax.xaxis.label, wrapped(across, max(16, int(width * 72 / (size * 0.52)))))
     if first:
         set_text(ax.yaxis.label, wrapped(up, max(16, int(height * 72 / (size * 0.55)))))
-    if panel.z is not None:
-        # The colour bar names the height; a third label would collide with the tick labels of the box.
-        return
     above = 0.0 if not any(isinstance(m, Margin) and m.side == "top" for m in panel.marks) else 0.15
     small = smaller(SETTINGS["axes.labelsize"])
     lines = 0
-    if panel.note and own and not several:
+    if panel.note and own and not several and panel.z is None:
         words = wrapped(panel.note, max(24, int(width * 72 / (small * 0.5))))
         lines = words.count("\n") + 1
         note = ax.annotate(
@@ -302,7 +314,7 @@ def _labels(ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool, firs
         )  # fmt: skip
         set_text(note, words)
     if panel.title:
-        title = ax.set_title("", loc="left", pad=7 + 1.35 * small * lines + above * height * 72)
+        title = ax.set_title("", loc="left", pad=9 + 1.4 * small * lines + above * height * 72)
         set_text(title, wrapped(panel.title, max(16, int(width * 72 / (smaller(SETTINGS["axes.titlesize"], 1.0) * 0.55)))))  # fmt: skip
 
 
@@ -329,10 +341,10 @@ def _handle(mark: Mark, theme: Theme) -> Any:
 def _filled(legend: Any, panel: Panel, marks: list[Mark], theme: Theme) -> None:
     """Set the words afterwards: handed to the legend, a label with a leading underscore may be dropped."""
     for text, mark in zip(legend.get_texts(), marks):
-        set_text(text, wrapped(str(getattr(mark, "label", "")), 28))
+        set_text(text, wrapped(str(getattr(mark, "label", "")), LEGEND_WIDTH))
     if panel.legend_title:
         legend.set_title("title")
-        set_text(legend.get_title(), wrapped(panel.legend_title, 28))
+        set_text(legend.get_title(), wrapped(panel.legend_title, LEGEND_WIDTH))
         legend.set_alignment("left")
 
 
@@ -343,7 +355,8 @@ def _legend(ax: Axes, panel: Panel, theme: Theme, own: bool) -> None:
     handles = [_handle(mark, theme) for mark in marks]
     existing = ax.get_legend()
     if own:
-        beside = 1.02 if panel.scale is None else 1.22
+        written = any(isinstance(m, (EdgeText, Sparks)) for m in panel.marks)
+        beside = 1.2 if written else 1.02 if panel.scale is None else 1.22
         legend = ax.legend(
             handles, ["label"] * len(handles), loc="upper left", bbox_to_anchor=(beside, 1.0), frameon=False,
             borderaxespad=0.0,

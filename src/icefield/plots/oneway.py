@@ -19,6 +19,7 @@ from icefield.plots.panels import (
     Axis,
     Band,
     Bars,
+    Colour,
     Curves,
     Dots,
     EdgeText,
@@ -111,7 +112,7 @@ def _numeric_panel(
             )
         )
         if places.missing is not None and one.effect.missing_last[0]:
-            above.append(_missing_dot(one, places.missing, interval, options))
+            above.append(_missing_dot(one, places.missing, interval, _average_colour(one, below)))
     marks = [*below, *_zero(series), *_separator(places), *lines, *above]
     axis = places.axis()
     low, high = value_range(marks) or (0.0, 1.0)
@@ -126,7 +127,7 @@ def _numeric_panel(
     )
 
 
-def _average_colour(one: Series, below: list[Mark]) -> Any:
+def _average_colour(one: Series, below: list[Mark]) -> Colour:
     """Over curves that already carry the palette's colours, the average is drawn in the text's."""
     coloured = any(
         isinstance(m, Field) or (isinstance(m, Curves) and (m.slots or m.values is not None)) for m in below
@@ -138,10 +139,10 @@ def _asked_spread(series: Sequence[Series], options: Options) -> str:
     return "none" if options.spread == "auto" and len(series) > MANY_BANDS else options.spread
 
 
-def _missing_dot(one: Series, at: float, interval: tuple[Float, Float] | None, options: Options) -> Dots:
+def _missing_dot(one: Series, at: float, interval: tuple[Float, Float] | None, colour: Colour) -> Dots:
     ends = (None, None) if interval is None else (interval[0][-1:], interval[1][-1:])
     return Dots(
-        np.array([at]), one.average[-1:], colour=one.colour, low=ends[0], high=ends[1], label=None, size=1.1
+        np.array([at]), one.average[-1:], colour=colour, low=ends[0], high=ends[1], label=None, size=1.1
     )
 
 
@@ -200,7 +201,8 @@ def _strip(marginal: Marginal, places: Coordinates) -> Strip | None:
     if places.missing is not None and marginal.missing > 0:
         half = 0.012 * (places.missing - places.low)
         lefts, rights = np.append(lefts, places.missing - half), np.append(rights, places.missing + half)
-        counts = np.append(counts, marginal.missing)
+        # Against the tallest bin, whose width is a matter of taste, a large missing share would flatten all others.
+        counts = np.append(counts, min(marginal.missing, counts.max()))
     return Strip(lefts, rights, counts)
 
 

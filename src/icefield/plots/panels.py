@@ -245,7 +245,8 @@ class Panel:
     """Two axes (three for a surface) and the marks between them.
 
     `flip` draws the x axis of the description vertically (long lists of levels read better so);
-    `note` is a small line above the panel that says what is shown.
+    `note` is a small line above the panel that says what is shown; `foot` is the room below the values, None
+    for what the panel's own marks need.
     """
 
     x: Axis
@@ -257,6 +258,7 @@ class Panel:
     scale: ColourScale | None = None
     flip: bool = False
     z: Axis | None = None
+    foot: float | None = None
 
     @property
     def labelled(self) -> list[Mark]:
@@ -327,14 +329,19 @@ def visible_values(panel: Panel) -> tuple[float, float]:
         half = abs(low) * 0.1 or 0.5
         low, high = low - half, high + half
     span = high - low
-    foot = PAD
-    if any(isinstance(m, Strip) for m in panel.marks):
-        foot = FOOT
-    elif any(isinstance(m, Rug) for m in panel.marks):
-        foot = RUG_FOOT
+    foot = foot_of(panel)
     bars = any(isinstance(m, Bars) for m in panel.marks)
     bottom = low if bars and low == 0 and foot == PAD else low - foot * span
     return bottom, high if bars and high == 0 else high + PAD * span
+
+
+def foot_of(panel: Panel) -> float:
+    """The room below the values, as a share of their range."""
+    if panel.foot is not None:
+        return panel.foot
+    if any(isinstance(m, Strip) for m in panel.marks):
+        return FOOT
+    return RUG_FOOT if any(isinstance(m, Rug) for m in panel.marks) else PAD
 
 
 def visible_features(panel: Panel) -> tuple[float, float]:
@@ -349,8 +356,7 @@ def visible_features(panel: Panel) -> tuple[float, float]:
 def first_tick(panel: Panel) -> float:
     """The lowest value that deserves a tick: beside the histogram at the foot there are no values."""
     low, high = _ends(panel.y)
-    strip = any(isinstance(m, Strip) for m in panel.marks)
-    return low - 0.04 * (high - low) if strip else -np.inf
+    return low - 0.04 * (high - low) if foot_of(panel) == FOOT else -np.inf
 
 
 def _ends(axis: Axis) -> tuple[float, float]:
@@ -358,9 +364,10 @@ def _ends(axis: Axis) -> tuple[float, float]:
 
 
 def with_shared_values(panels: tuple[Panel, ...]) -> tuple[Panel, ...]:
-    """The panels with one y range that holds all of them."""
+    """The panels with one y range, and one foot below it, that hold all of them."""
     ranges = [(p.y.low, p.y.high) for p in panels if p.y.low is not None and p.y.high is not None]
     if not ranges:
         return panels
     low, high = min(r[0] for r in ranges), max(r[1] for r in ranges)
-    return tuple(replace(p, y=replace(p.y, low=low, high=high)) for p in panels)
+    foot = max(foot_of(p) for p in panels)
+    return tuple(replace(p, y=replace(p.y, low=low, high=high), foot=foot) for p in panels)

@@ -319,7 +319,7 @@ def _margin(frame: Frame, mark: Margin) -> None:
     top = mark.side == "top"
     axis = frame.panel.x if top else frame.panel.y
     lefts, rights = _path_values(mark.lefts, axis), _path_values(mark.rights, axis)
-    ends: Float = np.round(1.02 + 0.11 * mark.counts / (mark.counts.max() or 1.0), 5)
+    ends = np.round(1.02 + 0.11 * mark.counts / (mark.counts.max() or 1.0), 5)
     path = _boxes(lefts, rights, np.full(len(ends), 1.02, dtype=np.float64), ends, upright=top)
     where = ("data", "frame") if top else ("frame", "data")
     frame.shape(*where, type="path", path=path, fillcolor=frame.theme.faint, line={"width": 0},

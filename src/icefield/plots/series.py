@@ -53,7 +53,7 @@ class Series:
         return chosen if have.get(chosen) is not None else "none"
 
     def interval(self, spread: str) -> tuple[Float, Float] | None:
-        """The lower and upper end of the chosen spread."""
+        """The lower and upper end of the chosen spread, for probabilities no further than these can go."""
         effect, at = self.effect, self.output
         if spread == "quantiles" and effect.quantiles:
             low, high = min(effect.quantiles), max(effect.quantiles)
@@ -61,7 +61,10 @@ class Series:
         half = effect.std if spread == "std" else 2 * effect.se if effect.se is not None else None
         if spread not in ("std", "se") or half is None:
             return None
-        return self.average - half[at], self.average + half[at]
+        low, high = self.average - half[at], self.average + half[at]
+        if effect.scale_label == "probability" and effect.view == "level" and effect.kind != "ale":
+            return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+        return low, high
 
 
 def _pairs(effect: Effect) -> bool:

@@ -103,7 +103,13 @@ def _shape(effect: Effect | None, output: Any) -> tuple[Float, Float] | None:
     at = Coordinates([effect]).place(effect.grid[0])
     order = np.argsort(at, kind="stable")
     order = order[np.isfinite(at[order])]
-    return (at[order], effect.average[which][order]) if len(order) > 1 else None
+    if len(order) < 2:
+        return None
+    x, y = at[order], effect.average[which][order]
+    if effect.ordered[0]:
+        return x, y
+    # Levels have nothing between them: a step each.
+    return np.column_stack([x - 0.5, x + 0.5]).ravel(), np.repeat(y, 2)
 
 
 def _importance_panel(

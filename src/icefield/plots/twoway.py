@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.columns import is_missing_value
 from icefield.distribution import Joint, Marginal
 from icefield.effect import Effect
 from icefield.errors import InputError, InputTypeError, complaint
@@ -226,7 +227,12 @@ def _mask(
         )
         hull = convex_hull(points)
         return shown, hull, "" if hull is None else "blank: outside the data's hull"
-    return _no_rows_nearby(joint, across, up, x, y, order), None, "blank: no rows"
+    blank = _no_rows_nearby(joint, across, up, x, y, order)
+    weight = one.effect.weight
+    if not across.ordered and not up.ordered and weight is not None and weight.shape == one.average.shape:
+        # Between levels nothing is near: the weights of the grid are exact, and know the missing level too.
+        blank = np.asarray(weight.T == 0) if order == (0, 1) else np.asarray(weight == 0)
+    return blank, None, "blank: no rows" if blank.any() else ""
 
 
 def _no_rows_nearby(
@@ -236,7 +242,11 @@ def _no_rows_nearby(
     edges = [across.place(np.asarray(joint.edges[order[0]])), up.place(np.asarray(joint.edges[order[1]]))]
     ordered = (across.ordered, up.ordered)
     found = occupied(counts, edges, ordered, x, y)
-    missing = np.isnan(x)[None, :] | np.isnan(y)[:, None]
+    gone = [np.isnan(x), np.isnan(y)]
+    for places, flags in zip((across, up), gone):
+        if not places.ordered:
+            flags |= np.array([is_missing_value(level) for level in places.levels])
+    missing = gone[0][None, :] | gone[1][:, None]
     return np.asarray(~found & ~missing)
 
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.engines.trees.axes import EncodedAxis, Regions, group_columns
+from icefield.engines.trees.axes import EncodedAxis, Regions, find_updates, group_columns
 from icefield.engines.trees.crew import Crew, Stopped
 from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Batch, Program, TreeSums, batches
 from icefield.engines.trees.rows import Rows, Workspace, aligned
-from icefield.kernels import counting, regions
+from icefield.kernels import counting, families
 from icefield.progress import Progress
 
 Float = NDArray[np.float64]
@@ -132,29 +132,9 @@ def joint_averages(counted: Counted, axes: Sequence[EncodedAxis]) -> list[Float]
         updates = find_updates(program, axes)
         shares = counted.shares(counted.counts(program))
         for share, out in zip(shares, differences):
-            regions.add_joint(*updates, share[program.leaf_slot], program.leaf_output, program.leaf_value, out)
+            families.add_joint(*updates, share[program.leaf_slot], program.leaf_output, program.leaf_value, out)
     base = sums.base.reshape(-1, *[1] * len(axes))
     return [unsorted(summed(d, sizes), axes) + base for d in differences]
-
-
-def find_updates(
-    program: Program, axes: Sequence[EncodedAxis]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], Float]:
-    """Each leaf's updates on the product grid: where they start, their places and signs."""
-    found = Regions.of(program, axes, range(len(axes)))
-    start = np.zeros(program.leaf_node.size + 1, np.int64)
-
-    def write(fill: bool) -> tuple[NDArray[np.int32], Float]:
-        at, sign = np.empty(int(start[-1]), np.int32), np.empty(int(start[-1]))
-        regions.find_updates(
-            fill, program.path_start, program.path_group, program.path_region, found.rank, found.size,
-            found.words, found.start, found.masks, start, at, sign,
-        )  # fmt: skip
-        return at, sign
-
-    write(fill=False)
-    at, sign = write(fill=True)
-    return start, at, sign
 
 
 @dataclass
@@ -231,7 +211,7 @@ class _FamilySums:
             for n, share in enumerate(shares):
                 # The total must be added once only, however many layers there are.
                 total = self.total[n] if is_first else np.zeros_like(self.total[n])
-                regions.add_family(
+                families.add_family(
                     bool(self.surfaces_at), program.leaf_slot, program.path_start, program.path_group,
                     program.path_region, share, leaf_output, leaf_value, found.rank, axis_of_group,
                     found.size, found.words, found.start, found.masks, self.single_at, pair_of_groups,

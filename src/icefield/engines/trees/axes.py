@@ -125,6 +125,26 @@ class Regions:
         return cls(rank, size, words, start[:-1].copy(), masks)
 
 
+def find_updates(
+    program: Program, axes: Sequence[EncodedAxis]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], Float]:
+    """Each leaf's updates on the product grid: where they start, their places and signs."""
+    found = Regions.of(program, axes, range(len(axes)))
+    start = np.zeros(program.leaf_node.size + 1, np.int64)
+
+    def write(fill: bool) -> tuple[NDArray[np.int32], Float]:
+        at, sign = np.empty(int(start[-1]), np.int32), np.empty(int(start[-1]))
+        regions.find_updates(
+            fill, program.path_start, program.path_group, program.path_region, found.rank, found.size,
+            found.words, found.start, found.masks, start, at, sign,
+        )  # fmt: skip
+        return at, sign
+
+    write(fill=False)
+    at, sign = write(fill=True)
+    return start, at, sign
+
+
 def _splits(program: Program, group: int) -> NDArray[np.int32]:
     batch = program.batch
     splits = np.flatnonzero(batch.node_left >= 0)

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.engines import Sample
-from icefield.engines.trees.averages import find_updates
-from icefield.engines.trees.axes import EncodedAxis, flat_order, group_columns
+from icefield.engines.trees.axes import EncodedAxis, find_updates, flat_order, group_columns
 from icefield.engines.trees.crew import Crew, Stopped
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
 from icefield.engines.trees.rows import WORD, Rows, Workspace, aligned
@@ -40,11 +39,10 @@ class _Part:
 
 @dataclass
 class _Space:
-    """One thread's memory."""
+    """One thread's memory for one part."""
 
-    packed: list[Workspace]
-    buffers: list[NDArray[np.uint64]]
-    differences: Float
+    packed: Workspace
+    buffers: NDArray[np.uint64]
 
 
 class Curves:
@@ -53,38 +51,18 @@ class Curves:
     def __init__(
         self, model: TreeModel, sums: TreeSums, axes: Sequence[EncodedAxis], crew: Crew, memory: int
     ) -> None:
-        self.model, self.sums, self.axes, self.crew = model, sums, tuple(axes), crew
-        self.size = int(np.prod([a.size for a in axes]))
-        self.block = self._block()
-        words = self.block // WORD
-        group_of_column = group_columns([a.columns for a in axes], sums.forest.n_columns)
-        self.parts = []
-        for trees in batches(
-            sums, len(axes), JOINT, words=words, threads=crew.threads, segments=1, memory=memory
-        ):
-            batch = Batch.of(sums, trees)
-            program = Program.of(batch, group_of_column, len(axes), JOINT, rows=self.block, scatter=True)
-            self.parts.append(
-                _Part(program, find_updates(program, axes), program.leaf_output, program.leaf_value)
-            )
+        self.model, self.sums, self.axes, self.crew, self.memory = model, sums, tuple(axes), crew, memory
+        self.size = int(np.prod([a.size for a in axes], dtype=np.int64))
         self.order = flat_order(axes)
-        self._free: list[_Space] = []
-
-    def _block(self) -> int:
-        row_bytes = 8 * self.size * len(self.sums.outputs)
-        fitting = TABLE_BYTES // row_bytes // WORD * WORD
-        return int(min(max(fitting, WORD), MOST_ROWS))
-
-    def _space(self, rows: Rows) -> _Space:
-        try:
-            return self._free.pop()
-        except IndexError:
-            words = self.block // WORD
-            return _Space(
-                [Workspace(rows, part.program.layout) for part in self.parts],
-                [aligned((part.program.n_buffers, words)) for part in self.parts],
-                np.empty((len(self.sums.outputs), self.block, self.size)),
+        self.row_bytes = 8 * self.size * max(1, len(sums.outputs))
+        fitting = TABLE_BYTES // self.row_bytes // WORD * WORD
+        self.block = int(min(max(fitting, WORD), MOST_ROWS))
+        self._group_of_column = group_columns([a.columns for a in axes], sums.forest.n_columns)
+        self._batches = list(
+            batches(
+                sums, len(axes), JOINT, words=self.block // WORD, threads=crew.threads, segments=1, memory=memory
             )
+        )  # fmt: skip
 
     def reduced(
         self, sample: Sample, reduce: Callable[[int, int, Float], Result]
@@ -94,37 +72,74 @@ class Curves:
         `reduce` runs on the crew's threads; the values are its own to keep or change.
         """
         rows = Rows(self.model, Sample(sample.table), self.block)
+        if len(self._batches) == 1:
+            walk = self._walk(rows, self._part(self._batches[0]))
 
-        def work(block: tuple[int, int]) -> tuple[int, int, Result]:
-            space = self._space(rows)
-            values = self._values(rows, space, *block)
-            self._free.append(space)
-            return (*block, reduce(*block, values))
+            def at_once(block: tuple[int, int]) -> tuple[int, int, Result]:
+                differences = walk(block, self._table())
+                return (*block, reduce(*block, self._values(differences, *block)))
 
-        yield from self.crew.map(work, rows.blocks)
+            yield from self.crew.map(at_once, rows.blocks)
+            return
 
-    def _values(self, rows: Rows, space: _Space, start: int, stop: int) -> Float:
-        differences = space.differences
-        differences[:, : stop - start] = 0.0
-        position = np.arange(stop - start, dtype=np.int32)
-        matrix = rows.matrix(start, stop)
-        for part, packed, buffers in zip(self.parts, space.packed, space.buffers):
-            program, batch = part.program, part.program.batch
-            packed.load_matrix(matrix, position, here=buffers[0])
+        # Trees that do not fit at once: keep the differences of as many rows as fit instead, and
+        # take the batches of trees one after another.
+        def finished(task: tuple[tuple[int, int], Float]) -> tuple[int, int, Result]:
+            block, differences = task
+            return (*block, reduce(*block, self._values(differences, *block)))
+
+        many = max(1, int(self.memory // (2 * self.row_bytes * self.block)))
+        for first in range(0, len(rows.blocks), many):
+            chosen = rows.blocks[first : first + many]
+            tables = [self._table() for _ in chosen]
+            for trees in self._batches:
+                walk = self._walk(rows, self._part(trees))
+                for _ in self.crew.map(lambda task, walk=walk: walk(*task), zip(chosen, tables)):
+                    pass
+            yield from self.crew.map(finished, zip(chosen, tables))
+
+    def _part(self, trees: NDArray[np.intp]) -> _Part:
+        batch = Batch.of(self.sums, trees)
+        program = Program.of(
+            batch, self._group_of_column, len(self.axes), JOINT, rows=self.block, scatter=True
+        )
+        return _Part(program, find_updates(program, self.axes), program.leaf_output, program.leaf_value)
+
+    def _table(self) -> Float:
+        return np.zeros((len(self.sums.outputs), self.block, self.size))
+
+    def _walk(self, rows: Rows, part: _Part) -> Callable[[tuple[int, int], Float], Float]:
+        """A function that adds a part's trees to a block's differences."""
+        program, batch, layout = part.program, part.program.batch, part.program.layout
+        free: list[_Space] = []
+
+        def walk(block: tuple[int, int], differences: Float) -> Float:
+            try:
+                space = free.pop()
+            except IndexError:
+                space = _Space(Workspace(rows, layout), aligned((program.n_buffers, rows.words)))
+            space.packed.load(*block, here=space.buffers[0])
             finished = kernels.add_leaves(
-                program.steps, packed.bits, buffers, program.entry_node, program.entry_start,
+                program.steps, space.packed.bits, space.buffers, program.entry_node, program.entry_start,
                 program.entry_buffer, batch.node_condition, batch.node_left, batch.node_right,
-                program.node_tag, program.node_counter, program.layout.condition_code, packed.codes,
-                program.layout.set_table, *part.updates, part.leaf_output, part.leaf_value, differences,
+                program.node_tag, program.node_counter, layout.condition_code, space.packed.codes,
+                layout.set_table, *part.updates, part.leaf_output, part.leaf_value, differences,
                 self.crew.stop,
             )  # fmt: skip
             if not finished:
                 raise Stopped
+            free.append(space)
+            return differences
+
+        return walk
+
+    def _values(self, differences: Float, start: int, stop: int) -> Float:
         values = np.empty((stop - start, self.size, len(self.sums.outputs)))
         sizes = [a.size for a in self.axes]
         inner = sizes[-1] if sizes else 1
         middle = sizes[-2] if len(sizes) > 1 else 1
         kernels.sum_up(
-            differences, position, self.size // (inner * middle), middle, inner, self.sums.base, self.order, values
-        )
+            differences, np.arange(stop - start, dtype=np.int32), self.size // (inner * middle), middle, inner,
+            self.sums.base, self.order, values,
+        )  # fmt: skip
         return values

@@ -88,16 +88,16 @@ class Layout:
 def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) -> Layout:
     """The layout of the conditions `coded`; those with `packed` (by forest condition) get bits."""
     is_set = forest.condition_set[coded] >= 0
-    key = np.stack([forest.condition_column[coded], is_set, forest.condition_zero_missing[coded]])
-    keys, owner = np.unique(key, axis=1, return_inverse=True)
-    owner = np.asarray(owner).reshape(-1)
-    n = keys.shape[1]
+    number = (forest.condition_column[coded].astype(np.int64) * 2 + is_set) * 2 + forest.condition_zero_missing[coded]
+    numbers_used, owner = np.unique(number, return_inverse=True)
+    keys = np.stack([numbers_used // 4, numbers_used // 2 % 2, numbers_used % 2])
+    n = numbers_used.size
 
     condition_row = np.full(forest.condition_column.size, -1, np.int32)
     condition_code = np.zeros((forest.condition_column.size, 5), np.int32)
     condition_code[coded, 0] = owner
     condition_code[coded, 4] = forest.condition_missing_left[coded]
-    cuts, code_rows, row_members = [], [], []
+    cuts, code_rows, members, member_counts = [], [], [], []
     tables = [np.zeros(1, np.uint8)]  # the first place is what numeric conditions look up
     row_conditions = []
     row_start = np.zeros(n + 1, np.int64)
@@ -117,7 +117,8 @@ def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) 
                 condition_code[condition, 1:4] = -1, table_size, column_cuts.size
                 table_size += table.size
             rows = own[packed[own]]
-            row_members += [number for condition, number in zip(own, numbers) if packed[condition]]
+            members += [number for condition, number in zip(own, numbers) if packed[condition]]
+            member_counts.append(np.array([numbers[i].size for i in np.flatnonzero(packed[own])], np.int64))
             code_rows.append(np.full(column_cuts.size + 1, -1, np.int64))
             cuts.append(column_cuts.astype(np.float64))
         else:
@@ -128,7 +129,7 @@ def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) 
             rows = own[chosen][order]
             first = np.searchsorted(code[chosen][order], np.arange(column_cuts.size + 1))
             code_rows.append(np.where(first < rows.size, first + row_start[v], -1))
-            row_members += [np.zeros(0, np.int32)] * rows.size
+            member_counts.append(np.zeros(rows.size, np.int64))
             cuts.append(column_cuts)
         condition_row[rows] = row_start[v] + np.arange(rows.size)
         row_conditions.append(rows)
@@ -160,8 +161,8 @@ def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) 
         cuts=np.concatenate([np.zeros(0), *padded]),
         code_row=np.concatenate([np.zeros(0, np.int64), *code_rows]).astype(np.int32),
         row_missing_left=forest.condition_missing_left[row_condition].astype(np.uint8),
-        member_start=_starts(np.array([m.size for m in row_members], np.int64)),
-        members=np.concatenate([np.zeros(0, np.int32), *row_members]).astype(np.int32),
+        member_start=_starts(np.concatenate([np.zeros(0, np.int64), *member_counts])),
+        members=np.concatenate([np.zeros(0, np.int32), *members]).astype(np.int32),
         condition_row=condition_row,
         condition_code=condition_code,
         set_table=np.concatenate(tables),
