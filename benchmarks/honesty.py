@@ -199,6 +199,27 @@ def _counts(rng: np.random.Generator) -> Any:
     ).astype(float)
 
 
+def _hours(rng: np.random.Generator) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "hour": rng.integers(0, 24, N_ROWS),
+            "workingday": (rng.random(N_ROWS) < 0.68).astype(int),
+            "temp": rng.normal(15, 6, N_ROWS),
+            "wind": rng.exponential(10, N_ROWS),
+        }
+    )
+
+
+def _rides(X: Any) -> Any:
+    """Two peaks on working days, one hump on others."""
+    hour, works = X["hour"].to_numpy(float), X["workingday"].to_numpy() == 1
+    commute = 300 * np.exp(-((hour - 8) ** 2) / 3) + 350 * np.exp(-((hour - 18) ** 2) / 4)
+    leisure = 320 * np.exp(-((hour - 14) ** 2) / 16)
+    return np.where(works, commute, leisure) + 8 * X["temp"].to_numpy()
+
+
 # --- processes -------------------------------------------------------------------------------------
 
 
@@ -339,15 +360,15 @@ def processes() -> list[Process]:
             Truth({0: LINEAR, 1: LEVELS, 2: ARCH, 3: FLAT}, {0: "increasing", 1: "increasing"}, regions={2: none}),
         ),
         Process(
+            "ring: uncorrelated, yet empty inside",
+            oracle(lambda X: X[:, 0] * X[:, 1] + X[:, 2], _ring),
+            Truth({2: LINEAR, 3: FLAT}, hidden=frozenset({0, 1}), doubtful=frozenset({0, 1}), pairs=((0, 1),)),
+        ),
+        Process(
             "slope in one corner only",
             oracle(lambda X: 2 * X[:, 0] * ((X[:, 1] > 0) & (X[:, 2] > 0)) + X[:, 3], normal(5)),
             Truth({0: LINEAR, 3: LINEAR, 4: FLAT}, {0: "increasing"}, hidden=frozenset({1, 2}),
                   regions={0: {1, 2}, 3: none}),
-        ),
-        Process(
-            "ring: uncorrelated, yet empty inside",
-            oracle(lambda X: X[:, 0] * X[:, 1] + X[:, 2], _ring),
-            Truth({2: LINEAR, 3: FLAT}, hidden=frozenset({0, 1}), doubtful=frozenset({0, 1}), pairs=((0, 1),)),
         ),
         Process(
             "mild correlation",
@@ -358,6 +379,28 @@ def processes() -> list[Process]:
             "linear regression, many unrelated columns",
             fitted(lambda X: X[:, 0] - X[:, 1], normal(10), "linear"),
             Truth({0: LINEAR, 1: LINEAR, **dict.fromkeys(range(2, 10), FLAT)}, {0: "increasing", 1: "decreasing"}),
+        ),
+        Process(
+            "weak line beside strong ones",
+            oracle(lambda X: 3 * X[:, 0] + 2 * X[:, 1] - 0.6 * X[:, 2], normal(4)),
+            Truth({0: LINEAR, 1: LINEAR, 2: LINEAR, 3: FLAT}, {2: "decreasing"}, regions={0: none}),
+        ),
+        Process(
+            "hours by working day",
+            oracle(_rides, _hours),
+            Truth({"hour": WAVE | ARCH, "temp": RISING, "wind": FLAT}, {"temp": "increasing"},
+                  hidden=frozenset(), unsure=frozenset({"hour", "workingday"}), pairs=(("hour", "workingday"),),
+                  regions={"hour": {"workingday"}, "temp": none}),
+        ),
+        Process(
+            "hinge and decay",
+            oracle(lambda X: 3 * np.maximum(0, X[:, 0] - 0.2) + 2 * np.exp(-3 * (X[:, 1] + 1)), uniform(4)),
+            Truth({0: CURVED, 1: CURVED, 2: FLAT, 3: FLAT}, {0: "increasing", 1: "decreasing"}, regions={0: none}),
+        ),
+        Process(
+            "fitted boosting: decay, arch, mild correlation",
+            fitted(lambda X: 2 * np.exp(-1.5 * X[:, 0]) / 3 - X[:, 2] ** 2, correlated(0.3, 5)),
+            Truth({0: CURVED, 2: ARCH, 3: FLAT, 4: FLAT}, {0: "decreasing"}, regions={2: none}),
         ),
     ]  # fmt: skip
 

@@ -189,12 +189,13 @@ def test_levels_in_the_users_order(frame):
 def test_standard_error_of_levels_counts_shared_rows(rng):
     """Against the spread over many samples: neighbouring steps share the rows of the level between them."""
     curves, errors = [], []
+    level = rng.choice(["a", "b", "c"], 80)
     for _ in range(150):
-        frame = pd.DataFrame({"level": rng.choice(["a", "b", "c"], 80), "x": rng.normal(size=80)})
+        frame = pd.DataFrame({"level": level, "x": rng.normal(size=80)})
         effect = Explainer(level_model, frame).ale("level", order="given")
         curves.append(effect.average[0])
         errors.append(effect.se[0])
-    np.testing.assert_allclose(np.mean(errors, axis=0), np.std(curves, axis=0), rtol=0.3)
+    np.testing.assert_allclose(np.mean(errors, axis=0), np.std(curves, axis=0), rtol=0.15)
 
 
 def plain_second_order(f, X, bins):
@@ -267,7 +268,7 @@ def test_second_order_weights_and_outputs(data):
 
 def test_missing_and_infinite_rows_take_no_part(data):
     dirty = np.vstack([data, [[np.nan, 1.0, 1.0], [np.inf, 0.0, 0.0], [-np.inf, 0.0, 0.0]]])
-    model = lambda rows: wiggly(np.nan_to_num(rows))  # noqa: E731
+    model = lambda rows: wiggly(np.where(np.isfinite(rows), rows, 0.0))  # noqa: E731
     one, two = Explainer(model, dirty).ale(0, bins=7), Explainer(model, data).ale(0, bins=7)
     np.testing.assert_allclose(one.average, two.average, **EXACT)
     assert one.n_rows == len(data)

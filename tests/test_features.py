@@ -39,6 +39,9 @@ def test_names_come_before_positions():
     assert column_name(1, table, "features") == 0
     assert column_name(np.int64(2), table, "features") == 2
     assert column_name("x", table, "features") == "x"
+    flags = table_of(pd.DataFrame([[1, 2]], columns=[True, False]))
+    assert column_name(0, flags, "features") is True
+    assert column_name(False, flags, "features") is False
 
 
 @pytest.mark.parametrize(

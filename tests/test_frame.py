@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import datetime as dt
+import pickle
 from decimal import Decimal
 
 import numpy as np
@@ -449,7 +450,9 @@ def awkward_arrays():
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass")
-@pytest.mark.parametrize(("label", "array"), list(awkward_arrays()), ids=lambda v: v if isinstance(v, str) else "")
+@pytest.mark.parametrize(
+    ("label", "array"), list(awkward_arrays()), ids=lambda v: v if isinstance(v, str) else ""
+)
 def test_arrays_of_any_layout(label, array):
     before = copy.deepcopy(array)
     table = table_of(array)
@@ -484,6 +487,12 @@ def test_structured_arrays_keep_each_columns_type():
     table = table_of(data)
     assert table.names == ("i", "f", "b", "s")
     assert [table.column(n).kind for n in table.names] == ["integer", "float", "boolean", "categorical"]
+
+
+def test_a_record_batch_is_a_table():
+    table = table_of(pa.RecordBatch.from_pydict({"x": [1, 2]}))
+    assert table.library == "pyarrow"
+    assert table.column("x").values.tolist() == [1, 2]
 
 
 def test_rows_as_lists():
@@ -667,3 +676,17 @@ def test_objects_are_read_by_what_they_hold():
     assert column_of_array("x", object_array([2**70, 1])).kind == "float"
     zoned = object_array([dt.datetime(2020, 1, 1, tzinfo=dt.UTC)])
     assert column_of_array("x", zoned).kind == "other"
+
+
+def test_tables_sent_to_another_process_write_alike():
+    for frame in (
+        pd.DataFrame({"x": [1.0, np.nan], "s": pd.Series(["a", "b"], dtype=object)}),
+        pl.DataFrame({"x": [1.0, np.nan], "s": ["a", "b"]}),
+        np.array([[1.0, "a"], [2.0, "b"]], dtype=object),
+    ):
+        table = table_of(frame)
+        again = pickle.loads(pickle.dumps(table))
+        points = {table.names[0]: np.array([np.nan]), table.names[1]: object_array(["b"])}
+        one, other = table.crossed(points).to_numpy(), again.crossed(points).to_numpy()
+        assert [[type(v) for v in row] for row in one] == [[type(v) for v in row] for row in other]
+        assert one[:, 1].tolist() == other[:, 1].tolist() == ["b", "b"]

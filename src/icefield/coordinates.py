@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from icefield.explainer import Explainer
 
 Float = NDArray[np.float64]
+Codes = NDArray[np.intp]
 KEPT = 2  # other columns beside each moved feature
 LEAST = 0.10  # association below which a column says nothing about the feature
 APART = 1.0  # distance between two levels, and between missing and known; ranks span 1
 RIDGE = 1e-6
-GROUPS = 10
+GROUPS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,7 @@ def association(explainer: Explainer, features: Sequence[Feature], rows: NDArray
     others = [c for c in explainer.model.columns if c not in moving]
     columns = {name: explainer.table.column(name) for name in others}
     encoded = {name: _encoded(column, rows) for name, column in columns.items() if column.kind != "other"}
+    coded = {name: _codes(columns[name], rows) for name in encoded}
     own = [_encoded(feature.column, rows) for feature in features]
     blocks, names, ranges, at = list(own), [str(f.label) for f in features], [], 0
     for block in own:
@@ -67,10 +69,11 @@ def association(explainer: Explainer, features: Sequence[Feature], rows: NDArray
     correlation = 0.0
     for number, (feature, block) in enumerate(zip(features, own)):
         guess, fitted = _linear_guess(block, encoded)
-        related = _related(block, encoded)
+        related = _related(_codes(feature.column, rows), coded)
         if number == 0:
             correlation, first_related = fitted, related
-        if fitted >= np.sqrt(LEAST) and len(related) > 1:
+        # With a single related column the linear guess would say the same again.
+        if fitted**2 >= LEAST and (len(related) != 1 or fitted**2 > related[0][1] + LEAST):
             blocks.append(guess)
             names.append(f"linear guess of {feature.label}")
         for name, _ in related[:KEPT]:
@@ -173,35 +176,38 @@ def _linear_guess(block: Float, encoded: dict[Any, Float]) -> tuple[Float, float
     return guess, float(np.sqrt(explained))
 
 
-def _related(block: Float, encoded: dict[Any, Float]) -> tuple[tuple[Any, float], ...]:
-    """Other columns by how much of the feature's variance their groups explain, or the other way round."""
-    found = []
-    for name, other in encoded.items():
-        either = max(_explained_by_groups(block, other), _explained_by_groups(other, block))
-        if either >= LEAST:
-            found.append((name, either))
-    return tuple(sorted(found, key=lambda pair: -pair[1]))
+def _related(own: Codes, others: dict[Any, Codes]) -> tuple[tuple[Any, float], ...]:
+    found = [(name, contingency(own, other)) for name, other in others.items()]
+    return tuple(sorted((pair for pair in found if pair[1] >= LEAST), key=lambda pair: -pair[1]))
 
 
-def _explained_by_groups(target: Float, by: Float) -> float:
-    """Adjusted share of the target's variance between groups of another column."""
-    codes = by.argmax(axis=1) if by.shape[1] != 2 else _groups_of_ranks(by)
-    codes = np.unique(codes, return_inverse=True)[1]
-    count = np.bincount(codes)
-    if len(count) < 2 or len(codes) - len(count) < 2:
-        return 0.0
-    apart = target - target.mean(axis=0)
-    total = float(np.square(apart).sum())
-    if total == 0:
-        return 0.0
-    sums = np.zeros((len(count), apart.shape[1]))
-    np.add.at(sums, codes, apart)
-    between = float((np.square(sums).sum(axis=1) / count).sum()) / total
-    return max(0.0, 1.0 - (1.0 - between) * (len(codes) - 1) / (len(codes) - len(count)))
+def contingency(first: Codes, second: Codes) -> float:
+    """Pearson's squared contingency coefficient, corrected for chance: 0 without any dependence.
+
+    For two normal variables it estimates their squared correlation; unlike that it also sees bent, ring-shaped
+    and other dependences, and takes categories.
+
+    Examples
+    --------
+    >>> contingency(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))
+    0.0
+    """
+    shape = (int(first.max()) + 1, int(second.max()) + 1)
+    table = np.bincount(first * shape[1] + second, minlength=shape[0] * shape[1]).reshape(shape)
+    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+    count = len(first)
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / count
+    squared = float((np.square(table - expected) / expected).sum()) / count
+    by_chance = (table.shape[0] - 1) * (table.shape[1] - 1) / max(1, count - 1)
+    squared = max(0.0, squared - by_chance)
+    return squared / (1.0 + squared)
 
 
-def _groups_of_ranks(block: Float) -> NDArray[np.intp]:
-    if set(np.unique(block[:, 0])) <= {0.0, APART / np.sqrt(2.0)}:
-        return block.argmax(axis=1)  # a boolean without missing values has two indicators
-    group = np.clip((block[:, 0] * GROUPS).astype(np.intp), 0, GROUPS - 1)
-    return np.where(block[:, 1] > 0, GROUPS, group)
+def _codes(column: Column, rows: NDArray[np.intp]) -> Codes:
+    """A column as a few groups: eight of equal size for numbers, its levels otherwise; missing apart."""
+    gone = column.missing[rows]
+    ranked = _ranked_values(column, rows)
+    if ranked is None:
+        return np.where(gone, len(column.levels), column.codes[rows]).astype(np.intp)
+    rank = _mid_ranks(_numbers(column.values[rows], gone), ranked)
+    return np.where(gone, GROUPS, np.clip((rank * GROUPS).astype(np.intp), 0, GROUPS - 1))

@@ -25,7 +25,7 @@ from icefield.features import Feature, resolve
 from icefield.frame import ArrayTable, Table, table_of
 from icefield.groups import groups_of
 from icefield.model import Model, read_model
-from icefield.plan import Plan, choose
+from icefield.plan import Plan, choose, without_trees
 from icefield.whereabouts import Whereabouts
 
 if TYPE_CHECKING:
@@ -110,6 +110,8 @@ class Explainer:
         self.resources = Resources(int(memory), threads, processes, int(seed))
         self._lock = threading.RLock()
         self._whereabouts = Whereabouts(table, self.weights, self.seed)
+        if background == "training" and (self.weights is not None or self.groups is not None):
+            self._needs_rows("`weights`" if self.weights is not None else "`by`")
         if engine == "trees" or background == "training":
             self.plan  # noqa: B018  (a clear error now beats one at the first question)
 
@@ -217,6 +219,7 @@ class Explainer:
         >>> ex.ale(0, bins=2).average
         array([[-3.6,  0.4,  4.4]])
         """
+        self._needs_rows("accumulated local effects")
         from icefield.ale import ale
 
         return ale(self, *features, bins=bins, order=order, rows=rows)
@@ -233,6 +236,7 @@ class Explainer:
         >>> ex.conditional(0, bins=2)["predicted"]
         array([2., 8.])
         """
+        self._needs_rows("means per bin")
         from icefield.conditional import conditional
 
         return conditional(self, feature, **options)
@@ -249,6 +253,7 @@ class Explainer:
         >>> ex.importance()["feature"]
         array([1, 0])
         """
+        self._needs_rows("importances")
         from icefield.importance import importance
 
         return importance(self, features, **options)
@@ -265,6 +270,7 @@ class Explainer:
         >>> ex.interactions().pairs()["h"]
         array([1.])
         """
+        self._needs_rows("H statistics")
         from icefield.interactions import interactions
 
         return interactions(self, features, **options)
@@ -281,6 +287,7 @@ class Explainer:
         >>> ex.regions(0)["rule"].tolist()
         ['1 <= 0.5', '1 > 0.5']
         """
+        self._needs_rows("regions")
         from icefield.regions import regions
 
         return regions(self, feature, **options)
@@ -296,6 +303,7 @@ class Explainer:
         >>> Explainer(lambda rows: rows[:, 0] - 2 * rows[:, 1], X).summary()["shape"].tolist()
         ['linear, increasing', 'linear, decreasing']
         """
+        self._needs_rows("a summary")
         from icefield.summary import summary
 
         return summary(self, features, **options)
@@ -320,8 +328,7 @@ class Explainer:
         questions = [
             Question(
                 tuple(f.axis(values, self.table) for f, values in zip(fs, gs)),
-                # Rows chosen to save time come with the error that costs.
-                spread=len(fs) == 1 or chosen is not None if spread is None else bool(spread),
+                spread=self._default_spread(len(fs), chosen) if spread is None else bool(spread),
                 quantiles=wanted,
                 rows=kept,
             )
@@ -329,7 +336,7 @@ class Explainer:
         ]
         # 3. The rows, and the engine's answers.
         sample = self._sample(chosen)
-        answers = self.plan.engine.answer(questions, sample, self.resources)
+        answers = self._answers(questions, sample)
         # 4. Effects, with what pictures need of the data.
         said = "" if chosen is None else f"averaged over {len(chosen):,} of {self.table.n_rows:,} rows"
         return [
@@ -387,7 +394,15 @@ class Explainer:
         row_values = None
         if rows is not None:
             row_values = {n: self.table.column(n).shown(rows) for n in self.table.names}
-        return replace(effect, groups=groups, individual=answer.curves, rows=rows, row_values=row_values)
+        row_weights = None if rows is None or self.weights is None else self.weights[rows]
+        return replace(
+            effect,
+            groups=groups,
+            individual=answer.curves,
+            rows=rows,
+            row_values=row_values,
+            row_weights=row_weights,
+        )
 
     def _to_precision(
         self,
@@ -413,8 +428,7 @@ class Explainer:
         question = Question(tuple(f.axis(v, self.table) for f, v in zip(found, grids)), spread=True)
 
         def asked_of(rows: NDArray[np.intp]) -> Answer:
-            (answer,) = self.plan.engine.answer([question], self._sample(np.sort(rows)), self.resources)
-            return answer
+            return self._answers([question], self._sample(np.sort(rows)))[0]
 
         used = order[:FIRST_ROWS]
         answer = asked_of(used)
@@ -438,10 +452,31 @@ class Explainer:
 
     @cached_property
     def _plan(self) -> Plan:
-        return choose(self.model, self.table, self.engine)
+        return choose(self.model, self.table, self.engine, self.background)
+
+    def _answers(self, questions: Sequence[Question], sample: Sample) -> list[Answer]:
+        """The engine's answers; values the trees turn out not to know are left to brute force."""
+        from icefield.forest import CannotRead
+
+        try:
+            return self.plan.engine.answer(questions, sample, self.resources)
+        except CannotRead as reason:
+            with self._lock:
+                self._plan = without_trees(self.model, str(reason), self.engine, self.background)
+            return self._plan.engine.answer(questions, sample, self.resources)
 
     def _feature(self, asked: Any) -> Feature:
         return resolve(asked, self.table, self.model.columns)
+
+    def _default_spread(self, n_features: int, chosen: NDArray[np.intp] | None) -> bool:
+        """Spread comes with one feature, and with rows chosen to save time, whose error it states."""
+        return self.background == "data" and (n_features == 1 or chosen is not None)
+
+    def _needs_rows(self, what: str) -> None:
+        if self.background == "training":
+            from icefield.engines.training import refusal
+
+            raise refusal(what)
 
     def _check_features(self, features: tuple[Any, ...]) -> None:
         if not features:

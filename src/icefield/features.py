@@ -66,8 +66,10 @@ def resolve(asked: Any, table: Table, columns: Sequence[Any]) -> Feature:
 def column_name(asked: Any, table: Table, parameter: str) -> Any:
     """A column's label from its label or its position."""
     try:
-        if asked in table.names and not isinstance(asked, bool):
-            return asked
+        # The table's own label, of the same kind: False is not column 0, though Python calls them equal.
+        label = table.names[table.names.index(asked)]
+        if isinstance(label, bool) == isinstance(asked, bool):
+            return label
     except (TypeError, ValueError):
         pass
     if isinstance(asked, (int, np.integer)) and not isinstance(asked, bool):

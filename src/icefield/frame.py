@@ -173,6 +173,8 @@ def _takeable(table: Any) -> Any:
 
 
 def _table_of_other(data: Any, parameter: str) -> Table:
+    if type(data).__module__.startswith("pyarrow") and type(data).__name__ == "RecordBatch":
+        return table_of(library_named("pyarrow").Table.from_batches([data]), parameter)
     if isinstance(data, (list, tuple)) and len(data) and isinstance(data[0], (list, tuple, np.ndarray)):
         return _array_table(_matrix_of_rows(data, parameter), parameter)
     hint = "pass a pandas or polars DataFrame, a pyarrow Table or a 2-D numpy array"
@@ -229,8 +231,7 @@ class ArrayTable(Table):
         self.names = tuple(range(array.shape[1])) if names is None else tuple(names)
         self.named = names is not None
         if marks is None:
-            columns = zip(self.names, array.T) if array.dtype == object else ()
-            marks = {name: own_missing(column, "numpy") for name, column in columns}
+            marks = own_missing(zip(self.names, array.T) if array.dtype == object else (), "numpy")
         self._marks = marks
 
     @property
@@ -372,9 +373,9 @@ class FrameTable(Table):
             raise _same_name(names, parameter)
         self.names = tuple(names)
         # Found once on all rows and handed down, so that every block of rows is written alike.
-        self._marks = (
-            marks if marks is not None else {n: own_missing(self._native(n), library) for n in names}
-        )
+        if marks is None:
+            marks = own_missing(((name, self._native(name)) for name in names), library)
+        self._marks = marks
 
     def _native(self, name: Any) -> Any:
         return self.native.column(self.names.index(name)) if self.library == "pyarrow" else self.native[name]
@@ -426,19 +427,20 @@ class FrameTable(Table):
             pandas = library_named("pandas")
             frame = _fresh_index(self.native.take(positions))
             for name, values in points.items():
-                new = pandas_values(values, self.native[name], self._marks[name]).take(spread)
+                new = pandas_values(values, self.native[name], self._marks.get(name, UNSET)).take(spread)
                 frame[name] = pandas.Series(new, index=frame.index, dtype=new.dtype)
             return self._with(frame)
         if self.library == "polars":
             moved = [
-                polars_series(n, v, self.native.schema[n], self._marks[n])[spread] for n, v in points.items()
+                polars_series(n, v, self.native.schema[n], self._marks.get(n, UNSET))[spread]
+                for n, v in points.items()
             ]
             return self._with(self.native[positions].with_columns(moved))
         frame = self.native.take(positions)
         for name, values in points.items():
             at = self.names.index(name)
             column = self.native.column(at)
-            new = arrow_array(values, column.type, column, self._marks[name]).take(spread)
+            new = arrow_array(values, column.type, column, self._marks.get(name, UNSET)).take(spread)
             frame = frame.set_column(at, name, new)
         return self._with(frame)
 

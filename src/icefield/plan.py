@@ -34,21 +34,36 @@ class ReadingWarning(UserWarning):
     """A model was read as trees, but they do not predict as the model does; brute force is used."""
 
 
-def choose(model: Model, table: Table, asked: str = "auto") -> Plan:
+def choose(model: Model, table: Table, asked: str = "auto", background: str = "data") -> Plan:
     """Pick the engine for a model; `asked` is ``"auto"``, ``"trees"`` or ``"brute"``."""
     if asked == "brute":
-        return Plan(BruteEngine(model), _sentence("asked for with engine='brute'", model))
+        return without_trees(model, "engine='brute' was asked for", asked, background)
     trees, reason = read_trees(model, table)
     if trees is None:
-        if asked == "trees":
-            raise EngineError(
-                f"engine='trees' cannot answer for this model: {reason}. Hint: engine='auto' uses brute force here."
-            )
-        return Plan(BruteEngine(model), _sentence(f"brute force, because {reason}", model))
+        return without_trees(model, reason, asked, background)
+    if background == "training":
+        from icefield.engines.training import TrainingEngine
+
+        engine: Engine = TrainingEngine(trees, _tree_scale(model), model.selected)
+        return Plan(engine, _sentence(f"training counts of the {trees.source} trees", model), trees)
     from icefield.engines.trees import TreesEngine
 
-    engine = TreesEngine(trees, model.scale, model.selected)
+    engine = TreesEngine(trees, _tree_scale(model), model.selected)
     return Plan(engine, _sentence(f"exact, from the {trees.source} trees", model), trees)
+
+
+def without_trees(model: Model, reason: str, asked: str, background: str) -> Plan:
+    """Brute force, with the reason; an error where only trees would do."""
+    if background == "training":
+        raise EngineError(
+            f"background='training' needs a model read as trees: {reason}. Hint: write background='data'."
+        )
+    if asked == "trees":
+        raise EngineError(
+            f"engine='trees' cannot answer for this model: {reason}. Hint: engine='auto' uses brute force here."
+        )
+    why = reason if asked == "brute" else f"brute force, because {reason}"
+    return Plan(BruteEngine(model), _sentence(why, model))
 
 
 def read_trees(model: Model, table: Table) -> tuple[TreeModel | None, str]:
@@ -61,7 +76,7 @@ def read_trees(model: Model, table: Table) -> tuple[TreeModel | None, str]:
     except CannotRead as reason:
         return None, str(reason)
     every_output = replace(model, selected=tuple(range(len(model.all_outputs))))
-    difference = self_check(trees, rows, every_output.predict, scale=model.scale)
+    difference = self_check(trees, rows, every_output.predict, scale=_tree_scale(model))
     if difference is None:
         return trees, ""
     # A reader that is wrong must be heard of, even where the curves stay right.
@@ -71,6 +86,11 @@ def read_trees(model: Model, table: Table) -> tuple[TreeModel | None, str]:
         stacklevel=2,
     )
     return None, f"the self-check failed: {difference}"
+
+
+def _tree_scale(model: Model) -> str:
+    """An outlier detector's score is its response on both scales; its trees' own sum is a path length."""
+    return "response" if model.kind == "outlier detector" else model.scale
 
 
 def _sentence(why: str, model: Model) -> str:

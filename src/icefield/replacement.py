@@ -8,6 +8,7 @@ and a missing value in one that cannot hold any makes it float (numbers) or obje
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -19,23 +20,24 @@ UNSET: Any = object()
 """Stands for "this column has no missing value whose form could be kept"."""
 
 
-def own_missing(native: Any, library: str) -> Any:
-    """How a column marks missing values where its dtype leaves a choice, or `UNSET`.
+def own_missing(columns: Iterable[tuple[Any, Any]], library: str) -> dict[Any, Any]:
+    """How columns mark missing values, by name, where the dtype leaves a choice and one was made.
 
     Object columns may hold None, NaN or NA; polars and arrow floats may hold nulls or NaN. A model
     (an encoder, an expression) can tell them apart, so replaced columns use the column's own.
     """
+    marks = ((name, _own_missing(native, library)) for name, native in columns)
+    return {name: mark for name, mark in marks if mark is not UNSET}
+
+
+def _own_missing(native: Any, library: str) -> Any:
     if library == "pandas":
         if native.dtype != object:
             return UNSET
         gone = native.isna().to_numpy()
         return native.iloc[int(gone.argmax())] if gone.any() else UNSET
     if library == "numpy":
-        return (
-            next((v for v in native.tolist() if is_missing_value(v)), UNSET)
-            if native.dtype == object
-            else UNSET
-        )
+        return next((v for v in native.tolist() if is_missing_value(v)), UNSET)
     nulls = native.null_count() if library == "polars" else native.null_count
     return None if nulls else UNSET
 

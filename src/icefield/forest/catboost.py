@@ -160,36 +160,28 @@ def _symmetric(trees: Sequence[dict[str, Any]], splits: _Splits) -> tuple[Nodes,
     start = 0
     for tree in trees:
         tests = [splits.condition(split) for split in reversed(tree["splits"] or [])]
-        depth = len(tests)
-        n_splits, n_leaves = 2**depth - 1, 2**depth
+        depth, n_leaves = len(tests), 2 ** len(tests)
+        level = np.repeat(np.arange(depth), 2 ** np.arange(depth))
+        column, border, nan_left, code = np.array(tests, np.float64).reshape(depth, 4)[level].T
         values = np.asarray(tree["leaf_values"], np.float64).reshape(n_leaves, -1)
-        per_level = 2 ** np.arange(depth)
-
-        def spread(numbers: list[Any], n_leaves: int = n_leaves, per_level: NDArray = per_level) -> NDArray:
-            return np.concatenate([np.repeat(np.array(numbers), per_level), np.zeros(n_leaves)])
-
-        column, border, nan_left, code = (
-            (spread(list(part)) for part in zip(*tests)) if tests else (np.zeros(1) for _ in range(4))
-        )
-        code[n_splits:] = -1
-        lower = start + 2 * np.arange(n_splits) + 1
+        lower = start + 2 * np.arange(n_leaves - 1) + 1
         # A one-hot split that holds goes right in CatBoost, and left as a set.
-        holds_left = code[:n_splits] >= 0
-        leaf = np.full(n_leaves, -1)
+        is_set = code >= 0
+        leaf = np.zeros(n_leaves)
         parts.append(
             Nodes.of(
-                column=column,
-                threshold=border,
-                missing_left=nan_left,
-                left=np.concatenate([np.where(holds_left, lower + 1, lower), leaf]),
-                right=np.concatenate([np.where(holds_left, lower, lower + 1), leaf]),
-                value=np.concatenate([np.zeros((n_splits, values.shape[1])), values]),
+                column=np.concatenate([column, leaf]),
+                threshold=np.concatenate([border, leaf]),
+                missing_left=np.concatenate([nan_left, leaf]),
+                set_number=np.concatenate([code, leaf - 1]),
+                left=np.concatenate([np.where(is_set, lower + 1, lower), leaf - 1]),
+                right=np.concatenate([np.where(is_set, lower, lower + 1), leaf - 1]),
+                value=np.concatenate([np.zeros((n_leaves - 1, values.shape[1])), values]),
                 weight=_summed_upwards(tree.get("leaf_weights"), n_leaves),
-                set_number=code,
             )
         )
         root.append(start)
-        start += n_splits + n_leaves
+        start += 2 * n_leaves - 1
     return _joined(parts), np.array(root, np.int64)
 
 

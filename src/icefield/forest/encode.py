@@ -8,7 +8,7 @@ itself and carry no state, so that blocks of rows may be encoded in any order an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -202,24 +202,6 @@ class Encoder:
         for i, name in enumerate(self.names):
             driven[name] = (*driven.get(name, ()), i)
         return driven
-
-
-@dataclass(frozen=True)
-class SideBySide:
-    """Several encoders' matrices beside each other."""
-
-    encoders: tuple[Callable[[Table], Float], ...]
-
-    def __call__(self, table: Table) -> Float:
-        return np.concatenate([encode(table) for encode in self.encoders], axis=1)
-
-
-def encoder(names: Sequence[Any], rule: Rule, other: Iterable[tuple[int, Rule]] = ()) -> Encoder:
-    """An encoder with one rule for all columns except those given by position."""
-    rules: list[Rule] = [rule] * len(names)
-    for position, special in other:
-        rules[position] = special
-    return Encoder(tuple(names), tuple(rules))
 
 
 def check_width(table: Table, expected: int) -> None:

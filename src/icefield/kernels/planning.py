@@ -12,8 +12,8 @@ open; slots that do share their parent's rows. A split's counted child gets fres
 other child what is left of the parent's, so half the counting is a subtraction done once.
 
 The program is int32 rows ``(source, condition, target, counter)``: condition is twice a row of
-bits plus 1 for "not" (-1: none), target a buffer (-1: none, `LIST`: source is the number of a
-subtree walked with lists of rows instead of masks).
+bits plus 1 for "not" (-1: none), target a buffer (-1: none, `SUBTREE`: source is the number of a
+subtree that `kernels.subtrees` walks).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ import numpy as np
 from icefield.kernels.compiling import inlined, kernel
 
 JOINT, SINGLES, PAIRS = 0, 1, 2
-LIST = -2
+SUBTREE = -2
 EITHER_WAY = -1  # the tag of a split whose rows all take both sides
 # How a slot's count is found.
-SAME, COUNTED, REST, ALL, ALSO, UNUSED = range(6)
+SAME, COUNTED, REST, ALL, UNUSED = range(5)
 # Positions in `sizes`.
 INSTRUCTIONS, ENTRIES, ENTRY_BUFFERS, SLOTS, COUNTERS, LEAVES, PATHS, BUFFERS = range(8)
 
@@ -79,7 +79,7 @@ def plan(
     node_right,
     condition_group,
     condition_row,
-    in_list,
+    apart,
     asked,
     max_depth,
     max_groups,
@@ -133,8 +133,8 @@ def plan(
             d = pending[n_pending, 2]
             counted = pending[n_pending, 3]
             is_leaf = node_left[node] < 0
-            listed = in_list[node] != 0
-            below_entry = parent >= 0 and in_list[parent] != 0
+            listed = apart[node] != 0
+            below_entry = parent >= 0 and apart[parent] != 0
             element = 0  # the split group's number on the path, from 1
             is_new = False
             if parent < 0:
@@ -250,8 +250,7 @@ def plan(
                         leaf_slot[n_leaves] = n_slots
                         for slot in range(slots):
                             slot_counter[n_slots + slot] = n_counters + slot
-                            slot_origin[n_slots + slot] = n_slots
-                            slot_kind[n_slots + slot] = COUNTED if slot == 0 else ALSO
+                            slot_kind[n_slots + slot] = COUNTED
                     else:
                         leaf_slot[n_leaves] = slot_at[d]
                 if below_entry and not scatter:
@@ -268,7 +267,7 @@ def plan(
                     if fill:
                         program[n_ins, 0] = n_entries
                         program[n_ins, 1] = -1
-                        program[n_ins, 2] = LIST
+                        program[n_ins, 2] = SUBTREE
                         program[n_ins, 3] = -1
                         entry_node[n_entries] = node
                         entry_start[n_entries] = n_entry_buffers
@@ -291,10 +290,10 @@ def plan(
             elif not scatter:
                 counter_at[d] = n_counters
                 # Counting costs nothing extra for a child whose masks are stored anyway; two
-                # subtrees of lists count themselves.
-                if node_left[left] >= 0 and not in_list[left]:
+                # subtrees walked apart count themselves.
+                if node_left[left] >= 0 and not apart[left]:
                     how_left, how_right = COUNTED, REST
-                elif node_left[right] >= 0 and not in_list[right]:
+                elif node_left[right] >= 0 and not apart[right]:
                     how_left, how_right = REST, COUNTED
                 elif node_left[left] >= 0 and node_left[right] >= 0:
                     how_left, how_right = UNUSED, UNUSED

@@ -18,7 +18,16 @@ from icefield.kernels.compiling import inlined, kernel, lowest
     "uint64[:, ::1], uint64[::1], uint64[:, ::1])"
 )
 def find_regions(
-    splits, node_condition, node_left, node_right, condition_row, region_before, rank, bits, everything, regions
+    splits,
+    node_condition,
+    node_left,
+    node_right,
+    condition_row,
+    region_before,
+    rank,
+    bits,
+    everything,
+    regions,
 ):
     """The regions of the children of one group's splits; `rank` is a child's row of `regions`.
 

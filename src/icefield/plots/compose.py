@@ -186,6 +186,8 @@ def _group_series(effect: Effect, output: int, groups: Mapping[str, Effect]) -> 
 def _surfaces(facets: list[tuple[str, Series]], whole: Effect, options: Options, named: bool) -> Picture:
     series = [one for _, one in facets]
     scale = surface_scale(series, options, named)
+    if len(facets) > 1 and options.data == "auto":
+        options = replace(options, data="none")  # histograms on every edge would drown small panels
     panels = [two_way_panel(one, one.effect, options, scale, named, title) for title, one in facets]
     lines = chosen_kind(whole, options) == "lines"
     return _arranged(panels, options, share_y=lines)

@@ -14,6 +14,7 @@ from icefield.effect import Effect
 from icefield.errors import InputError, complaint, did_you_mean
 from icefield.plots.coordinates import Coordinates
 from icefield.plots.options import Options
+from icefield.plots.palette import SEQUENTIAL
 from icefield.plots.panels import Colour, ColourScale, Curves, Dots, Field, Float, Line, Mark
 from icefield.plots.series import Series
 from icefield.plots.text import name_text, value_text
@@ -55,14 +56,14 @@ def individual_marks(
     kept = _kept(len(curves), options)
     colouring = _colouring(series, kept, options)
     coloured = colouring.slots is not None or colouring.values is not None
-    alpha = float(np.clip(3.0 / np.sqrt(len(kept)), 0.03, 0.6))
+    alpha = float(np.clip(12.0 / len(kept) ** 0.75, 0.015, 0.6))
     colour: Colour = "muted" if series.label is None else series.colour
     shared: dict[str, Any] = {
         "colour": colour,
         "slots": colouring.slots,
         "values": colouring.values,
         "scale": colouring.scale,
-        "alpha": min(0.8, 2.5 * alpha) if coloured else alpha,
+        "alpha": min(0.8, 3 * alpha) if coloured else alpha,
     }
     width = float(np.clip(12 / np.sqrt(len(kept)), 0.45, 1.0))
     below: list[Mark] = [Curves(x, curves[np.ix_(kept, order)], step=step, width=width, **shared)]
@@ -135,7 +136,8 @@ def _colouring(series: Series, kept: NDArray[np.intp], options: Options) -> Colo
         if low == high:
             low, high = numbers[~gone].min(), numbers[~gone].max()
         return Colouring(
-            values=numbers, scale=ColourScale(float(low), float(high), name, cmap=options.cmap, time=time)
+            values=numbers,
+            scale=ColourScale(float(low), float(high), name, cmap=options.cmap or SEQUENTIAL, time=time),
         )
     texts = np.array([value_text(v) for v in values], dtype=object)
     names, counts = np.unique(texts[~gone], return_counts=True)

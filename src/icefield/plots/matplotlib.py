@@ -14,11 +14,13 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, num2date
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.text import Annotation
 from matplotlib.ticker import FixedLocator, FuncFormatter, Locator, MaxNLocator
+from matplotlib.transforms import Bbox, ScaledTranslation
 
 from icefield.errors import InputError, InputTypeError, complaint
 from icefield.plots.fonts import drawable, set_text
@@ -189,7 +191,7 @@ def _place_ticks(ax: Axes, described: Axis, which: str) -> None:
     if described.kind == "time":
         locator = AutoDateLocator(minticks=3, maxticks=8)
         axis.set_major_locator(locator)
-        axis.set_major_formatter(ConciseDateFormatter(locator, usetex=False))
+        axis.set_major_formatter(_Dates(locator))
     elif described.kind == "integer":
         axis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 3, 4, 5, 6, 10]))
     if described.low is not None and described.high is not None and described.kind != "time":
@@ -203,8 +205,12 @@ def _level_ticks(ax: Axes, axis: Any, described: Axis, which: str) -> None:
     rotation = 0.0
     if which == "x":
         room = _inches(ax)[0] * 72 / max(1, len(texts))
-        longest = max((len(line) for t in texts for line in t.split("\n")), default=0)
-        if longest * smaller(SETTINGS["xtick.labelsize"], 1.0) * 0.6 > room:
+        fitting = int(room / (0.6 * smaller(SETTINGS["xtick.labelsize"], 1.0)))
+        broken = ["\n".join(wrapped(line, max(4, fitting)) for line in t.split("\n")) for t in texts]
+        lines = [line for t in broken for line in t.split("\n")]
+        if max(map(len, lines), default=0) <= fitting and max(t.count("\n") for t in broken) <= 3:
+            texts = broken
+        else:
             rotation = 90.0 if len(texts) > 12 else 40.0
             texts = [shortened(" ".join(t.split("\n")), 22) for t in texts]
     words = [drawable(t) for t in texts]
@@ -220,6 +226,22 @@ def _level_ticks(ax: Axes, axis: Any, described: Axis, which: str) -> None:
             label.set(rotation=rotation, ha="center" if rotation == 90 else "right", rotation_mode="anchor")
             if rotation == 90:
                 label.set(ha="right", va="center")
+
+
+class _Dates(ConciseDateFormatter):
+    """Short dates, of which the first names its year: months alone would leave the reader guessing."""
+
+    def __init__(self, locator: Any) -> None:
+        super().__init__(locator, show_offset=False)
+
+    def format_ticks(self, values: Any) -> list[str]:
+        labels = list(super().format_ticks(values))
+        if labels:
+            first = num2date(values[0])
+            named = f"{first:%Y}" if labels[0].isalpha() else f"{first:%b %Y}"
+            if f"{first:%Y}" not in labels[0]:
+                labels[0] = f"{labels[0]}\n{named}"
+        return labels
 
 
 class _TicksWithin(Locator):
@@ -240,9 +262,10 @@ class _TicksWithin(Locator):
 
     def _within(self, ticks: Any) -> Any:
         last = self.last
-        if self.clear and self.axis is not None:
-            ax: Any = self.axis.axes
-            low, high = sorted(self.axis.get_view_interval())
+        axis: Any = self.axis
+        if self.clear and axis is not None:
+            ax = axis.axes
+            low, high = sorted(axis.get_view_interval())
             points = ax.bbox.width * 72 / ax.get_figure().dpi
             last -= self.clear * (high - low) / max(points, 1.0)
         return ticks[(ticks >= self.first) & (ticks <= last)]
@@ -287,8 +310,10 @@ def _solid_axes(ax: Any, panel: Panel) -> None:
         if described.kind == "time":
             locator = AutoDateLocator(minticks=3, maxticks=5)
             getattr(ax, f"{name}axis").set_major_locator(locator)
-            getattr(ax, f"{name}axis").set_major_formatter(ConciseDateFormatter(locator))
+            getattr(ax, f"{name}axis").set_major_formatter(_Dates(locator))
         else:
+            whole = described.kind == "integer"
+            getattr(ax, f"{name}axis").set_major_locator(MaxNLocator(5, integer=whole))
             _number_format(getattr(ax, f"{name}axis"), [described.low or 0.0, described.high or 1.0])
 
 
@@ -305,17 +330,36 @@ def _labels(ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool, firs
     above = 0.0 if not any(isinstance(m, Margin) and m.side == "top" for m in panel.marks) else 0.15
     small = smaller(SETTINGS["axes.labelsize"])
     lines = 0
+    beside = _beside(panel) if own else 0.0
     if panel.note and own and not several and panel.z is None:
-        words = wrapped(panel.note, max(24, int(width * 72 / (small * 0.5))))
+        words = wrapped(panel.note, max(24, int((width - beside) * 72 / (small * 0.57))))
         lines = words.count("\n") + 1
-        note = ax.annotate(
-            "", (0, 1 + above), xycoords="axes fraction", xytext=(0, 6), textcoords="offset points",
-            ha="left", va="bottom", size=small, color=theme.muted, gid="icefield:note",
-        )  # fmt: skip
+        note = _Note("", (0, 1 + above), xycoords="axes fraction", xytext=(0, 6), textcoords="offset points",
+                     ha="left", va="bottom", size=small, color=theme.muted, gid="icefield:note", clip_on=False)  # fmt: skip
+        ax.add_artist(note)
         set_text(note, words)
     if panel.title:
         title = ax.set_title("", loc="left", pad=9 + 1.4 * small * lines + above * height * 72)
         set_text(title, wrapped(panel.title, max(16, int(width * 72 / (smaller(SETTINGS["axes.titlesize"], 1.0) * 0.55)))))  # fmt: skip
+
+
+def _beside(panel: Panel) -> float:
+    """About how many inches of the usual width of an Axes long levels and a legend take."""
+    levels = max((len(line) for t in panel.x.ticks for line in t.split("\n")), default=0) if panel.flip else 0
+    named = [str(getattr(m, "label", "")) for m in panel.labelled]
+    legend = min(LEGEND_WIDTH, max(map(len, named))) + 6 if named else 0
+    return (
+        max(0, levels - 8) * smaller(SETTINGS["ytick.labelsize"], 0.6) / 72
+        + legend * smaller(SETTINGS["legend.fontsize"], 0.6) / 72
+    )
+
+
+class _Note(Annotation):
+    """A line of text that, like a title, claims height of the layout but no width."""
+
+    def get_tightbbox(self, renderer: Any = None) -> Any:
+        box = super().get_tightbbox(renderer)
+        return box if box is None else Bbox.from_extents(box.x0, box.y0, box.x0 + 1, box.y1)
 
 
 def _inches(ax: Axes) -> tuple[float, float]:
@@ -355,10 +399,15 @@ def _legend(ax: Axes, panel: Panel, theme: Theme, own: bool) -> None:
     handles = [_handle(mark, theme) for mark in marks]
     existing = ax.get_legend()
     if own:
-        written = any(isinstance(m, (EdgeText, Sparks)) for m in panel.marks)
-        beside = 1.2 if written else 1.02 if panel.scale is None else 1.22
+        # Past what stands beside the panel: shares of its width, then points for texts.
+        share, points = (1.08, 62.0) if panel.scale is not None else (1.0, 12.0)
+        if any(isinstance(m, Sparks) for m in panel.marks):
+            share, points = 1.16, 14.0
+        if any(isinstance(m, EdgeText) for m in panel.marks):
+            points = 58.0
+        shift = ScaledTranslation(points / 72, 0, theme.figure.dpi_scale_trans)
         legend = ax.legend(
-            handles, ["label"] * len(handles), loc="upper left", bbox_to_anchor=(beside, 1.0), frameon=False,
+            handles, ["label"] * len(handles), loc="upper left", bbox_to_anchor=(share, 1.0), bbox_transform=ax.transAxes + shift, frameon=False,
             borderaxespad=0.0,
         )  # fmt: skip
     else:
@@ -409,6 +458,6 @@ def _colour_bar(ax: Any, panel: Panel, theme: Theme) -> None:
     if scale.time:
         locator = AutoDateLocator(minticks=3, maxticks=6)
         bar_ax.yaxis.set_major_locator(locator)
-        bar_ax.yaxis.set_major_formatter(ConciseDateFormatter(locator))
+        bar_ax.yaxis.set_major_formatter(_Dates(locator))
     else:
         _number_format(bar_ax.yaxis, [scale.low, scale.high])

@@ -11,7 +11,7 @@ from matplotlib.font_manager import font_scalings
 
 from icefield.errors import InputError, complaint, did_you_mean
 from icefield.plots.options import Options
-from icefield.plots.palette import DIVERGING, ON_DARK, ON_LIGHT, blended, is_dark
+from icefield.plots.palette import DIVERGING, ON_DARK, ON_LIGHT, SEQUENTIAL, blended, is_dark
 from icefield.plots.panels import Colour, ColourScale
 
 # The current settings, which change in place; some names are put together, which their type forbids.
@@ -26,6 +26,7 @@ class Theme:
         figure = ax.get_figure()
         if len(ground) == 4 and ground[3] == 0 and figure is not None:
             ground = figure.get_facecolor()
+        self.figure: Any = figure
         self.ground = to_rgb(ground)
         self.text = to_hex(mpl.rcParams["text.color"])
         self.muted = to_hex(blended(to_rgb(self.text), self.ground, 0.55))
@@ -47,7 +48,7 @@ class Theme:
         if colour.startswith("sequential:"):
             # The ends of a colour map are close to white or black: stay off them.
             share = 0.08 + 0.8 * float(colour.split(":")[1])
-            return to_hex(self.cmap(ColourScale(0, 1, cmap=self._options.cmap))(share))
+            return to_hex(self.cmap(ColourScale(0, 1, cmap=self._options.cmap or SEQUENTIAL))(share))
         return colour
 
     def cmap(self, scale: ColourScale) -> Colormap:

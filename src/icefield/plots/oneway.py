@@ -249,7 +249,9 @@ def _level_panel(
     low, high = value_range(marks) or (0.0, 1.0)
     axis = levels.places.axis()
     axis = replace(axis, ticks=levels.texts)
-    flip = len(axis.ticks) > UPRIGHT_LEVELS or max(map(len, axis.ticks), default=0) > UPRIGHT_TEXT
+    longest = max(map(len, axis.ticks), default=0)
+    roomy = 2 if len(axis.ticks) <= UPRIGHT_LEVELS // 2 else 1
+    flip = len(axis.ticks) > UPRIGHT_LEVELS or longest > roomy * UPRIGHT_TEXT
     axis, extra = _counted(axis, levels, options, flip)
     return Panel(
         x=axis,
@@ -272,7 +274,7 @@ def _counted(axis: Axis, levels: Levels, options: Options, flip: bool) -> tuple[
     at = np.arange(len(counts), dtype=np.float64)
     strip: list[Mark] = [Strip(at - 0.35, at + 0.35, counts)] if options.data == "histogram" else []
     if flip:
-        ticks = tuple(wrapped(t, 32) for t in axis.ticks)
+        ticks = tuple(wrapped(t, 26) for t in axis.ticks)
         return replace(axis, ticks=ticks), [*strip, EdgeText(at, texts, "rows")]
     ticks = tuple(f"{wrapped(t, UPRIGHT_TEXT)}\n{n}" for t, n in zip(axis.ticks, texts))
     return replace(axis, ticks=ticks, label=f"{axis.label}\u2002(rows below)" if axis.label else ""), strip

@@ -286,8 +286,12 @@ def _boxes(lefts: Sequence[Any], rights: Sequence[Any], starts: Float, ends: Flo
         corners = [(a, low), (a, high), (b, high), (b, low)]
         if not upright:
             corners = [(y, x) for x, y in corners]
-        parts.append("M" + "L".join(f"{x},{y}" for x, y in corners) + "Z")
+        parts.append("M" + "L".join(f"{_short(x)},{_short(y)}" for x, y in corners) + "Z")
     return "".join(parts)
+
+
+def _short(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:.5g}"
 
 
 def _path_values(values: Float, axis: Axis) -> list[str]:
@@ -299,7 +303,7 @@ def _path_values(values: Float, axis: Axis) -> list[str]:
 def _strip(frame: Frame, mark: Strip) -> None:
     upright = not frame.panel.flip
     lefts, rights = _path_values(mark.lefts, frame.panel.x), _path_values(mark.rights, frame.panel.x)
-    heights = np.round(mark.height * mark.counts / (mark.counts.max() or 1.0), 5)
+    heights = mark.counts * (mark.height / (float(mark.counts.max()) or 1.0))
     path = _boxes(lefts, rights, np.zeros(len(heights), dtype=np.float64), heights, upright)
     where = ("data", "frame") if upright else ("frame", "data")
     frame.shape(*where, type="path", path=path, fillcolor=frame.theme.faint, line={"width": 0}, layer="below",
@@ -319,7 +323,7 @@ def _margin(frame: Frame, mark: Margin) -> None:
     top = mark.side == "top"
     axis = frame.panel.x if top else frame.panel.y
     lefts, rights = _path_values(mark.lefts, axis), _path_values(mark.rights, axis)
-    ends = np.round(1.02 + 0.11 * mark.counts / (mark.counts.max() or 1.0), 5)
+    ends = 1.02 + mark.counts * (0.11 / (float(mark.counts.max()) or 1.0))
     path = _boxes(lefts, rights, np.full(len(ends), 1.02, dtype=np.float64), ends, upright=top)
     where = ("data", "frame") if top else ("frame", "data")
     frame.shape(*where, type="path", path=path, fillcolor=frame.theme.faint, line={"width": 0},

@@ -23,6 +23,7 @@ from icefield.engines.brute import BruteEngine
 from icefield.errors import InputTypeError, complaint, did_you_mean
 from icefield.frame import Table, table_of
 from icefield.model import Model, _SplitModel
+from icefield.models.estimators import gains_by_threads
 from icefield.models.rows import RowForm
 from icefield.models.wrappers import is_pipeline, unwrapped
 from icefield.pipeline import NoSplit, split_pipeline
@@ -72,7 +73,7 @@ def response_model(estimator: Any, table: Table, response_method: str) -> tuple[
         selected=outputs,
         columns=table.names,
         notes=(),
-        parallel=False,  # n_jobs already computes several features at once
+        parallel=gains_by_threads(estimator),
         _answer=answer,
         _form=RowForm(table.library),
         _split=_split(estimator, methods, probe, first),
@@ -116,7 +117,7 @@ def moving_values(table: Table, position: int, values: NDArray[Any]) -> Mapping[
         f"custom_values holds {changed[0]!r} for column {name!r} of an array of {dtype}. scikit-learn would cut "
         "it to that type and report the curve at a value it was not computed at; it is used as given here.",
         UserWarning,
-        stacklevel=5,
+        stacklevel=6,
     )
     return {name: values}
 

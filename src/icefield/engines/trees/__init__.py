@@ -8,11 +8,14 @@ and scales where a link stands between the trees' sum and the response.
 
 The other modules: `axes` (grids as the forest sees them), `program` (trees as mask operations),
 `layout` and `rows` (rows as bits), `crew` (threads), `training` (the training-weighted
-background), `own_values` (averages at every row's own values).
+background), `own_values` (averages at every row's own values), `predictions`.
 """
 
 from __future__ import annotations
 
+from icefield.engines.trees.axes import thresholds
 from icefield.engines.trees.engine import TreesEngine
+from icefield.engines.trees.predictions import raw_predictions
+from icefield.engines.trees.training import training_average
 
-__all__ = ["TreesEngine"]
+__all__ = ["TreesEngine", "raw_predictions", "thresholds", "training_average"]

@@ -63,6 +63,7 @@ class Counted:
     def counts(self, program: Program) -> NDArray[np.int64]:
         """Whole weights of the rows in every slot, by segment."""
         batch, layout, rows = program.batch, program.layout, self.rows
+        subtree_sizes = program.subtree_sizes
         made: list[tuple[Workspace, NDArray[np.uint64], NDArray[np.int64]]] = []
         free: list[tuple[Workspace, NDArray[np.uint64], NDArray[np.int64]]] = []
 
@@ -77,7 +78,7 @@ class Counted:
             space.load(*block, here=buffers[0])
             finished = counting.count(
                 program.steps, space.bits, buffers, space.planes, space.segments, program.entry_node,
-                program.entry_start, program.entry_buffer, batch.node_condition, batch.node_left,
+                program.entry_start, program.entry_buffer, subtree_sizes, batch.node_condition, batch.node_left,
                 batch.node_right, program.node_tag, program.node_counter, layout.condition_code, space.codes,
                 layout.set_table, space.segment_of, space.weight_of, counters, self.crew.stop,
             )  # fmt: skip
@@ -118,6 +119,8 @@ def summed(differences: Float, sizes: tuple[int, ...]) -> Float:
 
 def unsorted(values: Float, axes: Sequence[EncodedAxis]) -> Float:
     """Grid points put back from sorted order to the caller's."""
+    if all((a.order[1:] > a.order[:-1]).all() for a in axes):
+        return values
     out = np.empty_like(values)
     out[(slice(None), *np.ix_(*[a.order for a in axes]))] = values
     return out
@@ -132,7 +135,9 @@ def joint_averages(counted: Counted, axes: Sequence[EncodedAxis]) -> list[Float]
         updates = find_updates(program, axes)
         shares = counted.shares(counted.counts(program))
         for share, out in zip(shares, differences):
-            families.add_joint(*updates, share[program.leaf_slot], program.leaf_output, program.leaf_value, out)
+            families.add_joint(
+                *updates, share[program.leaf_slot], program.leaf_output, program.leaf_value, out
+            )
     base = sums.base.reshape(-1, *[1] * len(axes))
     return [unsorted(summed(d, sizes), axes) + base for d in differences]
 
@@ -260,5 +265,3 @@ class _FamilySums:
             if pair != axes:
                 values = values.transpose(0, 2, 1)
         return unsorted(values, [self.family.axes[a] for a in axes])
-
-

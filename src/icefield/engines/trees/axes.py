@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +64,28 @@ class EncodedAxis:
     def key(self) -> tuple[tuple[int, ...], bytes]:
         """Equal for axes that move the same columns over the same values."""
         return self.columns, self.matrix[:, self.columns].tobytes() + self.order.tobytes()
+
+
+def thresholds(model: TreeModel, column: Any) -> Float:
+    """The model's own thresholds on a frame column: sorted, distinct, as the forest compares them.
+
+    Empty for a column the model does not use.
+    """
+    driven = model.drives.get(column, ())
+    if len(driven) > 1:
+        raise EngineError(
+            f"Column {column!r} becomes {len(driven)} inputs of the model, so it has no thresholds of its own. "
+            "Hint: use Grid('distinct') or Grid('quantile')."
+        )
+    forest = model.forest
+    used = np.unique(forest.node_condition[forest.node_condition >= 0])
+    own = used[np.isin(forest.condition_column[used], driven)]
+    if (forest.condition_set[own] >= 0).any():
+        raise EngineError(
+            f"The model splits column {column!r} by sets of categories, which have no thresholds. "
+            "Hint: use Grid('distinct')."
+        )
+    return np.unique(forest.condition_threshold[own])
 
 
 def group_columns(groups: Sequence[tuple[int, ...]], n_columns: int) -> NDArray[np.int32]:
@@ -153,7 +176,7 @@ def _splits(program: Program, group: int) -> NDArray[np.int32]:
 
 
 def grid_layout(program: Program) -> Layout:
-    """A layout in which every condition has bits: the program's own unless it has lists."""
+    """A layout in which every condition has bits: the program's own unless subtrees walk apart."""
     if program.entry_node.size == 0:
         return program.layout
     return every_condition_packed(program.batch)

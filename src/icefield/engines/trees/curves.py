@@ -46,10 +46,19 @@ class _Space:
 
 
 class Curves:
-    """Raw curves of any rows on one product grid."""
+    """Raw curves of any rows on one product grid.
+
+    Conditions on `opened` forest columns, if any, count as met by every row; there are no axes then.
+    """
 
     def __init__(
-        self, model: TreeModel, sums: TreeSums, axes: Sequence[EncodedAxis], crew: Crew, memory: int
+        self,
+        model: TreeModel,
+        sums: TreeSums,
+        axes: Sequence[EncodedAxis],
+        crew: Crew,
+        memory: int,
+        opened: tuple[int, ...] = (),
     ) -> None:
         self.model, self.sums, self.axes, self.crew, self.memory = model, sums, tuple(axes), crew, memory
         self.size = int(np.prod([a.size for a in axes], dtype=np.int64))
@@ -57,7 +66,8 @@ class Curves:
         self.row_bytes = 8 * self.size * max(1, len(sums.outputs))
         fitting = TABLE_BYTES // self.row_bytes // WORD * WORD
         self.block = int(min(max(fitting, WORD), MOST_ROWS))
-        self._group_of_column = group_columns([a.columns for a in axes], sums.forest.n_columns)
+        self._groups = [a.columns for a in axes] or [opened]
+        self._group_of_column = group_columns(self._groups, sums.forest.n_columns)
         self._batches = list(
             batches(
                 sums, len(axes), JOINT, words=self.block // WORD, threads=crew.threads, segments=1, memory=memory
@@ -101,9 +111,13 @@ class Curves:
     def _part(self, trees: NDArray[np.intp]) -> _Part:
         batch = Batch.of(self.sums, trees)
         program = Program.of(
-            batch, self._group_of_column, len(self.axes), JOINT, rows=self.block, scatter=True
+            batch, self._group_of_column, len(self._groups), JOINT, rows=self.block, scatter=True
         )
-        return _Part(program, find_updates(program, self.axes), program.leaf_output, program.leaf_value)
+        leaves = program.leaf_node.size
+        updates = (np.arange(leaves + 1), np.zeros(leaves, np.int32), np.ones(leaves))
+        if self.axes:
+            updates = find_updates(program, self.axes)
+        return _Part(program, updates, program.leaf_output, program.leaf_value)
 
     def _table(self) -> Float:
         return np.zeros((len(self.sums.outputs), self.block, self.size))
@@ -111,6 +125,7 @@ class Curves:
     def _walk(self, rows: Rows, part: _Part) -> Callable[[tuple[int, int], Float], Float]:
         """A function that adds a part's trees to a block's differences."""
         program, batch, layout = part.program, part.program.batch, part.program.layout
+        subtree_sizes = program.subtree_sizes
         free: list[_Space] = []
 
         def walk(block: tuple[int, int], differences: Float) -> Float:
@@ -121,7 +136,7 @@ class Curves:
             space.packed.load(*block, here=space.buffers[0])
             finished = kernels.add_leaves(
                 program.steps, space.packed.bits, space.buffers, program.entry_node, program.entry_start,
-                program.entry_buffer, batch.node_condition, batch.node_left, batch.node_right,
+                program.entry_buffer, subtree_sizes, batch.node_condition, batch.node_left, batch.node_right,
                 program.node_tag, program.node_counter, layout.condition_code, space.packed.codes,
                 layout.set_table, *part.updates, part.leaf_output, part.leaf_value, differences,
                 self.crew.stop,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from icefield.engines.trees.averages import Counted, Family, family_averages, jo
 from icefield.engines.trees.axes import EncodedAxis
 from icefield.engines.trees.crew import Crew
 from icefield.engines.trees.curves import Curves
+from icefield.engines.trees.own_values import OwnValues
 from icefield.engines.trees.program import TreeSums
 from icefield.engines.trees.rows import MOST_POSITIONS, WORD, Rows
 from icefield.forest.form import validate
@@ -90,6 +92,29 @@ class TreesEngine:
             answer.curves = np.empty((len(self.selected), 0, *question.shape))
         return answer
 
+    def own_averages(
+        self, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources
+    ) -> Iterator[Float] | None:
+        """Partial dependence of sets of columns at every row's own values, ``(outputs, rows)`` each.
+
+        None where that is not possible for all rows at once: the scale is not additive over the
+        trees, or the rows' places among the thresholds would not fit the budget.
+        """
+        if not self.additive or not OwnValues.fits(self.model, sets, sample.n_rows, resources.memory):
+            return None
+        return self._own_averages(sets, Sample(sample.table, sample.weights), resources)
+
+    def _own_averages(
+        self, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources
+    ) -> Iterator[Float]:
+        with (
+            Progress("walking the trees", total=sample.n_rows * self.sums.trees.size) as progress,
+            Crew(resources.threads or available_processors()) as crew,
+        ):
+            rows = Rows(self.model, sample, BLOCK)
+            counted = Counted(self.sums, rows, crew, resources.memory, progress)
+            yield from OwnValues(self.model, counted).averages(sets)
+
     # --- averages --------------------------------------------------------------------------------
 
     def _averages(
@@ -127,7 +152,9 @@ class TreesEngine:
         codes = sample.codes
         for first in range(0, sample.n_groups, MOST_GROUPS):
             n = min(MOST_GROUPS, sample.n_groups - first)
-            inside = None if codes is None else np.where((codes >= first) & (codes < first + n), codes - first, -1)
+            inside = (
+                None if codes is None else np.where((codes >= first) & (codes < first + n), codes - first, -1)
+            )
             part = Sample(sample.table, sample.weights, inside, n)
             for number, values in enumerate(self._averages(questions, part, resources, crew, progress)):
                 found[number] += values[1:] if found[number] else values
@@ -278,7 +305,8 @@ def _boxes(shape: tuple[int, ...], fitting: int) -> Iterator[tuple[slice, ...]]:
         sizes.append(max(1, min(size, fitting)))
         fitting //= sizes[-1]
     cuts = [
-        [slice(a, min(a + step, size)) for a in range(0, size, step)] for size, step in zip(shape, reversed(sizes))
+        [slice(a, min(a + step, size)) for a in range(0, size, step)]
+        for size, step in zip(shape, reversed(sizes))
     ]
     return product(*cuts)
 

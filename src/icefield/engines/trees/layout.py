@@ -40,7 +40,7 @@ class Layout:
     member_start: NDArray[np.int64]
     members: NDArray[np.int32]
     condition_row: NDArray[np.int32]  # by the forest's condition: row of bits, -1: none
-    condition_code: NDArray[np.int32]  # by the forest's condition: column, then see `goes_left`
+    condition_code: NDArray[np.int32]  # by the forest's condition: column, then see `kernels.subtrees`
     set_table: NDArray[np.uint8]
 
     @property
@@ -88,7 +88,9 @@ class Layout:
 def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) -> Layout:
     """The layout of the conditions `coded`; those with `packed` (by forest condition) get bits."""
     is_set = forest.condition_set[coded] >= 0
-    number = (forest.condition_column[coded].astype(np.int64) * 2 + is_set) * 2 + forest.condition_zero_missing[coded]
+    number = (
+        forest.condition_column[coded].astype(np.int64) * 2 + is_set
+    ) * 2 + forest.condition_zero_missing[coded]
     numbers_used, owner = np.unique(number, return_inverse=True)
     keys = np.stack([numbers_used // 4, numbers_used // 2 % 2, numbers_used % 2])
     n = numbers_used.size
@@ -139,9 +141,7 @@ def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) 
     cut_count = np.array([c.size for c in cuts], np.int64)
     low, scale = _bucket_range(cuts)
     bucket_start = np.zeros((n, BUCKETS + 1), np.int32)
-    packing.fill_buckets(
-        np.concatenate([np.zeros(0), *cuts]), _starts(cut_count), low, scale, bucket_start
-    )
+    packing.fill_buckets(np.concatenate([np.zeros(0), *cuts]), _starts(cut_count), low, scale, bucket_start)
     most = np.diff(bucket_start, axis=1).max(axis=1, initial=0)
     steps = np.array([int(m).bit_length() for m in most], np.int32)
     # The search may look past a column's last cut: NaN there is below nothing.

@@ -8,7 +8,7 @@ blocks of rows, which masks to AND and what to count.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,9 @@ from icefield.kernels.planning import JOINT, PAIRS, SINGLES
 
 __all__ = ["JOINT", "PAIRS", "SINGLES", "Batch", "Program", "TreeSums", "batches"]
 
-# A subtree that can expect fewer rows of a block than this is walked with lists.
-LIST_ROWS = 16
-NO_SUBTREE = np.zeros(0, np.int32)
+# A subtree that can expect fewer rows of a block than this has them packed anew.
+FEW_ROWS = 16
+LEFT_OUT = -2  # the output of trees that add to none of those wanted
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,29 @@ class TreeSums:
     @property
     def trees(self) -> NDArray[np.intp]:
         output = self.forest.tree_output
-        return np.flatnonzero((output < 0) | np.isin(output, self.outputs))
+        return np.flatnonzero((output == -1) | np.isin(output, self.outputs))
+
+    @property
+    def leaf_width(self) -> int:
+        """Values a leaf has: 1, or one for each of the outputs."""
+        return 1 if self.forest.leaf_value.shape[1] == 1 else len(self.outputs)
+
+    def with_values(self, value: NDArray[np.float64]) -> TreeSums:
+        """The same trees with other leaf values, given by node, for these outputs only."""
+        forest = self.forest
+        is_leaf = forest.node_condition < 0
+        renumbered = np.full(forest.n_outputs + 1, LEFT_OUT, np.int32)
+        renumbered[list(self.outputs)] = np.arange(len(self.outputs))
+        renumbered[-1] = -1
+        other = replace(
+            forest,
+            n_outputs=len(self.outputs),
+            tree_output=renumbered[forest.tree_output],
+            node_leaf=np.where(is_leaf, np.cumsum(is_leaf) - 1, -1).astype(np.int32),
+            leaf_value=np.ascontiguousarray(value[is_leaf]),
+            base=self.base,
+        )
+        return TreeSums(other, tuple(range(len(self.outputs))))
 
 
 @dataclass(frozen=True)
@@ -48,12 +70,14 @@ class Batch:
 
     forest: Forest
     roots: NDArray[np.int32]
+    node_number: NDArray[np.intp]  # in the forest
     node_condition: NDArray[np.int32]
     node_left: NDArray[np.int32]
     node_right: NDArray[np.int32]
     node_weight: NDArray[np.float64]
     node_value: NDArray[np.float64]
     node_output: NDArray[np.int32]
+    node_depth: NDArray[np.int32]
     leaves_below: NDArray[np.int32]
     tree_leaves: NDArray[np.int32]  # by node: leaves of its whole tree
     max_depth: int
@@ -82,12 +106,14 @@ class Batch:
         return cls(
             forest=forest,
             roots=roots,
+            node_number=nodes,
             node_condition=forest.node_condition[nodes],
             node_left=left,
             node_right=right,
             node_weight=forest.node_weight[nodes],
             node_value=np.ascontiguousarray(values[np.maximum(forest.node_leaf[nodes], 0)]),
             node_output=np.repeat(renumbered[forest.tree_output[trees]], sizes).astype(np.int32),
+            node_depth=depth,
             leaves_below=leaves,
             tree_leaves=np.repeat(leaves[roots], sizes).astype(np.int32),
             max_depth=int(depth.max(initial=0)),
@@ -126,6 +152,17 @@ class Program:
     n_buffers: int
 
     @property
+    def subtree_sizes(self) -> NDArray[np.int64]:
+        """Depth, slots and leaves to make room for in a subtree walked apart."""
+        if not self.entry_node.size:
+            return np.ones(3, np.int64)
+        batch = self.batch
+        slots = 2 + min(self.n_groups, batch.max_depth)
+        return np.array(
+            [batch.max_depth + 2, slots, int(batch.leaves_below[self.entry_node].max())], np.int64
+        )
+
+    @property
     def leaf_value(self) -> NDArray[np.float64]:
         return self.batch.node_value[self.leaf_node]
 
@@ -149,11 +186,11 @@ class Program:
         forest = batch.forest
         group_of_condition = group_of_column[forest.condition_column].astype(np.int32)
         is_split = batch.node_left >= 0
-        in_list = is_split & (batch.leaves_below * float(rows) < LIST_ROWS * batch.tree_leaves.astype(float))
+        apart = is_split & (batch.leaves_below * float(rows) < FEW_ROWS * batch.tree_leaves.astype(float))
         if mode == PAIRS:
-            in_list[:] = False
+            apart[:] = False
         packed = np.zeros(forest.condition_column.size, bool)
-        packed[batch.conditions(is_split & ~in_list)] = True
+        packed[batch.conditions(is_split & ~apart)] = True
         layout = lay_out(forest, batch.conditions(), packed)
         if asked is None:
             asked = np.ones((n_groups, n_groups), np.uint8)
@@ -181,7 +218,7 @@ class Program:
             )
             planning.plan(
                 fill, scatter, mode, batch.roots, batch.node_condition, batch.node_left, batch.node_right,
-                group_of_condition, layout.condition_row, in_list.astype(np.uint8), asked, batch.max_depth,
+                group_of_condition, layout.condition_row, apart.astype(np.uint8), asked, batch.max_depth,
                 min(n_groups, batch.max_depth), sizes, *arrays, node_tag, node_counter, region_before,
             )  # fmt: skip
             return arrays

@@ -1,0 +1,85 @@
+"""The report: one self-contained HTML file about a model, for a person who did not write it.
+
+`build` asks the Explainer everything and answers with a plain dict; `page` turns that dict into
+HTML with an autoescaping template, a style sheet and a script that lie beside it. Nothing from the
+model or the data reaches the page other than through those two doors.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from icefield import validate
+from icefield.errors import InputError, InputTypeError, complaint
+from icefield.report.build import build
+from icefield.report.page import JS_CHOICES, page_html
+
+if TYPE_CHECKING:
+    from icefield.explainer import Explainer
+
+__all__ = ["build", "page_html", "write_report"]
+
+
+def write_report(
+    explainer: Explainer,
+    path: str | Path,
+    *,
+    features: Iterable[Any] | None = None,
+    individual: bool = False,
+    js: str = "inline",
+    title: str | None = None,
+    rows: Any = None,
+) -> Path:
+    """Write the report about a model.
+
+    Parameters
+    ----------
+    explainer : the model and its data
+    path : where to write; ``.html`` is usual
+    features : which features; all of the model's by default
+    individual : put a sample of rows' own curves into the file. Without it the file holds averages,
+        quantiles and counts only, and says so
+    js : ``"inline"`` for a file that opens offline, ``"cdn"`` for a small one that loads plotly.js
+        from the network
+    title : heading of the page
+    rows : average over these rows; by default all, or a seeded sample where each row costs predictions
+
+    Returns
+    -------
+    the path written
+    """
+    validate.flag("individual", individual)
+    validate.choice("js", js, JS_CHOICES)
+    if title is not None and not isinstance(title, str):
+        raise InputTypeError(complaint("title", "must be text", title, 'write title="Arrival delay"'))
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputTypeError(complaint("path", "must be a file path", path, 'write "report.html"'))
+    target = Path(path)
+    # Minutes of work should not be lost to a typing error in the path.
+    if target.is_dir():
+        raise InputError(complaint("path", "is a folder", str(path), 'write "report.html"'))
+    if not target.parent.is_dir():
+        raise InputError(complaint("path", "lies in a folder that does not exist", str(path)))
+    found = build(explainer, features, individual=individual, title=title, rows=rows)
+    _write_whole(target, page_html(found, js))
+    return target
+
+
+def _write_whole(target: Path, text: str) -> None:
+    """Write to a neighbour first: an interrupted write leaves no half report, and an older one intact."""
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    try:
+        # The policy holds hashes of the scripts: line ends must stay as they were hashed.
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,385 @@
+"""Everything the report says, as one plain dict; `page` only lays it out.
+
+The recipe: the summary gives every feature's curve, reading and support; ALE is added per feature;
+the features that move the predictions most are crossed for interactions, the strongest pairs become surfaces;
+and where individual curves differ, regions are looked for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.effect import Effect
+from icefield.errors import IcefieldError, InputError
+from icefield.importance import features_asked
+from icefield.inquiry import features_found
+from icefield.interactions import Interactions
+from icefield.plots.text import number_text
+from icefield.progress import Progress
+from icefield.reading import Reading, output_unit
+from icefield.report.panels import feature_panel, regions_panel, spark, surface_panel
+from icefield.report.plain import label, numbers, sentence
+from icefield.report.words import plain_words, seconds_text, strength_word
+from icefield.summary import Summary
+from icefield.support import with_support
+
+if TYPE_CHECKING:
+    from icefield.explainer import Explainer
+
+Float = NDArray[np.float64]
+PLAIN_SENTENCES = 6
+CURVES = 100  # rows whose own curves are shown when asked for
+CURVE_VALUES = 400_000  # ... fewer where this many numbers would make the file too large
+INTERACTING = {"trees": 12, "brute": 6}  # features crossed with each other
+SURFACES = 6
+SURFACE = 0.05  # a pair's interaction, in standard deviations of the predictions, worth a surface
+REGIONS = 6
+BRUTE_ALE_ROWS = 5_000  # local effects ask the model twice a row
+BRUTE_SURFACE_ROWS = 300
+
+
+def build(
+    explainer: Explainer,
+    features: Iterable[Any] | None = None,
+    *,
+    individual: bool = False,
+    title: str | None = None,
+    rows: Any = None,
+) -> dict[str, Any]:
+    """Ask everything and answer with plain data; see `icefield.report.write_report`."""
+    if explainer.background == "training":
+        raise InputError(
+            "A report shows how rows differ, which training counts do not know. "
+            'Hint: use Explainer(..., background="data").'
+        )
+    began = time.perf_counter()
+    asked = features_asked(explainer, features)
+    with Progress("report", total=len(asked) + 4) as progress:
+        summary = explainer.summary(asked, rows=rows)
+        progress.advance(2)
+        question = {features_found(explainer, [name])[0].label: name for name in asked}
+        ranked = [_Ranked.of(explainer, summary, question[name], i) for i, name in enumerate(summary.effects)]
+        kept = _curves_kept(ranked) if individual else 0
+        cards = []
+        for one in ranked:
+            cards.append(_card(explainer, one, kept))
+            progress.advance()
+        crossed = _interactions(explainer, ranked)
+        progress.advance()
+        surfaces = _surfaces(explainer, ranked, crossed)
+        regions = _regions(explainer, ranked)
+        progress.advance()
+    seconds = time.perf_counter() - began
+    first = ranked[0].effect
+    return {
+        "title": label(title, 200) if title else f"How {_model_name(explainer)} responds to its features",
+        "lede": _lede(explainer, ranked),
+        "made": datetime.now().astimezone().strftime("%d %B %Y, %H:%M"),
+        "facts": _facts(explainer, first, summary, crossed, seconds),
+        "warnings": [
+            {"feature": one.number, "name": label(one.name), "text": sentence(one.warning)}
+            for one in ranked
+            if one.warning
+        ],
+        "plain": _plain(explainer, ranked),
+        "outputs": [label(o) for o in explainer.model.outputs],
+        "what": label(explainer.model.scale_label),
+        "by": None if first.by is None else label(first.by),
+        "groups": [label(g) for g in first.groups],
+        "individual": kept,
+        "quantile_rows": 0 if first.individual is None else int(first.individual.shape[1]),
+        "features": cards,
+        "matrix": _matrix(ranked, crossed),
+        "surfaces": surfaces,
+        "regions": regions,
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    """One row of the summary: a feature as asked, its effect, reading and what was noticed."""
+
+    number: int
+    asked: Any
+    name: Any
+    effect: Effect
+    reading: Reading
+    partner: Any
+    warning: str | None
+    shape: str
+
+    @classmethod
+    def of(cls, explainer: Explainer, summary: Summary, asked: Any, row: int) -> _Ranked:
+        name = list(summary.effects)[row]
+        return cls(
+            row,
+            asked,
+            name,
+            summary.effects[name],
+            summary.readings[name],
+            summary["partner"][row],
+            summary["warning"][row],
+            str(summary["shape"][row]),
+        )
+
+    @property
+    def output(self) -> int:
+        """The output this feature moves most."""
+        return self.effect.outputs.index(self.reading.output)
+
+
+# --- the opening -----------------------------------------------------------------------------------
+
+
+def _model_name(explainer: Explainer) -> str:
+    native = explainer.model.native
+    return label(getattr(native, "__name__", None) or type(native).__name__)
+
+
+def _lede(explainer: Explainer, ranked: list[_Ranked]) -> str:
+    moving = sum(one.reading.strength >= one.reading.thresholds["flat"] for one in ranked)
+    some = "no feature moves" if moving == 0 else f"{moving} of {len(ranked)} features move"
+    text = (
+        f"Over {explainer.table.n_rows:,} rows, {some} its average {label(explainer.model.scale_label)} noticeably"
+    )
+    if moving:
+        text += f"; {label(ranked[0].name)} moves it most"
+    return text + "."
+
+
+def _facts(
+    explainer: Explainer, effect: Effect, summary: Summary, crossed: Interactions | None, seconds: float
+) -> list[dict[str, str]]:
+    model, table, plan = explainer.model, explainer.table, explainer.plan
+    outputs = ", ".join(label(o, 40) for o in model.outputs[:6]) + (", …" if len(model.outputs) > 6 else "")
+    baseline = ""
+    if effect.baseline is not None and len(model.outputs) == 1:
+        spread = effect.output_std
+        baseline = f"; on average {number_text(effect.baseline[0])}"
+        baseline += "" if spread is None else f", give or take {number_text(spread[0])}"
+    sampled = effect.n_rows < table.n_rows
+    exact = "Exact" if plan.engine.name == "trees" else "Direct"
+    over = f"a seeded sample of {effect.n_rows:,} of the {table.n_rows:,} rows" if sampled else "every row"
+    facts = [
+        ("Model", f"{type(model.native).__module__.split('.')[0]} {_model_name(explainer)}, {model.kind}"),
+        ("Explained", f"{label(model.scale_label)} of {outputs} ({model.scale} scale){baseline}"),
+        ("Data", _data_text(explainer)),
+        ("Computed", f"{exact} averages over {over}; {plan.engine.name} engine: {sentence_inside(plan.why)}"),
+    ]
+    if effect.individual is not None:
+        share = (
+            "every row" if effect.individual.shape[1] == table.n_rows else f"{effect.individual.shape[1]:,} rows"
+        )
+        facts.append(("Spread", f"Bands and differences between rows come from the curves of {share}"))
+    if crossed is not None:
+        facts.append(("Interactions", sentence("; ".join(crossed.notes))))
+    if explainer.groups is not None:
+        facts.append(
+            ("Subgroups", f"by {label(explainer.groups.name)}: {len(explainer.groups.labels)} groups")
+        )
+    if explainer.weights is not None:
+        facts.append(("Weights", "every average and count is weighted"))
+    from icefield import __version__
+
+    facts.append(("Made", f"in {seconds_text(seconds)} with icefield {__version__}"))
+    return [{"term": term, "text": text} for term, text in facts]
+
+
+def sentence_inside(text: str) -> str:
+    """A text for the middle of a sentence."""
+    found = sentence(text)
+    return found[:1].lower() + found[1:] if found[:2].isalpha() and not found[:2].isupper() else found
+
+
+def _data_text(explainer: Explainer) -> str:
+    table, columns = explainer.table, explainer.model.columns
+    kinds: dict[str, int] = {}
+    missing = 0
+    for name in columns:
+        column = table.column(name)
+        kinds[column.kind] = kinds.get(column.kind, 0) + 1
+        missing += int(bool(column.any_missing))
+    listed = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items(), key=lambda k: -k[1]))
+    text = f"{table.n_rows:,} rows, {len(columns)} features ({listed})"
+    return text + (f"; {missing} with missing values" if missing else "")
+
+
+def _plain(explainer: Explainer, ranked: list[_Ranked]) -> list[dict[str, Any]]:
+    what = label(explainer.model.scale_label)
+    told = [one for one in ranked if one.reading.shape != "flat" or one.reading.hidden][:PLAIN_SENTENCES]
+    out = []
+    for one in told:
+        of = what if len(one.effect.outputs) == 1 else f"{what} of {label(one.reading.output, 40)}"
+        out.append(
+            {
+                "feature": one.number,
+                "name": label(one.name),
+                "text": plain_words(one.reading, one.partner, of),
+                "strength": strength_word(one.reading.strength),
+            }
+        )
+    return out
+
+
+# --- cards -----------------------------------------------------------------------------------------
+
+
+def _curves_kept(ranked: list[_Ranked]) -> int:
+    values = sum(len(one.effect.grid[0]) * len(one.effect.outputs) for one in ranked)
+    kept = min(CURVES, max(5, CURVE_VALUES // max(values, 1)))
+    return min(kept, *(0 if e.effect.individual is None else e.effect.individual.shape[1] for e in ranked))
+
+
+def _card(explainer: Explainer, one: _Ranked, curves: int) -> dict[str, Any]:
+    effect = one.effect
+    weights = None
+    if explainer.weights is not None and effect.rows is not None:
+        weights = explainer.weights[effect.rows]
+    local, no_ale = _ale(explainer, one.asked)
+    support = effect.support
+    readings = effect.reading.each
+    return {
+        "number": one.number,
+        "name": label(one.name),
+        "full": label(one.name, 300),
+        "shape": sentence(one.shape),
+        "strength": numbers(one.reading.strength, 3),
+        "strengths": numbers([r.strength for r in readings], 3),
+        "word": strength_word(one.reading.strength),
+        "heterogeneity": numbers(one.reading.heterogeneity or 0.0, 3),
+        "partner": None if one.partner is None else label(one.partner),
+        "outside": 0.0 if support is None else numbers(support.outside, 3),
+        "correlation": None if support is None else numbers(support.correlation, 2),
+        "related": "" if support is None else ", ".join(label(name, 40) for name, _ in support.related[:3]),
+        "warning": None if not one.warning else sentence(one.warning),
+        "readings": [sentence(r.sentence, one.name) for r in readings],
+        "best": one.output,
+        "no_ale": no_ale,
+        "spark": spark(effect, one.output),
+        "panel": feature_panel(effect, local, weights, curves=curves),
+    }
+
+
+def _ale(explainer: Explainer, asked: Any) -> tuple[Effect | None, str]:
+    limit = None
+    if explainer.plan.engine.name == "brute" and explainer.table.n_rows > BRUTE_ALE_ROWS:
+        limit = BRUTE_ALE_ROWS
+    try:
+        return explainer.ale(asked, rows=limit), ""
+    except IcefieldError as error:  # a constant column or a one-hot group has none
+        return None, sentence(str(error))
+
+
+# --- interactions ----------------------------------------------------------------------------------
+
+
+def _interactions(explainer: Explainer, ranked: list[_Ranked]) -> Interactions | None:
+    """Every pair among the features that move the predictions most, by themselves or with others."""
+    count = INTERACTING.get(explainer.plan.engine.name, INTERACTING["brute"])
+    chosen = [one.asked for one in ranked[:count]]
+    return explainer.interactions(chosen) if len(chosen) > 1 else None
+
+
+def _matrix(ranked: list[_Ranked], crossed: Interactions | None) -> dict[str, Any] | None:
+    if crossed is None:
+        return None
+    number = {one.name: one.number for one in ranked}
+    outputs = ranked[0].effect.outputs
+    units = [output_unit(ranked[0].effect, o) for o in range(len(outputs))]
+
+    def of(value: str, o: int) -> Float:
+        found = crossed.matrix(value, outputs[o])
+        np.fill_diagonal(found, np.nan)
+        return found
+
+    return {
+        "features": [number[name] for name in crossed.features],
+        "strength": [numbers(of("strength", o) / units[o], 3) for o in range(len(outputs))],
+        "h": [numbers(of("h", o), 3) for o in range(len(outputs))],
+        "note": sentence("; ".join(crossed.notes)),
+    }
+
+
+def _surfaces(
+    explainer: Explainer, ranked: list[_Ranked], crossed: Interactions | None
+) -> list[dict[str, Any]]:
+    if crossed is None:
+        return []
+    by_name = {one.name: one for one in ranked}
+    outputs = list(ranked[0].effect.outputs)
+    units = {o: output_unit(ranked[0].effect, i) for i, o in enumerate(outputs)}
+    pairs = crossed.pairs()
+    best: dict[tuple[Any, ...], tuple[float, float]] = {}
+    for names, output, strength, h in zip(
+        pairs["features"].tolist(), pairs["output"].tolist(), pairs["strength"], pairs["h"]
+    ):
+        size = float(strength) / units[output]
+        if size >= max(SURFACE, best.get(names, (0.0, 0.0))[0]):
+            best[names] = (size, float(h))
+    limit = None
+    if explainer.plan.engine.name == "brute" and explainer.table.n_rows > BRUTE_SURFACE_ROWS:
+        limit = BRUTE_SURFACE_ROWS
+    out = []
+    for names, (size, h) in sorted(best.items(), key=lambda item: -item[1][0])[:SURFACES]:
+        asked = [by_name[name].asked for name in names]
+        # The strongest goes along the wider axis.
+        effect = explainer.partial_dependence(*asked, rows=limit)
+        effect = with_support(explainer, replace(effect, groups={}), features=asked, disagreement=False)
+        one, two = (
+            explainer.partial_dependence(a, grid=g, rows=limit, spread=False)
+            for a, g in zip(asked, effect.grid)
+        )
+        out.append(
+            surface_panel(
+                effect,
+                (one, two),
+                {
+                    "strength": numbers(size, 3),
+                    "h": numbers(h, 3),
+                    "features": [by_name[name].number for name in names],
+                    "rows": effect.n_rows,
+                },
+            )
+        )
+    return out
+
+
+# --- regions ---------------------------------------------------------------------------------------
+
+
+def _regions(explainer: Explainer, ranked: list[_Ranked]) -> list[dict[str, Any]]:
+    differing = [one for one in ranked if one.reading.heterogeneous or one.reading.hidden]
+    differing = sorted(differing, key=lambda one: -(one.reading.heterogeneity or 0.0))[:REGIONS]
+    out = []
+    for one in differing:
+        found = explainer.regions(one.asked)
+        if len(found) < 2:
+            continue
+        rules = [
+            {
+                "rule": label(rule, 200),
+                "share": numbers(share, 3),
+                "heterogeneity": numbers(left, 3),
+                "effect": sentence(str(effect)),
+            }
+            for rule, share, left, effect in zip(
+                found["rule"].tolist(), found["share"], found["heterogeneity"], found["effect"].tolist()
+            )
+        ]
+        out.append(
+            {
+                "feature": one.number,
+                "name": label(one.name),
+                "removed": numbers(found.removed, 3),
+                "rules": rules,
+                "panel": regions_panel(found.effect),
+            }
+        )
+    return out

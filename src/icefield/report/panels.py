@@ -1,0 +1,222 @@
+"""What the page draws: each feature, surface and set of regions as a dict of short lists.
+
+Times become milliseconds, levels their place on the axis, predictions five digits. The
+script on the page only subtracts means and chooses what to show; it computes nothing a reader would quote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.curves import centred, point_weights, shown_points
+from icefield.effect import Effect
+from icefield.plots.coordinates import Coordinates
+from icefield.plots.text import value_text
+from icefield.report.plain import PLACE_DIGITS, label, numbers, weighted_bands
+
+Float = NDArray[np.float64]
+MILLISECONDS = 86_400_000.0  # a day, which is the unit of places in time
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+MOST_LEVELS = 40
+SPARK = (96.0, 24.0)
+
+
+class Place:
+    """The axis of one feature: its values' places, texts and ticks."""
+
+    def __init__(self, effects: list[Effect], which: int = 0) -> None:
+        self._at = Coordinates(effects, which)
+        self.time = self._at.axis_kind == "time"
+
+    def __call__(self, values: NDArray[Any]) -> list[Any]:
+        places = self._at.place(values)
+        if self._at.missing is not None:
+            places = np.where(np.isnan(places), self._at.missing, places)
+        return list(numbers(places * MILLISECONDS if self.time else places, PLACE_DIGITS))
+
+    def axis(self) -> dict[str, Any]:
+        """What the script needs to lay the axis out."""
+        axis = self._at.axis()
+        missing = self._at.missing
+        return {
+            "label": axis.label,
+            "kind": axis.kind,
+            "ticks": list(axis.ticks),
+            "missing": None if missing is None else numbers(missing * MILLISECONDS if self.time else missing),
+        }
+
+
+def feature_panel(
+    effect: Effect, ale: Effect | None, weights: Float | None, *, curves: int = 0
+) -> dict[str, Any]:
+    """One feature's card: average, bands, ALE, data, groups and, if asked for, `curves` rows' own curves."""
+    kept = frequent(effect)
+    place = Place([effect])
+    values = effect.grid[0][kept]
+    own_weights = _padded_weights(effect)
+    panel: dict[str, Any] = {
+        "name": label(effect.features[0]),
+        "axis": place.axis(),
+        "x": place(values),
+        "points": [value_text(v) for v in values],
+        "average": numbers(effect.average[:, kept]),
+        "error": None if effect.se is None else numbers(effect.se[:, kept]),
+        "weight": numbers(own_weights[kept] / max(own_weights[kept].sum(), 1e-300)),
+        "mean": numbers(effect.average[:, shown_points(effect)] @ point_weights(effect), 8),
+        "support": None if effect.support is None else numbers(effect.support.share[kept], 3),
+        "low": [] if effect.support is None else np.flatnonzero(effect.support.low[kept]).tolist(),
+        "left_out": int(len(effect.grid[0]) - len(kept)),
+        "histogram": _histogram(effect, place, kept),
+        "groups": [_group(own, kept) for own in effect.groups.values()],
+    }
+    if effect.individual is not None:
+        level = effect.individual
+        change = level - _own_means(level, effect)
+        panel["bands"] = numbers(weighted_bands(level, weights, QUANTILES)[:, :, kept])
+        panel["change"] = numbers(weighted_bands(change, weights, QUANTILES)[:, :, kept])
+        if curves:
+            panel["curves"] = numbers(level[:, :curves][:, :, kept], 4)
+            panel["rows"] = [] if effect.rows is None else effect.rows[:curves].tolist()
+    if ale is not None:
+        panel["ale"] = _ale(ale, place, effect, kept)
+    return panel
+
+
+def frequent(effect: Effect) -> NDArray[np.intp]:
+    """Grid points to show: all of a number's, the most frequent levels of a category."""
+    size = len(effect.grid[0])
+    if effect.ordered[0] or size <= MOST_LEVELS or effect.weight is None:
+        return np.arange(size)
+    return np.sort(np.argsort(-effect.weight, kind="stable")[:MOST_LEVELS])
+
+
+def _padded_weights(effect: Effect) -> Float:
+    """Weights of all grid points, zero at the missing one: centring leaves it out."""
+    weights = np.zeros(len(effect.grid[0]))
+    weights[shown_points(effect)] = point_weights(effect)
+    return weights
+
+
+def _own_means(curves: Float, effect: Effect) -> Float:
+    shown = shown_points(effect)
+    return curves[..., shown][..., :1] - centred(curves[..., shown], point_weights(effect))[..., :1]
+
+
+def _histogram(effect: Effect, place: Place, kept: NDArray[np.intp]) -> dict[str, Any] | None:
+    """Shares of the data; levels stand at the axis's own places."""
+    found = effect.distribution
+    if found is None:
+        return None
+    data = found.marginals[0]
+    total = max(data.total, 1e-300)
+    missing = numbers(data.missing / total, 3)
+    if data.edges is None:
+        own = effect.weight
+        if own is None:
+            return None
+        return {"share": numbers(own[kept] / total, 3), "missing": missing}
+    if len(data.edges) < 2:
+        return {"edges": [], "share": [], "missing": missing}
+    return {"edges": place(data.edges), "share": numbers(data.counts / total, 3), "missing": missing}
+
+
+def _group(own: Effect, kept: NDArray[np.intp]) -> dict[str, Any]:
+    shown = shown_points(own)
+    return {
+        "average": numbers(own.average[:, kept]),
+        "mean": numbers(own.average[:, shown] @ point_weights(own), 8),
+        "rows": own.n_rows,
+    }
+
+
+def _ale(ale: Effect, place: Place, effect: Effect, kept: NDArray[np.intp]) -> dict[str, Any]:
+    """The ALE on the card's axis; levels in the card's order."""
+    at = np.asarray(Coordinates([effect]).place(ale.grid[0]), dtype=np.float64)
+    known = np.isfinite(at)
+    if not effect.ordered[0]:
+        known &= np.isin(at, kept)
+    order = np.flatnonzero(known)[np.argsort(at[known], kind="stable")]
+    return {
+        "x": place(ale.grid[0][order]),
+        "y": numbers(ale.average[:, order]),
+        "points": [value_text(v) for v in ale.grid[0][order]],
+        "rows": ale.n_rows,
+    }
+
+
+def surface_panel(
+    effect: Effect, singles: tuple[Effect, Effect], numbers_of_pair: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A pair's surface, what is left of it without both one-way effects, and where it lacks data."""
+    places = Place([effect], 0), Place([effect], 1)
+    shown = shown_points(effect, 0), shown_points(effect, 1)
+    level = effect.average[:, shown[0]][:, :, shown[1]]
+    first = singles[0].average[:, shown_points(singles[0])]
+    second = singles[1].average[:, shown_points(singles[1])]
+    weight = np.ones(level.shape[1:]) if effect.weight is None else effect.weight[shown]
+    weight = weight / weight.sum() if weight.sum() > 0 else np.full(weight.shape, 1.0 / weight.size)
+    pure = level - first[:, :, None] - second[:, None, :]
+    pure = pure - (pure * weight).sum(axis=(1, 2), keepdims=True)
+    low = None if effect.support is None else effect.support.low[shown]
+    return {
+        "names": [label(f) for f in effect.features],
+        "axes": [p.axis() | {"missing": None} for p in places],
+        "x": places[0](effect.grid[0][shown[0]]),
+        "y": places[1](effect.grid[1][shown[1]]),
+        "points": [[value_text(v) for v in effect.grid[i][shown[i]]] for i in (0, 1)],
+        "level": numbers(level),
+        "pure": numbers(pure),
+        "low": [] if low is None else low.astype(int).tolist(),
+        "share": numbers(weight, 3),
+        **numbers_of_pair,
+    }
+
+
+def regions_panel(effect: Effect) -> dict[str, Any]:
+    """The curve of every region, with the curve over all rows."""
+    kept = frequent(effect)
+    place = Place([effect])
+    return {
+        "name": label(effect.features[0]),
+        "axis": place.axis(),
+        "x": place(effect.grid[0][kept]),
+        "points": [value_text(v) for v in effect.grid[0][kept]],
+        "average": numbers(effect.average[:, kept]),
+        "mean": numbers(effect.average[:, shown_points(effect)] @ point_weights(effect), 8),
+        "rules": [label(rule, 200) for rule in effect.groups],
+        "groups": [_group(own, kept) for own in effect.groups.values()],
+    }
+
+
+def spark(effect: Effect, output: int) -> dict[str, Any]:
+    """A word-sized curve as an SVG path; levels are small bars."""
+    kept = frequent(effect)
+    shown = kept[kept < len(effect.grid[0][shown_points(effect)])]
+    y = effect.average[output][shown]
+    wide, high = SPARK
+    known = np.isfinite(y)
+    if known.sum() < 1:
+        return {"kind": "line", "d": ""}
+    low, span = float(y[known].min()), float(np.ptp(y[known]))
+    height = (high - 4.0) * (y - low) / span if span > 0 else np.full(len(y), (high - 4.0) / 2)
+    if not effect.ordered[0]:
+        step = wide / max(len(y), 1)
+        bar = min(step * 0.7, 10.0)
+        parts = [
+            f"M{i * step + (step - bar) / 2:.1f} {high:.1f}v{-(h + 2):.1f}h{bar:.1f}v{h + 2:.1f}z"
+            for i, h in enumerate(height)
+            if np.isfinite(h)
+        ]
+        return {"kind": "bars", "d": "".join(parts)}
+    x = np.asarray(Coordinates([effect]).place(effect.grid[0][shown]), dtype=np.float64)
+    finite = known & np.isfinite(x)
+    if finite.sum() < 1:
+        return {"kind": "line", "d": ""}
+    x, height = x[finite], height[finite]
+    reach = float(np.ptp(x)) or 1.0
+    points = [f"{wide * (a - x.min()) / reach:.1f} {high - 2 - h:.1f}" for a, h in zip(x, height)]
+    return {"kind": "line", "d": "M" + "L".join(points)}

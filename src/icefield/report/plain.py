@@ -1,0 +1,70 @@
+"""From arrays and labels to what JSON and HTML can carry: short numbers, harmless one-line texts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from icefield.plots.text import name_text
+
+DIGITS = 5  # of predictions: finer than a screen shows
+PLACE_DIGITS = 12  # of positions: a date is a large number of days
+NAME_LIMIT = 80
+SENTENCE_LIMIT = 600
+
+
+def numbers(values: ArrayLike | None, digits: int = DIGITS) -> Any:
+    """Nested lists of short numbers, None where there is no number.
+
+    Examples
+    --------
+    >>> numbers(np.array([[1.0, np.nan], [0.123456789, 2e-30]]))
+    [[1, None], [0.12346, 2e-30]]
+    """
+    if values is None:
+        return None
+    return _short(np.asarray(values, dtype=np.float64).tolist(), digits)
+
+
+def _short(value: Any, digits: int) -> Any:
+    if isinstance(value, list):
+        return [_short(v, digits) for v in value]
+    if not math.isfinite(value):
+        return None
+    short = float(f"{value:.{digits}g}")
+    return int(short) if short.is_integer() and abs(short) < 1e15 else short
+
+
+def label(name: Any, limit: int = NAME_LIMIT) -> str:
+    """A feature, level or output name as one harmless line."""
+    return name_text(name, limit)
+
+
+def sentence(text: str, name: Any = None) -> str:
+    """A sentence that may hold names from the data; `name` in front of a colon is taken off.
+
+    Examples
+    --------
+    >>> sentence("age: flat on average.", "age")
+    'Flat on average.'
+    """
+    if name is not None:
+        text = text.removeprefix(f"{name}: ")
+    text = name_text(text, SENTENCE_LIMIT)
+    return text[:1].upper() + text[1:]
+
+
+def weighted_bands(
+    curves: NDArray[np.float64], weights: NDArray[np.float64] | None, probabilities: tuple[float, ...]
+) -> NDArray[np.float64]:
+    """Quantiles over the rows of ``(outputs, rows, points)`` curves: ``(outputs, quantiles, points)``."""
+    if weights is None:
+        return np.moveaxis(np.quantile(curves, probabilities, axis=1, method="inverted_cdf"), 0, 1)
+    # numpy's weights are sums to one along the axis; zero weights are rows that are not there.
+    kept = weights > 0
+    own = np.broadcast_to(weights[kept][None, :, None], curves[:, kept].shape)
+    found = np.quantile(curves[:, kept], probabilities, axis=1, method="inverted_cdf", weights=own)
+    return np.moveaxis(found, 0, 1)

@@ -1,0 +1,157 @@
+"""The Explainer's own part: what is read once, what every Effect says about itself, which rows count."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+import icefield
+from icefield import Explainer
+
+RNG = np.random.default_rng(2)
+FRAME = pd.DataFrame(
+    {
+        "age": RNG.normal(40, 10, 80),
+        "rooms": RNG.integers(1, 6, 80),
+        "sex": pd.Categorical(np.array(["f", "m"])[RNG.integers(0, 2, 80)]),
+        "weight": RNG.random(80),
+    }
+)
+
+
+def price(rows):
+    return rows["age"].to_numpy() * rows["rooms"].to_numpy() + (rows["sex"] == "m").to_numpy() * 5.0
+
+
+@pytest.fixture
+def ex() -> Explainer:
+    return Explainer(price, FRAME)
+
+
+def test_an_effect_says_how_it_came_about(ex):
+    effect = ex.partial_dependence("age")
+    assert (effect.kind, effect.features, effect.kinds) == ("pd", ("age",), ("float",))
+    assert (effect.scale, effect.background, effect.engine) == ("response", "data", "brute")
+    assert effect.n_rows == 80
+    assert effect.library == "pandas"
+    assert effect.why
+    assert effect.average.shape == (1, len(effect.grid[0]))
+    assert effect.weight.sum() == 80
+
+
+def test_spread_by_default_for_one_feature_only(ex):
+    assert ex.partial_dependence("age", grid=3).std is not None
+    assert ex.partial_dependence("age", "rooms", grid=3).std is None
+    assert ex.partial_dependence("age", grid=3, spread=False).std is None
+    assert ex.partial_dependence("age", "rooms", grid=3, spread=True).se.shape == (1, 3, 3)
+
+
+def test_the_default_grids_shrink_with_the_number_of_features(ex):
+    assert ex.partial_dependence("age").average.shape == (1, 80)
+    assert ex.partial_dependence("age", "weight").average.shape == (1, 25, 25)
+    assert ex.partial_dependence("age", "weight", "rooms").average.shape == (1, 10, 10, 5)
+
+
+def test_integers_stay_integers_and_categories_categories(ex):
+    assert ex.partial_dependence("rooms").grid[0].dtype.kind == "i"
+    assert ex.partial_dependence("sex").grid[0].tolist() == ["f", "m"]
+
+
+def test_the_baseline_is_the_mean_prediction(ex):
+    effect = ex.partial_dependence("age", grid=3)
+    assert effect.baseline[0] == pytest.approx(price(FRAME).mean(), rel=1e-12)
+    assert effect.output_std[0] == pytest.approx(price(FRAME).std(), rel=1e-12)
+
+
+def test_the_baseline_is_weighted_like_the_curves():
+    effect = Explainer(price, FRAME, weights="weight").partial_dependence("age", grid=3)
+    expected = np.average(price(FRAME), weights=FRAME["weight"])
+    assert effect.baseline[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_curves_keep_the_values_of_their_rows(ex):
+    effect = ex.ice("age", grid=3, rows=[7, 3])
+    assert effect.kind == "ice"
+    assert effect.rows.tolist() == [7, 3]
+    assert effect.row_values["rooms"].tolist() == FRAME["rooms"].iloc[[7, 3]].tolist()
+    replaced = FRAME.iloc[[7, 3]].assign(age=effect.grid[0][0])
+    np.testing.assert_array_equal(effect.individual[0, :, 0], price(replaced))
+
+
+def test_curves_of_chosen_rows_are_named_by_their_place_in_X(ex):
+    effect = ex.partial_dependence("age", grid=3, rows=[50, 60], individual=True)
+    assert effect.rows.tolist() == [50, 60]
+    assert effect.individual.shape == (1, 2, 3)
+    np.testing.assert_allclose(effect.individual.mean(axis=1), effect.average, rtol=1e-14)
+
+
+def test_every_feature_at_once(ex):
+    found = ex.effects()
+    assert list(found) == list(FRAME.columns)
+    assert all(effect.std is None for effect in found.values())
+
+
+def test_every_pair_at_once(ex):
+    found = ex.effects(["age", "rooms", "sex"], order=2, grid=2)
+    assert list(found) == [("age", "rooms"), ("age", "sex"), ("rooms", "sex")]
+
+
+@pytest.mark.parametrize("one", ["age", 0, {"kind": ["a", "b"]}])
+def test_a_single_feature_needs_no_list(one):
+    hot = FRAME.assign(a=(FRAME["rooms"] > 2).astype(int), b=(FRAME["rooms"] <= 2).astype(int))
+    assert len(Explainer(price, hot).effects(one)) == 1
+
+
+def test_an_array_takes_the_names_the_model_was_fitted_with():
+    numbers = FRAME[["age", "rooms"]]
+    model = LinearRegression().fit(numbers, price(FRAME))
+    effect = Explainer(model, numbers.to_numpy(), engine="brute").partial_dependence("rooms", grid=[1.0, 2.0])
+    assert effect.features == ("rooms",)
+    assert np.diff(effect.average[0])[0] == pytest.approx(model.coef_[1], rel=1e-9)
+
+
+def test_columns_for_weights_and_groups_need_not_be_the_models():
+    model = LogisticRegression().fit(FRAME[["age", "rooms"]], FRAME["sex"])
+    effect = Explainer(model, FRAME, weights="weight", by="sex").partial_dependence("age", grid=3)
+    assert effect.outputs == ("m",)
+    assert list(effect.groups) == ["f", "m"]
+    assert effect.by == "sex"
+
+
+def test_a_seed_is_a_whole_answer():
+    big = pd.concat([FRAME] * 60, ignore_index=True)
+    one, same = (Explainer(price, big, seed=5).ice("age", grid=3, rows=4) for _ in range(2))
+    assert one.rows.tolist() == same.rows.tolist()
+    assert one.baseline.tolist() == same.baseline.tolist()
+    assert Explainer(price, big, seed=6).ice("age", grid=3, rows=4).rows.tolist() != one.rows.tolist()
+
+
+def test_what_is_asked_twice_is_answered_the_same(ex):
+    one, two = ex.partial_dependence("age"), ex.partial_dependence("age")
+    np.testing.assert_array_equal(one.average, two.average)
+    assert one.distribution.marginals[0] is two.distribution.marginals[0]
+
+
+def test_the_frame_may_change_after_the_answer():
+    mine = FRAME.copy()
+    effect = Explainer(price, mine).ice("age", grid=3)
+    kept = effect.row_values["age"].copy()
+    mine["age"] = 0.0
+    np.testing.assert_array_equal(effect.row_values["age"], kept)
+
+
+def test_effects_travel(ex):
+    effect = ex.ice("age", grid=3, rows=3, quantiles=[0.5])
+    back = pickle.loads(pickle.dumps(effect))
+    np.testing.assert_array_equal(back.individual, effect.individual)
+
+
+def test_the_repr_says_what_is_explained(ex):
+    text = repr(ex)
+    assert "80 rows" in text
+    assert "4 features" in text
+    assert repr(icefield.Explainer(LinearRegression().fit(FRAME[["age"]], FRAME["age"]), FRAME[["age"]]))

@@ -1,0 +1,80 @@
+"""The summary: ranks by all movement, names partners, warns by support, and points on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from icefield import Explainer
+
+
+@pytest.fixture
+def found(rng):
+    X = rng.normal(size=(400, 6))
+    X[:, 4] = 0.97 * X[:, 3] + 0.2 * X[:, 4]
+    model = lambda r: 2 * r[:, 0] * np.sign(r[:, 1]) + (r[:, 2] > 0) + r[:, 3] + 0 * r[:, 5]  # noqa: E731
+    return Explainer(model, X).summary(grid=30)
+
+
+def row(table, feature):
+    at = table["feature"].tolist().index(feature)
+    return {name: values[at] for name, values in table.columns.items()}
+
+
+def test_features_by_all_movement(found):
+    ranked = found["feature"].tolist()
+    assert set(ranked[:2]) == {0, 1}
+    assert set(ranked[-2:]) == {4, 5}
+    moved = np.hypot(found["strength"], found["heterogeneity"])
+    assert (np.diff(moved) <= 1e-12).all()
+
+
+def test_partners_and_what_to_look_at(found):
+    assert row(found, 0)["partner"] == "1"
+    assert row(found, 1)["partner"] == "0"
+    assert "partial_dependence(0, 1)" in row(found, 0)["next"]
+    assert row(found, 2)["partner"] is None
+    assert row(found, 2)["next"] is None
+
+
+def test_warns_by_support_where_the_model_responds(found):
+    assert "outside the data" in row(found, 3)["warning"]
+    assert row(found, 3)["next"] == "ale(3)"
+    assert row(found, 4)["outside"] > 0.2
+    assert row(found, 4)["warning"] is None
+    assert row(found, 5)["warning"] is None
+    assert any(text.startswith("3: ") for text in found.warnings)
+    assert "the average is flat" in row(found, 0)["warning"]
+
+
+def test_effects_carry_support_and_curves(found):
+    effect = found.effects[3]
+    assert effect.support is not None
+    assert effect.individual is not None
+    assert found.readings[2].shape == "threshold"
+
+
+def test_an_additive_model_needs_no_further_look(rng):
+    X = rng.normal(size=(200, 3))
+    table = Explainer(lambda r: r[:, 0] - r[:, 1] ** 2 + 0.5 * r[:, 2], X).summary(grid=30)
+    assert table["partner"].tolist() == [None] * 3
+    assert table["next"].tolist() == [None] * 3
+    assert table.warnings == ()
+
+
+def test_reads_the_output_a_feature_moves_most(rng):
+    X = rng.uniform(-1, 1, size=(150, 2))
+    table = Explainer(lambda r: np.column_stack([0 * r[:, 0], r[:, 0] ** 2 + r[:, 1]]), X).summary(grid=30)
+    assert table.readings[0].output == 1
+    assert table.readings[0].shape == "U-shaped"
+
+
+def test_trees_and_brute_agree(rng):
+    from sklearn.ensemble import RandomForestRegressor
+
+    X = rng.normal(size=(200, 3))
+    model = RandomForestRegressor(n_estimators=5, max_depth=6, random_state=0).fit(X, X[:, 0] * X[:, 1])
+    brute, trees = (Explainer(model, X, engine=engine).summary(grid=20) for engine in ("brute", "trees"))
+    assert brute["feature"].tolist() == trees["feature"].tolist()
+    assert brute["shape"].tolist() == trees["shape"].tolist()
+    np.testing.assert_allclose(brute["heterogeneity"], trees["heterogeneity"], atol=1e-10)

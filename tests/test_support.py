@@ -1,0 +1,164 @@
+"""Support: it must see what the data does not show, and stay silent where it does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from icefield import Effect, Explainer
+from icefield.coordinates import contingency
+from icefield.support import with_support
+
+
+def supported(X, feature, model=lambda r: np.asarray(r)[:, 0].astype(float), **options):
+    ex = Explainer(model, X)
+    return with_support(ex, ex.partial_dependence(feature, grid=20), **options).support
+
+
+def pair(rng, rho, n=500, extra=2):
+    X = rng.normal(size=(n, 2 + extra))
+    X[:, 1] = rho * X[:, 0] + np.sqrt(1 - rho**2) * X[:, 1]
+    return X
+
+
+def test_independent_features_are_supported_everywhere(rng):
+    found = supported(pair(rng, 0.0, extra=6), 0)
+    assert found.outside < 0.02
+    assert not found.low.any()
+    assert not found.doubtful
+    assert found.warning == ""
+    assert found.related == ()
+
+
+def test_strong_correlation_is_not(rng):
+    found = supported(pair(rng, 0.95, extra=6), 0)
+    assert found.doubtful
+    assert found.correlation == pytest.approx(0.95, abs=0.03)
+    assert found.related[0][0] == 1
+    assert "goes with 1" in found.warning
+    middle = len(found.share) // 2
+    assert found.share[0] < found.share[middle] > found.share[-1]
+    assert found.low[0]
+
+
+def test_more_correlation_is_less_support(rng):
+    outside = [supported(pair(rng, rho), 0).outside for rho in (0.0, 0.5, 0.8, 0.9, 0.99)]
+    assert outside == sorted(outside)
+
+
+def test_dependence_without_correlation_is_seen(rng):
+    angle = rng.uniform(0, 2 * np.pi, 500)
+    ring = np.column_stack([np.cos(angle), np.sin(angle), rng.normal(size=500)])
+    ring[:, :2] += 0.1 * rng.normal(size=(500, 2))
+    found = supported(ring, 0)
+    assert found.doubtful
+    assert abs(np.corrcoef(ring[:, 0], ring[:, 1])[0, 1]) < 0.1
+    assert not supported(ring, 2).doubtful
+
+
+def test_sum_of_many_features_is_seen_though_no_single_one_tells(rng):
+    X = rng.normal(size=(600, 21))
+    X[:, 0] = X[:, 1:].sum(axis=1) / np.sqrt(20) + 0.05 * X[:, 0]
+    found = supported(X, 0)
+    assert found.related == ()
+    assert found.correlation > 0.98
+    assert found.doubtful
+
+
+def test_scales_and_outliers_do_not_matter(rng):
+    X = pair(rng, 0.9)
+    stretched = np.column_stack([np.exp(3 * X[:, 0]), -1e6 * X[:, 1] ** 3, X[:, 2:]])
+    one = supported(X, 0)
+    ex = Explainer(lambda r: r[:, 0], stretched)
+    grid = np.exp(3 * Explainer(lambda r: r[:, 0], X).partial_dependence(0, grid=20).grid[0])
+    two = with_support(ex, ex.partial_dependence(0, grid=grid)).support
+    np.testing.assert_allclose(one.share, two.share, atol=0.03)
+
+
+def test_levels_that_occur_only_with_certain_values(rng):
+    x = rng.normal(size=500)
+    tied = pd.DataFrame({"x": x, "k": np.where(x > 0, "high", "low"), "z": rng.normal(size=500)})
+    free = tied.assign(k=rng.choice(["high", "low"], 500))
+    model = lambda f: (f["k"] == "high").to_numpy(float)  # noqa: E731
+    found = supported(tied, "k", model)
+    assert found.doubtful
+    np.testing.assert_allclose(found.share, 0.5, atol=0.1)
+    assert not supported(free, "k", model).doubtful
+
+
+def test_missing_point_and_dates(rng):
+    frame = pd.DataFrame({
+        "day": pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(300), "D"),
+        "x": np.where(rng.random(300) < 0.2, np.nan, rng.normal(size=300)),
+    })  # fmt: skip
+    model = lambda f: f["x"].fillna(0).to_numpy()  # noqa: E731
+    ex = Explainer(model, frame)
+    effect = with_support(ex, ex.partial_dependence("x", grid=10))
+    assert effect.support.share.shape == effect.grid[0].shape
+    assert not effect.support.doubtful
+    day = with_support(ex, ex.partial_dependence("day", grid=10)).support
+    assert not day.doubtful
+
+
+def test_a_grid_beyond_the_data_is_unsupported(rng):
+    ex = Explainer(lambda r: r[:, 0], pair(rng, 0.0))
+    share = with_support(ex, ex.partial_dependence(0, grid=[0.0, 50.0])).support.share
+    assert share[0] > 0.95
+    assert share[1] == 0.0
+
+
+def test_surfaces_lack_support_off_the_diagonal(rng):
+    ex = Explainer(lambda r: r[:, 0], pair(rng, 0.95))
+    effect = with_support(ex, ex.partial_dependence(0, 1, grid=7))
+    assert effect.support.share.shape == (7, 7)
+    assert effect.support.share[0, -1] == 0.0
+    assert effect.support.share[3, 3] > 0.9
+    assert effect.support.disagreement is None
+
+
+def test_disagreement_of_pd_and_ale(rng):
+    X = pair(rng, 0.97)
+    wild = lambda r: r[:, 0] + 20 * (np.abs(r[:, 0] - r[:, 1]) > 1.2) * r[:, 0]  # noqa: E731
+    found = supported(X, 0, wild)
+    assert found.disagreement[0] > 0.5
+    assert "trust ALE" in found.warning
+    calm = supported(X, 0, lambda r: r[:, 0] + r[:, 1])
+    assert calm.disagreement[0] < 0.05
+    assert "compare with ALE" in calm.warning
+
+
+def test_one_hot_group_is_named_as_it_was_asked(rng):
+    hot = np.eye(3)[rng.integers(0, 3, 200)]
+    frame = pd.DataFrame(np.column_stack([hot, rng.normal(size=200)]), columns=["k_a", "k_b", "k_c", "x"])
+    ex = Explainer(lambda f: f["k_a"].to_numpy(), frame)
+    group = {"k": ["k_a", "k_b", "k_c"]}
+    found = with_support(ex, ex.partial_dependence(group), features=[group]).support
+    assert found.outside < 0.02
+
+
+def test_travels_with_the_effect(rng, tmp_path):
+    ex = Explainer(lambda r: r[:, 0], pair(rng, 0.9))
+    effect = with_support(ex, ex.partial_dependence(0, grid=12))
+    effect.save(tmp_path / "effect.zip")
+    again = Effect.load(tmp_path / "effect.zip").support
+    np.testing.assert_array_equal(again.share, effect.support.share)
+    assert again.related == effect.support.related
+    assert again.warning == effect.support.warning
+
+
+def test_rows_without_weight_do_not_vouch(rng):
+    X = np.vstack([pair(rng, 0.97), rng.normal(size=(500, 4))])
+    weights = np.repeat([1.0, 0.0], 500)
+    ex = Explainer(lambda r: r[:, 0], X, weights=weights)
+    assert with_support(ex, ex.partial_dependence(0, grid=15)).support.doubtful
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.5, 0.8])
+def test_contingency_estimates_the_squared_correlation_of_normal_data(rho):
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=20_000)
+    y = rho * x + np.sqrt(1 - rho**2) * rng.normal(size=20_000)
+    groups = [np.digitize(v, np.quantile(v, np.arange(1, 8) / 8)) for v in (x, y)]
+    # Eight groups lose some of a strong dependence, never add to it.
+    assert rho**2 - 0.16 < contingency(*groups) < rho**2 + 0.01
