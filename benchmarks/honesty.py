@@ -213,7 +213,7 @@ def _hours(rng: np.random.Generator) -> Any:
 
 
 def _rides(X: Any) -> Any:
-    """Two peaks on working days, one hump on others."""
+    """Two peaks on working days, one hump on others; nearly as many rides a day on both."""
     hour, works = X["hour"].to_numpy(float), X["workingday"].to_numpy() == 1
     commute = 300 * np.exp(-((hour - 8) ** 2) / 3) + 350 * np.exp(-((hour - 18) ** 2) / 4)
     leisure = 320 * np.exp(-((hour - 14) ** 2) / 16)
@@ -389,7 +389,7 @@ def processes() -> list[Process]:
             "hours by working day",
             oracle(_rides, _hours),
             Truth({"hour": WAVE | ARCH, "temp": RISING, "wind": FLAT}, {"temp": "increasing"},
-                  hidden=frozenset(), unsure=frozenset({"hour", "workingday"}), pairs=(("hour", "workingday"),),
+                  hidden=frozenset({"workingday"}), unsure=frozenset({"hour", "workingday"}), pairs=(("hour", "workingday"),),
                   regions={"hour": {"workingday"}, "temp": none}),
         ),
         Process(
@@ -489,12 +489,8 @@ def _score_pairs(score: Score, ex: Any, found: Any, truth: Truth) -> None:
         for a, b in truth.pairs:
             score.must("partner", best[a] == str(b) and best[b] == str(a), f"{a}: {best[a]}, {b}: {best[b]}")
     elif not any(truth.regions.values()):
-        strong = [
-            p
-            for p, said in zip(found["partner"].tolist(), found.readings.values())
-            if p and said.heterogeneous
-        ]
-        score.must_not("interaction", bool(strong), f"partners {strong}")
+        named = [p for p in found["partner"].tolist() if p is not None]
+        score.must_not("interaction", bool(named), f"partners {named}")
 
 
 def run(chosen: list[Process], seeds: list[int], verbose: bool) -> Score:

@@ -190,12 +190,12 @@ def test_standard_error_of_levels_counts_shared_rows(rng):
     """Against the spread over many samples: neighbouring steps share the rows of the level between them."""
     curves, errors = [], []
     level = rng.choice(["a", "b", "c"], 80)
-    for _ in range(150):
+    for _ in range(60):
         frame = pd.DataFrame({"level": level, "x": rng.normal(size=80)})
         effect = Explainer(level_model, frame).ale("level", order="given")
         curves.append(effect.average[0])
         errors.append(effect.se[0])
-    np.testing.assert_allclose(np.mean(errors, axis=0), np.std(curves, axis=0), rtol=0.15)
+    np.testing.assert_allclose(np.mean(errors, axis=0), np.std(curves, axis=0), rtol=0.25)
 
 
 def plain_second_order(f, X, bins):

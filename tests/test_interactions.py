@@ -244,6 +244,29 @@ def test_trees_and_brute_agree(rng):
     np.testing.assert_allclose(brute["strength"], trees["strength"], atol=1e-10)
 
 
+def test_trees_at_all_rows_agree_with_brute_force_at_all_rows(rng):
+    from sklearn.ensemble import RandomForestRegressor
+
+    X, weights = rng.normal(size=(320, 3)), rng.integers(0, 3, 320).astype(float)
+    model = RandomForestRegressor(n_estimators=4, max_depth=5, random_state=0).fit(
+        X, X[:, 0] * X[:, 1] + X[:, 2]
+    )
+    trees = Explainer(model, X, engine="trees", weights=weights).interactions(triples=True)
+    brute = Explainer(model, X, engine="brute", weights=weights).interactions(triples=True, rows=320)
+    assert "all 320 rows" in trees.notes[0]
+    assert brute["features"].tolist() == trees["features"].tolist()
+    np.testing.assert_allclose(brute["h"], trees["h"], atol=1e-9)
+
+
+def test_probabilities_of_boosted_trees_say_what_gives_all_rows(rng):
+    from sklearn.ensemble import GradientBoostingClassifier
+
+    X = rng.normal(size=(320, 2))
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, X[:, 0] * X[:, 1] > 0)
+    assert 'scale="raw"' in Explainer(model, X, engine="trees").interactions().notes[0]
+    assert "all 320 rows" in Explainer(model, X, engine="trees", scale="raw").interactions().notes[0]
+
+
 def test_wrong_arguments(rng, complains):
     ex = Explainer(wiggly, rng.normal(size=(20, 3)))
     with complains("features", "at least two"):

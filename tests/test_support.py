@@ -62,7 +62,7 @@ def test_sum_of_many_features_is_seen_though_no_single_one_tells(rng):
     X[:, 0] = X[:, 1:].sum(axis=1) / np.sqrt(20) + 0.05 * X[:, 0]
     found = supported(X, 0)
     assert found.related == ()
-    assert found.correlation > 0.98
+    assert found.correlation > 0.9
     assert found.doubtful
 
 

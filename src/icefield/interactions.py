@@ -154,6 +154,7 @@ def interactions(
         for pair in combinations(triple, 2):
             rest = rest - surfaces[frozenset(f.label for f in pair)]
         table.add(triple, rest, joint, weights)
+    next(own, None)  # runs the engine's walk to its end, so that its threads go home now
     return table.result(explainer, found, "Interactions (Friedman's H)", why)
 
 

@@ -33,6 +33,7 @@ THRESHOLDS = {
     **SHAPE_THRESHOLDS,
     "flat": 0.07,  # an average moves less than this, in SD of the predictions: 0.5 % of their variance
     "sampling": 2.5,  # ... or less than so many standard errors, from how much the curves differ
+    "formless": 2.0,  # an irregular average must be so many times as strong to count
     "heterogeneous": 0.15,  # curves differ by this much, in SD of the predictions: 2 % of their variance
     "dominant": 0.50,  # ... and their differences make up this share of all the movement,
     "opposing": 0.15,  # ... or this share of them runs against the others
@@ -164,6 +165,8 @@ def _read_curve(effect: Effect, output: int) -> Reading:
         shape, direction = "levels", _direction_of_two(effect, grid, y)
     else:
         shape, direction, fields = _ordered_shape(effect, grid, y, weights)
+        if shape == "non-monotone" and strength < THRESHOLDS["formless"] * limit:
+            shape, direction = "flat", "none"
     differ = bundle.get("heterogeneity", 0.0)
     fields["measures"] = {"flat_limit": limit, **fields.get("measures", {})}
     missing = None

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 Float = NDArray[np.float64]
 
 THRESHOLDS = {
-    "turn": 0.15,  # a reversal counts when it gives back more than this share of the range
+    "turn": 0.15,  # a reversal counts when it gives back more than this share of the range ...
+    "forgiven": 0.30,  # ... or than this share, where a line or a step explains the curve all the same
     "linear": 0.90,  # share of the curve's variance a straight line explains ...
     "curvature": 0.025,  # ... and a cubic must not explain this much more
     "threshold": 0.90,  # share of the curve's variance a single step explains
@@ -64,17 +65,20 @@ def shape_of(x: Float, y: Float, weights: Float) -> Shape:
     gx, gy = _grouped(x, y, mixed)
     extent = float(gy.max() - gy.min()) or 1.0
     rise, fall = _largest_rise(gy) / extent, _largest_rise(-gy) / extent
-    tolerance = THRESHOLDS["turn"]
     direction = "increasing" if rise >= fall else "decreasing"
     reversal = min(rise, fall)
     name, turns_at = "monotone", None
-    if reversal > tolerance:
+    if reversal <= THRESHOLDS["forgiven"] and step >= THRESHOLDS["threshold"] and step > linear:
+        name = "threshold"
+    elif (
+        reversal <= THRESHOLDS["forgiven"]
+        and linear >= THRESHOLDS["linear"]
+        and cubic - linear <= THRESHOLDS["curvature"]
+    ):
+        name = "linear"
+    elif reversal > THRESHOLDS["turn"]:
         name, turns_at = _turning(gx, gy, extent)
         direction = "mixed"
-    elif step >= THRESHOLDS["threshold"] and step > linear:
-        name = "threshold"
-    elif linear >= THRESHOLDS["linear"] and cubic - linear <= THRESHOLDS["curvature"]:
-        name = "linear"
     return Shape(
         name,
         direction,

@@ -158,11 +158,10 @@ def _warning(reading: Reading, effect: Effect) -> str:
 def _next(name: Any, reading: Reading, effect: Effect, partner: tuple[Any, float] | None) -> str | None:
     if effect.support is not None and effect.support.doubtful and reading.shape != "flat":
         return f"ale({name!r})"
-    if partner is not None and reading.heterogeneous:
-        return f"partial_dependence({name!r}, {partner[0]!r}), regions({name!r})"
+    steps = [] if partner is None else [f"partial_dependence({name!r}, {partner[0]!r})"]
     if reading.heterogeneous:
-        return f"regions({name!r})"
-    return None
+        steps.append(f"regions({name!r})")
+    return ", ".join(steps) or None
 
 
 def _averages_only(effect: Effect) -> Effect:

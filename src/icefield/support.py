@@ -51,7 +51,7 @@ class Support:
     share : per grid point, the share of rows that still look like the data when moved there
     low : per grid point, whether that share is too small to trust the curve
     details : thresholds used and further numbers
-    outside : share of moved rows outside the data, over the whole grid weighted by the data
+    outside : share of moved rows outside the data, over the grid (three quarters weighted by the data)
     correlation : multiple correlation of the (first) feature with the other columns, 0 to 1
     related : the other columns most associated with it, with the association (0 to 1)
     disagreement : per output, distance of PD and ALE relative to the larger one's spread, or None
@@ -121,8 +121,8 @@ def support_of(
     share = _shares(found, features, [g[i] for g, i in zip(grid, at)], len(moved))
     share = _spread_out(share, at, grid, features)
     own = np.ones_like(share) if weight is None or weight.shape != share.shape else weight
-    # Half the data's weighting, half the grid's own: a curve is looked at everywhere.
-    own = 0.5 * own / max(own.sum(), 1e-300) + 0.5 / share.size
+    # Mostly the data's weighting; a quarter the grid's own, since a curve is looked at everywhere.
+    own = 0.75 * own / max(own.sum(), 1e-300) + 0.25 / share.size
     return Support(
         share=share,
         low=share < THRESHOLDS["low"],

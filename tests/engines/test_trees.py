@@ -102,9 +102,9 @@ def check_random_case(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     link = SOFTMAX if drawn.forest.n_outputs > 1 else SIGMOID
     if rng.random() < 0.5:
         link = IDENTITY
-    # Small blocks, and subtrees walked apart nowhere, somewhere or everywhere.
+    # Small blocks, and lists nowhere, somewhere or everywhere.
     monkeypatch.setattr(engine, "BLOCK", int(rng.choice([64, 128, 8192])))
-    monkeypatch.setattr(program, "FEW_ROWS", float(rng.choice([0.0, 16.0, 1e9])))
+    monkeypatch.setattr(program, "FEW_LEAVES", float(rng.choice([0.0, 0.4, 2.0])))
     weights = draw_weights(rng, rows)
     n_groups = int(rng.choice([0, 0, 1, 3]))
     codes = rng.integers(-1, n_groups, rows) if n_groups else None

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from icefield.columns import Column, column_of_array, object_array
 from icefield.distribution import Distribution, joint_of, marginal_of
 from icefield.effect import Effect
-from icefield.columns import Column, column_of_array, object_array
 from icefield.support import Support
 
 

@@ -8,7 +8,7 @@ and the layouts built in `icefield.engines.trees` guarantee them.
 `compiling`  the decorator and the bit intrinsics
 `packing`    rows -> codes -> one bit per row and condition
 `planning`   trees -> a linear program of mask operations
-`subtrees`   walks a subtree that few rows reach
+`lists`      walks a subtree that few rows of a block reach
 `counting`   runs a program over a block and counts rows
 `curves`     runs a program over a block and builds every row's curve
 `regions`    which grid points reach a leaf

@@ -11,8 +11,8 @@ import numpy as np
 
 from icefield.kernels.compiling import inlined, kernel, lowest
 from icefield.kernels.counting import POLL
+from icefield.kernels.lists import walk_lists
 from icefield.kernels.planning import SUBTREE
-from icefield.kernels.subtrees import LEAF, ROWS, WORD, WORDS, walk_subtree
 
 
 @inlined
@@ -28,7 +28,7 @@ def add_leaf(row, leaf, update_start, update_at, update_sign, leaf_output, leaf_
 
 
 @kernel(
-    "boolean(int32[:, ::1], uint64[:, ::1], uint64[:, ::1], int32[::1], int32[::1], int32[::1], int64[::1], int32[::1],"
+    "boolean(int32[:, ::1], uint64[:, ::1], uint64[:, ::1], int32[::1], int32[::1], int32[::1], int32[::1],"
     "int32[::1], int32[::1], int32[::1], int32[::1], int32[:, ::1], int32[:, ::1], uint8[::1], int64[::1],"
     "int32[::1], float64[::1], int32[::1], float64[:, ::1], float64[:, :, ::1], uint8[::1])"
 )
@@ -39,7 +39,6 @@ def add_leaves(
     entry_node,
     entry_start,
     entry_buffer,
-    subtree_sizes,
     node_condition,
     node_left,
     node_right,
@@ -58,13 +57,6 @@ def add_leaves(
 ):
     """Add every leaf to the differences of the rows that reach it; False when stopped."""
     words = buffers.shape[1]
-    depth, slots, leaves = subtree_sizes[0], subtree_sizes[1], subtree_sizes[2]
-    rows = np.empty(ROWS, np.int32)
-    state = np.empty(depth * slots * WORDS, np.uint64).reshape(depth, slots, WORDS)
-    tests = np.empty(depth * WORDS, np.uint64).reshape(depth, WORDS)
-    pending = np.empty(2 * depth * 5, np.int64).reshape(2 * depth, 5)
-    found = np.empty(leaves * slots * WORDS * 3, np.int32).reshape(leaves * slots * WORDS, 3)
-    found_mask = np.empty(leaves * slots * WORDS, np.uint64)
     for i in range(program.shape[0]):
         if (i & POLL) == 0 and stop[0] != 0:
             return False
@@ -110,21 +102,15 @@ def add_leaves(
                         )
             continue
 
-        word = np.int64(0)
-        while word < words:
-            arrived, word = walk_subtree(
-                source, word, entry_node, entry_start, entry_buffer, buffers, node_condition, node_left, node_right,
-                node_tag, condition_code, codes, set_table, rows, state, tests, pending, found, found_mask,
+        entries, leaves, arrived = walk_lists(
+            source, entry_node, entry_start, entry_buffer, buffers, node_condition, node_left, node_right,
+            node_tag, condition_code, codes, set_table,
+        )  # fmt: skip
+        for k in range(arrived):
+            add_leaf(
+                np.int64(entries[k]), np.int64(node_counter[leaves[k]]), update_start, update_at, update_sign,
+                leaf_output, leaf_value, differences,
             )  # fmt: skip
-            for k in range(arrived):
-                mask = found_mask[k]
-                while mask != 0:
-                    row = np.int64(rows[64 * found[k, WORD] + lowest(mask)])
-                    mask &= mask - np.uint64(1)
-                    add_leaf(
-                        row, np.int64(node_counter[found[k, LEAF]]), update_start, update_at, update_sign,
-                        leaf_output, leaf_value, differences,
-                    )  # fmt: skip
     return True
 
 

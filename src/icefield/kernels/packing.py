@@ -79,8 +79,7 @@ def encode(
                 continue
             at = start + bucket_start[v, bucket_of(x, low[v], scale[v], last)]
             for s in range(steps[v] - 1, -1, -1):
-                width = 1 << s
-                at += width if cuts[at + width - 1] < x else 0
+                at += np.int64(cuts[at + (1 << s) - 1] < x) << s
             code = at - start
             if exact[v] and (code >= count or cuts[at] != x):
                 code = count

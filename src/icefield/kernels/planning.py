@@ -13,7 +13,7 @@ other child what is left of the parent's, so half the counting is a subtraction 
 
 The program is int32 rows ``(source, condition, target, counter)``: condition is twice a row of
 bits plus 1 for "not" (-1: none), target a buffer (-1: none, `SUBTREE`: source is the number of a
-subtree that `kernels.subtrees` walks).
+subtree that `lists` walks).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ JOINT, SINGLES, PAIRS = 0, 1, 2
 SUBTREE = -2
 EITHER_WAY = -1  # the tag of a split whose rows all take both sides
 # How a slot's count is found.
-SAME, COUNTED, REST, ALL, UNUSED = range(5)
+SAME, COUNTED, REST, ALL, ALSO, UNUSED = range(6)
 # Positions in `sizes`.
 INSTRUCTIONS, ENTRIES, ENTRY_BUFFERS, SLOTS, COUNTERS, LEAVES, PATHS, BUFFERS = range(8)
 
@@ -250,7 +250,8 @@ def plan(
                         leaf_slot[n_leaves] = n_slots
                         for slot in range(slots):
                             slot_counter[n_slots + slot] = n_counters + slot
-                            slot_kind[n_slots + slot] = COUNTED
+                            slot_origin[n_slots + slot] = n_slots
+                            slot_kind[n_slots + slot] = COUNTED if slot == 0 else ALSO
                     else:
                         leaf_slot[n_leaves] = slot_at[d]
                 if below_entry and not scatter:

@@ -11,7 +11,7 @@ from icefield.plots.oneway import one_way_panel
 from icefield.plots.options import Options
 from icefield.plots.panels import Panel, Picture, with_shared_values
 from icefield.plots.series import Series, viewed
-from icefield.plots.text import name_text
+from icefield.plots.text import name_text, title_text
 from icefield.plots.twoway import chosen_kind, surface_scale, two_way_panel
 from icefield.plots.words import average_note, value_label
 
@@ -207,8 +207,8 @@ def _arranged(panels: Sequence[Panel], options: Options, share_y: bool = True) -
         size = (6.4 if count == 1 else SMALL[0] + 1.0, max(3.2, 1.3 + 0.27 * most))
     flipped = any(p.flip for p in panels)
     if options.title is not None and count == 1:
-        placed = (replace(placed[0], title=str(options.title)),)
-    title = str(options.title) if options.title is not None and count > 1 else ""
+        placed = (replace(placed[0], title=title_text(options.title)),)
+    title = title_text(options.title) if options.title is not None and count > 1 else ""
     return Picture(
         placed, columns, title=title, share_y=share and not flipped, share_x=share and flipped, panel_size=size
     )  # fmt: skip

@@ -331,15 +331,17 @@ def _labels(ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool, firs
     small = smaller(SETTINGS["axes.labelsize"])
     lines = 0
     beside = _beside(panel) if own else 0.0
+    header = any(getattr(m, "header", "") for m in panel.marks)
     if panel.note and own and not several and panel.z is None:
         words = wrapped(panel.note, max(24, int((width - beside) * 72 / (small * 0.57))))
         lines = words.count("\n") + 1
-        note = _Note("", (0, 1 + above), xycoords="axes fraction", xytext=(0, 6), textcoords="offset points",
+        lift = 6 + (1.3 * small if header else 0.0)
+        note = _Note("", (0, 1 + above), xycoords="axes fraction", xytext=(0, lift), textcoords="offset points",
                      ha="left", va="bottom", size=small, color=theme.muted, gid="icefield:note", clip_on=False)  # fmt: skip
         ax.add_artist(note)
         set_text(note, words)
     if panel.title:
-        title = ax.set_title("", loc="left", pad=9 + 1.4 * small * lines + above * height * 72)
+        title = ax.set_title("", loc="left", pad=9 + 1.4 * small * (lines + header) + above * height * 72)
         set_text(title, wrapped(panel.title, max(16, int(width * 72 / (smaller(SETTINGS["axes.titlesize"], 1.0) * 0.55)))))  # fmt: skip
 
 

@@ -36,7 +36,7 @@ from icefield.plots.plotly_theme import Theme, escaped, faded
 from icefield.plots.text import nice_ticks, number_text, shortened, value_text, wrapped
 
 LAYERS = 24  # traces into which many curves are dealt, so that crossing curves darken each other
-MANY_POINTS = 20_000  # beyond this the graphics card draws
+MANY_POINTS = 120_000  # beyond this the graphics card draws; below, it is slower to start than to do without
 DASH = "6px,3px"
 CONTOURS = 10
 

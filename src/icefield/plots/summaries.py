@@ -31,7 +31,7 @@ from icefield.plots.panels import (
     with_shared_values,
 )
 from icefield.plots.series import Series
-from icefield.plots.text import name_text
+from icefield.plots.text import name_text, title_text
 from icefield.plots.words import average_note, joined, quantity
 
 SHOWN = 20  # bars or matrix rows when the user did not say
@@ -59,10 +59,10 @@ def importance_picture(table: Any, value: str, options: Options) -> Picture:
         curves = [_shape(effects.get(name), output) for name in ranked]
         panels.append(_importance_panel(ranked, heights, ways, curves, value, title))
     if options.title is not None and len(panels) == 1:
-        panels = [replace(panels[0], title=str(options.title))]
+        panels = [replace(panels[0], title=title_text(options.title))]
     most = max((len(p.x.ticks) for p in panels), default=1)
     size = (6.4 if len(panels) == 1 else SMALL[0] + 1.6, max(2.6, 1.2 + 0.3 * most))
-    title = str(options.title) if options.title is not None and len(panels) > 1 else ""
+    title = title_text(options.title) if options.title is not None and len(panels) > 1 else ""
     return Picture(tuple(panels), columns=min(3, len(panels)), title=title, panel_size=size)
 
 
@@ -169,7 +169,7 @@ def interactions_picture(table: Any, value: str, output: Any, options: Options) 
     axis = Axis("", "category", -0.5, count - 0.5, ticks)
     # In slides of twenty features the numbers would be smaller than print.
     field = Field(edges, edges, lower, scale, values=count <= 10)
-    title = str(options.title) if options.title is not None else ""
+    title = title_text(options.title) if options.title is not None else ""
     whole = np.isfinite(np.diag(lower)).any()
     note = "diagonal: with all other features together" if whole else ""
     panel = Panel(x=axis, y=axis, marks=(field,), title=title, note=note, scale=scale)
@@ -230,7 +230,7 @@ def pd_ale_picture(pd: Effect, ale: Effect, options: Options) -> Picture:
         panels.append(replace(panel, y=replace(panel.y, label=label), title=title, note=note))
     placed = with_shared_values(tuple(panels)) if options.share_y else tuple(panels)
     if options.title is not None and len(placed) == 1:
-        placed = (replace(placed[0], title=str(options.title)),)
+        placed = (replace(placed[0], title=title_text(options.title)),)
     return Picture(
         placed,
         columns=min(3, len(placed)),
@@ -271,7 +271,7 @@ def regions_picture(whole: Effect, regions: Mapping[Any, Effect], options: Optio
         panels.append(replace(panel, title=f"{name_text(label, 80)} ({rows})", marks=_unnamed(panel)))
     placed = with_shared_values(tuple(panels)) if options.share_y else tuple(panels)
     columns = len(placed) if len(placed) <= 3 else 2 if len(placed) == 4 else 3
-    title = "" if options.title is None else str(options.title)
+    title = "" if options.title is None else title_text(options.title)
     return Picture(
         placed,
         columns,

@@ -20,6 +20,7 @@ from icefield.columns import is_missing_value
 MISSING = "missing"
 NAME_LIMIT = 60
 LEVEL_LIMIT = 40
+TITLE_LIMIT = 200
 
 # Marks that reorder the text around them, and would reorder the rest of a label with them.
 _REORDERING = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -49,6 +50,19 @@ def _drawable(character: str) -> str:
         code = ord(character)
         return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
     return character
+
+
+def title_text(title: Any) -> str:
+    """A heading the user wrote, whose line breaks are meant.
+
+    Examples
+    --------
+    >>> title_text("Bikes\\nby hour"), title_text(None)
+    ('Bikes\\nby hour', '')
+    """
+    if title is None:
+        return ""
+    return "\n".join(name_text(line, TITLE_LIMIT) if line.strip() else "" for line in str(title).split("\n"))
 
 
 def shortened(text: str, limit: int) -> str:
@@ -161,7 +175,7 @@ def nice_ticks(low: float, high: float, count: int = 6, whole: bool = False) -> 
         return [low]
     raw = (high - low) / count
     size = 10.0 ** np.floor(np.log10(raw))
-    step = float(size * next(m for m in (1, 2, 2.5, 5, 10) if m * size >= raw * 0.999))
+    step = float(size * next(m for m in (1, 2, 2.5, 5, 10) if m * size >= raw * 0.75))
     step = max(1.0, np.ceil(step)) if whole else step
     numbers = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1)
-    return [float(f"{n * step:.12g}") for n in numbers]
+    return [float(f"{n * step:.12g}") + 0.0 for n in numbers]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,18 +53,12 @@ class Counted:
                 group_of_column,
                 len(groups),
                 mode,
-                rows=self._usual_block,
                 asked=asked,
             )
-
-    @property
-    def _usual_block(self) -> int:
-        return min(self.rows.block, max(1, self.rows.sample.n_rows))
 
     def counts(self, program: Program) -> NDArray[np.int64]:
         """Whole weights of the rows in every slot, by segment."""
         batch, layout, rows = program.batch, program.layout, self.rows
-        subtree_sizes = program.subtree_sizes
         made: list[tuple[Workspace, NDArray[np.uint64], NDArray[np.int64]]] = []
         free: list[tuple[Workspace, NDArray[np.uint64], NDArray[np.int64]]] = []
 
@@ -78,7 +73,7 @@ class Counted:
             space.load(*block, here=buffers[0])
             finished = counting.count(
                 program.steps, space.bits, buffers, space.planes, space.segments, program.entry_node,
-                program.entry_start, program.entry_buffer, subtree_sizes, batch.node_condition, batch.node_left,
+                program.entry_start, program.entry_buffer, batch.node_condition, batch.node_left,
                 batch.node_right, program.node_tag, program.node_counter, layout.condition_code, space.codes,
                 layout.set_table, space.segment_of, space.weight_of, counters, self.crew.stop,
             )  # fmt: skip
@@ -149,21 +144,21 @@ class Family:
     groups: list[tuple[int, ...]] = field(default_factory=list)
     axes: list[EncodedAxis] = field(default_factory=list)
     questions: list[tuple[int, ...]] = field(default_factory=list)  # numbers of axes
+    _numbers: dict[Any, int] = field(default_factory=dict)
 
     def fits(self, columns: tuple[int, ...]) -> bool:
         """Whether a group is one of this family's, or apart from all of them."""
         return columns in self.groups or not any(set(columns) & set(g) for g in self.groups)
 
     def add(self, axes: Sequence[EncodedAxis]) -> None:
-        numbers = []
+        """Take in a question whose groups fit and do not overlap."""
         for axis in axes:
             if axis.columns not in self.groups:
                 self.groups.append(axis.columns)
-            same = [i for i, known in enumerate(self.axes) if known.key == axis.key]
-            if not same:
+            if axis.key not in self._numbers:
+                self._numbers[axis.key] = len(self.axes)
                 self.axes.append(axis)
-            numbers.append(same[0] if same else len(self.axes) - 1)
-        self.questions.append(tuple(numbers))
+        self.questions.append(tuple(self._numbers[axis.key] for axis in axes))
 
     def group_of(self, axis: int) -> int:
         return self.groups.index(self.axes[axis].columns)

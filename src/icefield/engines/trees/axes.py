@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ class EncodedAxis:
         back = np.argsort(self.order)[start:stop]
         return EncodedAxis.of_matrix(self.columns, self.matrix[back])
 
-    @property
+    @cached_property
     def key(self) -> tuple[tuple[int, ...], bytes]:
         """Equal for axes that move the same columns over the same values."""
         return self.columns, self.matrix[:, self.columns].tobytes() + self.order.tobytes()

@@ -23,7 +23,7 @@ from icefield.kernels import curves as kernels
 
 Float = NDArray[np.float64]
 Result = TypeVar("Result")
-TABLE_BYTES = 2**20  # differences of a block: about what a core's own cache holds
+TABLE_BYTES = 2**20
 MOST_ROWS = 4096
 
 
@@ -111,7 +111,7 @@ class Curves:
     def _part(self, trees: NDArray[np.intp]) -> _Part:
         batch = Batch.of(self.sums, trees)
         program = Program.of(
-            batch, self._group_of_column, len(self._groups), JOINT, rows=self.block, scatter=True
+            batch, self._group_of_column, len(self._groups), JOINT, scatter=True
         )
         leaves = program.leaf_node.size
         updates = (np.arange(leaves + 1), np.zeros(leaves, np.int32), np.ones(leaves))
@@ -125,7 +125,6 @@ class Curves:
     def _walk(self, rows: Rows, part: _Part) -> Callable[[tuple[int, int], Float], Float]:
         """A function that adds a part's trees to a block's differences."""
         program, batch, layout = part.program, part.program.batch, part.program.layout
-        subtree_sizes = program.subtree_sizes
         free: list[_Space] = []
 
         def walk(block: tuple[int, int], differences: Float) -> Float:
@@ -136,7 +135,7 @@ class Curves:
             space.packed.load(*block, here=space.buffers[0])
             finished = kernels.add_leaves(
                 program.steps, space.packed.bits, space.buffers, program.entry_node, program.entry_start,
-                program.entry_buffer, subtree_sizes, batch.node_condition, batch.node_left, batch.node_right,
+                program.entry_buffer, batch.node_condition, batch.node_left, batch.node_right,
                 program.node_tag, program.node_counter, layout.condition_code, space.packed.codes,
                 layout.set_table, *part.updates, part.leaf_output, part.leaf_value, differences,
                 self.crew.stop,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.engines import Answer, Moments, Question, Resources, Sample
+from icefield.engines import Answer, Axis, Moments, Question, Resources, Sample
 from icefield.engines.brute import check_fits, lane_quantiles
 from icefield.engines.pool import available_processors
 from icefield.engines.trees.averages import Counted, Family, family_averages, joint_averages
@@ -58,7 +58,7 @@ class TreesEngine:
             check_fits(question, sample.n_rows, len(self.selected), resources.memory)
         if sample.n_rows == 0:
             return [self._empty(question, sample) for question in questions]
-        encoded = [[EncodedAxis.of(self.model, sample.table, axis) for axis in q.axes] for q in questions]
+        encoded = self._encoded(questions, sample)
         work = sample.n_rows * self.sums.trees.size * len(questions)
         answers: list[Answer | None] = [None] * len(questions)
         with (
@@ -77,6 +77,18 @@ class TreesEngine:
                     answer.curves = self._kept(question, encoded[i], sample, resources, crew)
                 answers[i] = answer
         return [a for a in answers if a is not None]
+
+    def _encoded(self, questions: Sequence[Question], sample: Sample) -> list[list[EncodedAxis]]:
+        """The questions' axes, those that share their values encoded once."""
+        known: dict[Any, EncodedAxis] = {}
+
+        def encoded(axis: Axis) -> EncodedAxis:
+            key = (axis.columns, tuple(id(values) for values in axis.points.values()))
+            if key not in known:
+                known[key] = EncodedAxis.of(self.model, sample.table, axis)
+            return known[key]
+
+        return [[encoded(axis) for axis in question.axes] for question in questions]
 
     def _by_counts(self, question: Question) -> bool:
         return self.additive and not question.spread and not question.quantiles

@@ -16,6 +16,7 @@ from icefield.forest.form import ZERO_THRESHOLD, Forest
 from icefield.kernels import packing
 
 BUCKETS = 1024
+TRIMMED = (0.0, 0.005, 0.02, 0.05)  # shares of a column's cuts left to its end buckets, at either end
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Layout:
     member_start: NDArray[np.int64]
     members: NDArray[np.int32]
     condition_row: NDArray[np.int32]  # by the forest's condition: row of bits, -1: none
-    condition_code: NDArray[np.int32]  # by the forest's condition: column, then see `kernels.subtrees`
+    condition_code: NDArray[np.int32]  # by the forest's condition: column, then see `kernels.lists`
     set_table: NDArray[np.uint8]
 
     @property
@@ -139,9 +140,7 @@ def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) 
 
     row_condition = np.concatenate([np.zeros(0, np.intp), *row_conditions]).astype(np.intp)
     cut_count = np.array([c.size for c in cuts], np.int64)
-    low, scale = _bucket_range(cuts)
-    bucket_start = np.zeros((n, BUCKETS + 1), np.int32)
-    packing.fill_buckets(np.concatenate([np.zeros(0), *cuts]), _starts(cut_count), low, scale, bucket_start)
+    low, scale, bucket_start = _buckets(cuts, cut_count)
     most = np.diff(bucket_start, axis=1).max(axis=1, initial=0)
     steps = np.array([int(m).bit_length() for m in most], np.int32)
     # The search may look past a column's last cut: NaN there is below nothing.
@@ -178,14 +177,43 @@ def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
-def _bucket_range(cuts: list[NDArray[np.float64]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Where each column's buckets begin, and buckets per unit (0: one bucket for everything)."""
+def _buckets(
+    cuts: list[NDArray[np.float64]], counts: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]:
+    """Where each column's buckets begin, buckets per unit, and how many cuts lie below each.
+
+    A few far cuts would leave nearly all others in one bucket. So the range is tried with more
+    and more of the outermost cuts left to the end buckets, and what makes the fullest bucket
+    smallest is kept.
+    """
+    flat, starts = np.concatenate([np.zeros(0), *cuts]), _starts(counts)
+    best_low, best_scale = np.zeros(len(cuts)), np.zeros(len(cuts))
+    best_start = np.zeros((len(cuts), BUCKETS + 1), np.int32)
+    fullest = np.full(len(cuts), np.iinfo(np.int64).max)
+    for trimmed in TRIMMED:
+        low, scale = _bucket_range(cuts, trimmed)
+        bucket_start = np.empty_like(best_start)
+        packing.fill_buckets(flat, starts, low, scale, bucket_start)
+        most = np.diff(bucket_start, axis=1).max(axis=1, initial=0)
+        better = most < fullest
+        fullest[better] = most[better]
+        best_low[better], best_scale[better] = low[better], scale[better]
+        best_start[better] = bucket_start[better]
+    return best_low, best_scale, best_start
+
+
+def _bucket_range(
+    cuts: list[NDArray[np.float64]], trimmed: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Begin and buckets per unit for the finite cuts less a share at either end (0: one bucket)."""
     low, scale = np.zeros(len(cuts)), np.zeros(len(cuts))
     for v, column_cuts in enumerate(cuts):
         finite = column_cuts[np.isfinite(column_cuts)]
-        if finite.size > 1:
-            low[v] = finite[0]
+        skipped = int(np.ceil(trimmed * finite.size))
+        inner = finite[skipped : finite.size - skipped]
+        if inner.size > 1:
+            low[v] = inner[0]
             with np.errstate(over="ignore"):
-                width = finite[-1] - finite[0]
+                width = inner[-1] - inner[0]
                 scale[v] = BUCKETS / width if np.isfinite(width) and np.isfinite(BUCKETS / width) else 0.0
     return low, scale

@@ -20,8 +20,8 @@ from icefield.kernels.planning import JOINT, PAIRS, SINGLES
 
 __all__ = ["JOINT", "PAIRS", "SINGLES", "Batch", "Program", "TreeSums", "batches"]
 
-# A subtree that can expect fewer rows of a block than this has them packed anew.
-FEW_ROWS = 16
+# A subtree with a smaller share of its tree's leaves is walked with lists of rows: few arrive there.
+FEW_LEAVES = 1 / 256
 LEFT_OUT = -2  # the output of trees that add to none of those wanted
 
 
@@ -152,17 +152,6 @@ class Program:
     n_buffers: int
 
     @property
-    def subtree_sizes(self) -> NDArray[np.int64]:
-        """Depth, slots and leaves to make room for in a subtree walked apart."""
-        if not self.entry_node.size:
-            return np.ones(3, np.int64)
-        batch = self.batch
-        slots = 2 + min(self.n_groups, batch.max_depth)
-        return np.array(
-            [batch.max_depth + 2, slots, int(batch.leaves_below[self.entry_node].max())], np.int64
-        )
-
-    @property
     def leaf_value(self) -> NDArray[np.float64]:
         return self.batch.node_value[self.leaf_node]
 
@@ -178,15 +167,14 @@ class Program:
         n_groups: int,
         mode: int,
         *,
-        rows: int,
         scatter: bool = False,
         asked: NDArray[np.uint8] | None = None,
     ) -> Program:
-        """Plan the walk of a batch over blocks of so many rows."""
+        """Plan the walk of a batch."""
         forest = batch.forest
         group_of_condition = group_of_column[forest.condition_column].astype(np.int32)
         is_split = batch.node_left >= 0
-        apart = is_split & (batch.leaves_below * float(rows) < FEW_ROWS * batch.tree_leaves.astype(float))
+        apart = is_split & (batch.leaves_below < FEW_LEAVES * batch.tree_leaves)
         if mode == PAIRS:
             apart[:] = False
         packed = np.zeros(forest.condition_column.size, bool)
@@ -245,8 +233,8 @@ def batches(
     forest, trees = sums.forest, sums.trees
     ends = np.append(forest.tree_root[1:], forest.node_left.size)
     nodes = (ends - forest.tree_root)[trees].astype(np.int64)
-    # A path of a balanced tree crosses about this many groups; leaning trees cross all.
-    crossed = np.minimum(n_groups, 2 * np.log2(nodes + 1))
+    # What a path of a balanced tree can cross; in leaning trees the others cross fewer.
+    crossed = np.minimum(n_groups, np.log2(nodes + 1))
     slots = {JOINT: np.ones(trees.size), SINGLES: 1 + crossed, PAIRS: 1 + crossed * (crossed + 1) / 2}[mode]
     counters = nodes * slots * 8 * segments * (threads + 2)
     tables = nodes * (80 + 30 * slots + 8 * crossed)

@@ -58,7 +58,7 @@ def training_average(
     differences = np.zeros((forest.n_outputs, int(np.prod(sizes))))
     for trees in batches(sums, len(axes), JOINT, words=1, threads=1, segments=1, memory=memory):
         batch = Batch.of(sums, trees)
-        program = Program.of(batch, group_of_column, len(axes), JOINT, rows=1, scatter=True)
+        program = Program.of(batch, group_of_column, len(axes), JOINT, scatter=True)
         share = _leaf_shares(batch, program.group_of_condition)[program.leaf_node]
         families.add_joint(
             *find_updates(program, encoded), share, program.leaf_output, program.leaf_value, differences

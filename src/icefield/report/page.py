@@ -1,0 +1,114 @@
+"""From the report's dict to one HTML file that opens offline and trusts nothing it was given.
+
+Names and values from the data reach the page in two ways only: through a template that escapes
+everything, and through one block of JSON that the browser never reads as code. The content security
+policy names the page's own scripts by hash, so nothing else can run and nothing can be fetched.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+HERE = Path(__file__).parent
+JS_CHOICES = ("inline", "cdn")
+CDN = "https://cdn.plot.ly"
+
+# What would end a script block or a line of script; JSON reads the escapes as the same characters.
+_ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+def page_html(report: dict[str, Any], js: str = "inline") -> str:
+    """The whole page.
+
+    Parameters
+    ----------
+    report : what `icefield.report.build` gives
+    js : ``"inline"`` or ``"cdn"``
+    """
+    own = _text("report.js")
+    library = _library(js)
+    environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined,
+                              trim_blocks=True, lstrip_blocks=True)  # fmt: skip
+    return environment.get_template("template.html").render(
+        report=report,
+        policy=_policy(own, library),
+        style=Markup(_text("report.css")),
+        script=Markup(own),
+        library=library,
+        payload=Markup(payload_json(_drawn(report))),
+    )
+
+
+def payload_json(value: Any) -> str:
+    """JSON that is safe inside a script element.
+
+    Examples
+    --------
+    >>> payload_json({"name": "</script>"})
+    '{"name":"\\\\u003c/script\\\\u003e"}'
+    """
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    for character, escape in _ESCAPES.items():
+        text = text.replace(character, escape)
+    return text
+
+
+def _drawn(report: dict[str, Any]) -> dict[str, Any]:
+    """The part of the report the script draws; the rest is in the page already."""
+    cards = [
+        {**card["panel"], "readings": card["readings"], "strengths": card["strengths"], "best": card["best"]}
+        for card in report["features"]
+    ]
+    return {
+        "what": report["what"],
+        "outputs": report["outputs"],
+        "groups": report["groups"],
+        "by": report["by"],
+        "features": cards,
+        "matrix": report["matrix"],
+        "surfaces": report["surfaces"],
+        "regions": [region["panel"] for region in report["regions"]],
+    }
+
+
+def _library(js: str) -> dict[str, Any]:
+    """plotly.js itself, or where it is; either way only this exact text may run."""
+    from plotly.offline import get_plotlyjs, get_plotlyjs_version
+
+    text = get_plotlyjs().replace("\r\n", "\n")
+    if js == "inline":
+        return {"text": Markup(text), "hash": _hash(text), "address": None}
+    return {"text": None, "hash": _hash(text), "address": f"{CDN}/plotly-{get_plotlyjs_version()}.min.js"}
+
+
+def _policy(own: str, library: dict[str, Any]) -> str:
+    scripts = [f"'{_hash(own)}'"]
+    # A hash covers a fetched script in newer browsers only; older ones go by its address.
+    scripts.append(library["address"] or f"'{library['hash']}'")
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src {' '.join(scripts)}",
+            "style-src 'unsafe-inline'",
+            "img-src data: blob:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()
+
+
+@cache
+def _text(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")

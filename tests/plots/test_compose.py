@@ -1,0 +1,146 @@
+"""Groups, outputs and models: what shares a panel and what stands side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import effect_builders as build
+import numpy as np
+from artists import drawn, legend_texts, one
+
+from icefield.plots import plot_comparison, plot_many
+
+CLASSES = ("setosa", "versicolor", "virginica")
+
+
+def test_groups_are_overlaid_with_a_legend():
+    effect = build.grouped()
+    ax = effect.plot()
+    for line, group in zip(drawn(ax, "line"), effect.groups.values(), strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), group.average[0])
+    assert legend_texts(ax) == ["female", "male"]
+    assert ax.get_legend().get_title().get_text() == "sex"
+    colours = [line.get_color() for line in drawn(ax, "line")]
+    assert len(set(colours)) == 2
+    assert len(drawn(ax, "histogram")) > 0
+
+
+def test_groups_side_by_side_share_their_axis():
+    effect = build.grouped()
+    figure = effect.plot(layout="side")
+    first, second = figure.axes
+    assert [first.get_title(loc="left"), second.get_title(loc="left")] == ["sex = female", "sex = male"]
+    assert first.get_ylim() == second.get_ylim()
+    assert second.get_ylabel() == ""
+    apart = effect.plot(layout="side", share_y=False)
+    assert apart.axes[0].get_ylim() != apart.axes[1].get_ylim()
+
+
+def test_outputs_are_overlaid_and_the_axis_names_none_of_them():
+    effect = build.numeric(outputs=CLASSES)
+    ax = effect.plot()
+    assert legend_texts(ax) == list(CLASSES)
+    assert ax.get_ylabel() == "probability"
+    chosen = effect.plot(outputs="virginica")
+    assert chosen.get_ylabel() == "probability of virginica"
+    np.testing.assert_array_equal(one(chosen, "line").get_ydata(), effect.average[2])
+
+
+def test_outputs_with_groups_stand_side_by_side_with_groups_overlaid():
+    figure = build.grouped(outputs=CLASSES).plot()
+    assert [a.get_title(loc="left") for a in figure.axes] == list(CLASSES)
+    assert all(len(drawn(a, "line")) == 2 for a in figure.axes)
+    assert legend_texts(figure) == ["female", "male"]
+
+
+def test_curves_of_several_outputs_are_not_piled_up():
+    figure = build.ice(n=20, outputs=CLASSES).plot()
+    assert len(figure.axes) == 3
+    assert len({a.get_ylim() for a in figure.axes}) == 1
+
+
+def test_surfaces_side_by_side_share_their_colours():
+    effect = build.surface(outputs=("a", "b"), points=(6, 5))
+    figure = effect.plot(kind="heatmap", mask=None)
+    meshes = [one(a, "cells") for a in figure.axes]
+    assert {(m.norm.vmin, m.norm.vmax) for m in meshes} == {(effect.average.min(), effect.average.max())}
+    bars = [c for a in figure.axes for c in a.child_axes]
+    assert len(bars) == 1
+    assert bars[0].get_ylabel() == "probability"
+
+
+def test_more_than_two_bands_would_hide_each_other():
+    assert len(drawn(build.grouped(labels=("a", "b")).plot(), "band")) == 2
+    assert drawn(build.grouped(labels=tuple("abcd")).plot(), "band") == []
+    assert len(drawn(build.grouped(labels=tuple("abcd")).plot(spread="std"), "band")) == 4
+
+
+def test_more_groups_than_colours_are_told_apart_by_dashes():
+    ax = build.grouped(labels=[f"g{i}" for i in range(10)]).plot()
+    looks = {(line.get_color(), line.is_dashed()) for line in drawn(ax, "line")}
+    assert len(looks) == 10
+
+
+def test_groups_with_other_levels_share_one_axis():
+    whole = build.categorical(levels=("a", "b", "c"))
+    part = build.categorical(levels=("c", "a"))
+    ax = replace(whole, groups={"g": part, "h": whole}, by="by").plot()
+    first, second = drawn(ax, "dots")
+    assert np.round(first.get_offsets()[:, 0]).tolist() == [0, 2]
+    np.testing.assert_array_equal(first.get_offsets()[:, 1], part.average[0][[1, 0]])
+    assert len(second.get_offsets()) == 3
+
+
+# --- small multiples -------------------------------------------------------------------------------
+
+
+def test_small_multiples_share_one_axis_and_keep_the_order():
+    effects = {name: build.numeric(name=name, seed=i) for i, name in enumerate(("age", "fare", "parents"))}
+    effects["class"] = build.categorical()
+    figure = plot_many(effects)
+    assert [a.get_xlabel() for a in figure.axes] == ["age", "fare", "parents", "class"]
+    assert len({a.get_ylim() for a in figure.axes}) == 1
+    assert figure.axes[0].get_ylabel() == "probability of survived"
+    assert figure.axes[1].get_ylabel() == ""
+    assert figure.get_suptitle() == "average over 300 rows"
+    spans = [e.average.max() + e.std.max() for e in effects.values()]
+    assert figure.axes[0].get_ylim()[1] >= max(spans) - 0.05
+
+
+def test_small_multiples_of_groups_have_one_legend():
+    figure = plot_many([build.grouped(name="age"), build.grouped(name="fare")], title="Titanic")
+    assert len(figure.legends) == 1
+    assert legend_texts(figure) == ["female", "male"]
+    assert figure.get_suptitle() == "Titanic"
+
+
+def test_small_multiples_are_drawn_centred():
+    effects = [build.ice(n=10, name="age"), build.ice(n=10, name="fare")]
+    figure = plot_many(effects, center=True)
+    np.testing.assert_allclose(one(figure.axes[0], "line").get_ydata()[0], 0, atol=1e-12)
+
+
+def test_nothing_to_draw(complains):
+    with complains("features", "nothing to draw"):
+        plot_many([])
+
+
+# --- models ----------------------------------------------------------------------------------------
+
+
+def test_models_on_their_own_grids_share_one_panel():
+    first, second = build.numeric(points=20), build.numeric(points=31, seed=4)
+    ax = plot_comparison({"forest": first, "boosting": second})
+    one_line, other = drawn(ax, "line")
+    np.testing.assert_array_equal(one_line.get_xdata(), first.grid[0])
+    np.testing.assert_array_equal(other.get_xdata(), second.grid[0])
+    assert legend_texts(ax) == ["forest", "boosting"]
+    assert ax.get_xlim()[0] < min(first.grid[0][0], second.grid[0][0])
+    assert ax.get_xlim()[1] > max(first.grid[0][-1], second.grid[0][-1])
+
+
+def test_models_side_by_side_and_their_surfaces():
+    figure = plot_comparison({"a": build.numeric(), "b": build.numeric(seed=2)}, layout="side")
+    assert [a.get_title(loc="left") for a in figure.axes] == ["a", "b"]
+    figure = plot_comparison({"a": build.surface(), "b": build.surface(seed=1)})
+    assert [a.get_title(loc="left") for a in figure.axes] == ["a", "b"]
