@@ -11,13 +11,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
+import xgboost as xgb
 from fitted_models import CASES, LEVELS, Fitted
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier, RandomForestRegressor
 
 from icefield import Effect, Explainer, Grid
 from icefield.columns import is_missing_value
+from icefield.engines import Axis, Question, Sample
+from icefield.errors import EngineError
 
 PROBABILITIES = (0.13, 0.5, 0.77)
 TINY = (0.0, -0.0, 5e-324, -5e-324, 1e-36, -1e-36, 1e-35, 2e-35, -2e-35)
@@ -175,3 +180,198 @@ def test_trees_give_what_brute_force_gives(name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_trees_give_what_brute_force_gives_on_many_more(name: str, seed: int) -> None:
     check(name, seed)
+
+
+# --- Grid("thresholds"): the whole step function ---------------------------------------------------
+
+
+NUMBERED = ("HistGradientBoostingClassifier categories by number", "LightGBM category numbers")
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if not n.startswith("Pipeline") and n not in NUMBERED])
+def test_the_models_own_thresholds_give_the_whole_step_function(name: str) -> None:
+    """Every point speaks for all values after the point before it."""
+    found = fitted(name, 0)
+    both = Both.of(found, scale="raw" if found.raw else "response")
+    for feature in columns(both.trees):
+        if both.trees.table.column(feature).kind == "categorical":
+            continue
+        steps = both.trees.partial_dependence(
+            feature, grid=Grid("thresholds", missing="hide"), spread=False
+        )
+        points, heights = steps.grid[0], steps.average
+        middles = points[:-1] + (points[1:] - points[:-1]) / 2
+        spoken_for = {
+            "at the points": (points, heights),
+            "just after": (np.nextafter(points[:-1], np.inf), heights[:, 1:]),
+            "midway": (np.where(middles > points[:-1], middles, points[1:]), heights[:, 1:]),
+            "before the first": (points[:1] - 1e3, heights[:, :1]),
+            "after the last": (points[-1:] + 1e3, heights[:, -1:]),
+        }
+        for where, (values, expected) in spoken_for.items():
+            if len(values):
+                asked = both.brute.partial_dependence(feature, grid=values.tolist(), spread=False)
+                _close(asked.average, expected, both.allowed, f"{feature} {where}")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+def test_thresholds_of_narrow_and_whole_columns(dtype: str) -> None:
+    draw = np.random.default_rng(3)
+    X = pd.DataFrame({"a": draw.normal(size=200) * 9, "b": draw.normal(size=200) * 9}).astype(dtype)
+    model = RandomForestRegressor(n_estimators=5, max_depth=4, random_state=0).fit(X, X["a"] * X["b"])
+    trees, brute = (Explainer(model, X, engine=engine) for engine in ("trees", "brute"))
+    steps = trees.partial_dependence("a", grid=Grid("thresholds"), spread=False)
+    points = steps.grid[0]
+    assert points.dtype == dtype
+    if dtype == "int64":
+        every = np.arange(points[0] - 3, points[-1] + 3)
+    else:
+        every = np.concatenate([points, np.nextafter(points, np.float32(np.inf)), points[:1] - 5])
+    heights = steps.average[:, np.minimum(np.searchsorted(points, every), len(points) - 1)]
+    asked = brute.partial_dependence("a", grid=every.tolist(), spread=False).average
+    assert np.allclose(asked, heights, rtol=0, atol=1e-12)
+
+
+def test_a_transformed_column_has_no_thresholds_of_its_own() -> None:
+    found = fitted("Pipeline one-hot forest", 0)
+    explainer = Explainer(found.model, found.X, engine="trees", target="all")
+    with pytest.raises(EngineError, match="transformed"):
+        explainer.partial_dependence("x", grid=Grid("thresholds"))
+    # no split looks at the constant column
+    assert explainer.partial_dependence("k", grid=Grid("thresholds")).grid[0].tolist() == [2.5]
+
+
+def test_categories_have_no_thresholds() -> None:
+    found = fitted("HistGradientBoostingClassifier categories by number", 0)
+    explainer = Explainer(found.model, found.X, engine="trees", target="all")
+    with pytest.raises(EngineError, match="categories"):
+        explainer.partial_dependence("c", grid=Grid("thresholds"))
+
+
+# --- one-hot groups --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "bool"])
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: RandomForestClassifier(n_estimators=4, max_depth=5, random_state=0),
+        lambda: HistGradientBoostingRegressor(max_iter=5, min_samples_leaf=5),
+        lambda: lgb.LGBMRegressor(n_estimators=5, min_child_samples=4, verbose=-1, n_jobs=1),
+        lambda: xgb.XGBRegressor(n_estimators=5, max_depth=4, n_jobs=1),
+    ],
+    ids=["forest", "hist", "lightgbm", "xgboost"],
+)
+def test_one_hot_groups_move_together(build: Any, dtype: str) -> None:
+    draw = np.random.default_rng(5)
+    code = draw.integers(0, 4, 200)  # 3: none of the three
+    X = pd.DataFrame({"x": draw.normal(size=200), "y": draw.normal(size=200)})
+    for i, level in enumerate("abc"):
+        X[f"kind_{level}"] = (code == i).astype(dtype)
+    model = build()
+    answer = np.round(X["x"] * (code == 1) + code * 2 + X["y"] * (code == 3))
+    model.fit(X, answer % 3 if "Classifier" in type(model).__name__ else answer)
+    group = {"kind": ["kind_a", "kind_b", "kind_c"]}
+    tolerance = 1e-5 if isinstance(model, xgb.XGBRegressor) else 1e-12
+    found = Fitted(model, X[:60], tolerance=tolerance, target="all")
+    both = Both.of(found, weights=draw.random(60))
+    effect = both.same(lambda ex: ex.partial_dependence(group, quantiles=PROBABILITIES), "group")
+    assert effect.grid[0].tolist() == ["a", "b", "c", "(none)"]
+    assert np.ptp(effect.average) > 0.1
+    both.same(lambda ex: ex.partial_dependence(group, grid=["c", "a", "c"], spread=False), "given levels")
+    both.same(lambda ex: ex.partial_dependence("x", group, grid={"x": 7}), "by a number")
+    both.same(lambda ex: ex.ice(group, "y", rows=5, grid={"y": 3}), "curves")
+    for order in (1, 2):
+        ours, theirs = (ex.effects([group, "x", "y"], order=order) for ex in (both.trees, both.brute))
+        for key in theirs:
+            assert_same(ours[key], theirs[key], both.allowed, str(key))
+
+
+# --- determinism -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def many() -> tuple[Any, pd.DataFrame]:
+    draw = np.random.default_rng(8)
+    X = pd.DataFrame(draw.normal(size=(20_000, 4)), columns=list("abcd"))
+    X.loc[::7, "b"] = np.nan
+    y = X["a"] * X["c"] + X["b"].fillna(1) > 0.5
+    return lgb.LGBMClassifier(n_estimators=8, num_leaves=9, verbose=-1, n_jobs=1).fit(X[:500], y[:500]), X
+
+
+def everything(explainer: Explainer) -> list[Effect]:
+    return [
+        explainer.partial_dependence("a"),
+        explainer.partial_dependence("b", grid=5, quantiles=PROBABILITIES),
+        explainer.partial_dependence("a", "c", grid=6),
+        explainer.partial_dependence("a", "b", "c", grid=3),
+        explainer.ice("d", grid=4, rows=50),
+        *explainer.effects(grid=9).values(),
+        *explainer.effects(order=2, grid=4).values(),
+    ]
+
+
+def assert_identical(one: Effect, other: Effect) -> None:
+    for field in ("average", "std", "se", "individual", "weight"):
+        a, b = getattr(one, field), getattr(other, field)
+        assert (a is None) == (b is None), field
+        assert a is None or a.tobytes() == b.tobytes(), field
+    for q, values in (one.quantiles or {}).items():
+        assert values.tobytes() == other.quantiles[q].tobytes()
+    assert list(one.groups) == list(other.groups)
+    for label, group in one.groups.items():
+        assert_identical(group, other.groups[label])
+
+
+@pytest.mark.parametrize("scale", ["raw", "response"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_threads_change_no_bit(many: Any, scale: str, weighted: bool) -> None:
+    model, X = many
+    draw = np.random.default_rng(9)
+    options = {"by": draw.integers(0, 3, len(X)), "scale": scale, "engine": "trees"}
+    if weighted:
+        options["weights"] = draw.exponential(size=len(X))
+    one, *others = ([*everything(Explainer(model, X, threads=n, **options))] for n in (1, 2, 8))
+    for other in others:
+        assert len(other) == len(one)
+        for a, b in zip(one, other):
+            assert_identical(a, b)
+
+
+def test_counted_averages_do_not_depend_on_the_order_of_rows(many: Any) -> None:
+    model, X = many
+    shuffled = X.sample(frac=1.0, random_state=3).reset_index(drop=True)
+    first, second = (Explainer(model, frame, engine="trees", scale="raw") for frame in (X, shuffled))
+    for order in (1, 2):
+        one, other = (ex.effects(order=order, grid=7) for ex in (first, second))
+        for key in one:
+            assert one[key].average.tobytes() == other[key].average.tobytes()
+    one, other = (ex.partial_dependence(*"abc", grid=[[0.0, 1.0]] * 3) for ex in (first, second))
+    assert one.average.tobytes() == other.average.tobytes()
+
+
+def test_parts_of_the_rows_merge_to_the_whole(many: Any) -> None:
+    """Counts of parts add up; what is merged from floats agrees to rounding."""
+    model, X = many
+    X = X[:3000]
+    draw = np.random.default_rng(10)
+    for scale, allowed in (("raw", 1e-14), ("response", 1e-13)):
+        whole = Explainer(model, X, engine="trees", scale=scale)
+        axis = Axis("a", {"a": np.linspace(-2, 2, 12)})
+        pair = (axis, Axis("b", {"b": np.array([0.0, 1.0, np.nan])}))
+        questions = [Question((axis,), spread=False), Question(pair, spread=False), Question((axis,), spread=True)]
+        expected = whole.plan.engine.answer(questions, Sample(whole.table), whole.resources)
+        place = draw.integers(0, 5, len(X))
+        place[place == 3] = 2  # one part is empty
+        parts = [
+            whole.plan.engine.answer(questions, Sample(whole.table.take(np.flatnonzero(place == p))), whole.resources)
+            for p in range(5)
+        ]
+        for number, answer in enumerate(expected):
+            merged = parts[0][number].total
+            for part in parts[1:]:
+                merged = merged.merge(part[number].total)
+            assert merged.count == answer.total.count == len(X)
+            assert np.allclose(merged.mean, answer.total.mean, rtol=0, atol=allowed)
+            if questions[number].spread:
+                assert np.allclose(merged.std, answer.total.std, rtol=0, atol=allowed)

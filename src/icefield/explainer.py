@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -307,6 +308,17 @@ class Explainer:
         from icefield.summary import summary
 
         return summary(self, features, **options)
+
+    def report(self, path: str | Path, **options: Any) -> Path:
+        """Write one offline, interactive HTML file about the model; see `icefield.report.write_report`.
+
+        Examples
+        --------
+        >>> ex.report("report.html")  # doctest: +SKIP
+        """
+        from icefield.report import write_report
+
+        return write_report(self, path, **options)
 
     # --- the recipe ----------------------------------------------------------------------------
 

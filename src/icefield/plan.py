@@ -71,12 +71,12 @@ def read_trees(model: Model, table: Table) -> tuple[TreeModel | None, str]:
     from icefield.forest import CannotRead, read, self_check
 
     rows = table.select(model.columns)
+    every_output = replace(model, selected=tuple(range(len(model.all_outputs))))
     try:
         trees = read(model.native, rows)
-    except CannotRead as reason:
+        difference = self_check(trees, rows, every_output.predict, scale=_tree_scale(model))
+    except CannotRead as reason:  # of the model, or of values among the checked rows
         return None, str(reason)
-    every_output = replace(model, selected=tuple(range(len(model.all_outputs))))
-    difference = self_check(trees, rows, every_output.predict, scale=_tree_scale(model))
     if difference is None:
         return trees, ""
     # A reader that is wrong must be heard of, even where the curves stay right.

@@ -154,6 +154,8 @@ def _read_curve(effect: Effect, output: int) -> Reading:
     grid, y, weights = grid[known], y[known], _normalised(weights[known])
     unit = output_unit(effect, output)
     strength = float(deviation(y, weights)) / unit
+    if strength < 1e-12 * (1.0 + float(np.abs(y).max()) / unit):
+        strength = 0.0  # equal numbers averaged in another order
     fields: dict[str, Any] = {}
     bundle = _bundle(effect, output, shown, known, weights, unit)
     # An average of curves that differ is itself uncertain: a shape within its error is no shape.

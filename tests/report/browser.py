@@ -68,7 +68,7 @@ class Browser:
         self.problems.clear()
         self.requests.clear()
         self._ask("Page.navigate", page=True, url=path.resolve().as_uri())
-        self.wait("document.documentElement.dataset.ready === 'yes'")
+        self.wait("document.documentElement?.dataset.ready === 'yes'")
 
     def run(self, code: str) -> Any:
         """Evaluate an expression in the page (as a debugger: the page's policy does not apply)."""

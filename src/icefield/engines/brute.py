@@ -34,6 +34,7 @@ Float = NDArray[np.float64]
 ROWS_PER_CALL = 16_384  # enough to drown a call's fixed cost, small enough to stay near the cache
 FIRST_ROWS = 64  # predictions of the first call, which shows how slow the model is
 SECONDS_PER_CALL = 0.5  # so that Ctrl-C is answered within a second
+CALLS_PER_WORKER = 8
 COPIES = 4  # a repeated block, the model's own copy of it, its validation and its output
 
 
@@ -114,8 +115,8 @@ class _Work:
     def _calls(self, low: int, high: int) -> Iterator[_Call]:
         """Calls for the grid points from `low` to `high`, block by block, as large as the pace allows."""
         n_rows, blocks = self.sample.n_rows, -(-self.sample.n_rows // self.block_rows)
-        # A few blocks are cut so that every worker has two calls; many blocks do that by themselves.
-        shares = max(1, -(-2 * self.pool.workers // blocks)) if self.pool.workers > 1 else 1
+        # A few blocks are cut so that no worker waits long for the last one; many blocks are cut enough.
+        shares = max(1, -(-CALLS_PER_WORKER * self.pool.workers // blocks)) if self.pool.workers > 1 else 1
         share = -(-(high - low) // shares)
         for start in range(0, n_rows, self.block_rows):
             stop = min(start + self.block_rows, n_rows)

@@ -168,7 +168,8 @@ class Pace:
     def learn(self, predictions: int, seconds: float) -> None:
         """Take note of a call."""
         fitting = int(predictions * self.seconds / max(seconds, 1e-6))
-        self.searching = self.searching and seconds < self.seconds / 8 and self.predictions < self.most
+        # A call of some milliseconds has told enough; shorter ones are mostly fixed cost.
+        self.searching = self.searching and seconds < self.seconds / 100 and self.predictions < self.most
         self.predictions = max(1, min(fitting, 8 * self.predictions, self.most))
 
 

@@ -8,7 +8,7 @@ drives. Where preprocessing mixes columns, no such group exists and the pipeline
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -59,21 +59,23 @@ def read_pipeline(model: Any, table: Table, read: Callable[[Any, Table], TreeMod
             f"the pipeline does not transform the {table.library} rows as they are ({problem})"
         ) from error
     inner = read(split.final, transformed)
-    _check_unmixed(inner, split, transformed)
-    drives = {}
-    for name in table.names:
-        parts = [inner.drives.get(transformed.names[i], ()) for i in split.drives(name)]
-        if any(parts):
-            drives[name] = tuple(column for part in parts for column in part)
+    drives: dict[Any, tuple[int, ...]] = {}
+    for name, source in _unmixed(inner, split, transformed):
+        drives[source] = (*drives.get(source, ()), *inner.drives[name])
     return replace(inner, encode=AfterTransform(split, inner.encode), drives=drives)
 
 
-def _check_unmixed(inner: TreeModel, split: SplitPipeline, transformed: Table) -> None:
-    """Every matrix column that a split looks at must come from a single raw column."""
+def _unmixed(inner: TreeModel, split: SplitPipeline, transformed: Table) -> Iterator[tuple[Any, Any]]:
+    """Each transformed column with the single raw column it comes from.
+
+    Mixed columns that no split looks at decide nothing and are left out; any other is refused.
+    """
     looked_at = set(inner.forest.condition_column.tolist())
     for i, name in enumerate(transformed.names):
         sources = split.sources(i)
-        if len(sources) > 1 and looked_at & set(inner.drives.get(name, ())):
+        if len(sources) == 1 and name in inner.drives:
+            yield name, sources[0]
+        elif len(sources) > 1 and looked_at & set(inner.drives.get(name, ())):
             named = ", ".join(repr(source) for source in sources[:3])
             raise CannotRead(
                 f"the pipeline's preprocessing mixes columns ({named}) before the trees see them"

@@ -35,7 +35,7 @@ def inlined(function: Callable[..., Any]) -> Any:
 
 
 @intrinsic
-def popcount(typing: Any, word: Any) -> Any:  # type: ignore[no-untyped-def]
+def popcount(typing: Any, word: Any) -> Any:
     """Number of set bits of a uint64."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -45,7 +45,7 @@ def popcount(typing: Any, word: Any) -> Any:  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def lowest(typing: Any, word: Any) -> Any:  # type: ignore[no-untyped-def]
+def lowest(typing: Any, word: Any) -> Any:
     """Position of the lowest set bit of a uint64 that is not zero."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

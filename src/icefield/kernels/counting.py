@@ -55,11 +55,11 @@ def count(
     for i in range(program.shape[0]):
         if (i & POLL) == 0 and stop[0] != 0:
             return False
-        source = program[i, 0]
-        target = program[i, 2]
-        counter = program[i, 3]
+        source = np.int64(program[i, 0])
+        target = np.int64(program[i, 2])
+        counter = np.int64(program[i, 3])
         if target != SUBTREE:
-            test = program[i, 1] >> 1
+            test = np.int64(program[i, 1] >> 1)
             flip = np.uint64(0) - np.uint64(program[i, 1] & 1)
             if target < 0:
                 target = aside

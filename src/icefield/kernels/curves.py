@@ -60,10 +60,10 @@ def add_leaves(
     for i in range(program.shape[0]):
         if (i & POLL) == 0 and stop[0] != 0:
             return False
-        source = program[i, 0]
-        condition = program[i, 1]
-        target = program[i, 2]
-        leaf = program[i, 3]
+        source = np.int64(program[i, 0])
+        condition = np.int64(program[i, 1])
+        target = np.int64(program[i, 2])
+        leaf = np.int64(program[i, 3])
         flip = np.uint64(0) - np.uint64(condition & 1)
         if target >= 0:
             for w in range(words):

@@ -66,16 +66,16 @@ def add_family(
     found = np.zeros(2, np.int64)
     width = leaf_value.shape[1]
     for leaf in range(leaf_slot.size):
-        slot = leaf_slot[leaf]
-        first = path_start[leaf]
+        slot = np.int64(leaf_slot[leaf])
+        first = np.int64(path_start[leaf])
         groups = path_start[leaf + 1] - first
         for v in range(width):
             o = leaf_output[leaf] if leaf_output[leaf] >= 0 else v
             total[o] += share[slot] * leaf_value[leaf, v]
         for y in range(1, groups + 1):
-            group = path_group[first + y - 1]
+            group = np.int64(path_group[first + y - 1])
             alone = slot + (1 + y * (y - 1) // 2 if pairs else y)
-            axis = axis_of_group[group]
+            axis = np.int64(axis_of_group[group])
             if axis >= 0:
                 start = axis_start[axis] + rank[path_region[first + y - 1]] * axis_words[axis]
                 n = runs_of(regions, start, axis_words[axis], axis_size[axis], 0, at, sign)
@@ -89,8 +89,8 @@ def add_family(
             if not pairs:
                 continue
             for x in range(1, y):
-                other = path_group[first + x - 1]
-                pair = pair_of_groups[other, group]
+                other = np.int64(path_group[first + x - 1])
+                pair = np.int64(pair_of_groups[other, group])
                 if pair < 0:
                     continue
                 other_alone = slot + 1 + x * (x - 1) // 2
@@ -99,7 +99,7 @@ def add_family(
                 for side in range(2):
                     is_y = (side == 1) != swapped
                     node = path_region[first + (y if is_y else x) - 1]
-                    axis = pair_axes[pair, side]
+                    axis = np.int64(pair_axes[pair, side])
                     start = axis_start[axis] + rank[node] * axis_words[axis]
                     found[side] = runs_of(regions, start, axis_words[axis], axis_size[axis], side, at, sign)
                 inner = axis_size[pair_axes[pair, 1]]

@@ -77,7 +77,7 @@ def walk_lists(
     entries = np.empty(1 << 12, np.int32)
     leaves = np.empty(1 << 12, np.int32)
     arrived = np.int64(0)
-    first = entry_start[entry_number]
+    first = np.int64(entry_start[entry_number])
     end = np.int64(0)
     for slot in range(entry_start[entry_number + 1] - first):
         for w in range(words):
@@ -102,8 +102,8 @@ def walk_lists(
         end = pending[n_pending, 2]
         top = end
         while begin < end and node_left[node] >= 0:
-            condition = node_condition[node]
-            column = condition_code[condition, 0]
+            condition = np.int64(node_condition[node])
+            column = np.int64(condition_code[condition, 0])
             test = condition_code[condition, 1]
             table_start = condition_code[condition, 2]
             last = condition_code[condition, 3]
@@ -131,7 +131,7 @@ def walk_lists(
                 pending[n_pending, 2] = right_end
                 n_pending += 1
                 top = right_end
-            node = node_left[node]
+            node = np.int64(node_left[node])
             end = left_end
         entries = room_for(entries, arrived + end - begin)
         leaves = room_for(leaves, arrived + end - begin)

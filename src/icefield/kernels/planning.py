@@ -112,13 +112,13 @@ def plan(
     # What is known of the node at each depth of the current path. Left is taken before right, so
     # a depth's state stays its node's until both are done.
     width = max_groups + 1
-    n_groups_at = np.zeros(max_depth + 1, np.int32)
-    group_at = np.zeros((max_depth + 1) * width, np.int32).reshape(max_depth + 1, width)
-    region_at = np.zeros((max_depth + 1) * width, np.int32).reshape(max_depth + 1, width)
-    buffer_at = np.zeros((max_depth + 1) * most_slots, np.int32).reshape(max_depth + 1, most_slots)
-    slot_at = np.zeros(max_depth + 1, np.int32)
-    counter_at = np.zeros(max_depth + 1, np.int32)
-    top_at = np.zeros(max_depth + 1, np.int32)
+    n_groups_at = np.zeros(max_depth + 1, np.int64)
+    group_at = np.zeros((max_depth + 1) * width, np.int64).reshape(max_depth + 1, width)
+    region_at = np.zeros((max_depth + 1) * width, np.int64).reshape(max_depth + 1, width)
+    buffer_at = np.zeros((max_depth + 1) * most_slots, np.int64).reshape(max_depth + 1, most_slots)
+    slot_at = np.zeros(max_depth + 1, np.int64)
+    counter_at = np.zeros(max_depth + 1, np.int64)
+    top_at = np.zeros(max_depth + 1, np.int64)
     pending = np.zeros((max_depth + 2) * 4, np.int64).reshape(max_depth + 2, 4)  # node, parent, depth, how
     for t in range(roots.size):
         pending[0, 0] = roots[t]
@@ -143,8 +143,8 @@ def plan(
                 buffer_at[0, 0] = 0
                 group = -1
             else:
-                condition = node_condition[parent]
-                group = condition_group[condition]
+                condition = np.int64(node_condition[parent])
+                group = np.int64(condition_group[condition])
                 groups = n_groups_at[d - 1]
                 for i in range(groups):
                     group_at[d, i] = group_at[d - 1, i]
@@ -182,7 +182,7 @@ def plan(
                         n_ins += 1
                 else:
                     side = 0 if node_left[parent] == node else 1
-                    row = 2 * condition_row[condition] + side
+                    row = 2 * np.int64(condition_row[condition]) + side
                     top = top_at[d - 1]
                     x, y = 0, 0  # the two elements of the slot, in the order slots are numbered
                     for slot in range(slots):
@@ -261,8 +261,10 @@ def plan(
                 n_leaves += 1
                 continue
 
-            left, right = node_left[node], node_right[node]
-            how_left, how_right = SAME, SAME
+            left = np.int64(node_left[node])
+            right = np.int64(node_right[node])
+            how_left = SAME
+            how_right = SAME
             if listed:
                 if not below_entry:
                     if fill:
@@ -278,7 +280,7 @@ def plan(
                     n_entries += 1
                     n_entry_buffers += slots
                 if fill:
-                    split = condition_group[node_condition[node]]
+                    split = np.int64(condition_group[node_condition[node]])
                     tag = 0
                     if split >= 0:
                         tag = groups + 1

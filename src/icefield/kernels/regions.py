@@ -34,10 +34,10 @@ def find_regions(
     Splits are in order and children come after their parents, so one pass does.
     """
     for i in range(splits.size):
-        node = splits[i]
-        row = condition_row[node_condition[node]]
+        node = np.int64(splits[i])
+        row = np.int64(condition_row[node_condition[node]])
         for side in range(2):
-            child = node_left[node] if side == 0 else node_right[node]
+            child = np.int64(node_left[node] if side == 0 else node_right[node])
             flip = np.uint64(0) - np.uint64(side)
             before = region_before[child]
             for w in range(everything.size):
@@ -119,8 +119,8 @@ def find_updates(
         for a in range(n_axes):
             found[a] = -1
         for i in range(path_start[leaf], path_start[leaf + 1]):
-            a = path_group[i]
-            start = axis_start[a] + rank[path_region[i]] * axis_words[a]
+            a = np.int64(path_group[i])
+            start = axis_start[a] + np.int64(rank[path_region[i]]) * axis_words[a]
             if a < n_axes - 2:
                 found[a] = points_of(regions, start, axis_words[a], a, at, sign)
             else:

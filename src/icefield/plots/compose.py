@@ -208,7 +208,7 @@ def _arranged(panels: Sequence[Panel], options: Options, share_y: bool = True) -
     flipped = any(p.flip for p in panels)
     if options.title is not None and count == 1:
         placed = (replace(placed[0], title=title_text(options.title)),)
-    title = title_text(options.title) if options.title is not None and count > 1 else ""
+    title = title_text(options.title) if count > 1 else ""
     return Picture(
         placed, columns, title=title, share_y=share and not flipped, share_x=share and flipped, panel_size=size
     )  # fmt: skip

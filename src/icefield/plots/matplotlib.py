@@ -162,6 +162,8 @@ def _value_axis(ax: Axes, panel: Panel, before: Any) -> None:
         ends = _reaching(ends, before[0] if panel.flip else before[1])
     limit(*ends)
     _number_format(axis, ends)
+    if panel.flip and max(map(abs, ends)) >= 1e4:
+        axis.set_major_locator(MaxNLocator(4))  # long numbers side by side
     if before is None and np.isfinite(first_tick(panel)):
         axis.set_major_locator(_TicksWithin(axis.get_major_locator(), first_tick(panel), np.inf))
 
@@ -315,6 +317,9 @@ def _solid_axes(ax: Any, panel: Panel) -> None:
             whole = described.kind == "integer"
             getattr(ax, f"{name}axis").set_major_locator(MaxNLocator(5, integer=whole))
             _number_format(getattr(ax, f"{name}axis"), [described.low or 0.0, described.high or 1.0])
+    if panel.z is not None:
+        _number_format(ax.zaxis, [panel.z.low or 0.0, panel.z.high or 1.0])
+        ax.zaxis.set_tick_params(pad=6)
 
 
 # --- words -----------------------------------------------------------------------------------------

@@ -61,7 +61,9 @@ def one_way_panel(
                 "kind", f"must be one of {', '.join(map(repr, ONE_WAY_KINDS))} for one feature", options.kind
             )
         )
-    places = Coordinates([s.effect for s in series])
+    effects = [s.effect for s in series]
+    # The whole knows the order of all levels, of which a group or a model may have only some.
+    places = Coordinates(effects if all(whole.ordered) else [whole, *effects])
     label = value_label(series[0].effect, series[0].output if named else None)
     if places.ordered and options.kind in ("auto", "line"):
         return _numeric_panel(series, whole, places, label, options, legend_title)

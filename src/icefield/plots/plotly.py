@@ -199,7 +199,7 @@ def _finish(figure: go.Figure, picture: Picture, options: Options, theme: Theme)
         hovermode="closest",
         barmode="overlay",
         font={"size": 13},
-        legend={"title": {"text": escaped(_legend_title(picture))}, "x": 1.02 if picture.panels[0].scale is None else 1.22, "y": 1, "tracegroupgap": 2},
+        legend={"title": {"text": escaped(_legend_title(picture))}, "x": 1.2 if beside else 1.02 if picture.panels[0].scale is None else 1.22, "y": 1, "tracegroupgap": 2},
     )  # fmt: skip
     if heading:
         font = {"size": 16} if picture.title else {"size": 12, "color": theme.muted}

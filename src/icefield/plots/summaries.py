@@ -62,7 +62,7 @@ def importance_picture(table: Any, value: str, options: Options) -> Picture:
         panels = [replace(panels[0], title=title_text(options.title))]
     most = max((len(p.x.ticks) for p in panels), default=1)
     size = (6.4 if len(panels) == 1 else SMALL[0] + 1.6, max(2.6, 1.2 + 0.3 * most))
-    title = title_text(options.title) if options.title is not None and len(panels) > 1 else ""
+    title = title_text(options.title) if len(panels) > 1 else ""
     return Picture(tuple(panels), columns=min(3, len(panels)), title=title, panel_size=size)
 
 
@@ -169,7 +169,7 @@ def interactions_picture(table: Any, value: str, output: Any, options: Options) 
     axis = Axis("", "category", -0.5, count - 0.5, ticks)
     # In slides of twenty features the numbers would be smaller than print.
     field = Field(edges, edges, lower, scale, values=count <= 10)
-    title = title_text(options.title) if options.title is not None else ""
+    title = title_text(options.title)
     whole = np.isfinite(np.diag(lower)).any()
     note = "diagonal: with all other features together" if whole else ""
     panel = Panel(x=axis, y=axis, marks=(field,), title=title, note=note, scale=scale)
@@ -214,7 +214,7 @@ def pd_ale_picture(pd: Effect, ale: Effect, options: Options) -> Picture:
     around = replace(
         around_mean(pd), individual=None, kind="pd", std=None, se=None, quantiles=None, groups={}
     )
-    other = replace(ale, groups={})
+    other = replace(_within(ale, pd), groups={})
     panels = []
     outputs = chosen_outputs(pd, options)
     for output in outputs:
@@ -237,6 +237,23 @@ def pd_ale_picture(pd: Effect, ale: Effect, options: Options) -> Picture:
         share_y=options.share_y and len(placed) > 1,
         panel_size=SMALL if len(placed) > 1 else None,
     )
+
+
+def _within(ale: Effect, pd: Effect) -> Effect:
+    """ALE over the range of the PD only: beyond it, at the data's extremes, little is to be seen."""
+    places = Coordinates([pd])
+    if not places.ordered:
+        return ale
+    at = places.place(ale.grid[0])
+    inside = np.isnan(at) | ((at >= places.low) & (at <= places.high))
+    if np.isfinite(at[inside]).sum() < 2:
+        return ale
+    weight = ale.weight[inside] if ale.weight is not None and ale.weight.shape == at.shape else None
+    # Spread and support are for the full grid, and are not drawn here.
+    return replace(
+        ale, grid=(ale.grid[0][inside],), average=ale.average[:, inside], weight=weight, std=None, se=None,
+        quantiles=None, individual=None, support=None,
+    )  # fmt: skip
 
 
 def around_mean(effect: Effect) -> Effect:
@@ -271,7 +288,7 @@ def regions_picture(whole: Effect, regions: Mapping[Any, Effect], options: Optio
         panels.append(replace(panel, title=f"{name_text(label, 80)} ({rows})", marks=_unnamed(panel)))
     placed = with_shared_values(tuple(panels)) if options.share_y else tuple(panels)
     columns = len(placed) if len(placed) <= 3 else 2 if len(placed) == 4 else 3
-    title = "" if options.title is None else title_text(options.title)
+    title = title_text(options.title)
     return Picture(
         placed,
         columns,

@@ -87,6 +87,8 @@ def wrapped(text: str, width: int) -> str:
     >>> wrapped("change in probability of survived", 22)
     'change in probability\\nof survived'
     """
+    if "\n" in text:
+        return "\n".join(wrapped(line, width) for line in text.split("\n"))
     if len(text) <= width:
         return text
     spaced = text if " " in text else text.replace("_", "_\u200b").replace("-", "-\u200b")

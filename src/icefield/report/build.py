@@ -67,9 +67,11 @@ def build(
         question = {features_found(explainer, [name])[0].label: name for name in asked}
         ranked = [_Ranked.of(explainer, summary, question[name], i) for i, name in enumerate(summary.effects)]
         kept = _curves_kept(ranked) if individual else 0
+        # Word-sized curves share one scale, so that a weak effect looks weak.
+        reach = max(one.reach for one in ranked)
         cards = []
         for one in ranked:
-            cards.append(_card(explainer, one, kept))
+            cards.append(_card(explainer, one, kept, reach))
             progress.advance()
         crossed = _interactions(explainer, ranked)
         progress.advance()
@@ -134,6 +136,13 @@ class _Ranked:
         """The output this feature moves most."""
         return self.effect.outputs.index(self.reading.output)
 
+    @property
+    def reach(self) -> float:
+        """Range of the average, in standard deviations of the predictions."""
+        known = self.effect.average[self.output]
+        known = known[np.isfinite(known)]
+        return float(np.ptp(known)) / output_unit(self.effect, self.output) if len(known) else 0.0
+
 
 # --- the opening -----------------------------------------------------------------------------------
 
@@ -145,7 +154,9 @@ def _model_name(explainer: Explainer) -> str:
 
 def _lede(explainer: Explainer, ranked: list[_Ranked]) -> str:
     moving = sum(one.reading.strength >= one.reading.thresholds["flat"] for one in ranked)
-    some = "no feature moves" if moving == 0 else f"{moving} of {len(ranked)} features move"
+    some = {0: "no feature moves", 1: f"1 of {len(ranked)} features moves"}.get(
+        moving, f"{moving} of {len(ranked)} features move"
+    )
     text = (
         f"Over {explainer.table.n_rows:,} rows, {some} its average {label(explainer.model.scale_label)} noticeably"
     )
@@ -159,6 +170,7 @@ def _facts(
 ) -> list[dict[str, str]]:
     model, table, plan = explainer.model, explainer.table, explainer.plan
     outputs = ", ".join(label(o, 40) for o in model.outputs[:6]) + (", …" if len(model.outputs) > 6 else "")
+    what = label(model.scale_label) if outputs == model.scale_label else f"{label(model.scale_label)} of {outputs}"
     baseline = ""
     if effect.baseline is not None and len(model.outputs) == 1:
         spread = effect.output_std
@@ -169,7 +181,7 @@ def _facts(
     over = f"a seeded sample of {effect.n_rows:,} of the {table.n_rows:,} rows" if sampled else "every row"
     facts = [
         ("Model", f"{type(model.native).__module__.split('.')[0]} {_model_name(explainer)}, {model.kind}"),
-        ("Explained", f"{label(model.scale_label)} of {outputs} ({model.scale} scale){baseline}"),
+        ("Explained", f"{what}, on the {model.scale} scale{baseline}"),
         ("Data", _data_text(explainer)),
         ("Computed", f"{exact} averages over {over}; {plan.engine.name} engine: {sentence_inside(plan.why)}"),
     ]
@@ -222,7 +234,7 @@ def _plain(explainer: Explainer, ranked: list[_Ranked]) -> list[dict[str, Any]]:
                 "feature": one.number,
                 "name": label(one.name),
                 "text": plain_words(one.reading, one.partner, of),
-                "strength": strength_word(one.reading.strength),
+                "strength": "hidden" if one.reading.hidden else strength_word(one.reading.strength),
             }
         )
     return out
@@ -237,7 +249,7 @@ def _curves_kept(ranked: list[_Ranked]) -> int:
     return min(kept, *(0 if e.effect.individual is None else e.effect.individual.shape[1] for e in ranked))
 
 
-def _card(explainer: Explainer, one: _Ranked, curves: int) -> dict[str, Any]:
+def _card(explainer: Explainer, one: _Ranked, curves: int, reach: float) -> dict[str, Any]:
     effect = one.effect
     weights = None
     if explainer.weights is not None and effect.rows is not None:
@@ -262,7 +274,7 @@ def _card(explainer: Explainer, one: _Ranked, curves: int) -> dict[str, Any]:
         "readings": [sentence(r.sentence, one.name) for r in readings],
         "best": one.output,
         "no_ale": no_ale,
-        "spark": spark(effect, one.output),
+        "spark": spark(effect, one.output, reach * output_unit(effect, one.output)),
         "panel": feature_panel(effect, local, weights, curves=curves),
     }
 

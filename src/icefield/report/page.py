@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ def page_html(report: dict[str, Any], js: str = "inline") -> str:
     library = _library(js)
     environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)  # fmt: skip
+    environment.filters["breakable"] = breakable
     return environment.get_template("template.html").render(
         report=report,
         policy=_policy(own, library),
@@ -59,6 +61,17 @@ def payload_json(value: Any) -> str:
     for character, escape in _ESCAPES.items():
         text = text.replace(character, escape)
     return text
+
+
+def breakable(text: str) -> Markup:
+    """Text whose long class names may break where a capital starts a word.
+
+    Examples
+    --------
+    >>> str(breakable("How RandomForest <works>"))
+    'How Random<wbr>Forest &lt;works&gt;'
+    """
+    return Markup("<wbr>").join(re.split(r"(?<=[a-z])(?=[A-Z])", text))
 
 
 def _drawn(report: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from icefield.curves import centred, point_weights, shown_points
 from icefield.effect import Effect
 from icefield.plots.coordinates import Coordinates
 from icefield.plots.text import value_text
+from icefield.support import ale_at
 from icefield.report.plain import PLACE_DIGITS, label, numbers, weighted_bands
 
 Float = NDArray[np.float64]
@@ -140,9 +141,13 @@ def _ale(ale: Effect, place: Place, effect: Effect, kept: NDArray[np.intp]) -> d
     if not effect.ordered[0]:
         known &= np.isin(at, kept)
     order = np.flatnonzero(known)[np.argsort(at[known], kind="stable")]
+    # An ALE is centred over its bins; the card centres both curves over the same points to compare them.
+    shown, weights = shown_points(effect), point_weights(effect)
+    own = np.stack([ale_at(ale, o, effect.grid[0][shown]) for o in range(len(ale.outputs))])
     return {
         "x": place(ale.grid[0][order]),
         "y": numbers(ale.average[:, order]),
+        "mean": numbers(np.nan_to_num(own) @ weights, 8),
         "points": [value_text(v) for v in ale.grid[0][order]],
         "rows": ale.n_rows,
     }
@@ -192,8 +197,8 @@ def regions_panel(effect: Effect) -> dict[str, Any]:
     }
 
 
-def spark(effect: Effect, output: int) -> dict[str, Any]:
-    """A word-sized curve as an SVG path; levels are small bars."""
+def spark(effect: Effect, output: int, full: float) -> dict[str, Any]:
+    """A word-sized curve as an SVG path; levels are small bars. A range of `full` fills the height."""
     kept = frequent(effect)
     shown = kept[kept < len(effect.grid[0][shown_points(effect)])]
     y = effect.average[output][shown]
@@ -202,7 +207,8 @@ def spark(effect: Effect, output: int) -> dict[str, Any]:
     if known.sum() < 1:
         return {"kind": "line", "d": ""}
     low, span = float(y[known].min()), float(np.ptp(y[known]))
-    height = (high - 4.0) * (y - low) / span if span > 0 else np.full(len(y), (high - 4.0) / 2)
+    share = min(1.0, span / full) if full > 0 else 0.0
+    height = (high - 4.0) * (share * (y - low) / (span or 1.0) + (1.0 - share) / 2)
     if not effect.ordered[0]:
         step = wide / max(len(y), 1)
         bar = min(step * 0.7, 10.0)

@@ -48,7 +48,7 @@ function shownCurves(panel) {
     average: minus(panel.average[o], base),
     error: panel.error ? panel.error[o] : null,
     bands,
-    ale: panel.ale ? minus(panel.ale.y[o], state.centre ? 0 : -panel.mean[o]) : null,
+    ale: panel.ale ? minus(panel.ale.y[o], panel.ale.mean[o] - (state.centre ? 0 : panel.mean[o])) : null,
     groups: panel.groups.map((g) => minus(g.average[o], state.centre ? g.mean[o] : 0)),
     curves: panel.curves && state.curves ? panel.curves[o].map((c) => minus(c, state.centre ? ownMean(c, panel.weight) : 0)) : null,
   };
@@ -58,10 +58,22 @@ function ownMean(curve, weight) {
   curve.forEach((v, i) => { if (v !== null && weight[i]) sum += v * weight[i]; });
   return sum;
 }
+// The stretch of a feature that its curve covers; data and ALE beyond it are not drawn.
+function reach(panel) {
+  if (panel.axis.kind === "category") return [-0.6, panel.axis.ticks.length - 0.4];
+  const x = panel.axis.missing === null ? panel.x : panel.x.slice(0, -1);
+  let low = Infinity, high = -Infinity;
+  for (const v of x) { if (v < low) low = v; if (v > high) high = v; }
+  if (!(low <= high)) return [0, 1];
+  const step = x.length > 1 ? (high - low) / (2 * (x.length - 1)) : 0.5;
+  const pad = Math.max(Math.min(step, (high - low) * 0.05), (high - low) * 0.015) || 0.5;
+  return [low - pad, high + pad];
+}
 function extent(panel) {
   const now = shownCurves(panel), parts = [now.average];
   if (state.bands && now.bands) parts.push(now.bands[0], now.bands[4]);
-  if (state.ale && now.ale) parts.push(now.ale);
+  const [first, last] = reach(panel);
+  if (state.ale && now.ale) parts.push(now.ale.filter((_, i) => panel.ale.x[i] >= first && panel.ale.x[i] <= last));
   if (state.group === "each") parts.push(...now.groups);
   else if (state.group !== "none") parts.push(now.groups[+state.group]);
   if (now.curves) parts.push(...now.curves);
@@ -112,7 +124,7 @@ function drawCard(card) {
       fill: "toself", fillcolor: faded(colour.accent, 0.28), line: {width: 0}});
   }
   if (state.ale && now.ale) {
-    traces.push({type: "scatter", mode: levels ? "markers" : "lines", x: panel.ale.x, y: now.ale, name: "ALE", showlegend: false,
+    traces.push({type: "scatter", mode: levels ? "markers" : "lines", x: levels ? panel.ale.x.map((v) => v + 0.16) : panel.ale.x, y: now.ale, name: "ALE", showlegend: false,
       line: {color: colour.second, width: 1.6, dash: "5px,3px"}, marker: {color: colour.second, symbol: "diamond-open", size: 9, line: {width: 1.5}}, hoverinfo: "skip"});
   }
   now.groups.forEach((curve, g) => {
@@ -133,6 +145,7 @@ function drawCard(card) {
   traces.push(litTrace(panel, now, x, cut, colour));
   const wide = card.querySelector(".plot").clientWidth || 600;
   const layout = baseLayout(colour, panel, wide, n < panel.x.length);
+  layout.xaxis.range = reach(panel);
   layout.yaxis.range = state.shared ? commonRange() : padded(extent(panel));
   layout.shapes = levels ? lowLevels(panel, colour) : lowStretches(panel, n, colour);
   return show(card.querySelector(".plot"), traces, layout);
@@ -144,13 +157,13 @@ function baseLayout(colour, panel, wide, gap) {
     font: {family: css("--sans"), size: 12, color: colour.muted}, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     margin: {l: 56, r: 10, t: 10, b: 44}, hovermode: "closest", hoverdistance: 40, dragmode: false, bargap: 0.06, autosize: true,
     hoverlabel: {bgcolor: colour.paper, bordercolor: colour.rule, font: {color: colour.ink, size: 12, family: css("--sans")}, align: "left"},
-    xaxis: {...axisOf(panel.axis, colour, Math.max(4, Math.floor(wide / 60))), anchor: "y2", domain: gap ? [0, 0.9] : [0, 1]},
+    xaxis: {...axisOf(panel.axis, colour, Math.max(4, Math.floor(wide / 60))), anchor: "y2", domain: gap ? [0, wide < 480 ? 0.8 : 0.9] : [0, 1]},
     yaxis: {color: colour.muted, gridcolor: colour.faint, zeroline: false, fixedrange: true, domain: state.data ? [0.15, 1] : [0, 1], nticks: 6,
       automargin: true, title: {text: safe(short(words, 42)), standoff: 8}},
     yaxis2: {domain: [0, 0.12], visible: false, fixedrange: true, rangemode: "tozero"},
   };
   if (!state.data) layout.yaxis2.domain = [0, 0.001];
-  if (gap) layout.xaxis2 = {...axisOf({label: "", kind: "category", ticks: ["missing"]}, colour, 9), domain: [0.92, 1], anchor: "y2", range: [-1, 1]};
+  if (gap) layout.xaxis2 = {...axisOf({label: "", kind: "category", ticks: ["missing"]}, colour, 9), domain: [wide < 480 ? 0.84 : 0.92, 1], anchor: "y2", range: [-1, 1]};
   return layout;
 }
 function hoverText(panel, now, i) {
@@ -231,14 +244,15 @@ function drawSurface(figure) {
     `${pure ? "interaction" : "average"} ${said(values[i][j])}<br>${percent(pair.share[i][j])} of the data`)));
   const layout = {...baseLayout(colour, {axis: pair.axes[0]}, 420, false), margin: {l: 60, r: 8, t: 10, b: 46}};
   const scale = {thickness: 9, len: 1, outlinewidth: 0, tickfont: {color: colour.muted, size: 11}, nticks: 6};
-  layout.xaxis = {...axisOf(pair.axes[0], colour, 8)};
-  layout.yaxis = {...axisOf(pair.axes[1], colour, 12)};
+  layout.xaxis = whole(axisOf(pair.axes[0], colour, 8));
+  layout.yaxis = whole(axisOf(pair.axes[1], colour, 12));
   delete layout.yaxis2;
   layout.plot_bgcolor = colour.faint;
   const trace = {type: "heatmap", x: pair.x, y: pair.y, z, text, hovertemplate: "%{text}<extra></extra>", hoverongaps: false, colorbar: scale,
     colorscale: pure ? DIVERGING(colour.paper) : VIRIDIS, ...(pure ? {zmin: -reach, zmax: reach} : {})};
   return show(figure.querySelector(".plot"), [trace], layout);
 }
+const whole = (axis) => axis.range ? {...axis, range: [axis.range[0] + 0.1, axis.range[1] - 0.1]} : axis;
 function drawRegion(article) {
   const panel = data.regions[+article.dataset.region], colour = colours(), levels = panel.axis.kind === "category", o = state.output;
   const n = panel.x.length - (panel.axis.missing !== null && !levels ? 1 : 0), x = panel.x.slice(0, n);

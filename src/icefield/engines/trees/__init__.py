@@ -13,9 +13,26 @@ background), `own_values` (averages at every row's own values), `predictions`.
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from icefield.engines.trees.axes import thresholds
 from icefield.engines.trees.engine import TreesEngine
-from icefield.engines.trees.predictions import raw_predictions
-from icefield.engines.trees.training import training_average
+
+if TYPE_CHECKING:
+    from icefield.engines.trees.predictions import raw_predictions
+    from icefield.engines.trees.training import training_average
 
 __all__ = ["TreesEngine", "raw_predictions", "thresholds", "training_average"]
+
+# Modules bring kernels, and kernels take time to compile: each is imported when first asked for.
+_LATER = {
+    "raw_predictions": "icefield.engines.trees.predictions",
+    "training_average": "icefield.engines.trees.training",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -117,7 +117,8 @@ def unsorted(values: Float, axes: Sequence[EncodedAxis]) -> Float:
     if all((a.order[1:] > a.order[:-1]).all() for a in axes):
         return values
     out = np.empty_like(values)
-    out[(slice(None), *np.ix_(*[a.order for a in axes]))] = values
+    places: tuple[Any, ...] = (slice(None), *np.ix_(*[a.order for a in axes]))
+    out[places] = values
     return out
 
 
@@ -184,7 +185,7 @@ class _FamilySums:
         sizes = np.array([a.size for a in family.axes], np.int64)
         self.single_at = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self.surfaces_at: dict[tuple[int, int], int] = {}
-        surface_sizes = []
+        surface_sizes: list[int] = []
         self.asked = np.zeros((n_groups, n_groups), np.uint8)
         for question in family.questions:
             if len(question) == 2:

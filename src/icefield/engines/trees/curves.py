@@ -6,9 +6,11 @@ the next block. Trees come in batches within the memory budget; a block visits a
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +45,10 @@ class _Space:
 
     packed: Workspace
     buffers: NDArray[np.uint64]
+
+
+def _unpacked(walk: Callable[..., Float], task: tuple[Any, ...]) -> Float:
+    return walk(*task)
 
 
 class Curves:
@@ -104,15 +110,12 @@ class Curves:
             tables = [self._table() for _ in chosen]
             for trees in self._batches:
                 walk = self._walk(rows, self._part(trees))
-                for _ in self.crew.map(lambda task, walk=walk: walk(*task), zip(chosen, tables)):
-                    pass
+                deque(self.crew.map(partial(_unpacked, walk), zip(chosen, tables)), maxlen=0)
             yield from self.crew.map(finished, zip(chosen, tables))
 
     def _part(self, trees: NDArray[np.intp]) -> _Part:
         batch = Batch.of(self.sums, trees)
-        program = Program.of(
-            batch, self._group_of_column, len(self._groups), JOINT, scatter=True
-        )
+        program = Program.of(batch, self._group_of_column, len(self._groups), JOINT, scatter=True)
         leaves = program.leaf_node.size
         updates = (np.arange(leaves + 1), np.zeros(leaves, np.int32), np.ones(leaves))
         if self.axes:

@@ -1,10 +1,11 @@
 """TreesEngine: sorts questions by what they need, and hands them to `averages` or `curves`."""
 
+# Modules that bring kernels are imported where they are first needed: kernels take time to compile.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +13,16 @@ from numpy.typing import NDArray
 from icefield.engines import Answer, Axis, Moments, Question, Resources, Sample
 from icefield.engines.brute import check_fits, lane_quantiles
 from icefield.engines.pool import available_processors
-from icefield.engines.trees.averages import Counted, Family, family_averages, joint_averages
 from icefield.engines.trees.axes import EncodedAxis
 from icefield.engines.trees.crew import Crew
-from icefield.engines.trees.curves import Curves
-from icefield.engines.trees.own_values import OwnValues
 from icefield.engines.trees.program import TreeSums
 from icefield.engines.trees.rows import MOST_POSITIONS, WORD, Rows
 from icefield.forest.form import validate
 from icefield.forest.tree_model import TreeModel
 from icefield.progress import Progress
+
+if TYPE_CHECKING:
+    from icefield.engines.trees.averages import Family
 
 Float = NDArray[np.float64]
 
@@ -74,7 +75,7 @@ class TreesEngine:
                 if answer is None:
                     answer = self._by_curves(question, encoded[i], sample, resources, crew)
                 if question.rows is not None:
-                    answer.curves = self._kept(question, encoded[i], sample, resources, crew)
+                    answer.curves = self._kept(question.rows, encoded[i], sample, resources, crew)
                 answers[i] = answer
         return [a for a in answers if a is not None]
 
@@ -112,6 +113,8 @@ class TreesEngine:
         None where that is not possible for all rows at once: the scale is not additive over the
         trees, or the rows' places among the thresholds would not fit the budget.
         """
+        from icefield.engines.trees.own_values import OwnValues
+
         if not self.additive or not OwnValues.fits(self.model, sets, sample.n_rows, resources.memory):
             return None
         return self._own_averages(sets, Sample(sample.table, sample.weights), resources)
@@ -119,6 +122,9 @@ class TreesEngine:
     def _own_averages(
         self, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources
     ) -> Iterator[Float]:
+        from icefield.engines.trees.averages import Counted
+        from icefield.engines.trees.own_values import OwnValues
+
         with (
             Progress("walking the trees", total=sample.n_rows * self.sums.trees.size) as progress,
             Crew(resources.threads or available_processors()) as crew,
@@ -138,6 +144,10 @@ class TreesEngine:
         progress: Progress,
     ) -> list[list[Float]]:
         """For each question the averages over all rows, then for each group of rows."""
+        if not questions:
+            return []
+        from icefield.engines.trees.averages import Counted, family_averages, joint_averages
+
         if sample.n_groups > MOST_GROUPS:
             return self._many_groups(questions, sample, resources, crew, progress)
         block = min(BLOCK, MOST_POSITIONS - WORD * (sample.n_groups + 2))
@@ -211,6 +221,8 @@ class TreesEngine:
         kept: Float | None,
     ) -> Answer:
         """Moments over all rows on the axes given; with `kept`, quantiles too."""
+        from icefield.engines.trees.curves import Curves
+
         shape = (len(self.selected), *[a.size for a in axes])
         spread = question.spread
         flat = (shape[0], int(np.prod(shape[1:])))
@@ -225,7 +237,8 @@ class TreesEngine:
         curves = Curves(self.model, self.sums, axes, crew, resources.memory)
         for _, _, parts in curves.reduced(sample, reduce):
             moments = [m.merge(part) for m, part in zip(moments, parts)]
-        answer = Answer(*(lambda total, *groups: (total, groups))(*[_shaped(m, shape) for m in moments]))
+        total, *groups = (_shaped(m, shape) for m in moments)
+        answer = Answer(total, tuple(groups))
         if kept is not None:
             weights, codes, wanted = sample.weights, sample.codes, question.quantiles
             answer.quantiles = lane_quantiles(kept, wanted, weights).reshape(-1, *shape)
@@ -237,21 +250,30 @@ class TreesEngine:
         return answer
 
     def _kept(
-        self, question: Question, axes: list[EncodedAxis], sample: Sample, resources: Resources, crew: Crew
+        self,
+        rows: NDArray[np.intp],
+        axes: list[EncodedAxis],
+        sample: Sample,
+        resources: Resources,
+        crew: Crew,
     ) -> Float:
-        """The individual curves of the rows asked for."""
-        rows = question.rows
-        out = np.empty((len(self.selected), len(rows), int(np.prod(question.shape))))
+        """The individual curves of some rows."""
+        from icefield.engines.trees.curves import Curves
+
+        shape = [a.size for a in axes]
+        out = np.empty((len(self.selected), len(rows), int(np.prod(shape))))
         if len(rows):
             curves = Curves(self.model, self.sums, axes, crew, resources.memory)
             chosen = Sample(sample.table.take(rows))
             for start, stop, values in curves.reduced(chosen, lambda *block: self._response(block[2])):
                 out[:, start:stop] = values.transpose(1, 0, 2)
-        return out.reshape(len(self.selected), len(rows), *question.shape)
+        return out.reshape(len(self.selected), len(rows), *shape)
 
 
 def _families(questions: list[list[EncodedAxis]]) -> Iterator[tuple[list[int], Family | None]]:
     """Questions that share a walk with their family; None where a question walks alone."""
+    from icefield.engines.trees.averages import Family
+
     for order, least in ((1, 2), (2, PAIRS_SHARE_A_WALK)):
         alike = [i for i, axes in enumerate(questions) if len(axes) == order]
         shared: list[tuple[list[int], Family]] = []
@@ -323,14 +345,14 @@ def _boxes(shape: tuple[int, ...], fitting: int) -> Iterator[tuple[slice, ...]]:
     return product(*cuts)
 
 
-def _put(whole: Answer, part: Answer, box: tuple) -> None:
+def _put(whole: Answer, part: Answer, box: tuple[Any, ...]) -> None:
     """Copy an answer on a box of the grid into the answer on all of it."""
     for mine, other in zip((whole.total, *whole.groups), (part.total, *part.groups)):
         mine.count, mine.weight, mine.weight_squared = other.count, other.weight, other.weight_squared
         mine.mean[box] = other.mean
         if mine.m2 is not None and other.m2 is not None:
             mine.m2[box] = other.m2
-    if whole.quantiles is not None:
+    if whole.quantiles is not None and part.quantiles is not None:
         whole.quantiles[box] = part.quantiles
-    for mine, other in zip(whole.group_quantiles, part.group_quantiles):
-        mine[box] = other
+    for values, of_part in zip(whole.group_quantiles, part.group_quantiles):
+        values[box] = of_part

@@ -100,7 +100,10 @@ def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) 
     condition_code = np.zeros((forest.condition_column.size, 5), np.int32)
     condition_code[coded, 0] = owner
     condition_code[coded, 4] = forest.condition_missing_left[coded]
-    cuts, code_rows, members, member_counts = [], [], [], []
+    cuts: list[NDArray[np.float64]] = []
+    code_rows: list[NDArray[np.int64]] = []
+    members: list[NDArray[np.int32]] = []
+    member_counts: list[NDArray[np.int64]] = []
     tables = [np.zeros(1, np.uint8)]  # the first place is what numeric conditions look up
     row_conditions = []
     row_start = np.zeros(n + 1, np.int64)
@@ -111,19 +114,19 @@ def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) 
         own = coded[by_owner[owner_start[v] : owner_start[v + 1]]]
         if keys[1, v]:
             sets = [_members(forest, int(c)) for c in own]
-            column_cuts = np.unique(np.concatenate(sets)) if sets else np.zeros(0, np.int64)
-            numbers = [np.searchsorted(column_cuts, s).astype(np.int32) for s in sets]
-            for condition, number in zip(own, numbers):
-                table = np.zeros(column_cuts.size + 1, np.uint8)
-                table[number] = 1
+            categories = np.unique(np.concatenate(sets))
+            numbers = [np.searchsorted(categories, s).astype(np.int32) for s in sets]
+            for condition, places in zip(own, numbers):
+                table = np.zeros(categories.size + 1, np.uint8)
+                table[places] = 1
                 tables.append(table)
-                condition_code[condition, 1:4] = -1, table_size, column_cuts.size
+                condition_code[condition, 1:4] = -1, table_size, categories.size
                 table_size += table.size
             rows = own[packed[own]]
-            members += [number for condition, number in zip(own, numbers) if packed[condition]]
+            members += [places for condition, places in zip(own, numbers) if packed[condition]]
             member_counts.append(np.array([numbers[i].size for i in np.flatnonzero(packed[own])], np.int64))
-            code_rows.append(np.full(column_cuts.size + 1, -1, np.int64))
-            cuts.append(column_cuts.astype(np.float64))
+            code_rows.append(np.full(categories.size + 1, -1, np.int64))
+            cuts.append(categories.astype(np.float64))
         else:
             column_cuts, code = np.unique(forest.condition_threshold[own], return_inverse=True)
             condition_code[own, 1] = code

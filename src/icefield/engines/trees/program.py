@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,12 @@ from icefield.kernels.planning import JOINT, PAIRS, SINGLES
 __all__ = ["JOINT", "PAIRS", "SINGLES", "Batch", "Program", "TreeSums", "batches"]
 
 # A subtree with a smaller share of its tree's leaves is walked with lists of rows: few arrive there.
-FEW_LEAVES = 1 / 256
+FEW_LEAVES = 1 / 128
+# What `planning.plan` writes besides its tables by node, in the order it takes them.
+PLANNED = (
+    "steps", "entry_node", "entry_start", "entry_buffer", "slot_origin", "slot_counter", "slot_kind",
+    "leaf_node", "leaf_slot", "path_start", "path_group", "path_region",
+)  # fmt: skip
 LEFT_OUT = -2  # the output of trees that add to none of those wanted
 
 
@@ -188,7 +194,7 @@ class Program:
         node_tag, node_counter = np.zeros(n_nodes, np.int32), np.zeros(n_nodes, np.int32)
         region_before = np.full(n_nodes, -1, np.int32)
 
-        def write(fill: bool) -> tuple[NDArray, ...]:
+        def write(fill: bool) -> tuple[NDArray[Any], ...]:
             n = [int(s) for s in sizes]
             arrays = (
                 np.empty((n[planning.INSTRUCTIONS], 4), np.int32),
@@ -212,17 +218,18 @@ class Program:
             return arrays
 
         write(fill=False)
+        tables = dict(zip(PLANNED, write(fill=True)))
         return cls(
-            batch,
-            layout,
-            group_of_condition,
-            n_groups,
-            *write(fill=True),
-            node_tag,
-            node_counter,
-            region_before,
-            int(sizes[planning.COUNTERS]),
-            int(sizes[planning.BUFFERS]),
+            batch=batch,
+            layout=layout,
+            group_of_condition=group_of_condition,
+            n_groups=n_groups,
+            node_tag=node_tag,
+            node_counter=node_counter,
+            region_before=region_before,
+            n_counters=int(sizes[planning.COUNTERS]),
+            n_buffers=int(sizes[planning.BUFFERS]),
+            **tables,
         )
 
 

@@ -105,7 +105,7 @@ class Workspace:
         self.codes = np.empty((layout.n_columns, words * WORD), np.int32)
         self.bits = aligned((layout.n_rows, words))
         self.columns = np.arange(layout.n_columns, dtype=np.int32)
-        self.planes = aligned((max(rows.weights.n_planes, rows.n_segments > 1), words))
+        self.planes = aligned((max(rows.weights.n_planes, int(rows.n_segments > 1)), words))
         self.weight_of = np.ones(words * WORD, np.int64)
         self.segment_of = np.zeros(words * WORD, np.int32)
         self.segments = np.array([0, words], np.int64)
@@ -114,8 +114,8 @@ class Workspace:
         """Fill this workspace with a block and mark its rows in `here`; returns their positions."""
         rows = self.rows
         position = np.arange(stop - start, dtype=np.int32)
-        if rows.n_segments > 1:
-            position = self._by_segment(start, stop)
+        if rows.sample.codes is not None:
+            position = self._by_segment(rows.sample.codes[start:stop])
         self.load_matrix(rows.matrix(start, stop), position, here)
         if rows.weights.values is not None:
             values = rows.weights.values[start:stop]
@@ -132,11 +132,10 @@ class Workspace:
         self.layout.encode(matrix, position, self.columns, self.codes)
         self.layout.pack(self.codes, position, self.columns, self.bits)
 
-    def _by_segment(self, start: int, stop: int) -> NDArray[np.int32]:
-        codes = self.rows.sample.codes
-        assert codes is not None
+    def _by_segment(self, codes: NDArray[np.intp]) -> NDArray[np.int32]:
+        """Positions that keep the rows of a group together, each group at whole words."""
         n = self.rows.n_segments
-        segment = np.where(codes[start:stop] < 0, n - 1, codes[start:stop])
+        segment = np.where(codes < 0, n - 1, codes)
         sizes = np.bincount(segment, minlength=n)
         self.segments = np.concatenate([[0], np.cumsum(-(-sizes // WORD))]).astype(np.int64)
         order = np.argsort(segment, kind="stable")

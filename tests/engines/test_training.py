@@ -1,0 +1,236 @@
+"""The training background: the trees' own weights instead of rows, and refusals of what needs rows."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from fitted_models import CASES, Fitted
+from sklearn.ensemble import (
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+)
+from sklearn.inspection import partial_dependence
+from sklearn.tree import DecisionTreeRegressor
+
+from icefield import Explainer
+from icefield.errors import EngineError
+from icefield.forest import walk
+
+
+def plain_average(explainer: Explainer, point: dict[Any, Any]) -> np.ndarray:
+    """One grid point: at a split on a moving column follow its value, elsewhere both, by their weights."""
+    trees = explainer.plan.trees
+    forest = trees.forest
+    # Any row will do: the columns that do not move are not looked at.
+    crossed = explainer.table.slice(0, 1).crossed({name: np.array([v]) for name, v in point.items()})
+    values = trees.encode(crossed.select(explainer.model.columns))
+    moving = {j for name in point for j in trees.drives.get(name, ())}
+
+    def below(node: int) -> np.ndarray:
+        condition = int(forest.node_condition[node])
+        if condition < 0:
+            return forest.leaf_value[forest.node_leaf[node]]
+        left, right = int(forest.node_left[node]), int(forest.node_right[node])
+        column = int(forest.condition_column[condition])
+        if column in moving:
+            return below(left if walk.goes_left(forest, condition, values[:, column])[0] else right)
+        one, other = forest.node_weight[left], forest.node_weight[right]
+        return (one * below(left) + other * below(right)) / (one + other)
+
+    total = forest.base.copy()
+    for root, output in zip(forest.tree_root, forest.tree_output):
+        if output < 0:
+            total += below(int(root))
+        else:
+            total[output] += below(int(root))[0]
+    return total
+
+
+# Models whose response is a sum of trees, or that have a raw scale.
+NAMES = [
+    "DecisionTreeRegressor", "ExtraTreesClassifier several targets", "RandomForestRegressor unpruned",
+    "GradientBoostingClassifier log_loss multiclass", "HistGradientBoostingRegressor categories",
+    "HistGradientBoostingClassifier multiclass", "HistGradientBoostingRegressor poisson", "BaggingRegressor",
+    "LightGBM zero as missing", "LightGBM binary", "LGBMRegressor categories", "LightGBM rf regression",
+    "LightGBM category numbers", "XGBRegressor categories", "XGBoost dart", "XGBoost multi:softmax",
+    "CatBoostRegressor SymmetricTree", "CatBoostRegressor Lossguide", "CatBoostRegressor one-hot",
+    "CatBoostClassifier MultiClass", "Pipeline ordinal LightGBM", "Pipeline one-hot XGBoost",
+    "Pipeline one-hot forest",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_equals_a_plain_weighted_walk(name: str) -> None:
+    found: Fitted = CASES[name](0)
+    explainer = Explainer(
+        found.model, found.X, target="all", background="training", scale="raw" if found.raw else "response"
+    )
+    names = list(explainer.model.columns)
+    size = 1e-12 * (1.0 + np.abs(explainer.plan.trees.forest.leaf_value).sum())
+    asked = [(n,) for n in names] + [(names[0], names[1]), (names[2], names[1], names[0])]
+    for features in asked:
+        points = 9 if len(features) == 1 else 3
+        effect = explainer.partial_dependence(*features, grid=points)
+        assert (effect.engine, effect.background, effect.std, effect.se) == ("trees", "training", None, None)
+        shape = effect.average.shape[1:]
+        expected = np.array(
+            [plain_average(explainer, dict(zip(features, at))) for at in product(*effect.grid)]
+        )
+        expected = expected.T.reshape(-1, *shape)
+        assert effect.average.shape == expected.shape
+        assert np.abs(effect.average - expected).max() <= size, features
+    for effects, order in ((explainer.effects(grid=4), 1), (explainer.effects(order=2, grid=3), 2)):
+        assert len(effects) == len(names) if order == 1 else len(names) * (len(names) - 1) // 2
+        for key, effect in effects.items():
+            alone = explainer.partial_dependence(*((key,) if order == 1 else key), grid=list(effect.grid) if order == 2 else effect.grid[0])
+            assert np.abs(effect.average - alone.average).max() <= size
+
+
+@pytest.fixture(scope="module")
+def numbers() -> tuple[np.ndarray, np.ndarray]:
+    draw = np.random.default_rng(4)
+    X = draw.normal(size=(300, 3))
+    return X, X[:, 0] * X[:, 1] + np.round(X[:, 2])
+
+
+def recursion(model: Any, X: np.ndarray, features: Any, values: dict[int, np.ndarray]) -> np.ndarray:
+    asked = [features] if len(features) > 1 else features
+    found = partial_dependence(
+        model, X, asked, method="recursion", kind="average", custom_values=values, response_method="auto"
+    )
+    return found["average"]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        DecisionTreeRegressor(max_depth=6),
+        RandomForestRegressor(n_estimators=5, max_depth=6, random_state=0),
+        ExtraTreesRegressor(n_estimators=5, max_depth=6, random_state=0),
+        GradientBoostingRegressor(n_estimators=6, init="zero", random_state=0),
+        GradientBoostingRegressor(n_estimators=6, random_state=0),
+        HistGradientBoostingRegressor(max_iter=6),
+    ],
+    ids=lambda model: type(model).__name__ + str(getattr(model, "init", "") or ""),
+)
+@pytest.mark.parametrize("features", [(0,), (2,), (1, 0)], ids=str)
+def test_equals_scikit_learns_recursion_and_the_baseline(numbers: Any, model: Any, features: Any) -> None:
+    """scikit-learn leaves out what boosting starts from; here it is included."""
+    X, y = numbers
+    model.fit(X, y)
+    start = 0.0
+    if isinstance(model, GradientBoostingRegressor) and model.init is None:
+        start = y.mean()
+    elif isinstance(model, HistGradientBoostingRegressor):
+        start = model._baseline_prediction.item()
+    grid = {f: np.linspace(-2, 2, 8 - f) for f in features}
+    effect = Explainer(model, X, background="training").partial_dependence(*features, grid=grid)
+    expected = recursion(model, X, features, grid)
+    assert np.allclose(effect.average, expected + start, rtol=0, atol=1e-10)
+    assert abs(start) > 0.01 or isinstance(model, RandomForestRegressor | ExtraTreesRegressor | DecisionTreeRegressor) or model.init == "zero"
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("kind", [GradientBoostingClassifier, HistGradientBoostingClassifier])
+def test_equals_scikit_learns_recursion_on_margins(numbers: Any, kind: Any, several: bool) -> None:
+    X, y = numbers
+    model = kind(init="zero", n_estimators=4) if kind is GradientBoostingClassifier else kind(max_iter=4)
+    model.fit(X, np.digitize(y, [-0.5, 0.5] if several else [0.0]))
+    start = np.zeros((1, 1))
+    if kind is HistGradientBoostingClassifier:
+        start = model._baseline_prediction.reshape(-1, 1)
+    grid = {1: np.linspace(-2, 2, 9)}
+    effect = Explainer(model, X, background="training", scale="raw").partial_dependence(1, grid=grid)
+    assert effect.average.shape[0] == (3 if several else 1)
+    assert np.allclose(effect.average, recursion(model, X, (1,), grid) + start, rtol=0, atol=1e-10)
+
+
+def test_the_rows_explained_do_not_matter(numbers: Any) -> None:
+    X, y = numbers
+    model = RandomForestRegressor(n_estimators=3, random_state=0).fit(X, y)
+    grid = [-1.0, 0.0, 0.5]
+    few, many = (Explainer(model, rows, background="training").partial_dependence(0, grid=grid)
+                 for rows in (X[:3], X[100:] * 2))  # fmt: skip
+    assert few.average.tobytes() == many.average.tobytes()
+    assert few.n_rows == 0
+
+
+# --- refusals --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def explainer(numbers: Any) -> Explainer:
+    X, y = numbers
+    return Explainer(DecisionTreeRegressor(max_depth=3).fit(X, y), X, y, background="training")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda ex: ex.ice(0),
+        lambda ex: ex.partial_dependence(0, individual=True),
+        lambda ex: ex.partial_dependence(0, spread=True),
+        lambda ex: ex.partial_dependence(0, quantiles=[0.5]),
+        lambda ex: ex.partial_dependence(0, precision=0.1),
+        lambda ex: ex.effects(spread=True),
+        lambda ex: ex.ale(0),
+        lambda ex: ex.conditional(0),
+        lambda ex: ex.importance(),
+        lambda ex: ex.interactions(),
+        lambda ex: ex.regions(0),
+        lambda ex: ex.summary(),
+    ],
+)
+def test_what_needs_rows_is_refused(explainer: Explainer, ask: Any) -> None:
+    with pytest.raises(EngineError, match="not over rows: .* cannot be given. Hint: write background='data'"):
+        ask(explainer)
+
+
+@pytest.mark.parametrize("option", ["weights", "by"])
+def test_weights_and_groups_are_refused_by_name(numbers: Any, option: str) -> None:
+    X, y = numbers
+    model = DecisionTreeRegressor(max_depth=3).fit(X, y)
+    with pytest.raises(EngineError, match=f"`{option}` cannot be given"):
+        Explainer(model, X, background="training", **{option: np.arange(len(X)) % 3 + 1})
+
+
+def test_a_scale_that_is_no_sum_is_refused(numbers: Any) -> None:
+    X, y = numbers
+    model = HistGradientBoostingClassifier(max_iter=2).fit(X, y > 0)
+    with pytest.raises(EngineError, match="needs an additive scale.*scale='raw'"):
+        Explainer(model, X, background="training")
+    assert Explainer(model, X, background="training", scale="raw").plan.engine.name == "trees"
+
+
+def test_weights_that_are_not_stored_are_told(numbers: Any) -> None:
+    lgb = pytest.importorskip("lightgbm")
+    X, y = numbers
+    model = lgb.train({"verbose": -1, "num_threads": 1}, lgb.Dataset(X, y), 2)
+    text = "\n".join(
+        line for line in model.model_to_string().split("\n")
+        if not line.startswith(("leaf_count=", "internal_count=", "tree_sizes="))
+    )  # fmt: skip
+    bare = lgb.Booster(model_str=text)
+    explainer = Explainer(bare, X, background="training")
+    with pytest.raises(EngineError, match="does not store them"):
+        explainer.partial_dependence(0)
+    assert Explainer(bare, X).partial_dependence(0).engine == "trees"
+
+
+def test_a_frame_with_more_columns_than_the_model(numbers: Any) -> None:
+    X, y = numbers
+    frame = pd.DataFrame(X, columns=list("abc"))
+    model = RandomForestRegressor(n_estimators=2, max_depth=3, random_state=0).fit(frame, y)
+    grid = [-1.0, 1.0]
+    plain = Explainer(model, frame, background="training").partial_dependence("b", grid=grid)
+    wider = frame.assign(more="text")[["more", "c", "b", "a"]]
+    effect = Explainer(model, wider, background="training").partial_dependence("b", grid=grid)
+    assert effect.average.tobytes() == plain.average.tobytes()
