@@ -17,7 +17,7 @@ import numpy as np
 
 import icefield
 
-PAIRS = 7
+PAIRS = 5
 POINTS = 100
 
 

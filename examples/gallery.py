@@ -206,7 +206,7 @@ def titanic(folder: Path) -> Study:
     rival = HistGradientBoostingClassifier(max_iter=60, max_depth=2, **settings).fit(X, y)
     return Study(
         "titanic", model, rival, X, number="age", second="fare", category="class", other_category="port",
-        group="sex", colour="fare", title="Who survived the Titanic, by age", rival_name="stumps", levels="siblings", missing="age",
+        group="sex", colour="fare", title="Who survived the Titanic, by age", rival_name="shallow trees", levels="siblings", missing="age",
         target="survived",
     )  # fmt: skip
 
@@ -224,7 +224,7 @@ def california(folder: Path) -> Study:
     return Study(
         "california", model, rival, X.head(ROWS), number="median_income", second="housing_median_age",
         category="ocean_proximity", other_category="island or bay", group="ocean_proximity", colour="latitude",
-        title="House values by median income", rival_name="stumps", missing="total_bedrooms",
+        title="House values by median income", rival_name="shallow trees", missing="total_bedrooms",
     )  # fmt: skip
 
 
@@ -242,7 +242,7 @@ def diabetes() -> Study:
     rival = HistGradientBoostingRegressor(max_iter=40, max_depth=2, **settings).fit(X, frame.target)
     return Study(
         "diabetes", model, rival, X, number="bmi", second="log triglycerides", category="age group",
-        other_category="sex", group="sex", colour="age", title="Progression of diabetes by body mass index", rival_name="stumps",
+        other_category="sex", group="sex", colour="age", title="Progression of diabetes by body mass index", rival_name="shallow trees",
         missing="blood pressure",
     )  # fmt: skip
 

@@ -7,14 +7,14 @@ import os
 # Two test processes on two cores: OpenMP's own threads would only wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from collections.abc import Callable, Iterator  # noqa: E402
-from contextlib import AbstractContextManager, contextmanager  # noqa: E402
-from pathlib import Path  # noqa: E402
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 
-import numpy as np  # noqa: E402
-import pytest  # noqa: E402
+import numpy as np
+import pytest
 
-from icefield.errors import IcefieldError  # noqa: E402
+from icefield.errors import IcefieldError
 
 ROOT = Path(__file__).parent.parent
 

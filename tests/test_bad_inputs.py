@@ -163,7 +163,7 @@ CASES = [
     case("by has too many groups", lambda: Explainer(
         lambda r: r["x"].to_numpy(), pd.DataFrame({"x": np.arange(99.0)}), by=[f"g{i}" for i in range(99)]),
         "by", "99 groups", "Hint"),
-    case("by is a flag", lambda: built(by=True), "by", "True", "Hint"),
+    case("by is a flag", lambda: built(by=True), "by", "True", "Hint", error=TypeError),
     case("by is a position outside", lambda: built(by=77), "by", "77"),
     # --- y ---
     case("y is too short", lambda: built(y=[1.0]), "y", "30 rows", "(1,)"),

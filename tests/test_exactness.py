@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from fitted_models import CASES, LEVELS, Fitted
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier, RandomForestRegressor
 
+from fitted_models import CASES, LEVELS, Fitted
 from icefield import Effect, Explainer, Grid
 from icefield.columns import is_missing_value
 from icefield.engines import Axis, Question, Sample

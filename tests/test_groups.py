@@ -92,7 +92,7 @@ def test_booleans_and_times():
         (9, InputError, "position"),
         (["a"] * 5, InputError, "each of the 6 rows"),
         (np.zeros((6, 2)), InputError, "one entry per row"),
-        (True, InputError, "one entry per row"),
+        (True, InputTypeError, "one entry per row"),
         (pd.DataFrame({"a": range(6)}), InputError, "one entry per row"),
         ([[1]] * 6, InputTypeError, "numbers, text"),
     ],

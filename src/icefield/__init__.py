@@ -1,6 +1,6 @@
 """icefield: how a fitted model responds to its features.
 
-Partial dependence, ICE, and what is built on them, for any fitted model and any data frame.
+Partial dependence, ICE, ALE and what is built on them, for any fitted model and any data frame.
 
 >>> import icefield
 >>> import numpy as np
@@ -10,6 +10,7 @@ Partial dependence, ICE, and what is built on them, for any fitted model and any
 array([[28., 31.]])
 """
 
+from icefield.compare import Comparison, compare
 from icefield.effect import Effect
 from icefield.errors import (
     BudgetError,
@@ -27,6 +28,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BudgetError",
+    "Comparison",
     "Effect",
     "EngineError",
     "Explainer",
@@ -36,4 +38,5 @@ __all__ = [
     "InputTypeError",
     "MissingDependencyError",
     "ModelError",
+    "compare",
 ]

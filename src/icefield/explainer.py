@@ -27,6 +27,7 @@ from icefield.frame import ArrayTable, Table, table_of
 from icefield.groups import groups_of
 from icefield.model import Model, read_model
 from icefield.plan import Plan, choose, without_trees
+from icefield.precision import until_precise
 from icefield.whereabouts import Whereabouts
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 Float = NDArray[np.float64]
 PREDICTION_SAMPLE = 2_000  # rows behind `Effect.baseline` and `Effect.output_std`
-FIRST_ROWS = 200  # rows of the first round when stopping at a precision
 
 
 class Explainer:
@@ -320,6 +320,23 @@ class Explainer:
 
         return write_report(self, path, **options)
 
+    # --- pictures ------------------------------------------------------------------------------
+
+    def plot(self, features: Iterable[Any] | None = None, top: int = 6, **options: Any) -> Any:
+        """Small multiples on a shared axis: the features asked for, or the `top` that move most.
+
+        The options are those of `Effect.plot`.
+        """
+        validate.count("top", top)
+        from icefield.importance import curve_importance
+        from icefield.plots import plot_many
+
+        effects = list(self.effects(features, spread=self.background == "data").values())
+        if features is None:
+            effects.sort(key=lambda effect: -float(curve_importance(effect).mean()))
+            effects = effects[:top]
+        return plot_many(effects, **options)
+
     # --- the recipe ----------------------------------------------------------------------------
 
     def _effects(
@@ -439,18 +456,9 @@ class Explainer:
         grids, notes = self._grids(found, grid)
         question = Question(tuple(f.axis(v, self.table) for f, v in zip(found, grids)), spread=True)
 
-        def asked_of(rows: NDArray[np.intp]) -> Answer:
-            return self._answers([question], self._sample(np.sort(rows)))[0]
-
-        used = order[:FIRST_ROWS]
-        answer = asked_of(used)
-        while len(used) < len(order) and not _precise(answer.total, precision):
-            more = order[len(used) : 2 * len(used)]
-            answer, used = _merged(answer, asked_of(more)), order[: len(used) + len(more)]
-        if _precise(answer.total, precision):
-            said = f"{len(used):,} of {len(order):,} rows gave a standard error within {precision:g} of the range"
-        else:
-            said = f"all {len(used):,} rows were used without reaching precision {precision:g}"
+        answer, used, said = until_precise(
+            lambda rows: self._answers([question], self._sample(rows))[0], order, precision
+        )
         notes = "; ".join(filter(None, [notes, said]))
         return self._effect("pd", found, grids, notes, question, answer, used)
 
@@ -566,20 +574,3 @@ def _named_like_the_model(table: Table, model: Any) -> Table:
     ):
         return table.renamed([str(n) for n in names])
     return table
-
-
-def _merged(first: Answer, second: Answer) -> Answer:
-    return Answer(
-        first.total.merge(second.total),
-        tuple(a.merge(b) for a, b in zip(first.groups, second.groups)),
-    )
-
-
-def _precise(moments: Moments, precision: float) -> bool:
-    """Whether every output's largest standard error is within its share of the curve's range."""
-    se = moments.se
-    if se is None or np.isnan(se).all():
-        return False
-    axes = tuple(range(1, se.ndim))
-    spread = moments.average.max(axis=axes) - moments.average.min(axis=axes)
-    return bool((se.max(axis=axes) <= precision * spread).all())

@@ -81,7 +81,14 @@ def column_name(asked: Any, table: Table, parameter: str) -> Any:
         )  # fmt: skip
     if not isinstance(asked, (str, tuple)):
         raise InputTypeError(
-            complaint(parameter, "must be a column name, a position, or {name: [columns]}", asked)
+            complaint(
+                parameter,
+                "must be a column name, a position, or {name: [columns]}",
+                asked,
+                'write several features one after another: partial_dependence("a", "b")'
+                if isinstance(asked, list)
+                else None,
+            )
         )
     raise InputError(
         complaint(parameter, "names a column that X does not have", asked, did_you_mean(asked, table.names))

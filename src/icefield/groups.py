@@ -33,7 +33,11 @@ def groups_of(by: Any, table: Table, weights: NDArray[np.float64] | None) -> Gro
     """Read ``by``: a column of X, an array or series with one entry per row, or None."""
     if by is None:
         return None
-    if isinstance(by, (str, int, np.integer, tuple)) and not isinstance(by, bool):
+    if isinstance(by, (bool, float)):
+        raise InputTypeError(
+            complaint("by", "must be a column name or one entry per row", by, "name a column of X")
+        )
+    if isinstance(by, (str, int, np.integer, tuple)):
         column = table.column(column_name(by, table, "by"))
         return _grouped(column, str(column.name), weights)
     column = _given_column(by, table.n_rows)

@@ -34,6 +34,7 @@ from icefield.models.estimators import is_estimator, read_estimator
 from icefield.models.functions import read_function
 from icefield.models.onnx import is_onnx, read_onnx
 from icefield.models.rows import RowForm, usual_forms
+from icefield.models.sharing import ONE_AT_A_TIME, alone
 from icefield.models.torch import is_module, read_torch
 from icefield.models.wrappers import is_pipeline, unwrapped
 from icefield.pipeline import Crossing, NoSplit, SplitPipeline, split_pipeline
@@ -124,9 +125,11 @@ class Model:
         return np.ascontiguousarray(matrix[:, list(self.selected)])
 
     def _quietly(self, answer: Callable[[Any], Any], rows: Any) -> Any:
+        # Warning filters are the whole process's: a model that touches them is asked one at a time.
         if not self._warns:
-            return answer(rows)
-        with warnings.catch_warnings():
+            with alone(self):
+                return answer(rows)
+        with ONE_AT_A_TIME, warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=_NAMES_WARNING)
             return answer(rows)
 

@@ -169,6 +169,7 @@ def _read_curve(effect: Effect, output: int) -> Reading:
         shape, direction, fields = _ordered_shape(effect, grid, y, weights)
         if shape == "non-monotone" and strength < THRESHOLDS["formless"] * limit:
             shape, direction = "flat", "none"
+            limit *= THRESHOLDS["formless"]
     differ = bundle.get("heterogeneity", 0.0)
     fields["measures"] = {"flat_limit": limit, **fields.get("measures", {})}
     missing = None

@@ -19,7 +19,7 @@ from icefield.effect import Effect
 from icefield.importance import features_asked
 from icefield.inquiry import features_found
 from icefield.interactions import interactions
-from icefield.reading import Reading, output_unit
+from icefield.reading import THRESHOLDS, Reading, output_unit
 from icefield.support import pd_ale_disagreement, support_of
 from icefield.tables import ResultTable, labels_column
 from icefield.wording import shape_words
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 INTERACTING = 8  # features among which partners are looked for
 INTERACTION_ROWS = 150
-PARTNER = 0.1  # a pair's interaction, in standard deviations of the predictions, worth naming
+PARTNER = THRESHOLDS["heterogeneous"]  # an interaction worth naming, in SD of the predictions
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -86,7 +86,7 @@ def test_groups_are_the_same_question_to_fewer_rows():
 # --- cutting -------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(
     rows_per_call=st.integers(1, 700),
     first=st.integers(1, 64),

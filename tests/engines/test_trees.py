@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -438,3 +442,60 @@ def test_many_callers_at_once_get_the_serial_answer(drawn, matrix):
         jobs = [pool.submit(trees.answer, questions, sample, Resources(threads=2)) for _ in range(16)]
         for job in jobs:
             assert all(np.array_equal(a.total.mean, e) for a, e in zip(job.result(), expected))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent the POSIX way")
+@pytest.mark.parametrize("spread", [False, True])
+def test_ctrl_c_stops_within_a_second_and_leaves_no_thread(spread):
+    code = f"""
+import os, signal, threading, time
+from dataclasses import replace
+import numpy as np
+from strategies import random_forest
+from icefield.engines import Axis, Question, Resources, Sample
+from icefield.engines.trees import TreesEngine
+from icefield.frame import table_of
+
+rng = np.random.default_rng(0)
+drawn = random_forest(rng, n_columns=5, trees=60, leaves=60)
+pool = drawn.matrix(rng, 8192)
+
+class Endless:
+    n_rows = 10**9
+    def slice(self, start, stop):
+        return pool[: stop - start]
+    def take(self, rows):
+        return table_of(pool[:1])
+
+encode = lambda rows: rows if isinstance(rows, np.ndarray) else rows.to_numpy()
+trees = TreesEngine(replace(drawn.model(), encode=encode), "raw", [0])
+asked = [Question((Axis(j, {{j: np.arange(50.0)}}),), spread={spread}) for j in range(5)]
+small, rows = Sample(table_of(pool[:100])), Sample(Endless())
+trees.answer(asked, small, Resources(threads=2))
+sent = []
+
+def interrupt():
+    time.sleep(0.3)
+    sent.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+
+before = threading.active_count()
+threading.Thread(target=interrupt).start()
+try:
+    trees.answer(asked, rows, Resources(threads=2))
+    print("not interrupted")
+except KeyboardInterrupt:
+    took = time.monotonic() - sent[0]
+    time.sleep(0.05)
+    print("threads left" if threading.active_count() > before else "stopped" if took < 1 else took)
+trees.answer(asked, small, Resources(threads=2))
+"""
+    here = Path(__file__).parent.parent
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(here)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stdout.strip() == "stopped", done.stdout + done.stderr

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from strategies import random_forest
 
 from icefield.forest.form import LARGEST_CODE, validate
 from icefield.forest.tree_model import CannotRead
+from strategies import random_forest
 
 
 @pytest.mark.parametrize("seed", range(50))

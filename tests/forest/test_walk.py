@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from strategies import random_forest
 
 from icefield.forest.form import ZERO_THRESHOLD, Forest
 from icefield.forest.walk import goes_left, leaves, raw
+from strategies import random_forest
 
 
 def one_condition(threshold=np.nan, members=None, missing_left=False, zero_missing=False):

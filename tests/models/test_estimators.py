@@ -404,8 +404,8 @@ def test_custom_estimators_have_no_raw_scale():
 
 @pytest.mark.parametrize(
     ("estimator", "gains"),
-    [(RandomForestRegressor(3), True), (SVR(), True), (make_pipeline(StandardScaler(), SVR()), True),
-     (RandomForestRegressor(3, n_jobs=2), False), (HistGradientBoostingRegressor(max_iter=2), False),
+    [(RandomForestRegressor(3), False), (SVR(), True), (make_pipeline(StandardScaler(), SVR()), True),
+     (HistGradientBoostingRegressor(max_iter=2), False),
      (OwnRegressor(), False)],
 )  # fmt: skip
 def test_only_models_known_to_gain_are_called_from_threads(estimator, gains):

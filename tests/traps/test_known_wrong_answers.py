@@ -13,6 +13,8 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.inspection import partial_dependence
 
+from icefield import Explainer
+from icefield.errors import EngineError
 from icefield.forest import CannotRead, read, walk
 from icefield.frame import table_of
 
@@ -84,11 +86,20 @@ def test_categories_of_histogram_boosting_are_sets_and_the_baseline_counts(categ
     ours = brute(by_the_trees(read_model), X, "kind", levels)[:, 0]
     assert np.allclose(ours, right, rtol=0, atol=1e-11)
 
+    effect = Explainer(model, X, engine="trees").partial_dependence("kind")
+    assert effect.grid[0].tolist() == levels
+    assert np.allclose(effect.average[0], right, rtol=0, atol=1e-11)
+    given = Explainer(on_codes, codes).partial_dependence("kind", grid=np.arange(6.0))
+    assert given.engine == "trees"
+    assert np.allclose(given.average[0], truth, rtol=0, atol=1e-11)
+
     # the training-weighted quantity has a right answer on categories too: the columns are
     # independent here, so it is close to the mean over the rows
     column = read_model.drives["kind"][0]
     weighted = np.array([training_weighted(read_model.forest, column, code) for code in range(6)])
     assert np.abs(weighted - right).max() < 0.2
+    trained = Explainer(model, X, background="training").partial_dependence("kind")
+    assert np.allclose(trained.average[0], weighted, rtol=0, atol=1e-11)
 
 
 def test_training_weights_agree_with_recursion_where_recursion_is_right(categorical):
@@ -102,6 +113,8 @@ def test_training_weights_agree_with_recursion_where_recursion_is_right(categori
     forest = read(model, table_of(numeric)).forest
     ours = np.array([training_weighted(forest, 0, value) for value in grid])
     assert np.allclose(ours - forest.base[0], recursion, rtol=0, atol=1e-12)
+    effect = Explainer(model, numeric, background="training").partial_dependence("x", grid=grid)
+    assert np.allclose(effect.average[0], ours, rtol=0, atol=1e-12)
 
 
 def test_linear_leaves_are_not_constants():
@@ -120,6 +133,18 @@ def test_linear_leaves_are_not_constants():
 
     with pytest.raises(CannotRead, match="linear trees"):
         read(model, table_of(X))
+    with pytest.raises(EngineError, match="linear trees"):
+        Explainer(model, X, engine="trees")
+    grid = np.linspace(-2, 2, 9)
+    effect = Explainer(model, X).partial_dependence(0, grid=grid)
+    assert effect.engine == "brute"
+    assert "LightGBM linear trees hold linear models in their leaves" in effect.why
+    moved = np.repeat(X[None], len(grid), axis=0)
+    moved[:, :, 0] = grid[:, None]
+    right = model.predict(moved.reshape(-1, 3)).reshape(len(grid), -1).mean(axis=1)
+    assert np.allclose(effect.average[0], right, rtol=0, atol=1e-12)
+    wrong = constant.predict(moved.reshape(-1, 3)).reshape(len(grid), -1).mean(axis=1)
+    assert np.abs(wrong - right).max() > 0.1
     read_constant = read(constant, table_of(X))
     assert np.allclose(by_the_trees(read_constant)(X)[:, 0], constant.predict(X), rtol=0, atol=1e-12)
 
@@ -137,3 +162,19 @@ def test_every_class_of_a_forest_has_its_own_curve_and_offset():
     assert np.allclose(ours.sum(axis=1), 1.0, rtol=0, atol=1e-12)
     # the classes' curves are far apart, so that one cannot stand for another
     assert np.abs(ours[:, 0] - ours[:, 2]).max() > 0.5
+
+    every = Explainer(model, X, engine="trees").partial_dependence("a", grid=grid)
+    assert every.outputs == (0, 1, 2)
+    assert np.allclose(every.average.T, right, rtol=0, atol=1e-13)
+    for label in (0, 1, 2):
+        explainer = Explainer(model, X, engine="trees", target=label)
+        one = explainer.partial_dependence("a", grid=grid)
+        assert one.outputs == (label,)
+        assert np.allclose(one.average[0], right[:, label], rtol=0, atol=1e-13)
+        # no offset is lost: a column that no tree uses leaves the mean prediction
+        flat = Explainer(
+            model.__class__(n_estimators=5, max_depth=3, random_state=0).fit(X.assign(c=0.0), labels),
+            X.assign(c=0.0), engine="trees", target=label,
+        )  # fmt: skip
+        mean = flat.model.predict(flat.table).mean()
+        assert np.allclose(flat.partial_dependence("c", grid=[-1.0, 1.0]).average, mean, rtol=0, atol=1e-13)

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from icefield.distribution import weighted_quantiles
 from icefield.engines import Answer, Moments, Question, Resources, Sample
 from icefield.engines.pool import Block, Pace, Pool
-from icefield.engines.sharing import alone
 from icefield.errors import BudgetError
+from icefield.models.sharing import alone
 from icefield.progress import Progress
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.engines import Resources
-from icefield.engines.sharing import alone, copies_help, private_copy, shareable
 from icefield.errors import EngineError, InputError, complaint
+from icefield.models.sharing import alone, copies_help, private_copy, shareable
 
 if TYPE_CHECKING:
     from icefield.frame import Table

@@ -11,6 +11,7 @@ from numba import njit, types
 from numba.core.errors import NumbaWarning
 from numba.extending import intrinsic
 
+POLL = 1023  # instructions of a program between two looks at the stop flag, less one
 OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 

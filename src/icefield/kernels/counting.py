@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from icefield.kernels.compiling import kernel, popcount
+from icefield.kernels.compiling import POLL, kernel, popcount
 from icefield.kernels.lists import walk_lists
 from icefield.kernels.planning import ALL, ALSO, COUNTED, REST, SAME, SUBTREE
-
-POLL = 1023  # instructions between two looks at the stop flag, less one
 
 
 @kernel(

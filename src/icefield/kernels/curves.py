@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from icefield.kernels.compiling import inlined, kernel, lowest
-from icefield.kernels.counting import POLL
+from icefield.kernels.compiling import POLL, inlined, kernel, lowest
 from icefield.kernels.lists import walk_lists
 from icefield.kernels.planning import SUBTREE
 

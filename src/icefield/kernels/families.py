@@ -1,4 +1,4 @@
-"""From the share of rows at every leaf to averages on the grid, for one question or many."""
+"""From the share of rows at every leaf to the averages of many questions that shared a walk."""
 
 from __future__ import annotations
 
@@ -6,21 +6,6 @@ import numpy as np
 
 from icefield.kernels.compiling import kernel
 from icefield.kernels.regions import runs_of
-
-
-@kernel(
-    "void(int64[::1], int32[::1], float64[::1], float64[::1], int32[::1], float64[:, ::1], float64[:, ::1])"
-)
-def add_joint(update_start, update_at, update_sign, share, leaf_output, leaf_value, differences):
-    """Add every leaf, by its share of the rows, to the differences, shape (outputs, grid)."""
-    for leaf in range(share.size):
-        for u in range(update_start[leaf], update_start[leaf + 1]):
-            amount = update_sign[u] * share[leaf]
-            if leaf_output[leaf] >= 0:
-                differences[leaf_output[leaf], update_at[u]] += amount * leaf_value[leaf, 0]
-            else:
-                for o in range(leaf_value.shape[1]):
-                    differences[o, update_at[u]] += amount * leaf_value[leaf, o]
 
 
 @kernel(

@@ -1,4 +1,4 @@
-"""Which grid points reach a leaf.
+"""Which grid points reach a leaf, and averages from that and the rows that do.
 
 A leaf's region of one axis is a mask over its grid points: the conditions on the axis's columns
 along the path, evaluated on the grid. Regions become *updates*: plus where a run of grid points
@@ -155,3 +155,18 @@ def find_updates(
                     turn[a] = 0
         total += combined
     update_start[path_start.size - 1] = total
+
+
+@kernel(
+    "void(int64[::1], int32[::1], float64[::1], float64[::1], int32[::1], float64[:, ::1], float64[:, ::1])"
+)
+def add_joint(update_start, update_at, update_sign, share, leaf_output, leaf_value, differences):
+    """Add every leaf, by its share of the rows, to the differences, shape (outputs, grid)."""
+    for leaf in range(share.size):
+        for u in range(update_start[leaf], update_start[leaf + 1]):
+            amount = update_sign[u] * share[leaf]
+            if leaf_output[leaf] >= 0:
+                differences[leaf_output[leaf], update_at[u]] += amount * leaf_value[leaf, 0]
+            else:
+                for o in range(leaf_value.shape[1]):
+                    differences[o, update_at[u]] += amount * leaf_value[leaf, o]

@@ -34,7 +34,6 @@ ASKED_BY = ("predict", "predict_proba", "decision_function")
 # either holds the lock or brings its own threads.
 GAINS_BY_THREADS = {
     "DecisionTreeClassifier", "DecisionTreeRegressor", "ExtraTreeClassifier", "ExtraTreeRegressor",
-    "RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor",
     "SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM",
 }  # fmt: skip
 

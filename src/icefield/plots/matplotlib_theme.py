@@ -71,11 +71,11 @@ class Theme:
 
 
 def _palette(options: Options, dark: bool) -> list[Any]:
-    if options.columns_of_colour is not None:
-        for colour in options.columns_of_colour:
+    if options.palette is not None:
+        for colour in options.palette:
             if not mpl.colors.is_color_like(colour):
                 raise InputError(complaint("colors", "holds something that is no colour", colour))
-        return options.columns_of_colour
+        return options.palette
     cycle = mpl.rcParams["axes.prop_cycle"].by_key().get("color")
     default = mpl.rcParamsDefault["axes.prop_cycle"].by_key().get("color")
     if cycle and cycle != default:

@@ -110,7 +110,7 @@ class Options:
         return options
 
     @property
-    def columns_of_colour(self) -> list[Any] | None:
+    def palette(self) -> list[Any] | None:
         if self.colors is None:
             return None
         listed = [self.colors] if isinstance(self.colors, str) else list(self.colors)

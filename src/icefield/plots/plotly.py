@@ -158,7 +158,13 @@ def _scene(figure: go.Figure, panel: Panel, number: int) -> None:
             if axis.kind == "time":
                 axes[key]["type"] = "date"
     figure.update_layout(
-        {name: {**axes, "camera": {"eye": {"x": -1.5, "y": -1.5, "z": 0.9}}, "aspectmode": "cube"}}
+        {
+            name: {
+                **axes,
+                "camera": {"eye": {"x": -1.7, "y": -1.7, "z": 1.0}, "center": {"x": 0, "y": 0, "z": -0.2}},
+                "aspectmode": "cube",
+            }
+        }
     )
 
 

@@ -46,7 +46,7 @@ class Theme:
         self.faint = "rgba(200,200,200,0.28)" if self.dark else "rgba(60,60,60,0.22)"
         self._options = options
         own = None if self.template in (PLAIN, "plotly_dark") else layout.colorway
-        chosen = options.columns_of_colour or own or (ON_DARK if self.dark else ON_LIGHT)
+        chosen = options.palette or own or (ON_DARK if self.dark else ON_LIGHT)
         self._palette = [str(c) for c in chosen]
 
     def colour(self, colour: Colour, alpha: float = 1.0) -> str:

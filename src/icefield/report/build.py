@@ -41,7 +41,7 @@ INTERACTING = {"trees": 12, "brute": 6}  # features crossed with each other
 SURFACES = 6
 SURFACE = 0.05  # a pair's interaction, in standard deviations of the predictions, worth a surface
 REGIONS = 6
-BRUTE_ALE_ROWS = 5_000  # local effects ask the model twice a row
+ALE_ROWS = {"trees": 50_000, "brute": 5_000}  # local effects ask the model itself, twice a row
 BRUTE_SURFACE_ROWS = 300
 
 
@@ -157,9 +157,7 @@ def _lede(explainer: Explainer, ranked: list[_Ranked]) -> str:
     some = {0: "no feature moves", 1: f"1 of {len(ranked)} features moves"}.get(
         moving, f"{moving} of {len(ranked)} features move"
     )
-    text = (
-        f"Over {explainer.table.n_rows:,} rows, {some} its average {label(explainer.model.scale_label)} noticeably"
-    )
+    text = f"Over {explainer.table.n_rows:,} rows, {some} its average {label(explainer.model.scale_label)} noticeably"
     if moving:
         text += f"; {label(ranked[0].name)} moves it most"
     return text + "."
@@ -170,7 +168,11 @@ def _facts(
 ) -> list[dict[str, str]]:
     model, table, plan = explainer.model, explainer.table, explainer.plan
     outputs = ", ".join(label(o, 40) for o in model.outputs[:6]) + (", …" if len(model.outputs) > 6 else "")
-    what = label(model.scale_label) if outputs == model.scale_label else f"{label(model.scale_label)} of {outputs}"
+    what = (
+        label(model.scale_label)
+        if outputs == model.scale_label
+        else f"{label(model.scale_label)} of {outputs}"
+    )
     baseline = ""
     if effect.baseline is not None and len(model.outputs) == 1:
         spread = effect.output_std
@@ -187,9 +189,14 @@ def _facts(
     ]
     if effect.individual is not None:
         share = (
-            "every row" if effect.individual.shape[1] == table.n_rows else f"{effect.individual.shape[1]:,} rows"
+            "every row"
+            if effect.individual.shape[1] == table.n_rows
+            else f"{effect.individual.shape[1]:,} rows"
         )
         facts.append(("Spread", f"Bands and differences between rows come from the curves of {share}"))
+    sampled_ale = _ale_rows(explainer)
+    if sampled_ale is not None:
+        facts.append(("ALE", f"from a seeded sample of {sampled_ale:,} rows"))
     if crossed is not None:
         facts.append(("Interactions", sentence("; ".join(crossed.notes))))
     if explainer.groups is not None:
@@ -280,13 +287,15 @@ def _card(explainer: Explainer, one: _Ranked, curves: int, reach: float) -> dict
 
 
 def _ale(explainer: Explainer, asked: Any) -> tuple[Effect | None, str]:
-    limit = None
-    if explainer.plan.engine.name == "brute" and explainer.table.n_rows > BRUTE_ALE_ROWS:
-        limit = BRUTE_ALE_ROWS
     try:
-        return explainer.ale(asked, rows=limit), ""
+        return explainer.ale(asked, rows=_ale_rows(explainer)), ""
     except IcefieldError as error:  # a constant column or a one-hot group has none
         return None, sentence(str(error))
+
+
+def _ale_rows(explainer: Explainer) -> int | None:
+    limit = ALE_ROWS.get(explainer.plan.engine.name, ALE_ROWS["brute"])
+    return limit if explainer.table.n_rows > limit else None
 
 
 # --- interactions ----------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from icefield.engines.trees.axes import EncodedAxis, Regions, find_updates, grou
 from icefield.engines.trees.crew import Crew, Stopped
 from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Batch, Program, TreeSums, batches
 from icefield.engines.trees.rows import Rows, Workspace, aligned
-from icefield.kernels import counting, families
+from icefield.kernels import counting, regions
 from icefield.progress import Progress
 
 Float = NDArray[np.float64]
@@ -131,7 +131,7 @@ def joint_averages(counted: Counted, axes: Sequence[EncodedAxis]) -> list[Float]
         updates = find_updates(program, axes)
         shares = counted.shares(counted.counts(program))
         for share, out in zip(shares, differences):
-            families.add_joint(
+            regions.add_joint(
                 *updates, share[program.leaf_slot], program.leaf_output, program.leaf_value, out
             )
     base = sums.base.reshape(-1, *[1] * len(axes))
@@ -205,6 +205,8 @@ class _FamilySums:
         return (first, second) if self.group[first] < self.group[second] else (second, first)
 
     def add(self, program: Program, shares: list[Float]) -> None:
+        from icefield.kernels import families  # only families of questions need these kernels
+
         found = Regions.of(program, self.family.axes, self.group)
         leaf_value, leaf_output = program.leaf_value, program.leaf_output
         is_first = True

@@ -73,21 +73,13 @@ class Rows:
         n = self.sample.n_rows
         return [(start, min(start + self.block, n)) for start in range(0, n, self.block)]
 
-    def segment_numbers(self) -> NDArray[np.intp]:
-        """Each row's segment: its group, or the last for rows in none."""
-        codes = self.sample.codes
-        if codes is None:
-            return np.zeros(self.sample.n_rows, np.intp)
-        return np.where(codes < 0, self.n_segments - 1, codes)
-
     def totals(self) -> NDArray[np.int64]:
-        """Whole weights by segment."""
+        """Whole weights by segment: each group's, and last that of rows in none."""
+        codes, values = self.sample.codes, self.weights.values
+        if codes is None:
+            return np.array([self.sample.n_rows if values is None else values.sum()], np.int64)
         totals = np.zeros(self.n_segments, np.int64)
-        values = self.weights.values
-        if values is None:
-            totals += np.bincount(self.segment_numbers(), minlength=self.n_segments)
-        else:
-            np.add.at(totals, self.segment_numbers(), values)
+        np.add.at(totals, codes, 1 if values is None else values)  # -1 is the last
         return totals
 
     def matrix(self, start: int, stop: int) -> Float:

@@ -19,7 +19,7 @@ from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batc
 from icefield.errors import EngineError
 from icefield.forest.tree_model import TreeModel
 from icefield.frame import Table
-from icefield.kernels import families
+from icefield.kernels import regions
 
 Float = NDArray[np.float64]
 
@@ -60,7 +60,7 @@ def training_average(
         batch = Batch.of(sums, trees)
         program = Program.of(batch, group_of_column, len(axes), JOINT, scatter=True)
         share = _leaf_shares(batch, program.group_of_condition)[program.leaf_node]
-        families.add_joint(
+        regions.add_joint(
             *find_updates(program, encoded), share, program.leaf_output, program.leaf_value, differences
         )
     return unsorted(summed(differences, sizes), encoded) + sums.base.reshape(-1, *[1] * len(sizes))

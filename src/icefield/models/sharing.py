@@ -36,7 +36,7 @@ QUIET = {
 }  # fmt: skip
 NEIGHBOURS = {"KNeighborsClassifier", "KNeighborsRegressor"}
 
-_ONE_AT_A_TIME = threading.RLock()
+ONE_AT_A_TIME = threading.RLock()
 
 
 def shareable(model: Model) -> bool:
@@ -49,7 +49,7 @@ def shareable(model: Model) -> bool:
 
 def alone(model: Model) -> AbstractContextManager[Any]:
     """Held while a model is asked that must not be asked twice at once, from wherever that comes."""
-    return nullcontext() if shareable(model) else _ONE_AT_A_TIME
+    return nullcontext() if shareable(model) else ONE_AT_A_TIME
 
 
 def copies_help(model: Model, copies: int, memory: int) -> bool:

@@ -20,7 +20,7 @@ from sklearn.svm import SVR
 import icefield
 from icefield.engines import Resources
 from icefield.engines.pool import available_processors, wanted_threads
-from icefield.engines.sharing import alone, copies_help, private_copy, shareable
+from icefield.models.sharing import alone, copies_help, private_copy, shareable
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(200, 4))

@@ -1,0 +1,73 @@
+"""Codes and bits against the routing rule, condition by condition."""
+
+import numpy as np
+import pytest
+
+from icefield.engines.trees.layout import lay_out
+from icefield.forest.walk import goes_left
+from strategies import random_forest
+
+
+def unpacked(bits: np.ndarray, rows: int) -> np.ndarray:
+    flags = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")
+    return flags[:, :rows].astype(bool)
+
+
+def packed(forest, matrix, order="C"):
+    every = np.arange(forest.condition_column.size)
+    layout = lay_out(forest, every, np.ones(every.size, bool))
+    rows = len(matrix)
+    position = np.arange(rows, dtype=np.int32)
+    columns = np.arange(layout.n_columns, dtype=np.int32)
+    codes = np.empty((layout.n_columns, rows), np.int32)
+    bits = np.empty((layout.n_rows, -(-rows // 64)), np.uint64)
+    layout.encode(np.asarray(matrix, order=order), position, columns, codes)
+    layout.pack(codes, position, columns, bits)
+    return layout, unpacked(bits, rows)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_bits_are_the_routing_rule(seed):
+    rng = np.random.default_rng(seed)
+    drawn = random_forest(rng, leaves=30, trees=6)
+    matrix = drawn.matrix(rng, int(rng.choice([1, 63, 64, 65, 300])))
+    layout, bits = packed(drawn.forest, matrix, order="CF"[seed % 2])
+    for condition in range(drawn.forest.condition_column.size):
+        expected = goes_left(drawn.forest, condition, matrix[:, drawn.forest.condition_column[condition]])
+        assert np.array_equal(bits[layout.condition_row[condition]], expected), condition
+
+
+@pytest.mark.parametrize("shape", ["even", "cauchy", "sentinel", "tiny", "huge", "equal"])
+def test_skewed_thresholds_are_searched_exactly(shape):
+    rng = np.random.default_rng(0)
+    drawn = random_forest(rng, n_columns=1, trees=40, leaves=20, numeric_only=True)
+    forest = drawn.forest
+    n = forest.condition_column.size
+    thresholds = {
+        "even": np.linspace(-1, 1, n),
+        "cauchy": rng.standard_cauchy(n),
+        "sentinel": np.append(rng.normal(size=n - 1), 1e9),
+        "tiny": rng.normal(size=n) * 1e-310,
+        "huge": rng.choice([-1.7e308, 1.7e308], n) * rng.uniform(0.9, 1, n),
+        "equal": np.full(n, 3.0),
+    }[shape]
+    forest.condition_threshold[:] = thresholds
+    values = np.concatenate([thresholds, np.nextafter(thresholds, np.inf), np.nextafter(thresholds, -np.inf)])
+    matrix = np.concatenate([values, [np.nan, np.inf, -np.inf, 0.0, -0.0]])[:, None]
+    layout, bits = packed(forest, matrix)
+    for condition in range(n):
+        expected = goes_left(forest, condition, matrix[:, 0])
+        assert np.array_equal(bits[layout.condition_row[condition]], expected), condition
+
+
+def test_conditions_without_bits_keep_their_codes():
+    rng = np.random.default_rng(4)
+    drawn = random_forest(rng, n_columns=3, trees=6, leaves=20)
+    forest = drawn.forest
+    every = np.arange(forest.condition_column.size)
+    some = rng.random(every.size) < 0.5
+    layout = lay_out(forest, every, some)
+    assert layout.n_rows == some.sum()
+    assert ((layout.condition_row >= 0) == some).all()
+    whole = lay_out(forest, every, np.ones(every.size, bool))
+    assert np.array_equal(layout.condition_code, whole.condition_code)
