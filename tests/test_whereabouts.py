@@ -72,6 +72,14 @@ def test_grids_are_made_once_and_notes_name_their_feature(table: Any) -> None:
     assert note.startswith("c: the 2 most frequent of 3 levels")
 
 
+def test_true_is_no_number_of_points(table: Any, complains: Any) -> None:
+    here = Whereabouts(table, None, 0)
+    found = features(table, "x")
+    assert len(grids(here, found, 1)[0]) == 2
+    with complains("grid", "True"):
+        grids(here, found, True)
+
+
 def test_thresholds_are_asked_of_the_feature(table: Any) -> None:
     here = Whereabouts(table, None, 0)
     found = features(table, "x", "i")
@@ -153,7 +161,7 @@ def test_distributions(table: Any, monkeypatch: Any) -> None:
     assert here.distribution([x, i, c]).joint is None
     pair = here.distribution([x, i])
     assert pair.joint is not None
-    assert [m.name for m in pair.marginals] == ["x", "i"]
+    assert [m.feature for m in pair.marginals] == ["x", "i"]
     assert here.distribution([x, i]).joint is pair.joint
     assert here.distribution([i, x]).joint is not pair.joint
 
@@ -163,6 +171,6 @@ def test_joint_distributions_of_many_rows_are_of_a_seeded_sample(table: Any, mon
     weights = np.random.default_rng(2).random(N)
     one, same, other = (Whereabouts(table, weights, seed) for seed in (0, 0, 1))
     pair = features(table, "x", "i")
-    density = [w.distribution(pair).joint.density for w in (one, same, other)]
-    assert np.array_equal(density[0], density[1])
-    assert not np.array_equal(density[0], density[2])
+    counts = [w.distribution(pair).joint.counts for w in (one, same, other)]
+    assert np.array_equal(counts[0], counts[1])
+    assert not np.array_equal(counts[0], counts[2])

@@ -219,6 +219,46 @@ def read_model(model: Any, table: Table, *, target: Any = None, scale: str = "re
     )
 
 
+def settled_model(
+    native: Any,
+    answer: Callable[[Any], Any],
+    table: Table,
+    *,
+    kind: str,
+    scale: str,
+    n_outputs: int,
+    selected: Sequence[int] | None = None,
+    parallel: bool = False,
+    parts: tuple[SplitPipeline, Callable[[Any], Any]] | None = None,
+) -> Model:
+    """A model whose way of being asked is settled already: nothing is tried, rows go over as they are.
+
+    Parameters
+    ----------
+    native : the user's object
+    answer : rows of the table's library to one number per row and output
+    table : the rows it will be asked about, with exactly the model's columns
+    kind, scale, parallel : as in `Model`
+    n_outputs : how many outputs `answer` gives
+    selected : positions of those wanted, by default every one
+    parts : a pipeline taken apart and how to ask its last step, where that gives the same answers
+    """
+    return Model(
+        native=native,
+        kind=kind,
+        scale=scale,
+        scale_label="prediction",
+        all_outputs=tuple(range(n_outputs)),
+        selected=tuple(range(n_outputs) if selected is None else selected),
+        columns=table.names,
+        notes=(),
+        parallel=parallel,
+        _answer=answer,
+        _form=RowForm(table.library),
+        _split=None if parts is None else _SplitModel(*parts),
+    )
+
+
 # --- which adapter -------------------------------------------------------------------------------
 
 

@@ -58,7 +58,8 @@ class Whereabouts:
         self, feature: Feature, wanted: Any, n_features: int, thresholds: Callable[[Feature], Float] | None
     ) -> tuple[NDArray[Any], str]:
         own = None if thresholds is None else lambda: thresholds(feature)
-        if not (wanted is None or isinstance(wanted, (Grid, int))):
+        # True is no number of points, though it equals one and would find its grid.
+        if isinstance(wanted, bool) or not (wanted is None or isinstance(wanted, (Grid, int))):
             points, note = grid_values(wanted, feature.column, n_features, self.weights, own)
             check_levels(feature, points)
             return points, note

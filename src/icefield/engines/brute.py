@@ -94,10 +94,13 @@ class _Work:
         self.points = flat_points(question)
         self.size = int(np.prod(question.shape))
         self.outputs = len(model.outputs)
+        kept = question.rows
+        self.keeps_all = kept is not None and np.array_equal(kept, np.arange(sample.n_rows))
 
     def run(self, progress: Progress) -> Answer:
         kept = self.question.rows
-        curves = None if kept is None else np.empty((self.outputs, len(kept), self.size))
+        # As predictions come, grid point after grid point: written in runs, and turned once complete.
+        curves = None if kept is None else np.empty((self.outputs, self.size, len(kept)))
         slab = self._slab() if self.question.quantiles else self.size
         parts = [
             self._part(low, min(low + slab, self.size), curves, progress)
@@ -174,10 +177,11 @@ class _Work:
             (start, stop), (first, last) = call.rows, call.points
             if slab is not None:
                 slab[:, first - low : last - low, start:stop] = values
-            if curves is not None and self.question.rows is not None:
+            if curves is not None and self.keeps_all:
+                curves[:, first:last, start:stop] = values
+            elif curves is not None and self.question.rows is not None:
                 inside = np.flatnonzero((self.question.rows >= start) & (self.question.rows < stop))
-                chosen = values[:, :, self.question.rows[inside] - start]
-                curves[:, inside, first:last] = chosen.transpose(0, 2, 1)
+                curves[:, first:last, inside] = values[:, :, self.question.rows[inside] - start]
             chunks.append(self._moments(values, start, stop))
             if last == high:  # the block is complete
                 block = [_side_by_side(list(pieces)) for pieces in zip(*chunks)]
@@ -228,7 +232,7 @@ class _Work:
             tuple(shaped(np.concatenate([p.group_quantiles[g] for p in parts], axis=-1)) for g in range(n_groups))
             if quantiles
             else (),
-            None if curves is None else shaped(curves),
+            None if curves is None else shaped(curves.transpose(0, 2, 1)),
         )  # fmt: skip
 
 

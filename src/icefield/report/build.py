@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,6 @@ from icefield.report.panels import feature_panel, regions_panel, spark, surface_
 from icefield.report.plain import label, numbers, sentence
 from icefield.report.words import plain_words, seconds_text, strength_word
 from icefield.summary import Summary
-from icefield.support import with_support
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer
@@ -350,9 +349,7 @@ def _surfaces(
     out = []
     for names, (size, h) in sorted(best.items(), key=lambda item: -item[1][0])[:SURFACES]:
         asked = [by_name[name].asked for name in names]
-        # The strongest goes along the wider axis.
         effect = explainer.partial_dependence(*asked, rows=limit)
-        effect = with_support(explainer, replace(effect, groups={}), features=asked, disagreement=False)
         one, two = (
             explainer.partial_dependence(a, grid=g, rows=limit, spread=False)
             for a, g in zip(asked, effect.grid)

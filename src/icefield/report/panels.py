@@ -163,10 +163,10 @@ def surface_panel(
     first = singles[0].average[:, shown_points(singles[0])]
     second = singles[1].average[:, shown_points(singles[1])]
     weight = np.ones(level.shape[1:]) if effect.weight is None else effect.weight[shown]
+    empty = _without_data(weight, effect.ordered)
     weight = weight / weight.sum() if weight.sum() > 0 else np.full(weight.shape, 1.0 / weight.size)
     pure = level - first[:, :, None] - second[:, None, :]
     pure = pure - (pure * weight).sum(axis=(1, 2), keepdims=True)
-    low = None if effect.support is None else effect.support.low[shown]
     return {
         "names": [label(f) for f in effect.features],
         "axes": [p.axis() | {"missing": None} for p in places],
@@ -175,10 +175,24 @@ def surface_panel(
         "points": [[value_text(v) for v in effect.grid[i][shown[i]]] for i in (0, 1)],
         "level": numbers(level),
         "pure": numbers(pure),
-        "low": [] if low is None else low.astype(int).tolist(),
+        "low": empty.astype(int).tolist(),
         "share": numbers(weight, 3),
         **numbers_of_pair,
     }
+
+
+def _without_data(weight: Float, ordered: tuple[bool, ...]) -> NDArray[np.bool_]:
+    """Cells of a surface with no row in them nor, along numbers and times, in the cells beside them."""
+    seen = weight > 0
+    for axis, has_order in enumerate(ordered):
+        if not has_order:
+            continue
+        before, after = np.roll(seen, 1, axis), np.roll(seen, -1, axis)
+        # A roll brings the far end around; the ends have one neighbour only.
+        np.moveaxis(before, axis, 0)[0] = False
+        np.moveaxis(after, axis, 0)[-1] = False
+        seen = seen | before | after
+    return ~seen
 
 
 def regions_panel(effect: Effect) -> dict[str, Any]:

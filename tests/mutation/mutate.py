@@ -1,0 +1,237 @@
+"""Tests that test: small faults put into a copy of the source, one at a time, that some test must notice.
+
+``python tests/mutation/mutate.py [words]`` runs all mutations, or those whose file or text holds one of the
+words, and names the survivors. Each runs only the tests that are about the mutated lines, stopping at
+the first failure. A mutation whose line is no longer there is an error: it must follow the source.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+FOREST = "tests/forest/"
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """In `file`, the only `line` that holds `old` gets `new` instead; one of `tests` must then fail."""
+
+    file: str
+    old: str
+    new: str
+    tests: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.file}: {self.old} -> {self.new}"
+
+
+def _of(file: str, tests: str, *changes: tuple[str, str]) -> list[Mutation]:
+    return [Mutation(file, old, new, tests) for old, new in changes]
+
+
+MUTATIONS = [
+    *_of(
+        "forest/walk.py", FOREST + "test_walk.py",
+        ("left = values <= forest", "left = values < forest"),
+        ("left[missing] = forest.condition", "left[missing] = ~forest.condition"),
+        ("<= ZERO_THRESHOLD", "< ZERO_THRESHOLD"),
+    ),
+    *_of(
+        "forest/check.py", FOREST + "test_check.py tests/test_plan.py",
+        ("left = values <= forest", "left = values < forest"),
+        ("return np.where(missing, forest.condition_missing_left[condition], left)", "return left"),
+        ("if agrees.all():", "if agrees.any():"),
+        ("allowed = tree_model.tolerance *", "allowed = 1e6 * tree_model.tolerance *"),
+        ("[: CHECKED_ROWS // 2]", "[:0]"),
+        ("if found.shape != expected.shape:", "if False:"),
+    ),
+    *_of(
+        "forest/form.py", FOREST + "test_form.py",
+        ("(child > parents)", "(child >= parents)"),
+        ("(tree[child] == tree[parents]).all()", "True"),
+        ("np.isfinite(value).all()", "True"),
+        ("(column < forest.n_columns)", "(column <= forest.n_columns)"),
+    ),
+    *_of(
+        "forest/build.py", FOREST + "test_build.py",
+        ("flags = 2 * missing_left.astype(np.int8) + zero_missing", "flags = missing_left.astype(np.int8)"),
+        ("flags = 2 * missing_left.astype(np.int8) + zero_missing", "flags = zero_missing.astype(np.int8)"),
+        ("np.where(number >= 0, number + len(sets), -1)", "number"),
+        ("[np.maximum(leaf, 0)] * scale", "[np.maximum(leaf, 0)]"),
+        ("kind = 2 * column + is_set", "kind = 2 * column"),
+        ("if (parents > 1).any():", "if (parents > 2).any():"),
+    ),
+    *_of(
+        "forest/encode.py", FOREST + "test_encode.py",
+        ("else values >= 0.0", "else values > 0.0"),
+        ("(whole < self.limit)", "(whole <= self.limit)"),
+        ("np.where(out == sentinel, np.nan, out)", "out"),
+        ("        if self.float32:\n", "        if not self.float32:\n"),
+        ("high > limit", "high > limit + 1"),
+        ("whole > -1.0 if", "whole > 0.0 if"),
+        ("np.full(stored.shape, np.nan)", "np.zeros(stored.shape)"),
+    ),
+    *_of(
+        "forest/edges.py", FOREST + "test_edges.py",
+        ("np.nextafter(-ZERO_THRESHOLD, -np.inf), ZERO_THRESHOLD", "ZERO_THRESHOLD"),
+        ("np.nextafter(midway, -np.inf), midway", "midway, midway"),
+        ("[float(below), float(sentinel)]", "[float(sentinel)]"),
+        ("np.where(single > last_left, np.nextafter(single, np.float32(-np.inf)), single)", "single"),
+    ),
+    *_of(
+        "forest/links.py", FOREST + "test_links.py",
+        ("np.exp(-factor * raw)", "np.exp(factor * raw)"),
+        ("[1.0 - positive, positive]", "[positive, 1.0 - positive]"),
+        ("-(2.0**-relative) - offset", "-(2.0**-relative) + offset"),
+        ("start += width", "start += 1"),
+    ),
+    *_of(
+        "forest/sklearn.py", FOREST + "test_read_sklearn.py " + FOREST + "test_leaves.py",
+        ("value[:, k, :n] for k", "value[:, 0, :n] for k"),
+        ('missing_left=records["missing_go_to_left"]', 'missing_left=1 - records["missing_go_to_left"]'),
+        ("table.names[i] for i in [*first, *then]", "table.names[i] for i in [*then, *first]"),
+        ("refuse_missing=not accepts_missing", "refuse_missing=accepts_missing"),
+        ("(steps + extra - 1.0)", "(steps + extra)"),
+        ("links.logistic(2.0)", "links.logistic()"),
+        ("* model.learning_rate", "* 0.1"),
+        ("share = 1.0 / len(trees)", "share = 1.0"),
+        ("levels_in_order(known, unknown_is_missing=True,", "levels_in_order(known, unknown_is_missing=False,"),
+    ),
+    *_of(
+        "forest/lightgbm.py", FOREST + "test_read_lightgbm.py",
+        ("as_zero = self.threshold >= 0.0", "as_zero = self.threshold > 0.0"),
+        ("(self.decision & DEFAULT_LEFT) > 0", "(self.decision & DEFAULT_LEFT) == 0"),
+        ("np.where(self.is_set, False, numeric)", "np.where(self.is_set, True, numeric)"),
+        ("links.scaled(1.0 / n_iterations)", "links.scaled(1.0)"),
+        ("self.missing_type == MISSING_ZERO", "self.missing_type == MISSING_NAN"),
+        ("levels_in_order(levels, unknown_is_missing=True)", "levels_in_order(levels, unknown_is_missing=False)"),
+        ("first[own] + self.threshold", "self.threshold"),
+        ('links.logistic(float(options["sigmoid"]))', "links.logistic()"),
+        ("negative_fraction_is_zero=True", "negative_fraction_is_zero=False"),
+    ),
+    *_of(
+        "forest/xgboost.py", FOREST + "test_read_xgboost.py",
+        ("np.nextafter(condition, np.float32(-np.inf))", "condition"),
+        ("missing_left=default_left ^ is_set", "missing_left=default_left"),
+        ("int(wrapper.best_iteration) + 1", "int(wrapper.best_iteration)"),
+        ("return np.log, links.exponential()", "return np.asarray, links.exponential()"),
+        ("first = np.where(is_set, right, left)", "first = left"),
+        ("value * np.repeat(weights, n_nodes)[:, None]", "value"),
+        ("refuse_infinite=wrapper is None", "refuse_infinite=wrapper is not None"),
+        ("absent_is_missing=True", "absent_is_missing=False"),
+    ),
+    *_of(
+        "forest/catboost.py", FOREST + "test_read_catboost.py",
+        ('"AsTrue": False', '"AsTrue": True'),
+        ("np.where(is_set, lower + 1, lower)", "np.where(is_set, lower, lower + 1)"),
+        ('reversed(tree["splits"] or [])', '(tree["splits"] or [])'),
+        ('"value": nodes.value * scale', '"value": nodes.value'),
+        ("(upper, lower) if holds_left", "(lower, upper) if holds_left"),
+        ("Numbers(float32=True)", "Numbers()"),
+    ),
+    *_of(
+        "forest/combine.py", FOREST + "test_wrappers.py",
+        ("weight * member.forest.base", "member.forest.base"),
+        ("scales = list(weights)", "scales = [1.0] * len(members)"),
+        ("start + np.arange(width)", "np.arange(width)"),
+    ),
+    *_of(
+        "forest/wrappers.py", FOREST + "test_wrappers.py",
+        ("weights / weights.sum()", "weights / len(weights)"),
+        ("[int(place) for place in estimator.classes_]", "list(range(len(estimator.classes_)))"),
+    ),
+    *_of(
+        "forest/pipelines.py", FOREST + "test_pipelines.py tests/test_plan.py",
+        ("elif len(sources) > 1 and looked_at &", "elif len(sources) > 1 and not looked_at &"),
+        ("if len(sources) == 1 and name in inner.drives:", "if name in inner.drives:"),
+    ),
+    *_of(
+        "plan.py", "tests/test_plan.py",
+        ("selected=tuple(range(len(model.all_outputs)))", "selected=model.selected"),
+        ("    if difference is None:\n", "    if True:\n"),
+        ('"response" if model.kind == "outlier detector" else model.scale', '"response"'),
+    ),
+    *_of(
+        "engines/__init__.py", "tests/engines/test_protocol.py",
+        ("mean = self.mean + shift * (other.weight / weight)", "mean = self.mean + shift * (self.weight / weight)"),
+        ("self.m2 + other.m2 + np.square", "self.m2 + other.m2 - np.square"),
+        ("std / np.sqrt(effective - 1.0)", "std / np.sqrt(effective)"),
+        ("np.sqrt(self.m2 / self.weight)", "np.sqrt(self.m2 / self.count)"),
+    ),
+    *_of(
+        "engines/training.py", "tests/engines/test_training.py",
+        ("or question.rows is not None:", "or False:"),
+        ("if question.spread or", "if False or"),
+        ("mean[self.selected]", "mean"),
+        ('if scale != "raw" and not', 'if scale == "raw" and not'),
+        ("if sample.weights is not None or sample.codes is not None:", "if False:"),
+    ),
+    *_of(
+        "engines/trees/training.py", "tests/engines/test_training.py",
+        ("+ sums.base.reshape(", "- sums.base.reshape("),
+        ("np.where(moving, 1.0, batch", "np.where(moving, 0.5, batch"),
+    ),
+    *_of(
+        "whereabouts.py", "tests/test_whereabouts.py",
+        ("flat *= length", "flat *= length + 1"),
+        ("known = group >= 0", "known = group >= 1"),
+        ("has &= at >= 0", "has &= at >= -1"),
+        ("None if self.weights is None else self.weights[rows]", "None"),
+    ),
+]  # fmt: skip
+
+
+def survivors(mutations: list[Mutation]) -> list[str]:
+    """Names of the mutations no test noticed."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "src"
+        shutil.copytree(ROOT / "src", copy)
+        _check_that_the_copy_is_used(copy)
+        return [mutation.name for mutation in mutations if not _noticed(mutation, copy)]
+
+
+def _noticed(mutation: Mutation, copy: Path) -> bool:
+    path = copy / "icefield" / mutation.file
+    original = path.read_text()
+    if original.count(mutation.old) != 1:
+        raise LookupError(f"{mutation.file} holds {mutation.old!r} {original.count(mutation.old)} times, not once")
+    path.write_text(original.replace(mutation.old, mutation.new))
+    try:
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", *mutation.tests.split()]
+        status = subprocess.run(command, cwd=ROOT, env=_environment(copy), capture_output=True).returncode
+    finally:
+        path.write_text(original)
+    if status not in (0, 1, 2):  # passed, failed, or the mutated package could not be imported
+        raise RuntimeError(f"pytest ended with {status} for {mutation.name}")
+    print("survived" if status == 0 else "noticed ", mutation.name, flush=True)
+    return status != 0
+
+
+def _environment(copy: Path) -> dict[str, str]:
+    # Stale byte code would hide a mutation made within the same second as another.
+    return {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+
+
+def _check_that_the_copy_is_used(copy: Path) -> None:
+    asked = "import icefield; print(icefield.__file__)"
+    answer = subprocess.run(
+        [sys.executable, "-c", asked], env=_environment(copy), capture_output=True, text=True, check=True
+    )
+    if not answer.stdout.startswith(str(copy)):
+        raise RuntimeError(f"tests would run against {answer.stdout.strip()}, not against the copy")
+
+
+if __name__ == "__main__":
+    words = sys.argv[1:]
+    chosen = [m for m in MUTATIONS if not words or any(word in m.name for word in words)]
+    found = survivors(chosen)
+    print(f"{len(chosen) - len(found)} of {len(chosen)} mutations were noticed")
+    sys.exit(1 if found else 0)
