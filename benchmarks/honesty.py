@@ -25,7 +25,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "2")
 import numpy as np
 
 import icefield
-from icefield import reading, shapes, summary, support
+from icefield.statistics import reading, shapes, summary, support
 
 N_ROWS = 600
 SEEDS = 40  # 20 in each half

@@ -32,11 +32,11 @@ from sklearn.ensemble import (
 )
 
 import icefield
-from icefield.ale import ale
 from icefield.compare import compare
-from icefield.importance import importance
-from icefield.interactions import interactions
 from icefield.plots import plot_many, plot_pd_ale, plot_regions
+from icefield.statistics.ale import ale
+from icefield.statistics.importance import importance
+from icefield.statistics.interactions import interactions
 
 ROWS = 500  # enough for smooth pictures, few enough to wait for
 Draw = Callable[..., Any]

@@ -403,7 +403,9 @@ def _(seed: int) -> Fitted:
 
 
 def _cat(kind: Any, **settings: Any) -> Any:
-    return kind(iterations=5, verbose=0, thread_count=1, allow_writing_files=False, **{"depth": 4, **settings})
+    return kind(
+        iterations=5, verbose=0, thread_count=1, allow_writing_files=False, **{"depth": 4, **settings}
+    )
 
 
 for policy in ("SymmetricTree", "Depthwise", "Lossguide"):
@@ -447,11 +449,17 @@ def _(seed: int) -> Fitted:
 
 def _prepared(encoder: Any, scaled: bool = True) -> ColumnTransformer:
     numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler() if scaled else "passthrough")
-    return ColumnTransformer([("names", encoder, ["c"]), ("numbers", numbers, ["x", "u"])], remainder="passthrough")
+    return ColumnTransformer(
+        [("names", encoder, ["c"]), ("numbers", numbers, ["x", "u"])], remainder="passthrough"
+    )
 
 
 def _pipeline(
-    final: Callable[[int], Any], encoder: Any, kind: str = "regression", accepts: tuple = NAN, **described: Any
+    final: Callable[[int], Any],
+    encoder: Any,
+    kind: str = "regression",
+    accepts: tuple = NAN,
+    **described: Any,
 ) -> Case:
     def recipe(seed: int) -> Fitted:
         train = with_categories(seed, TRAINED, gaps=False, accepts=NAN)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import lightgbm as lgb
@@ -62,7 +63,7 @@ def magnitude(explainer: Explainer) -> float:
     forest = explainer.plan.trees.forest
     total = np.abs(forest.base).sum()
     bounds = np.append(forest.tree_root, len(forest.node_leaf))
-    for first, last in zip(bounds[:-1], bounds[1:]):
+    for first, last in pairwise(bounds):
         own = forest.node_leaf[first:last]
         total += np.abs(forest.leaf_value[own[own >= 0]]).max()
     return float(total) + 1.0
@@ -124,7 +125,7 @@ def awkward_values(explainer: Explainer, name: Any, accepts: tuple[float, ...]) 
 def asked_values(explainer: Explainer, name: Any, found: Fitted) -> list[Any]:
     kind = explainer.table.column(name).kind
     if kind == "categorical":
-        levels = [level for level in reversed(LEVELS)]
+        levels = LEVELS[::-1]
         return [*levels, *found.unseen, *([None] if explainer.table.column(name).any_missing else [])]
     return awkward_values(explainer, name, found.accepts)
 
@@ -196,9 +197,7 @@ def test_the_models_own_thresholds_give_the_whole_step_function(name: str) -> No
     for feature in columns(both.trees):
         if both.trees.table.column(feature).kind == "categorical":
             continue
-        steps = both.trees.partial_dependence(
-            feature, grid=Grid("thresholds", missing="hide"), spread=False
-        )
+        steps = both.trees.partial_dependence(feature, grid=Grid("thresholds", missing="hide"), spread=False)
         points, heights = steps.grid[0], steps.average
         middles = points[:-1] + (points[1:] - points[:-1]) / 2
         spoken_for = {
@@ -359,12 +358,18 @@ def test_parts_of_the_rows_merge_to_the_whole(many: Any) -> None:
         whole = Explainer(model, X, engine="trees", scale=scale)
         axis = Axis("a", {"a": np.linspace(-2, 2, 12)})
         pair = (axis, Axis("b", {"b": np.array([0.0, 1.0, np.nan])}))
-        questions = [Question((axis,), spread=False), Question(pair, spread=False), Question((axis,), spread=True)]
+        questions = [
+            Question((axis,), spread=False),
+            Question(pair, spread=False),
+            Question((axis,), spread=True),
+        ]
         expected = whole.plan.engine.answer(questions, Sample(whole.table), whole.resources)
         place = draw.integers(0, 5, len(X))
         place[place == 3] = 2  # one part is empty
         parts = [
-            whole.plan.engine.answer(questions, Sample(whole.table.take(np.flatnonzero(place == p))), whole.resources)
+            whole.plan.engine.answer(
+                questions, Sample(whole.table.take(np.flatnonzero(place == p))), whole.resources
+            )
             for p in range(5)
         ]
         for number, answer in enumerate(expected):

@@ -155,7 +155,7 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize("build, reason", UNREADABLE.values(), ids=UNREADABLE)
+@pytest.mark.parametrize(("build", "reason"), UNREADABLE.values(), ids=UNREADABLE)
 def test_what_cannot_be_read_is_asked_instead_with_the_reason(build: Any, reason: str, rows: Any) -> None:
     model, X = build(rows), rows.fillna(0.0)
     effect = Explainer(model, X).partial_dependence("a", grid=4)

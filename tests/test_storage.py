@@ -18,7 +18,7 @@ import pytest
 from icefield import Effect, Explainer
 from icefield.columns import is_missing_value, object_array
 from icefield.errors import InputError
-from icefield.support import Support
+from icefield.statistics.support import Support
 
 RNG = np.random.default_rng(5)
 HOSTILE = ["</script><b>", "a/../../b", "\u202edesrever", "", "\ud800", "q'\"\\", "x" * 10_000]

@@ -17,6 +17,7 @@ from icefield.columns import ORDERED_KINDS, TIME_KINDS, Column
 
 BINS = 40
 RUG = 400
+BLOCK = 262_144
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +114,11 @@ def marginal_of(
         return Marginal(feature, column.kind, total, missing, np.zeros(0))
     deciles = weighted_quantiles(values, np.linspace(0, 1, 11), kept)
     edges = _edges(values, column.kind)
-    counts = np.bincount(_bin_of(values, edges), kept, minlength=len(edges) - 1).astype(np.float64)
+    counts = np.zeros(len(edges) - 1)
+    for start in range(0, len(values), BLOCK):  # bins take eight bytes a row, which adds up
+        part = slice(start, start + BLOCK)
+        inside = None if kept is None else kept[part]
+        counts += np.bincount(_bin_of(values[part], edges), inside, minlength=len(counts))
     rug = values if len(values) <= RUG else values[rng.integers(0, len(values), RUG)]
     return Marginal(
         feature, column.kind, total, missing, counts, edges=edges, deciles=deciles, rug=np.sort(rug)

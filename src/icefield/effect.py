@@ -21,8 +21,8 @@ from icefield.errors import InputError, InputTypeError, complaint
 from icefield.grid import time_value
 
 if TYPE_CHECKING:
-    from icefield.reading import Reading
-    from icefield.support import Support
+    from icefield.statistics.reading import Reading
+    from icefield.statistics.support import Support
 
 Float = NDArray[np.float64]
 
@@ -110,7 +110,7 @@ class Effect:
     @property
     def reading(self) -> Reading:
         """What the curve says, with the numbers it says it by."""
-        from icefield.reading import read_effect
+        from icefield.statistics.reading import read_effect
 
         return read_effect(self)
 

@@ -31,11 +31,11 @@ from icefield.precision import until_precise
 from icefield.whereabouts import Whereabouts
 
 if TYPE_CHECKING:
-    from icefield.conditional import Conditional
-    from icefield.importance import Importance
-    from icefield.interactions import Interactions
-    from icefield.regions import Regions
-    from icefield.summary import Summary
+    from icefield.statistics.conditional import Conditional
+    from icefield.statistics.importance import Importance
+    from icefield.statistics.interactions import Interactions
+    from icefield.statistics.regions import Regions
+    from icefield.statistics.summary import Summary
 
 Float = NDArray[np.float64]
 PREDICTION_SAMPLE = 2_000  # rows behind `Effect.baseline` and `Effect.output_std`
@@ -211,7 +211,7 @@ class Explainer:
         """Accumulated local effects of one feature, or the pure interaction effect of two.
 
         `bins` is the number of quantile bins or their edges, `order` how levels are ordered; see
-        `icefield.ale.ale`.
+        `icefield.statistics.ale.ale`.
 
         Examples
         --------
@@ -221,14 +221,14 @@ class Explainer:
         array([[-3.6,  0.4,  4.4]])
         """
         self._needs_rows("accumulated local effects")
-        from icefield.ale import ale
+        from icefield.statistics.ale import ale
 
         return ale(self, *features, bins=bins, order=order, rows=rows)
 
     def conditional(self, feature: Any, **options: Any) -> Conditional:
         """Observed and predicted means per bin (the M-plot), with PD and ALE, in one table.
 
-        See `icefield.conditional.conditional` for the options.
+        See `icefield.statistics.conditional.conditional` for the options.
 
         Examples
         --------
@@ -238,14 +238,14 @@ class Explainer:
         array([2., 8.])
         """
         self._needs_rows("means per bin")
-        from icefield.conditional import conditional
+        from icefield.statistics.conditional import conditional
 
         return conditional(self, feature, **options)
 
     def importance(self, features: Iterable[Any] | None = None, **options: Any) -> Importance:
         """Features by how much they move the predictions, with direction and shape.
 
-        See `icefield.importance.importance` for the options.
+        See `icefield.statistics.importance.importance` for the options.
 
         Examples
         --------
@@ -255,14 +255,14 @@ class Explainer:
         array([1, 0])
         """
         self._needs_rows("importances")
-        from icefield.importance import importance
+        from icefield.statistics.importance import importance
 
         return importance(self, features, **options)
 
     def interactions(self, features: Iterable[Any] | None = None, **options: Any) -> Interactions:
         """Friedman's H of every pair, and of each feature with all others.
 
-        See `icefield.interactions.interactions` for the options.
+        See `icefield.statistics.interactions.interactions` for the options.
 
         Examples
         --------
@@ -272,14 +272,14 @@ class Explainer:
         array([1.])
         """
         self._needs_rows("H statistics")
-        from icefield.interactions import interactions
+        from icefield.statistics.interactions import interactions
 
         return interactions(self, features, **options)
 
     def regions(self, feature: Any, **options: Any) -> Regions:
         """Readable rules on other features within which a feature's individual curves agree.
 
-        See `icefield.regions.regions` for the options.
+        See `icefield.statistics.regions.regions` for the options.
 
         Examples
         --------
@@ -289,14 +289,14 @@ class Explainer:
         ['1 <= 0.5', '1 > 0.5']
         """
         self._needs_rows("regions")
-        from icefield.regions import regions
+        from icefield.statistics.regions import regions
 
         return regions(self, feature, **options)
 
     def summary(self, features: Iterable[Any] | None = None, **options: Any) -> Summary:
         """What each feature does, how strongly, with whom, and how far the data supports it.
 
-        See `icefield.summary.summary` for the options.
+        See `icefield.statistics.summary.summary` for the options.
 
         Examples
         --------
@@ -305,7 +305,7 @@ class Explainer:
         ['linear, increasing', 'linear, decreasing']
         """
         self._needs_rows("a summary")
-        from icefield.summary import summary
+        from icefield.statistics.summary import summary
 
         return summary(self, features, **options)
 
@@ -328,8 +328,8 @@ class Explainer:
         The options are those of `Effect.plot`.
         """
         validate.count("top", top)
-        from icefield.importance import curve_importance
         from icefield.plots import plot_many
+        from icefield.statistics.importance import curve_importance
 
         effects = list(self.effects(features, spread=self.background == "data").values())
         if features is None:

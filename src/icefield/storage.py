@@ -32,7 +32,7 @@ VERSION = 1
 
 def _known_types() -> dict[str, type]:
     known: list[type] = [Effect, Distribution, Joint, Marginal]
-    from icefield.support import Support
+    from icefield.statistics.support import Support
 
     known.append(Support)
     return {kind.__name__: kind for kind in known}

@@ -211,7 +211,9 @@ def explainer(numbers: Any) -> Explainer:
     ],
 )
 def test_what_needs_rows_is_refused(explainer: Explainer, ask: Any) -> None:
-    with pytest.raises(EngineError, match="not over rows: .* cannot be given. Hint: write background='data'"):
+    with pytest.raises(
+        EngineError, match=r"not over rows: .* cannot be given\. Hint: write background='data'"
+    ):
         ask(explainer)
 
 
@@ -226,7 +228,7 @@ def test_weights_and_groups_are_refused_by_name(numbers: Any, option: str) -> No
 def test_a_scale_that_is_no_sum_is_refused(numbers: Any) -> None:
     X, y = numbers
     model = HistGradientBoostingClassifier(max_iter=2).fit(X, y > 5)
-    with pytest.raises(EngineError, match="needs an additive scale.*scale='raw'"):
+    with pytest.raises(EngineError, match=r"needs an additive scale.*scale='raw'"):
         Explainer(model, X, background="training")
     assert Explainer(model, X, background="training", scale="raw").plan.engine.name == "trees"
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import random_forest, seeds
 
 from icefield.forest import CannotRead, TreeModel, walk
 from icefield.forest.edges import edges
 from icefield.forest.encode import Encoder, Numbers, Rule
 from icefield.frame import table_of
+from strategies import random_forest, seeds
 
 RULES = [
     Numbers(),
@@ -45,7 +46,7 @@ def test_nothing_changes_between_edges(seed: int, rule: Rule) -> None:
     ends = np.array([-1e308, 1e308]) if not rule.float32 else np.array([-1e38, 1e38])
     points = np.unique(np.concatenate([found, ends]))
     draw = np.random.default_rng(seed)
-    for low, high in zip(points[:-1], points[1:]):
+    for low, high in pairwise(points):
         share = draw.random(3)
         inside = np.concatenate([[np.nextafter(low, np.inf), high], low * (1 - share) + high * share])
         inside = inside[(inside > low) & (inside <= high)]
@@ -66,7 +67,9 @@ def test_every_edge_is_one_of_a_condition(seed: int, rule: Rule) -> None:
     found = found[np.abs(found) < 1e37] if rule.float32 else found[np.abs(found) < 1e307]
     for at, after in zip(found, np.nextafter(found, np.inf)):
         before_after = model.encode(table_of(np.array([[at], [after]])))[:, 0]
-        ways = [walk.goes_left(model.forest, c, before_after) for c in range(len(model.forest.condition_column))]
+        ways = [
+            walk.goes_left(model.forest, c, before_after) for c in range(len(model.forest.condition_column))
+        ]
         assert any(left[0] != left[1] for left in ways)
 
 

@@ -65,3 +65,17 @@ def test_a_read_only_cache_directory_is_no_error(tmp_path):
     tmp_path.chmod(0o500)
     code = "from icefield.kernels.compiling import kernel; print(kernel('int64(int64)')(lambda x: x + 1)(1))"
     assert run(code, NUMBA_CACHE_DIR=str(tmp_path)) == "2"
+
+
+def test_a_changed_helper_is_not_answered_from_the_cache(tmp_path):
+    code = """
+import icefield.kernels.compiling as compiling
+compiling.SOURCES = SOURCES_GIVEN
+from icefield.kernels import packing
+stats = packing.encode.stats
+print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+"""
+    cache = str(tmp_path)
+    assert run(code.replace("SOURCES_GIVEN", "'one'"), NUMBA_CACHE_DIR=cache) == "0 1"
+    assert run(code.replace("SOURCES_GIVEN", "'one'"), NUMBA_CACHE_DIR=cache) == "1 0"
+    assert run(code.replace("SOURCES_GIVEN", "'other'"), NUMBA_CACHE_DIR=cache) == "0 1"

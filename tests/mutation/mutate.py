@@ -202,7 +202,9 @@ def _noticed(mutation: Mutation, copy: Path) -> bool:
     path = copy / "icefield" / mutation.file
     original = path.read_text()
     if original.count(mutation.old) != 1:
-        raise LookupError(f"{mutation.file} holds {mutation.old!r} {original.count(mutation.old)} times, not once")
+        raise LookupError(
+            f"{mutation.file} holds {mutation.old!r} {original.count(mutation.old)} times, not once"
+        )
     path.write_text(original.replace(mutation.old, mutation.new))
     try:
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", *mutation.tests.split()]

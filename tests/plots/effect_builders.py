@@ -9,7 +9,7 @@ import numpy as np
 from icefield.columns import Column, column_of_array, object_array
 from icefield.distribution import Distribution, joint_of, marginal_of
 from icefield.effect import Effect
-from icefield.support import Support
+from icefield.statistics.support import Support
 
 
 def column(name, values) -> Column:

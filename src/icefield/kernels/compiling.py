@@ -1,31 +1,49 @@
-"""How kernels are compiled: cached where a cache can be written, without one elsewhere."""
+"""How kernels are compiled: cached where a cache can be written, without one elsewhere.
+
+numba's cache looks at the file of a kernel but not at the files of what the kernel calls, so a
+changed helper could leave an old kernel in use. Here the sources of all kernels are part of
+every cache key.
+"""
 
 from __future__ import annotations
 
-import warnings
+import hashlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from llvmlite import ir
 from numba import njit, types
-from numba.core.errors import NumbaWarning
+from numba.core.caching import FunctionCache
 from numba.extending import intrinsic
 
 POLL = 1023  # instructions of a program between two looks at the stop flag, less one
 OPTIONS = {"nogil": True, "error_model": "numpy"}
+SOURCES = hashlib.sha256(
+    b"".join(p.read_bytes() for p in sorted(Path(__file__).parent.glob("*.py")))
+).hexdigest()
+
+
+class _Cache(FunctionCache):
+    """numba's cache, with the sources of all kernels in the key."""
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return (*super()._index_key(sig, codegen), SOURCES)
 
 
 def kernel(signature: str) -> Callable[[Callable[..., Any]], Any]:
-    """Compile for one explicit signature, using numba's cache if there is a place for it."""
+    """Compile for one explicit signature, using the cache if there is a place for it."""
 
     def compiled(function: Callable[..., Any]) -> Any:
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", NumbaWarning)
-                return njit(signature, cache=True, **OPTIONS)(function)
+            cached = njit(**OPTIONS)(function)
+            cached._cache = _Cache(function)
+            cached.compile(signature)
+            cached.disable_compile()
         except (RuntimeError, OSError):
             # No directory for the cache, or one that cannot be written (read-only, full).
             return njit(signature, **OPTIONS)(function)
+        return cached
 
     return compiled
 

@@ -18,16 +18,16 @@ from numpy.typing import NDArray
 
 from icefield.effect import Effect
 from icefield.errors import IcefieldError, InputError
-from icefield.importance import features_asked
-from icefield.inquiry import features_found
-from icefield.interactions import Interactions
 from icefield.plots.text import number_text
 from icefield.progress import Progress
-from icefield.reading import Reading, output_unit
 from icefield.report.panels import feature_panel, regions_panel, spark, surface_panel
 from icefield.report.plain import label, numbers, sentence
 from icefield.report.words import plain_words, seconds_text, strength_word
-from icefield.summary import Summary
+from icefield.statistics.importance import features_asked
+from icefield.statistics.inquiry import features_found
+from icefield.statistics.interactions import Interactions
+from icefield.statistics.reading import Reading, output_unit
+from icefield.statistics.summary import Summary
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer
@@ -156,7 +156,7 @@ def _lede(explainer: Explainer, ranked: list[_Ranked]) -> str:
     some = {0: "no feature moves", 1: f"1 of {len(ranked)} features moves"}.get(
         moving, f"{moving} of {len(ranked)} features move"
     )
-    text = f"Over {explainer.table.n_rows:,} rows, {some} its average {label(explainer.model.scale_label)} noticeably"
+    text = f"Over {explainer.table.n_rows:,} rows, {some} the model’s average {label(explainer.model.scale_label)} noticeably"
     if moving:
         text += f"; {label(ranked[0].name)} moves it most"
     return text + "."

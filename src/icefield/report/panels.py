@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.curves import centred, point_weights, shown_points
 from icefield.effect import Effect
 from icefield.plots.coordinates import Coordinates
 from icefield.plots.text import value_text
 from icefield.report.plain import PLACE_DIGITS, label, numbers, weighted_bands
-from icefield.support import ale_at
+from icefield.statistics.curves import centred, point_weights, shown_points
+from icefield.statistics.support import ale_at
 
 Float = NDArray[np.float64]
 MILLISECONDS = 86_400_000.0  # a day, which is the unit of places in time

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from icefield.plots.text import number_text, value_text
-from icefield.reading import Reading
 from icefield.report.plain import label
+from icefield.statistics.reading import Reading
 
 STRENGTHS = ((0.5, "strong"), (0.2, "moderate"), (0.07, "slight"))
 

@@ -1,9 +1,10 @@
-"""The brute method: an estimator's response in scikit-learn's sense, averaged by the brute engine.
+"""The brute method: an estimator's response in scikit-learn's sense, averaged over the rows of X.
 
 scikit-learn decides what a classifier's response is (the positive class of two, the decision
 function where there are no probabilities) and hands rows over as the caller gave them; the
-`Model` built here keeps both, and the engine does the rest. Nothing is tried in several forms as
-`Explainer` does: whatever a call of the estimator raises is the caller's to see.
+`Model` built here keeps both. Its trees answer where they do so sooner, the model itself elsewhere.
+Nothing is tried in several forms as `Explainer` does: whatever a call of the estimator raises is
+the caller's to see.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from icefield.engines import Axis, Question, Resources, Sample
 from icefield.engines.brute import BruteEngine
 from icefield.errors import InputTypeError, complaint, did_you_mean
 from icefield.frame import Table, table_of
-from icefield.model import Model, _SplitModel
+from icefield.model import Model, settled_model
 from icefield.models.estimators import gains_by_threads
-from icefield.models.rows import RowForm
 from icefield.models.wrappers import is_pipeline, unwrapped
-from icefield.pipeline import NoSplit, split_pipeline
+from icefield.pipeline import NoSplit, SplitPipeline, split_pipeline
+from icefield.sklearn.trees import tree_answer
 
 PROBE_ROWS = 5
 
@@ -49,7 +50,10 @@ def brute_dependence(
     curves = 8 * len(model.outputs) * table.n_rows * int(np.prod(question.shape)) if individual else 0
     resources = Resources(memory=max(Resources.memory, curves))
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    (answer,) = BruteEngine(model).answer([question], Sample(table, weights), resources)
+    sample = Sample(table, weights)
+    answer = tree_answer(model, question, sample, resources)
+    if answer is None:
+        (answer,) = BruteEngine(model).answer([question], sample, resources)
     # Averages of whole numbers are fractions; single precision stays single precision.
     average = answer.total.mean.astype(dtype if dtype.kind == "f" else np.float64, copy=False)
     return average, None if answer.curves is None else answer.curves.astype(dtype, copy=False)
@@ -63,22 +67,23 @@ def response_model(estimator: Any, table: Table, response_method: str) -> tuple[
     answer = partial(_response, estimator, methods)
     probe = table.slice(0, PROBE_ROWS)
     first = answer(probe.native)
-    outputs = tuple(range(first.shape[1]))
-    model = Model(
-        native=estimator,
+    model = settled_model(
+        estimator,
+        answer,
+        table,
         kind="regressor" if is_regressor(estimator) else "classifier",
-        scale="response",
-        scale_label="prediction",
-        all_outputs=outputs,
-        selected=outputs,
-        columns=table.names,
-        notes=(),
+        scale="raw" if _asks_for_decisions(estimator, methods) else "response",
+        n_outputs=first.shape[1],
         parallel=gains_by_threads(estimator),
-        _answer=answer,
-        _form=RowForm(table.library),
-        _split=_split(estimator, methods, probe, first),
+        parts=_parts(estimator, methods, probe, first),
     )
     return model, first.dtype
+
+
+def _asks_for_decisions(estimator: Any, methods: Any) -> bool:
+    """Whether the response is the decision function, by wish or for want of probabilities."""
+    wanted = "decision_function" in methods
+    return wanted and not ("predict_proba" in methods and hasattr(estimator, "predict_proba"))
 
 
 def _response(estimator: Any, methods: Any, rows: Any) -> NDArray[Any]:
@@ -86,7 +91,9 @@ def _response(estimator: Any, methods: Any, rows: Any) -> NDArray[Any]:
     return np.asarray(values).reshape(rows.shape[0], -1)
 
 
-def _split(estimator: Any, methods: Any, probe: Table, whole: NDArray[Any]) -> _SplitModel | None:
+def _parts(
+    estimator: Any, methods: Any, probe: Table, whole: NDArray[Any]
+) -> tuple[SplitPipeline, Callable[[Any], NDArray[Any]]] | None:
     """A pipeline taken apart so that unmoved columns are transformed once, if the parts give the whole."""
     if not is_pipeline(unwrapped(estimator)):
         return None
@@ -97,7 +104,7 @@ def _split(estimator: Any, methods: Any, probe: Table, whole: NDArray[Any]) -> _
     parts = answer(split.transform(probe))
     if parts.shape != whole.shape or not np.allclose(parts, whole, rtol=1e-12, atol=0.0, equal_nan=True):
         return None
-    return _SplitModel(split, answer)
+    return split, answer
 
 
 def moving_values(table: Table, position: int, values: NDArray[Any]) -> Mapping[Any, NDArray[Any]]:

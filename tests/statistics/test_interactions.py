@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from icefield import Explainer
-from icefield.interactions import interactions
+from icefield.statistics.interactions import interactions
 
 CORNERS = np.array(list(product([-1.0, 1.0], repeat=3)))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from icefield import Explainer
-from icefield.curves import (
+from icefield.statistics.curves import (
     centred,
     deviation,
     explaining_columns,

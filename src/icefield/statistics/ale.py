@@ -19,9 +19,9 @@ from icefield import validate
 from icefield.effect import Effect
 from icefield.engines import Axis
 from icefield.errors import InputError, complaint
-from icefield.inquiry import distribution, features_found, prediction_moments
-from icefield.placing import predict_at
-from icefield.steps import Steps, feature_steps
+from icefield.statistics.inquiry import distribution, features_found, prediction_moments
+from icefield.statistics.placing import predict_at
+from icefield.statistics.steps import Steps, feature_steps
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.curves import effects_with_curves
 from icefield.effect import Effect
-from icefield.importance import features_asked
-from icefield.inquiry import features_found
-from icefield.interactions import interactions
-from icefield.reading import THRESHOLDS, Reading, output_unit
-from icefield.support import pd_ale_disagreement, support_of
-from icefield.tables import ResultTable, labels_column
-from icefield.wording import shape_words
+from icefield.statistics.curves import effects_with_curves
+from icefield.statistics.importance import features_asked
+from icefield.statistics.inquiry import features_found
+from icefield.statistics.interactions import interactions
+from icefield.statistics.reading import THRESHOLDS, Reading, output_unit
+from icefield.statistics.support import pd_ale_disagreement, support_of
+from icefield.statistics.tables import ResultTable, labels_column
+from icefield.statistics.wording import shape_words
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer

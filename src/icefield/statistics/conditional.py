@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.ale import ale
-from icefield.curves import BRUTE_ROWS
 from icefield.display import value_text
 from icefield.distribution import weighted_quantiles
 from icefield.effect import Effect
 from icefield.frame import ORDERED_KINDS, object_array
 from icefield.grid import with_missing_last
-from icefield.inquiry import features_found
-from icefield.observations import observed_outputs
-from icefield.placing import predict_rows
-from icefield.steps import Steps, feature_steps
-from icefield.support import ale_at
-from icefield.tables import ResultTable, labels_column
+from icefield.statistics.ale import ale
+from icefield.statistics.curves import BRUTE_ROWS
+from icefield.statistics.inquiry import features_found
+from icefield.statistics.observations import observed_outputs
+from icefield.statistics.placing import predict_rows
+from icefield.statistics.steps import Steps, feature_steps
+from icefield.statistics.support import ale_at
+from icefield.statistics.tables import ResultTable, labels_column
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer

@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
 
 from icefield import Explainer
-from icefield.observations import observed_outputs
+from icefield.statistics.observations import observed_outputs
 
 
 @pytest.fixture

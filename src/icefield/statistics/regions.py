@@ -16,14 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
-from icefield.curves import centred, effects_with_curves, heterogeneity, point_weights, shown_points
 from icefield.effect import Effect
 from icefield.frame import Column
-from icefield.inquiry import features_found
-from icefield.partition import Limits, Part, Split, assigned, partition
-from icefield.reading import THRESHOLDS, output_unit, read_effect
-from icefield.tables import ResultTable, labels_column
-from icefield.wording import shape_words
+from icefield.statistics.curves import (
+    centred,
+    effects_with_curves,
+    heterogeneity,
+    point_weights,
+    shown_points,
+)
+from icefield.statistics.inquiry import features_found
+from icefield.statistics.partition import Limits, Part, Split, assigned, partition
+from icefield.statistics.reading import THRESHOLDS, output_unit, read_effect
+from icefield.statistics.tables import ResultTable, labels_column
+from icefield.statistics.wording import shape_words
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer

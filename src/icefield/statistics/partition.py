@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.curves import leading_direction
 from icefield.display import value_text
 from icefield.frame import ORDERED_KINDS, Column
+from icefield.statistics.curves import leading_direction
 
 Float = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from icefield.display import value_text
 
 if TYPE_CHECKING:
-    from icefield.reading import Reading
+    from icefield.statistics.reading import Reading
 
 
 def reading_sentence(reading: Reading) -> str:

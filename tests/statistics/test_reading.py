@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from icefield import Explainer, Grid
-from icefield.shapes import shape_of
+from icefield.statistics.shapes import shape_of
 
 
 def read(function, values, grid=None):

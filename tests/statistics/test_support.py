@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from icefield import Effect, Explainer
-from icefield.coordinates import contingency
-from icefield.support import with_support
+from icefield.statistics.coordinates import contingency
+from icefield.statistics.support import with_support
 
 
 def supported(X, feature, model=lambda r: np.asarray(r)[:, 0].astype(float), **options):

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield import inquiry, validate
+from icefield import validate
 from icefield.effect import Effect
 from icefield.frame import is_missing_value
+from icefield.statistics import inquiry
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer

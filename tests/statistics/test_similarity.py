@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from icefield.frame import table_of
-from icefield.similarity import similarity_order
+from icefield.statistics.similarity import similarity_order
 
 
 def order(level, others, weights=None):

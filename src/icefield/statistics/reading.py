@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.curves import (
+from icefield.effect import Effect
+from icefield.frame import TIME_KINDS
+from icefield.statistics.curves import (
     deviation,
     explaining_columns,
     heterogeneity,
@@ -22,10 +24,8 @@ from icefield.curves import (
     point_weights,
     shown_points,
 )
-from icefield.effect import Effect
-from icefield.frame import TIME_KINDS
-from icefield.shapes import THRESHOLDS as SHAPE_THRESHOLDS
-from icefield.shapes import shape_of
+from icefield.statistics.shapes import THRESHOLDS as SHAPE_THRESHOLDS
+from icefield.statistics.shapes import shape_of
 
 Float = NDArray[np.float64]
 
@@ -104,7 +104,7 @@ class Reading:
     @property
     def sentence(self) -> str:
         """The reading in words, with its numbers."""
-        from icefield.wording import reading_sentence
+        from icefield.statistics.wording import reading_sentence
 
         return reading_sentence(self)
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from icefield import Explainer
-from icefield.partition import readable_cut
+from icefield.statistics.partition import readable_cut
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from icefield.distribution import weighted_quantiles
 from icefield.errors import InputError, InputTypeError, complaint
 from icefield.frame import ORDERED_KINDS
 from icefield.grid import given_values
-from icefield.similarity import similarity_order
+from icefield.statistics.similarity import similarity_order
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer

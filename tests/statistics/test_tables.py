@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from icefield import Explainer
-from icefield.tables import ResultTable, cell_text
+from icefield.statistics.tables import ResultTable, cell_text
 
 mpl.use("Agg")
 

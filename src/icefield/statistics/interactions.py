@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield import inquiry, validate
+from icefield import validate
 from icefield.engines import Axis, Question, Sample
 from icefield.errors import InputError, complaint
 from icefield.features import Feature
-from icefield.tables import ResultTable, labels_column
+from icefield.statistics import inquiry
+from icefield.statistics.tables import ResultTable, labels_column
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer
@@ -363,7 +364,7 @@ def _ask(feature: Feature) -> Any:
 
 
 def _variance_statistic(effect: Any) -> Float:
-    from icefield.curves import shown_points
+    from icefield.statistics.curves import shown_points
 
     surface = effect.average[:, shown_points(effect, 0)][:, :, shown_points(effect, 1)]
 

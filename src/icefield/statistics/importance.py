@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
-from icefield.curves import deviation, effects_with_curves, point_weights, shown_points
 from icefield.effect import Effect
 from icefield.errors import InputError, complaint
 from icefield.features import Feature
-from icefield.inquiry import features_found
-from icefield.observations import observed_outputs
-from icefield.placing import predict_rows, with_columns_of
-from icefield.tables import ResultTable, labels_column
-from icefield.wording import shape_words
+from icefield.statistics.curves import deviation, effects_with_curves, point_weights, shown_points
+from icefield.statistics.inquiry import features_found
+from icefield.statistics.observations import observed_outputs
+from icefield.statistics.placing import predict_rows, with_columns_of
+from icefield.statistics.tables import ResultTable, labels_column
+from icefield.statistics.wording import shape_words
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer

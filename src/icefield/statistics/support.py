@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.coordinates import Association, association, ranks_among
 from icefield.effect import Effect
 from icefield.features import Feature
 from icefield.frame import ORDERED_KINDS
-from icefield.inquiry import features_found
+from icefield.statistics.coordinates import Association, association, ranks_among
+from icefield.statistics.inquiry import features_found
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer
@@ -198,9 +198,9 @@ def pd_ale_disagreement(explainer: Explainer, effect: Effect, feature: Any) -> F
 
     Both are centred over the data first: where features are independent the two agree up to a constant.
     """
-    from icefield.ale import ale
-    from icefield.curves import deviation, point_weights, shown_points
-    from icefield.reading import output_unit
+    from icefield.statistics.ale import ale
+    from icefield.statistics.curves import deviation, point_weights, shown_points
+    from icefield.statistics.reading import output_unit
 
     rows = min(2 * REFERENCE_ROWS, explainer.table.n_rows)
     local = ale(explainer, feature, bins=GRID_POINTS, rows=rows)  # few bins: little noise in each

@@ -1,0 +1,126 @@
+"""When trees answer for a model: only where they give the same numbers, and sooner.
+
+A model that reads as trees, and predicts as they do on the caller's rows, need not be asked at every
+grid point. But reading takes time, and the first use of the kernels in a process takes much more,
+while a small question is over in milliseconds either way. So the work is estimated from counts alone
+(never from a clock: the same call must take the same way on a busy machine) before anything is read.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.engines import Answer, Question, Resources, Sample
+from icefield.errors import EngineError
+from icefield.forest import CannotRead, TreeModel
+from icefield.frame import Table, table_of
+from icefield.model import Model, settled_model
+from icefield.models.wrappers import core
+from icefield.plan import read_trees
+from icefield.sklearn.arguments import BOOSTING, HIST_BOOSTING
+
+# Rough times in nanoseconds, of which only the proportions matter.
+KERNELS_LOADED = 1e9  # their first use in a process
+FIXED = 1e7  # reading, checking and setting up, whatever the size
+OWN_NODE = 2.5e3  # reading a node and placing its leaves
+OWN_PREDICTION = 80.0  # a row at a grid point, where each is built
+MODEL_STEP = 3.0  # from one node to the next in a library's own prediction
+TRAINING_STEP = 2.0  # the same in scikit-learn's recursion
+# Without a count of nodes only reading tells how large a model is; that must be worth a try.
+WORTH_READING = 10_000
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a model is."""
+
+    trees: int
+    nodes: int
+
+    @property
+    def steps(self) -> float:
+        """About how many nodes a row passes on its way down all trees."""
+        return self.trees * float(np.log2(1.0 + self.nodes / self.trees)) if self.trees else 0.0
+
+
+def size_of(estimator: Any) -> Size | None:
+    """The size of scikit-learn's own trees, from what they say of themselves; None for other models."""
+    inner = core(estimator)
+    if isinstance(inner, HIST_BOOSTING):
+        nodes = [len(predictor.nodes) for iteration in inner._predictors for predictor in iteration]
+        return Size(len(nodes), sum(nodes))
+    members = np.ravel(np.asarray(getattr(inner, "estimators_", [inner]), dtype=object))
+    trees = [getattr(member, "tree_", None) for member in members]
+    if any(tree is None for tree in trees):
+        return None
+    return Size(len(trees), sum(tree.node_count for tree in trees))
+
+
+def brute_pays(size: Size, predictions: int, each_built: bool) -> bool:
+    """Whether trees answer sooner than the model does; `each_built` if every prediction is needed."""
+    own = _start() + OWN_NODE * size.nodes + (OWN_PREDICTION * predictions if each_built else 0.0)
+    return own < MODEL_STEP * predictions * size.steps
+
+
+def recursion_pays(size: Size, points: int) -> bool:
+    """Whether the training average comes sooner than from scikit-learn, which visits all nodes at each point."""
+    return _start() + OWN_NODE * size.nodes < TRAINING_STEP * points * size.nodes
+
+
+def _start() -> float:
+    return FIXED if "icefield.kernels.compiling" in sys.modules else KERNELS_LOADED
+
+
+def tree_answer(model: Model, question: Question, sample: Sample, resources: Resources) -> Answer | None:
+    """The engine's answer from the model's trees, or None where the model has to be asked itself."""
+    whole = _with_the_trees_outputs(model, sample.table)
+    predictions = sample.n_rows * int(np.prod(question.shape))
+    if whole is None or predictions == 0:
+        return None
+    size = size_of(model.native)
+    each_built = question.rows is not None or model.kind != "regressor"
+    if predictions < WORTH_READING if size is None else not brute_pays(size, predictions, each_built):
+        return None
+    try:
+        trees, _ = read_trees(whole, sample.table)
+        if trees is None or (size is None and not brute_pays(_read_size(trees), predictions, each_built)):
+            return None
+        from icefield.engines.trees import TreesEngine
+
+        return TreesEngine(trees, whole.scale, whole.selected).answer([question], sample, resources)[0]
+    except (CannotRead, EngineError, ValueError):
+        # Values the trees cannot take (what the model says to them is the caller's to see), or the
+        # same column twice among the moving ones.
+        return None
+
+
+def _read_size(trees: TreeModel) -> Size:
+    return Size(trees.forest.tree_root.size, trees.forest.node_left.size)
+
+
+def _with_the_trees_outputs(model: Model, table: Table) -> Model | None:
+    """The model with every output its trees have, or None where it is not clear that they are the same."""
+    if model.kind == "regressor":
+        return model
+    if model.scale == "raw":
+        return model if isinstance(core(model.native), (*BOOSTING, *HIST_BOOSTING)) else None
+    if len(model.outputs) > 1:
+        return model
+    if np.size(model.native.classes_) != 2:
+        return None
+    return settled_model(
+        model.native, partial(_both_classes, model), table,
+        kind=model.kind, scale=model.scale, n_outputs=2, selected=[1],
+    )  # fmt: skip
+
+
+def _both_classes(model: Model, rows: Any) -> NDArray[np.float64]:
+    """scikit-learn keeps the second of two classes; the trees have both."""
+    second = model.predict(table_of(rows))
+    return np.concatenate([1.0 - second, second], axis=1)
