@@ -43,11 +43,13 @@ def test_scikit_learns_own_tests_pass_with_our_names(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     line = next(line for line in done.stdout.splitlines() if line.startswith("icefield:"))
     print(line)
-    passed, functions, displays = map(int, re.findall(r"(\d+)", line))
+    passed, functions, displays, brute, recursion = map(int, re.findall(r"(\d+)", line))
     assert passed == SUITE_TESTS
     # Some of the tests only reach private helpers; most must have come to us.
     assert functions > 400
     assert displays > 150
+    assert brute > 100
+    assert recursion > 100
 
 
 def test_signatures_and_defaults_are_scikit_learns() -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from reading import on_the_thresholds, same_leaves
+from reading import error, on_the_thresholds, same_leaves
+from scipy.sparse import csr_matrix
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, IsolationForest
 
 from icefield.forest import read
@@ -102,3 +103,16 @@ def test_leaves_of_isolation_forests(gaps: Any, settings: dict[str, Any]) -> Non
         ]
     )
     assert same_leaves(tree_model, table_of(rows), own)
+
+
+def test_missing_values_in_sparse_rows_of_isolation_forests(gaps: Any) -> None:
+    """scikit-learn knows of missing values in dense rows only; in sparse ones NaN is not less."""
+    X = np.nan_to_num(gaps[0], nan=0.0, posinf=0.0, neginf=0.0)
+    model = IsolationForest(n_estimators=5, max_samples=60, random_state=0).fit(csr_matrix(X))
+    asked = X.copy()
+    asked[::3, 1] = np.nan
+    for rows in (csr_matrix(asked), asked):
+        tree_model = read(model, table_of(rows))
+        assert error(tree_model, table_of(rows), model.decision_function(rows)) <= 1e-12
+    dense, sparse = (model.decision_function(rows) for rows in (asked, csr_matrix(asked)))
+    assert np.abs(dense - sparse).max() > 1e-3

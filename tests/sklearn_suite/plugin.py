@@ -3,7 +3,8 @@
 Loaded with ``-p plugin`` before anything is collected, it rebinds `partial_dependence` and
 `PartialDependenceDisplay` in `sklearn.inspection`, from where the test modules import them, and makes
 scikit-learn's own function raise wherever else it is bound, so that no test can pass by reaching it.
-Calls of ours are counted, over all workers, and the counts end the report.
+The tree engine answers whatever it can, also where that is too little to pay. Calls of ours and
+answers from trees are counted, over all workers, and the counts end the report.
 """
 
 from __future__ import annotations
@@ -41,8 +42,17 @@ def pytest_configure(config: pytest.Config) -> None:
     import sklearn.inspection._partial_dependence as function_module
     import sklearn.inspection._plot.partial_dependence as display_module
 
+    import icefield.engines.trees.training as training
     import icefield.sklearn as ours
+    from icefield.engines.trees import TreesEngine
+    from icefield.sklearn import trees
 
+    for cost in ("KERNELS_LOADED", "FIXED", "OWN_NODE", "OWN_PREDICTION", "WORTH_READING"):
+        assert getattr(trees, cost) > 0
+        setattr(trees, cost, 0)
+    engine: Any = TreesEngine
+    engine.answer = counted("brute by trees", engine.answer)
+    training.training_average = counted("recursion by trees", training.training_average)
     display: Any = ours.PartialDependenceDisplay
     display.from_estimator = classmethod(counted("from_estimator", display.from_estimator.__func__))
     function_module.partial_dependence = forbidden
@@ -75,5 +85,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     passed = len(terminalreporter.stats.get("passed", ()))
     terminalreporter.write_line(
         f"icefield: {passed} of scikit-learn's tests passed; partial_dependence was called "
-        f"{calls['partial_dependence']} times, from_estimator {calls['from_estimator']} times"
+        f"{calls['partial_dependence']} times, from_estimator {calls['from_estimator']} times; trees answered "
+        f"{calls['brute by trees']} times by brute, {calls['recursion by trees']} times by recursion"
     )

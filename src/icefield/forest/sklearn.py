@@ -10,6 +10,7 @@ their probabilities are sums over the trees; boosted ones have a link.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,6 +120,9 @@ def read_isolation_forest(model: Any, table: Table) -> TreeModel:
     if model._max_features != model.n_features_in_:
         columns = model.estimators_features_
     nodes, root = _nodes(trees, depths, columns)
+    if table.library == "sparse":
+        # scikit-learn's walk of sparse rows only compares, so that NaN goes right at every split.
+        nodes = replace(nodes, missing_left=np.zeros(nodes.size, bool))
     typical = float(_average_path_length([model._max_samples])[0])
     encode = _float32_encoder(table, refuse_infinite=False)
     return TreeModel(

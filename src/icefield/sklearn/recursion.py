@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestRegressor
+from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import cartesian
 
 from icefield.engines import Axis
@@ -31,7 +32,7 @@ from icefield.errors import EngineError, InputError, complaint
 from icefield.forest import CannotRead, TreeModel, self_check
 from icefield.frame import Table, table_of
 from icefield.sklearn.arguments import BOOSTING, HIST_BOOSTING
-from icefield.sklearn.responses import moving_values
+from icefield.sklearn.responses import check_levels
 from icefield.sklearn.trees import recursion_pays, size_of
 
 Float = NDArray[np.float64]
@@ -114,17 +115,31 @@ def _from_trees(estimator: Any, X: Any, positions: Sequence[int], values: Sequen
     difference = self_check(trees, table, lambda rows: raw(rows.native), scale="raw")
     if difference is not None:
         raise CannotRead(difference)
-    axes = [Axis(p, moving_values(table, p, v)) for p, v in zip(positions, values)]
+    if table.library == "pandas":
+        for position, own in zip(positions, values):
+            check_levels(X.dtypes.iloc[position], table.names[position], own)
+    axes = [Axis(p, {table.names[p]: v}) for p, v in zip(positions, values)]
     forest = replace(trees.forest, base=np.zeros_like(trees.forest.base))
-    return training_average(replace(trees, forest=forest), axes, table)
+    return training_average(replace(trees, forest=forest), axes, table_of(_wide_row(X, positions)))
+
+
+def _wide_row(X: Any, positions: Sequence[int]) -> Any:
+    """A row to write the grid into; in double precision, since scikit-learn does not round its grid to X's."""
+    row = _safe_indexing(X, [0], axis=0)
+    if not hasattr(row, "iloc"):
+        return row.astype(np.float64) if row.dtype.kind == "f" else row
+    single = [p for p in positions if row.dtypes.iloc[p] == np.float32]
+    return row.astype({row.columns[p]: np.float64 for p in single})
 
 
 def _reader(estimator: Any) -> tuple[Callable[[Any, Table], TreeModel], Callable[[Any], Any]]:
     """How the trees are read, and what sums them up: a subclass has the same trees, whatever it predicts."""
     from icefield.forest import sklearn as readers
 
+    if isinstance(estimator, GradientBoostingClassifier):
+        return readers.read_gradient_boosting, estimator.decision_function
     if isinstance(estimator, BOOSTING):
-        return readers.read_gradient_boosting, estimator._raw_predict
+        return readers.read_gradient_boosting, estimator.predict
     if isinstance(estimator, HIST_BOOSTING):
         return readers.read_hist_gradient_boosting, estimator._raw_predict
     if isinstance(estimator, RandomForestRegressor):

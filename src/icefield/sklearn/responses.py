@@ -111,7 +111,7 @@ def moving_values(table: Table, position: int, values: NDArray[Any]) -> Mapping[
     """A column's grid as the table writes it: in the column's own dtype wherever that loses nothing."""
     name = table.names[position]
     if table.library == "pandas":
-        _check_levels(table.native.dtypes.iloc[position], name, values)
+        check_levels(table.native.dtypes.iloc[position], name, values)
         return {name: values}
     dtype = table.native.dtype
     if values.dtype == dtype or np.can_cast(values.dtype, dtype, "same_kind"):
@@ -129,7 +129,7 @@ def moving_values(table: Table, position: int, values: NDArray[Any]) -> Mapping[
     return {name: values}
 
 
-def _check_levels(dtype: Any, name: Any, values: NDArray[Any]) -> None:
+def check_levels(dtype: Any, name: Any, values: NDArray[Any]) -> None:
     """A value that is no level of a pandas category would become a missing value unnoticed."""
     levels = getattr(dtype, "categories", None)
     if levels is None:

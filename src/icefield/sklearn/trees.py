@@ -56,10 +56,9 @@ def size_of(estimator: Any) -> Size | None:
         nodes = [len(predictor.nodes) for iteration in inner._predictors for predictor in iteration]
         return Size(len(nodes), sum(nodes))
     members = np.ravel(np.asarray(getattr(inner, "estimators_", [inner]), dtype=object))
-    trees = [getattr(member, "tree_", None) for member in members]
-    if any(tree is None for tree in trees):
+    if not all(hasattr(member, "tree_") for member in members):
         return None
-    return Size(len(trees), sum(tree.node_count for tree in trees))
+    return Size(len(members), sum(member.tree_.node_count for member in members))
 
 
 def brute_pays(size: Size, predictions: int, each_built: bool) -> bool:
