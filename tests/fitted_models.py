@@ -496,3 +496,16 @@ CASES["Pipeline of a transformed target"] = _pipeline(
     ),
     ORDINAL,
 )
+
+# Cases that differ from others by a loss only, whose link is the same: for the longer run.
+REPEATS = {
+    "ExtraTreeRegressor", "ExtraTreeClassifier", "ExtraTreesRegressor several targets", "ExtraTreesClassifier",
+    "GradientBoostingRegressor absolute_error", "GradientBoostingRegressor huber",
+    "GradientBoostingClassifier log_loss binary", "HistGradientBoostingRegressor absolute_error",
+    "HistGradientBoostingRegressor quantile", "HistGradientBoostingRegressor gamma",
+    "LightGBM regression_l1", "LightGBM huber", "LightGBM fair", "LightGBM mape", "LightGBM gamma",
+    "LightGBM tweedie", "LGBMClassifier", "XGBoost reg:absoluteerror", "XGBoost reg:gamma",
+    "XGBoost reg:tweedie", "XGBoost reg:pseudohubererror", "CatBoostRegressor Lossguide",
+    "Pipeline GradientBoosting", "Pipeline one-hot dense hist", "Pipeline of a transformed target",
+}  # fmt: skip
+DISTINCT = [name for name in CASES if name not in REPEATS]

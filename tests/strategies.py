@@ -12,14 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from icefield.forest.form import Forest
+from icefield.forest.form import ZERO_THRESHOLD, Forest
 from icefield.forest.tree_model import Link, TreeModel
 
 seeds = st.integers(0, 2**32 - 1)
 
 AWKWARD_NUMBERS = np.array(
-    [np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, -5e-324, 1e-36, -1e-36, 1e-35, 1e-34, 1e308, -1e308]
-)
+    [
+        np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, -5e-324, 1e-36, -1e-36, 1e-34, 1e308, -1e308,
+        ZERO_THRESHOLD, -ZERO_THRESHOLD, np.nextafter(ZERO_THRESHOLD, 1), np.nextafter(ZERO_THRESHOLD, 0),
+    ]
+)  # fmt: skip
 AWKWARD_CODES = np.array([np.nan, -1.0, -0.0, 0.5, 2.5, 17.0, 1e18, np.inf, -np.inf, 1e-36])
 
 

@@ -209,10 +209,10 @@ def test_a_category_only_the_grid_holds_is_left_to_brute_force(one_hot: Any) -> 
     assert explainer.partial_dependence("c").engine == "trees"
     effect = explainer.partial_dependence("c", grid=["a", "strange"])
     assert effect.engine == "brute"
-    assert "column 'c' holds a category the model was not trained on" in effect.why
+    assert "column 'c' holds a category that no row of X holds" in effect.why
     expected = Explainer(model, X, engine="brute").partial_dependence("c", grid=["a", "strange"])
     assert np.array_equal(effect.average, expected.average)
-    with pytest.raises(EngineError, match="holds a category the model was not trained on"):
+    with pytest.raises(EngineError, match="holds a category that no row of X holds"):
         Explainer(model, X, engine="trees").partial_dependence("c", grid=["a", "strange"])
 
 

@@ -6,6 +6,8 @@ one readable block and an exit code; a traceback appears only with ``--debug``.
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -14,7 +16,7 @@ from typing import Any
 
 import click
 
-from icefield.errors import IcefieldError, InputError, complaint
+from icefield.errors import IcefieldError, InputError, complaint, did_you_mean
 
 EXIT_ERROR = 1  # something in the request cannot be done; click itself uses 2 for wrong usage
 EXIT_BUG = 3
@@ -38,6 +40,8 @@ def run(arguments: list[str] | None = None) -> None:
         _complain("Interrupted.")
         raise SystemExit(EXIT_INTERRUPTED) from None
     except BrokenPipeError:
+        # The reader has seen enough; what is left in the buffer has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
     except (IcefieldError, OSError) as error:
         if debug:
@@ -56,7 +60,18 @@ def _complain(text: str) -> None:
     from rich.text import Text
 
     console = Console(stderr=True)
-    console.print(Text("Error: ", style="bold red") + Text(text, style=""), soft_wrap=True)
+    console.print(Text("Error: ", style="bold red") + Text(printable(text), style=""), soft_wrap=True)
+
+
+def printable(text: str) -> str:
+    """Text without control characters: a name from a file must not steer the terminal.
+
+    Examples
+    --------
+    >>> printable("a\x1b[31mb")
+    'a\\x1b[31mb'
+    """
+    return "".join(c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -74,6 +89,11 @@ def main() -> None:
       icefield report model.txt flights.parquet -o report.html
       icefield pd model.txt titanic.csv age --by sex --plot age.png
       icefield summary model.json data.csv
+      cat data.csv | icefield importance model.cbm - --csv
+
+    \b
+    Exit codes: 0 done, 1 the request cannot be done, 2 wrong usage, 3 a bug, 130 interrupted.
+    Completion in bash: eval "$(_ICEFIELD_COMPLETE=bash_source icefield)"; zsh and fish likewise.
     """
 
 
@@ -81,35 +101,42 @@ def main() -> None:
 
 _SHARED: list[Callable[[Any], Any]] = [
     click.option("--target", help="Class label, output name or position; 'all' for every output."),
-    click.option("--scale", default="response", show_default=True, help="'response' or 'raw' (the margin)."),
+    click.option("--scale", type=click.Choice(["response", "raw"]), default="response", show_default=True,
+                 help="What predict gives, or the margin before the link."),
     click.option("--by", help="A column: one curve per group."),
     click.option("--weights", help="A column of row weights."),
     click.option("--y", "y", metavar="COLUMN", help="The column of observed targets, if the data holds it."),
-    click.option("--engine", default="auto", show_default=True, help="'auto', 'trees' or 'brute'."),
-    click.option("--threads", type=int, help="How many threads."),
+    click.option("--engine", type=click.Choice(["auto", "trees", "brute"]), default="auto", show_default=True,
+                 help="'auto' only picks a faster way to the same numbers."),
+    click.option("--threads", type=click.IntRange(min=1), help="How many threads."),
     click.option("--seed", type=int, default=0, show_default=True, help="For everything sampled."),
     click.option("--allow-pickle", is_flag=True, help="Load pickle and joblib files. They can run any code."),
     click.option("--trust", multiple=True, metavar="TYPE", help="A further type a skops file may hold."),
     click.option("-q", "--quiet", is_flag=True, help="Print results and errors only."),
     click.option("-v", "--verbose", is_flag=True, help="Say which engine answered and why."),
     click.option("--debug", is_flag=True, help="Show the traceback of an error."),
-]
+]  # fmt: skip
+
+
+def _file_option(name: str, what: str) -> Callable[[Any], Any]:
+    """``--csv`` alone prints, ``--csv out.csv`` writes."""
+    return click.option(
+        f"--{name}", f"{name}_path", type=click.Path(dir_okay=False, allow_dash=True), is_flag=False, flag_value="-",
+        help=f"Print {what}, or write it to the file named next.",
+    )  # fmt: skip
+
 
 _OUTPUTS: list[Callable[[Any], Any]] = [
     click.option(
         "--plot", type=click.Path(dir_okay=False), help="Draw to this .png, .pdf, .svg or .html file."
     ),
-    click.option(
-        "--csv", "csv_path", type=click.Path(dir_okay=False, allow_dash=True), help="Write CSV; - prints it."
-    ),
-    click.option(
-        "--json",
-        "json_path",
-        type=click.Path(dir_okay=False, allow_dash=True),
-        help="Write JSON; - prints it.",
-    ),
-    click.option("--parquet", "parquet_path", type=click.Path(dir_okay=False), help="Write Parquet."),
+    _file_option("csv", "CSV"),
+    _file_option("json", "JSON"),
+    _file_option("parquet", "Parquet"),
 ]
+_FEATURES = click.option(
+    "-f", "--feature", "features", multiple=True, metavar="NAME", help="Only this feature; repeat for more."
+)
 
 
 def _question(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -123,7 +150,8 @@ def _question(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_SHARED):
         command = option(command)
     # click applies decorators from the inside out: the outermost argument is the first on the line.
-    return click.argument("model")(click.argument("data")(command))
+    command = click.argument("data", type=click.Path(allow_dash=True))(command)
+    return click.argument("model", type=click.Path())(command)
 
 
 def _with_outputs(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -134,15 +162,20 @@ def _with_outputs(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _explainer(model: str, data: str, options: dict[str, Any]) -> Any:
     from icefield import Explainer
-    from icefield.loading import load_model, read_data
+    from icefield.loading import load_model, read_data, with_categories
+
+    if options["quiet"]:
+        _without_progress()
 
     loaded = load_model(model, allow_pickle=options.pop("allow_pickle"), trust=options.pop("trust"))
-    frame = read_data(data)
+    frame = with_categories(loaded, read_data(data))
     y = options.pop("y")
     observed = None
     if y is not None:
         if y not in list(frame.columns):
-            raise InputError(complaint("--y", "names a column the data does not have", y))
+            raise InputError(
+                complaint("--y", "names a column the data does not have", y, did_you_mean(y, frame.columns))
+            )
         observed = frame[y]
     explainer = Explainer(
         loaded,
@@ -157,8 +190,23 @@ def _explainer(model: str, data: str, options: dict[str, Any]) -> Any:
         seed=options.pop("seed"),
     )
     if options.pop("verbose"):
-        click.echo(f"{explainer!r}\n{explainer.plan.engine.name} engine: {explainer.plan.why}", err=True)
+        click.echo(
+            printable(f"{explainer!r}\n{explainer.plan.engine.name} engine: {explainer.plan.why}"), err=True
+        )
     return explainer
+
+
+def _without_progress() -> None:
+    """No bar, however long the work, until this command is over."""
+    from icefield import progress
+
+    patience = progress.PATIENCE
+    progress.PATIENCE = float("inf")
+
+    def restored() -> None:
+        progress.PATIENCE = patience
+
+    click.get_current_context().call_on_close(restored)
 
 
 def _number_if_number(text: str | None) -> Any:
@@ -232,26 +280,44 @@ def ale(explainer: Any, features: tuple[str, ...], bins: int | None, **show: Any
 
 @main.command()
 @_question
+@_FEATURES
 @_with_outputs
-def importance(explainer: Any, **show: Any) -> None:
-    """How much each feature moves the prediction."""
-    _show_table(explainer.importance(), **show)
+def importance(explainer: Any, features: tuple[str, ...], **show: Any) -> None:
+    """How much each feature moves the prediction.
+
+    \b
+    Example:
+      icefield importance model.txt titanic.csv --y survived --plot importance.png
+    """
+    _show_table(explainer.importance(features or None), **show)
 
 
 @main.command()
 @_question
+@_FEATURES
 @_with_outputs
-def interactions(explainer: Any, **show: Any) -> None:
-    """Friedman's H for every pair of features."""
-    _show_table(explainer.interactions(), **show)
+def interactions(explainer: Any, features: tuple[str, ...], **show: Any) -> None:
+    """Friedman's H for every pair of features.
+
+    \b
+    Example:
+      icefield interactions model.txt titanic.csv -f age -f fare -f sex --csv
+    """
+    _show_table(explainer.interactions(features or None), **show)
 
 
 @main.command()
 @_question
+@_FEATURES
 @_with_outputs
-def summary(explainer: Any, **show: Any) -> None:
-    """Ranked features, their shapes in words, and warnings."""
-    _show_table(explainer.summary(), **show)
+def summary(explainer: Any, features: tuple[str, ...], **show: Any) -> None:
+    """Ranked features, their shapes in words, and warnings.
+
+    \b
+    Example:
+      icefield summary model.json titanic.parquet
+    """
+    _show_table(explainer.summary(features or None), **show)
 
 
 @main.command()
@@ -259,17 +325,27 @@ def summary(explainer: Any, **show: Any) -> None:
 @click.option("-o", "--output", default="report.html", show_default=True, type=click.Path(dir_okay=False))
 @click.option("--js", type=click.Choice(["inline", "cdn"]), default="inline", show_default=True,
               help="'cdn' makes a small file that needs a network to open.")  # fmt: skip
-@click.option("--rows", is_flag=True, help="Include individual rows' curves; left out otherwise.")
-def report(explainer: Any, output: str, js: str, rows: bool, quiet: bool) -> None:
+@click.option("--individual", is_flag=True, help="Include a sample of rows' own curves; left out otherwise.")
+@click.option("--title", help="Heading of the page.")
+@_FEATURES
+def report(
+    explainer: Any,
+    output: str,
+    js: str,
+    individual: bool,
+    title: str | None,
+    features: tuple[str, ...],
+    quiet: bool,
+) -> None:
     """One offline, interactive HTML file about the model.
 
     \b
     Example:
-      icefield report model.txt flights.parquet --y arr_delay -o report.html
+      icefield report model.txt flights.parquet --by origin -o report.html
     """
-    explainer.report(output, js=js, individual=rows)
+    explainer.report(output, js=js, individual=individual, title=title, features=features or None)
     if not quiet:
-        click.echo(f"wrote {output}")
+        click.echo(f"wrote {output}", err=True)
 
 
 @main.command()
@@ -316,7 +392,7 @@ def _show_effect(
         _draw(effect, plot)
     written = _write(effect.to_frame(individual=individual), **files)
     if plot is None and not written:
-        click.echo(repr(effect))
+        click.echo(printable(repr(effect)))
     elif not quiet:
         _say_written(plot, files)
 
@@ -326,7 +402,7 @@ def _show_table(table: Any, *, plot: str | None, quiet: bool, **files: Any) -> N
         _draw(table, plot)
     written = _write(table.to_frame(), **files)
     if plot is None and not written:
-        click.echo(repr(table))
+        click.echo(printable(repr(table)))
     elif not quiet:
         _say_written(plot, files)
 
@@ -362,7 +438,11 @@ def _write(frame: Any, csv_path: str | None, json_path: str | None, parquet_path
             click.echo(text)
         else:
             Path(json_path).write_text(text + "\n", encoding="utf-8")
-    if parquet_path is not None:
+    if parquet_path == "-":
+        buffer = io.BytesIO()
+        table.write_parquet(buffer)
+        sys.stdout.buffer.write(buffer.getvalue())
+    elif parquet_path is not None:
         table.write_parquet(parquet_path)
     return bool(csv_path or json_path or parquet_path)
 

@@ -42,12 +42,13 @@ def effect_text(effect: Effect) -> str:
     if effect.n_features == 1:
         for value, average in _few_points(effect):
             lines.append(f"    {value:>12}  {average:.4g}")
-    if effect.individual is not None:
+    if effect.individual is not None and effect.over == "rows":
         lines.append(f"  {effect.individual.shape[1]:,} individual curves kept")
     if effect.groups:
         lines.append(f"  by {effect.by}: {', '.join(value_text(label) for label in effect.groups)}")
+    lines += [f"  {text}" for text in _cautions(effect)]
     lines.append(
-        f"  {effect.n_rows:,} rows, {effect.background} background, {effect.engine} engine: {effect.why}"
+        f"  {effect.n_rows:,} {effect.over}, {effect.background} background, {effect.engine} engine: {effect.why}"
     )
     return "\n".join(lines)
 
@@ -62,8 +63,21 @@ def effect_html(effect: Effect) -> str:
         if rows
         else ""
     )
-    how = f"{effect.n_rows:,} rows, {effect.engine} engine: {effect.why}"
-    return f"<p><b>{escape(effect_title(effect))}</b></p>{table}<p><small>{escape(how)}</small></p>"
+    how = f"{effect.n_rows:,} {effect.over}, {effect.engine} engine: {effect.why}"
+    cautions = "".join(f"<p>{escape(text)}</p>" for text in _cautions(effect))
+    return (
+        f"<p><b>{escape(effect_title(effect))}</b></p>{table}{cautions}<p><small>{escape(how)}</small></p>"
+    )
+
+
+def _cautions(effect: Effect) -> list[str]:
+    """What the data does not support, where that was looked at."""
+    support = effect.support
+    if support is None:
+        return []
+    low = int(np.sum(support.low))
+    points = f"little data at {low:,} of {support.low.size:,} grid points" if low else ""
+    return [text for text in (support.warning, points) if text]
 
 
 def _few_points(effect: Effect) -> list[tuple[str, float]]:

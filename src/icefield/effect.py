@@ -50,6 +50,8 @@ class Effect:
     background : ``"data"`` or ``"training"``
     engine, why : which engine computed it, and how that was chosen
     n_rows : rows averaged over
+    over : what `average` and its spread are taken over: ``"rows"``, or ``"refits"`` of one model
+        (see `icefield.compare`), which `n_rows`, `individual` and `rows` then count and number
     weight : sum of weights nearest to each grid point, shape ``grid``
     distribution : where the data is
     kinds : the features' column kinds
@@ -72,6 +74,7 @@ class Effect:
     engine: str = "brute"
     why: str = ""
     n_rows: int = 0
+    over: str = "rows"
     weight: Float | None = None
     std: Float | None = None
     se: Float | None = None
@@ -233,9 +236,9 @@ class Effect:
         individual = None if self.individual is None else change(self.individual)
         std = se = quantiles = None
         if individual is not None and self._all_curves_kept:
-            std, se = _spread(individual, self.row_weights)
+            std, se = spread_of(individual, self.row_weights, self.over)
             if self.quantiles is not None:
-                quantiles = _quantiles(individual, tuple(self.quantiles), self.row_weights)
+                quantiles = quantiles_of(individual, tuple(self.quantiles), self.row_weights)
         weight = self.weight
         if weight is not None and narrowed is not None:
             weight = np.take(weight, narrowed[1], axis=narrowed[0])
@@ -429,15 +432,21 @@ def _places(shown: NDArray[Any], value: Any) -> tuple[NDArray[Any], Any]:
         ) from error
 
 
-def _spread(curves: Float, weights: Float | None) -> tuple[Float, Float]:
-    """Standard deviation of curves ``(outputs, rows, *grid)`` and standard error of their mean."""
+def spread_of(curves: Float, weights: Float | None, over: str) -> tuple[Float, Float]:
+    """Standard deviation of curves ``(outputs, rows, *grid)`` and standard error of their mean.
+
+    Rows are all there is to describe; a few refits stand for all that could have been.
+    """
     mean = np.average(curves, axis=1, weights=weights, keepdims=True)
     std = np.sqrt(np.average(np.square(curves - mean), axis=1, weights=weights))
     rows = curves.shape[1] if weights is None else weights.sum() ** 2 / np.square(weights).sum()
-    return std, std / np.sqrt(rows - 1.0) if rows > 1.0 else np.full_like(std, np.nan)
+    if rows <= 1.0:
+        return std, np.full_like(std, np.nan)
+    se = std / np.sqrt(rows - 1.0)
+    return (np.sqrt(rows) * se if over == "refits" else std), se
 
 
-def _quantiles(curves: Float, asked: tuple[float, ...], weights: Float | None) -> dict[float, Float]:
+def quantiles_of(curves: Float, asked: tuple[float, ...], weights: Float | None) -> dict[float, Float]:
     found = np.apply_along_axis(weighted_quantiles, 1, curves, np.array(asked), weights)
     return {q: np.take(found, i, axis=1) for i, q in enumerate(asked)}
 

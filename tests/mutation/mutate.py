@@ -195,6 +195,9 @@ def survivors(mutations: list[Mutation]) -> list[str]:
         copy = Path(folder) / "src"
         shutil.copytree(ROOT / "src", copy)
         _check_that_the_copy_is_used(copy)
+        for tests in dict.fromkeys(mutation.tests for mutation in mutations):
+            if not _pass(tests, copy):  # else every mutation would seem to be noticed
+                raise RuntimeError(f"{tests} fails without any mutation")
         return [mutation.name for mutation in mutations if not _noticed(mutation, copy)]
 
 
@@ -207,14 +210,19 @@ def _noticed(mutation: Mutation, copy: Path) -> bool:
         )
     path.write_text(original.replace(mutation.old, mutation.new))
     try:
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", *mutation.tests.split()]
-        status = subprocess.run(command, cwd=ROOT, env=_environment(copy), capture_output=True).returncode
+        survived = _pass(mutation.tests, copy)
     finally:
         path.write_text(original)
+    print("survived" if survived else "noticed ", mutation.name, flush=True)
+    return not survived
+
+
+def _pass(tests: str, copy: Path) -> bool:
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", *tests.split()]
+    status = subprocess.run(command, cwd=ROOT, env=_environment(copy), capture_output=True).returncode
     if status not in (0, 1, 2):  # passed, failed, or the mutated package could not be imported
-        raise RuntimeError(f"pytest ended with {status} for {mutation.name}")
-    print("survived" if status == 0 else "noticed ", mutation.name, flush=True)
-    return status != 0
+        raise RuntimeError(f"pytest ended with {status} for {tests}")
+    return status == 0
 
 
 def _environment(copy: Path) -> dict[str, str]:

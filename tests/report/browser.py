@@ -7,11 +7,13 @@ downloaded beside the browser itself. Console errors, exceptions and every netwo
 from __future__ import annotations
 
 import base64
+import contextlib
+import fcntl
 import json
 import os
 import select
 import shutil
-import subprocess
+import signal
 import tempfile
 import time
 from pathlib import Path
@@ -38,17 +40,18 @@ class Browser:
         self._folder = tempfile.mkdtemp(prefix="icefield-browser-")
         to_browser, self._write = os.pipe()
         self._read, from_browser = os.pipe()
-        self._process = subprocess.Popen(
-            ["/bin/sh", "-c", f'exec 3<&{to_browser} 4>&{from_browser}; exec "$0" "$@"', chromium_path(),
-             "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-             "--disable-background-networking", "--disable-component-update", "--disable-sync",
-             "--remote-debugging-pipe", f"--user-data-dir={self._folder}", f"--window-size={width},{height}",
-             "about:blank"],
-            pass_fds=(to_browser, from_browser), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        os.close(to_browser)
-        os.close(from_browser)
+        path = chromium_path()
+        command = [path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+                   "--disable-background-networking", "--disable-component-update", "--disable-sync",
+                   "--remote-debugging-pipe", f"--user-data-dir={self._folder}", f"--window-size={width},{height}",
+                   "about:blank"]  # fmt: skip
+        # The browser reads descriptor 3 and writes 4; the copies keep clear of those numbers meanwhile.
+        ends = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 20) for fd in (to_browser, from_browser)]
+        quiet = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
+        moved = [(os.POSIX_SPAWN_DUP2, ends[0], 3), (os.POSIX_SPAWN_DUP2, ends[1], 4)]
+        self._pid = os.posix_spawn(path, command, os.environ, file_actions=[*quiet, *moved])
+        for fd in (to_browser, from_browser, *ends):
+            os.close(fd)
         self._buffer, self._number = b"", 0
         self.problems: list[str] = []
         self.requests: list[str] = []
@@ -100,7 +103,13 @@ class Browser:
         self._ask("Input.dispatchMouseEvent", page=True, type="mouseMoved", x=x, y=y)
 
     def look(
-        self, *, dark: bool = False, width: int = 1280, height: int = 900, touch: bool = False, paper: bool = False
+        self,
+        *,
+        dark: bool = False,
+        width: int = 1280,
+        height: int = 900,
+        touch: bool = False,
+        paper: bool = False,
     ) -> None:
         """Choose the medium, the colour scheme and the size of the window."""
         self._ask("Emulation.setDeviceMetricsOverride", page=True, width=width, height=height,
@@ -117,15 +126,13 @@ class Browser:
         path.write_bytes(base64.b64decode(found["data"]))
 
     def close(self) -> None:
-        try:
+        with contextlib.suppress(OSError, AssertionError):
             self._ask("Browser.close")
-        except (OSError, AssertionError):
-            self._process.kill()
-        try:
-            self._process.wait(10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        ends = time.monotonic() + 10
+        while os.waitpid(self._pid, os.WNOHANG)[0] == 0:
+            if time.monotonic() > ends:
+                os.kill(self._pid, signal.SIGKILL)
+            time.sleep(0.05)
         os.close(self._write)
         os.close(self._read)
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -21,6 +21,7 @@ TESTED = {
     "sklearn.inspection.tests.test_partial_dependence": "partial_dependence",
     "sklearn.inspection._plot.tests.test_plot_partial_dependence": "PartialDependenceDisplay",
 }
+OWN_COSTS = ("KERNELS_LOADED", "FIXED", "FIXED_PIPELINE", "OWN_NODE", "OWN_PREDICTION", "WORTH_READING")
 calls: Counter[str] = Counter()
 
 
@@ -47,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
     from icefield.engines.trees import TreesEngine
     from icefield.sklearn import trees
 
-    for cost in ("KERNELS_LOADED", "FIXED", "OWN_NODE", "OWN_PREDICTION", "WORTH_READING"):
+    for cost in OWN_COSTS:
         assert getattr(trees, cost) > 0
         setattr(trees, cost, 0)
     engine: Any = TreesEngine

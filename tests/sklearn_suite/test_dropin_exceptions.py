@@ -144,3 +144,25 @@ def test_two_rows_of_a_binary_classifier_work() -> None:
         rows = X[:2].copy()
         rows[:, 0] = value
         np.testing.assert_allclose(given["individual"][0, :, k], model.predict_proba(rows)[:, 1], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("features", "options"),
+    [
+        (["narrow"], {}),
+        (["lift", "a"], {}),
+        (["floor"], {"categorical_features": ["floor"], "custom_values": {"floor": [0.5, 1.5]}}),
+    ],
+    ids=["single precision", "truth and number", "fractions of whole numbers"],
+)
+def test_pandas_columns_that_scikit_learn_stumbles_over_work(features: Any, options: dict[str, Any]) -> None:
+    rows = FRAME[["a", "floor", "lift"]].assign(narrow=X[:, 1].astype(np.float32))
+    linear = LinearRegression().fit(rows, Y)
+    with pytest.raises(TypeError, match="Invalid value"):
+        sklearn.inspection.partial_dependence(linear, rows, features, grid_resolution=3, **options)
+    given = ours.partial_dependence(linear, rows, features, grid_resolution=3, **options)
+    wide = rows.astype(np.float64)
+    expected = sklearn.inspection.partial_dependence(
+        linear, wide, features, custom_values=dict(zip(features, given["grid_values"]))
+    )
+    np.testing.assert_allclose(given["average"], expected["average"], rtol=1e-6)

@@ -263,7 +263,10 @@ def _encoder(model: Any, table: Table, columns: _Columns, splits: _Splits) -> En
             codes = splits.code_of[position]
             rules.append(
                 LevelCodes(
-                    tuple((level, float(codes.get(hashed, -1))) for level, hashed in hashes[position].items())
+                    tuple(
+                        (level, float(codes.get(hashed, -1))) for level, hashed in hashes[position].items()
+                    ),
+                    unlisted="that no row of X holds, so that CatBoost's hash of it is not known",
                 )
             )
         else:

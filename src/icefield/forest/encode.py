@@ -92,13 +92,15 @@ class LevelCodes:
     """Categories by level: each known level's number, whatever order the frame has them in.
 
     A missing value becomes NaN. A level that is not listed becomes NaN as well where
-    `unknown_is_missing`; otherwise what the model would do with it is not known. Some libraries
-    raise on an infinite number among numeric categories; so does the encoder then.
+    `unknown_is_missing`; otherwise what the model would do with it is not known, and `unlisted`
+    says why. Some libraries raise on an infinite number among numeric categories; so does the
+    encoder then.
     """
 
     code_of_level: tuple[tuple[Any, float], ...]
     unknown_is_missing: bool = False
     refuse_infinite: bool = False
+    unlisted: str = "the model was not trained on"
     code: dict[Any, float] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -115,7 +117,7 @@ class LevelCodes:
         if not self.unknown_is_missing:
             strange = [i for i, level in enumerate(levels) if level not in self.code]
             if strange and np.isin(codes, strange).any():
-                raise CannotRead(f"column {column.name!r} holds a category the model was not trained on")
+                raise CannotRead(f"column {column.name!r} holds a category {self.unlisted}")
         return numbers[codes]
 
 

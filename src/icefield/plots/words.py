@@ -52,18 +52,18 @@ def reference_text(effect: Effect) -> str:
 def rows_text(effect: Effect) -> str:
     if effect.background == "training":
         return "training data"
-    return f"{effect.n_rows:,} rows" if effect.n_rows != 1 else "1 row"
+    return f"{effect.n_rows:,} {effect.over}" if effect.n_rows != 1 else f"1 {effect.over[:-1]}"
 
 
 def spread_note(spread: str, effect: Effect, drawn: str = "band") -> str:
     """What the band, or whatever else is `drawn`, shows."""
     if spread == "std":
-        return f"{drawn}: ± 1 standard deviation of the rows"
+        return f"{drawn}: ± 1 standard deviation of the {effect.over}"
     if spread == "se":
         return f"{drawn}: ± 2 standard errors"
     if spread == "quantiles" and effect.quantiles:
         low, high = min(effect.quantiles), max(effect.quantiles)
-        return f"{drawn}: {number_text(100 * low)} % to {number_text(100 * high)} % of the rows"
+        return f"{drawn}: {number_text(100 * low)} % to {number_text(100 * high)} % of the {effect.over}"
     return ""
 
 

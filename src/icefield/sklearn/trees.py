@@ -21,17 +21,20 @@ from icefield.errors import EngineError
 from icefield.forest import CannotRead, TreeModel
 from icefield.frame import Table, table_of
 from icefield.model import Model, settled_model
-from icefield.models.wrappers import core
+from icefield.models.wrappers import core, is_pipeline, unwrapped
 from icefield.plan import read_trees
 from icefield.sklearn.arguments import BOOSTING, HIST_BOOSTING
 
-# Rough times in nanoseconds, of which only the proportions matter.
-KERNELS_LOADED = 1e9  # their first use in a process
+# Rough processor times in nanoseconds, of which only the proportions matter.
+KERNELS_LOADED = 5e8  # their first use in a process
 FIXED = 1e7  # reading, checking and setting up, whatever the size
+FIXED_PIPELINE = 1e8  # the same with a pipeline to follow
 OWN_NODE = 2.5e3  # reading a node and placing its leaves
 OWN_PREDICTION = 80.0  # a row at a grid point, where each is built
-MODEL_STEP = 3.0  # from one node to the next in a library's own prediction
-TRAINING_STEP = 2.0  # the same in scikit-learn's recursion
+MODEL_STEP = 2.0  # from one node to the next in a library's own prediction
+MODEL_FRAME_ROW = 300.0  # handing a row of a data frame to the model
+MODEL_PIPELINE_ROW = 3e3  # taking it through a pipeline
+TRAINING_STEP = 2.0  # from one node to the next in scikit-learn's recursion
 # Without a count of nodes only reading tells how large a model is; that must be worth a try.
 WORTH_READING = 10_000
 
@@ -61,19 +64,37 @@ def size_of(estimator: Any) -> Size | None:
     return Size(len(members), sum(member.tree_.node_count for member in members))
 
 
-def brute_pays(size: Size, predictions: int, each_built: bool) -> bool:
-    """Whether trees answer sooner than the model does; `each_built` if every prediction is needed."""
-    own = _start() + OWN_NODE * size.nodes + (OWN_PREDICTION * predictions if each_built else 0.0)
-    return own < MODEL_STEP * predictions * size.steps
+def brute_pays(size: Size, predictions: int, each_built: bool, way: str = "array") -> bool:
+    """Whether trees answer sooner than the model does.
+
+    `each_built` says that every single prediction is needed, `way` how rows come to the model: as an
+    ``"array"``, as a ``"frame"`` or through a ``"pipeline"``.
+    """
+    own = FIXED_PIPELINE if way == "pipeline" else FIXED
+    own += OWN_NODE * size.nodes + (OWN_PREDICTION * predictions if each_built else 0.0)
+    handing_over = {"array": 0.0, "frame": MODEL_FRAME_ROW, "pipeline": MODEL_PIPELINE_ROW}[way]
+    return _is_worth_it(own, predictions * (MODEL_STEP * size.steps + handing_over))
 
 
 def recursion_pays(size: Size, points: int) -> bool:
     """Whether the training average comes sooner than from scikit-learn, which visits all nodes at each point."""
-    return _start() + OWN_NODE * size.nodes < TRAINING_STEP * points * size.nodes
+    return _is_worth_it(FIXED + OWN_NODE * size.nodes, TRAINING_STEP * points * size.nodes)
 
 
-def _start() -> float:
-    return FIXED if "icefield.kernels.compiling" in sys.modules else KERNELS_LOADED
+class _Missed:
+    """What loading the kernels would have saved this process so far."""
+
+    nanoseconds = 0.0
+
+
+def _is_worth_it(own: float, other: float) -> bool:
+    # One question may not be worth the kernels' first use, and many like it are: half of what was
+    # missed counts, so that waiting has cost no more than loading at once if this is the last one.
+    loading = max(0.0, KERNELS_LOADED - _Missed.nanoseconds / 2)
+    if own + (0.0 if "icefield.kernels.compiling" in sys.modules else loading) < other:
+        return True
+    _Missed.nanoseconds += max(0.0, other - own)
+    return False
 
 
 def tree_answer(model: Model, question: Question, sample: Sample, resources: Resources) -> Answer | None:
@@ -84,11 +105,13 @@ def tree_answer(model: Model, question: Question, sample: Sample, resources: Res
         return None
     size = size_of(model.native)
     each_built = question.rows is not None or model.kind != "regressor"
-    if predictions < WORTH_READING if size is None else not brute_pays(size, predictions, each_built):
+    way = _way(model, sample.table)
+    pays = partial(brute_pays, predictions=predictions, each_built=each_built, way=way)
+    if predictions < WORTH_READING if size is None else not pays(size):
         return None
     try:
         trees, _ = read_trees(whole, sample.table)
-        if trees is None or (size is None and not brute_pays(_read_size(trees), predictions, each_built)):
+        if trees is None or (size is None and not pays(_read_size(trees))):
             return None
         from icefield.engines.trees import TreesEngine
 
@@ -97,6 +120,12 @@ def tree_answer(model: Model, question: Question, sample: Sample, resources: Res
         # Values the trees cannot take (what the model says to them is the caller's to see), or the
         # same column twice among the moving ones.
         return None
+
+
+def _way(model: Model, table: Table) -> str:
+    if is_pipeline(unwrapped(model.native)):
+        return "pipeline"
+    return "array" if table.library == "numpy" else "frame"
 
 
 def _read_size(trees: TreeModel) -> Size:

@@ -135,26 +135,34 @@ def interactions(
     if overall:
         sets += [everything, *(others for others in without if others)]
     values, why, weights = own_averages(explainer, [*sets, *pairs, *wanted_triples], rows)
-    own = (_centred(value, weights) for value in values)
-    table = _Rows(explainer.model.outputs)
+    share = weights / weights.sum()
+    own = (_centred(value, share) for value in values)
+    table = _Rows(explainer.model.outputs, share)
     singles = {f.label: next(own) for f in found}
     if overall:
         whole = next(own)
         for feature, others in zip(found, without):
-            rest = next(own) if others else 0.0
-            table.add((feature,), whole - singles[feature.label] - rest, whole, weights)
+            rest = next(own) if others else np.zeros_like(whole)
+            rest += singles[feature.label]
+            rest -= whole
+            table.add((feature,), rest, table.mean_square(whole))
     surfaces: dict[frozenset[Any], Float] = {}
     for pair in pairs:
         joint = next(own)
         if wanted_triples:
-            surfaces[frozenset(f.label for f in pair)] = joint
-        table.add(pair, joint - singles[pair[0].label] - singles[pair[1].label], joint, weights)
+            surfaces[frozenset(f.label for f in pair)] = joint.copy()
+        size = table.mean_square(joint)
+        for feature in pair:  # in place: a pass over all rows for every pair is what this costs
+            joint -= singles[feature.label]
+        table.add(pair, joint, size)
     for triple in wanted_triples:
         joint = next(own)
-        rest = joint + sum(singles[f.label] for f in triple)
+        size = table.mean_square(joint)
+        for feature in triple:
+            joint += singles[feature.label]
         for pair in combinations(triple, 2):
-            rest = rest - surfaces[frozenset(f.label for f in pair)]
-        table.add(triple, rest, joint, weights)
+            joint -= surfaces[frozenset(f.label for f in pair)]
+        table.add(triple, joint, size)
     next(own, None)  # runs the engine's walk to its end, so that its threads go home now
     return table.result(explainer, found, "Interactions (Friedman's H)", why)
 
@@ -195,6 +203,8 @@ def own_averages(
     explainer: Explainer, sets: Sequence[Features], rows: Any
 ) -> tuple[Iterator[Float], str, Float]:
     """Partial dependence of sets of features at rows' own values, ``(outputs, rows)`` each, in order.
+
+    The arrays are the caller's to change.
 
     Also returns which rows and why these, and the rows' weights. An engine with a method
     ``own_averages(sets of columns, sample, resources)`` answers for all rows, one array after the other in one
@@ -243,7 +253,8 @@ class _CrossedSample:
     def __call__(self, features: Sequence[Feature]) -> Float:
         columns = _moving(features)
         if set(columns) >= set(self.model.columns):
-            return self.model.predict(self.table).T  # nothing is left to average over
+            # Nothing is left to average over. A copy: the array may be the model's own.
+            return np.array(self.model.predict(self.table).T, dtype=np.float64)
         first, place = self._distinct(columns)
         points = {name: _grid_values(self.table.column(name), first) for name in columns}
         question = Question((Axis(columns, points),), spread=False)
@@ -279,22 +290,27 @@ def _grid_values(column: Any, rows: NDArray[np.intp]) -> NDArray[Any]:
 # --- statistics ------------------------------------------------------------------------------------
 
 
-def _centred(values: Float, weights: Float) -> Float:
-    return values - (values @ weights / weights.sum())[:, None]
+def _centred(values: Float, share: Float) -> Float:
+    """Values less their weighted mean, in place: they come fresh from the engine."""
+    values -= np.einsum("oi,i->o", values, share)[:, None]  # one thread: rows are too few for BLAS to help
+    return values
 
 
 class _Rows:
     """Rows of the result, collected one set of features at a time."""
 
-    def __init__(self, outputs: Sequence[Any]) -> None:
-        self.outputs = outputs
+    def __init__(self, outputs: Sequence[Any], share: Float) -> None:
+        self.outputs, self.share = outputs, share
         self.features: list[tuple[Any, ...]] = []
         self.numbers: list[tuple[Float, Float]] = []
 
-    def add(self, features: Sequence[Feature], rest: Float, joint: Float, weights: Float) -> None:
+    def mean_square(self, values: Float) -> Float:
+        return np.einsum("oi,oi,i->o", values, values, self.share)
+
+    def add(self, features: Sequence[Feature], rest: Float, joint_size: Float) -> None:
+        """Take in what is left of a joint effect without its parts, and the mean square of the whole."""
         self.features.append(tuple(f.label for f in features))
-        scale = weights / weights.sum()
-        self.numbers.append((np.square(rest) @ scale, np.square(joint) @ scale))
+        self.numbers.append((self.mean_square(rest), joint_size))
 
     def result(self, explainer: Explainer, found: Sequence[Feature], title: str, why: str) -> Interactions:
         numerator = np.stack([n for n, _ in self.numbers])

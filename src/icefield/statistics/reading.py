@@ -8,7 +8,7 @@ threshold named in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -126,6 +126,9 @@ def read_effect(effect: Effect) -> Reading:
     >>> effect.reading.shape, effect.reading.direction
     ('linear', 'increasing')
     """
+    if effect.over != "rows":
+        # Refits that differ say how sure the average is, not that rows respond differently.
+        effect = replace(effect, individual=None, rows=None, row_values=None, std=None, se=None, quantiles=None)
     reader = _read_curve if effect.n_features == 1 else _read_surface
     readings = [reader(effect, o) for o in range(len(effect.outputs))]
     first = readings[0]

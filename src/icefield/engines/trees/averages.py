@@ -93,11 +93,13 @@ class Counted:
 
     def shares(self, counts: NDArray[np.int64]) -> list[Float]:
         """Counts as shares of the weight: over all rows, then for each group."""
-        totals = self.rows.totals()
-        whole = [(counts.sum(axis=1), int(totals.sum()))]
-        if self.rows.n_segments > 1:
-            whole += [(counts[:, g], int(totals[g])) for g in range(self.rows.n_segments - 1)]
-        return [np.ascontiguousarray(c, np.float64) / max(total, 1) for c, total in whole]
+        totals, units = self.rows.totals(), self.rows.weights.units
+        if self.rows.weights.values is None:
+            whole = [counts.sum(axis=1) / max(int(totals.sum()), 1)]
+        else:
+            whole = [(counts * units).sum(axis=1) / (float((totals * units).sum()) or 1.0)]
+        groups = range(self.rows.n_segments - 1)
+        return whole + [np.ascontiguousarray(counts[:, g]) / max(int(totals[g]), 1) for g in groups]
 
     @property
     def n_averages(self) -> int:

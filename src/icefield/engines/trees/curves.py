@@ -30,7 +30,7 @@ MOST_ROWS = 4096
 
 
 @dataclass(frozen=True)
-class _Part:
+class Part:
     """A batch's program with each leaf's updates, value and output."""
 
     program: Program
@@ -113,19 +113,19 @@ class Curves:
                 deque(self.crew.map(partial(_unpacked, walk), zip(chosen, tables)), maxlen=0)
             yield from self.crew.map(finished, zip(chosen, tables))
 
-    def _part(self, trees: NDArray[np.intp]) -> _Part:
+    def _part(self, trees: NDArray[np.intp]) -> Part:
         batch = Batch.of(self.sums, trees)
         program = Program.of(batch, self._group_of_column, len(self._groups), JOINT, scatter=True)
         leaves = program.leaf_node.size
         updates = (np.arange(leaves + 1), np.zeros(leaves, np.int32), np.ones(leaves))
         if self.axes:
             updates = find_updates(program, self.axes)
-        return _Part(program, updates, program.leaf_output, program.leaf_value)
+        return Part(program, updates, program.leaf_output, program.leaf_value)
 
     def _table(self) -> Float:
         return np.zeros((len(self.sums.outputs), self.block, self.size))
 
-    def _walk(self, rows: Rows, part: _Part) -> Callable[[tuple[int, int], Float], Float]:
+    def _walk(self, rows: Rows, part: Part) -> Callable[[tuple[int, int], Float], Float]:
         """A function that adds a part's trees to a block's differences."""
         program, batch, layout = part.program, part.program.batch, part.program.layout
         free: list[_Space] = []

@@ -1,10 +1,11 @@
 """Averages at every row's own values, for Friedman's H at full size: linear in the rows.
 
 A row's own value matters only by its *cell*: where it lies among the model's thresholds. So
-one- and two-way averages are tables over cells, filled by one walk and read by look-up. Any
-other set of columns takes two walks: one counts, for every leaf, the rows that satisfy the
-conditions on the other columns; one adds the leaf, by that share, to the rows that satisfy the
-conditions on the set.
+one- and two-way averages are tables over cells, filled by one walk and read by look-up. For any
+other set of columns a leaf is added to the rows that satisfy its conditions on the set, by the
+share of rows that satisfy its conditions on the other columns. Where these are one group whose
+cells are known, as in "all but one feature", the share is a sum of cell frequencies; otherwise
+a walk of its own counts it.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.engines.trees.averages import Counted, Family, family_averages
-from icefield.engines.trees.axes import EncodedAxis, every_condition_packed
-from icefield.engines.trees.curves import Curves
+from icefield.engines.trees.axes import EncodedAxis, every_condition_packed, find_updates
+from icefield.engines.trees.curves import Curves, Part
 from icefield.engines.trees.program import JOINT, Batch
 from icefield.engines.trees.rows import Rows
 from icefield.forest.tree_model import TreeModel
@@ -34,6 +35,28 @@ class Cells:
 
     axis: EncodedAxis  # one point a cell, in order
     of_row: NDArray[np.int32]
+
+    def weight_from(self, weights: Float | None) -> Float:
+        """The share of the rows' weight in each cell or a later one."""
+        own = np.bincount(self.of_row, weights, minlength=self.axis.size).astype(np.float64)
+        return np.cumsum(own[::-1])[::-1] / max(own.sum(), np.finfo(np.float64).tiny)
+
+
+class _Shared(Curves):
+    """Every row's sum over the leaves it reaches with one group open, each by the group's share of it."""
+
+    def __init__(self, own: OwnValues, cells: Cells) -> None:
+        counted = own.counted
+        super().__init__(own.model, counted.sums, (), counted.crew, counted.memory, opened=cells.axis.columns)
+        self.cells, self.weight_from = cells, cells.weight_from(own.rows.sample.weights)
+
+    def _part(self, trees: NDArray[np.intp]) -> Part:
+        part = super()._part(trees)
+        start, at, sign = find_updates(part.program, [self.cells.axis])
+        # A run of cells from a to b has the weight from a on, less that from b on.
+        leaf = np.repeat(np.arange(len(start) - 1), np.diff(start))
+        share = np.bincount(leaf, sign * self.weight_from[at], minlength=len(start) - 1)
+        return replace(part, leaf_value=part.leaf_value * share[:, None])
 
 
 class OwnValues:
@@ -60,7 +83,7 @@ class OwnValues:
             if is_small:
                 yield from self._by_tables(list(chosen))
             else:
-                yield from (self._by_two_walks(self.columns(names)) for names in chosen)
+                yield from (self._by_leaves(self.columns(names)) for names in chosen)
 
     # --- one- and two-way: tables over cells -----------------------------------------------------
 
@@ -118,26 +141,46 @@ class OwnValues:
             pass
         table = rows.sample.table
         for group, number in zip(wanted, numbers):
-            _, first, of_row = np.unique(number, return_index=True, return_inverse=True)
+            first, of_row = _distinct(number)
             matrix = np.asarray(self.model.encode(table.take(first)), np.float64)
             axis = EncodedAxis.of_matrix(group, matrix)
             rank = np.empty(axis.size, np.int32)
             rank[axis.order] = np.arange(axis.size, dtype=np.int32)
             in_order = replace(axis, order=np.arange(axis.size, dtype=np.int32))
-            self._cells[group] = Cells(in_order, rank[of_row.reshape(-1)])
+            self._cells[group] = Cells(in_order, rank[of_row])
 
-    # --- any set: two walks ----------------------------------------------------------------------
+    # --- any set: leaf by leaf -------------------------------------------------------------------
 
-    def _by_two_walks(self, columns: tuple[int, ...]) -> Float:
-        counted, sums = self.counted, self.counted.sums
-        others = tuple(j for j in range(sums.forest.n_columns) if j not in columns)
-        value = np.zeros((sums.forest.node_left.size, sums.leaf_width))
-        for program in counted.programs([columns], JOINT):
-            share = counted.shares(counted.counts(program))[0][program.leaf_slot]
-            value[program.batch.node_number[program.leaf_node]] = program.leaf_value * share[:, None]
-        weighted = sums.with_values(value)
-        curves = Curves(self.model, weighted, (), counted.crew, counted.memory, opened=others)
-        found = np.empty((len(sums.outputs), self.rows.sample.n_rows))
+    def _by_leaves(self, columns: tuple[int, ...]) -> Float:
+        others = tuple(j for j in range(self.counted.sums.forest.n_columns) if j not in columns)
+        if others and others in self._cells:
+            curves: Curves = _Shared(self, self._cells[others])
+        else:
+            curves = self._with_counted_shares(columns, others)
+        found = np.empty((len(self.counted.sums.outputs), self.rows.sample.n_rows))
         for start, stop, values in curves.reduced(self.rows.sample, lambda *block: block[2][:, 0].T):
             found[:, start:stop] = values
         return found
+
+    def _with_counted_shares(self, columns: tuple[int, ...], others: tuple[int, ...]) -> Curves:
+        counted, sums = self.counted, self.counted.sums
+        if others:
+            value = np.zeros((sums.forest.node_left.size, sums.leaf_width))
+            for program in counted.programs([columns], JOINT):
+                share = counted.shares(counted.counts(program))[0][program.leaf_slot]
+                value[program.batch.node_number[program.leaf_node]] = program.leaf_value * share[:, None]
+            sums = sums.with_values(value)
+        return Curves(self.model, sums, (), counted.crew, counted.memory, opened=others)
+
+
+def _distinct(numbers: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The row that first shows each distinct number, in their order, and the place of each row's."""
+    largest = int(numbers.max(initial=0))
+    if largest > 4 * numbers.size:
+        _, first, of_row = np.unique(numbers, return_index=True, return_inverse=True)
+        return first, of_row.reshape(-1)
+    # Few possible numbers need no sorting.
+    shown_by = np.full(largest + 1, -1, np.intp)
+    shown_by[numbers[::-1]] = np.arange(numbers.size)[::-1]
+    is_shown = shown_by >= 0
+    return shown_by[is_shown], (np.cumsum(is_shown) - 1)[numbers]

@@ -18,6 +18,7 @@ from icefield.forest.tree_model import TreeModel
 
 Float = NDArray[np.float64]
 WORD = 64
+NO_WEIGHT = -(2**20)  # the exponent of a segment's unit when nothing in it weighs anything
 MOST_POSITIONS = 2**16  # list entries keep a row's position in 16 bits
 
 
@@ -38,25 +39,38 @@ def bit_mask(position: NDArray[np.int32], words: int) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True)
 class WholeWeights:
-    """Weights as whole numbers times a unit; None stands for 1 each."""
+    """Weights as whole numbers times a unit that each segment has of its own; None: 1 each.
+
+    A group of rows that weigh next to nothing beside the others is still averaged to full
+    precision.
+    """
 
     values: NDArray[np.int64] | None
+    units: Float  # by segment, relative to the largest
     n_planes: int
 
     @classmethod
-    def of(cls, weights: Float | None) -> WholeWeights:
+    def of(cls, weights: Float | None, segment: NDArray[np.intp] | None, n_segments: int) -> WholeWeights:
+        """Whole weights of rows in segments (None: all in one)."""
         if weights is None:
-            return cls(None, 0)
-        total = float(weights.sum())
-        if total == 0.0:
-            return cls(np.zeros(weights.size, np.int64), 1)
-        shift = 61 - int(np.frexp(total)[1])
-        values = np.rint(np.ldexp(weights, shift)).astype(np.int64)
-        # Weights with few digits (counts, say) need few bit planes.
-        used = int(np.bitwise_or.reduce(values))
-        spare = (used & -used).bit_length() - 1
-        values >>= max(spare, 0)
-        return cls(values, max(1, (used >> max(spare, 0)).bit_length()))
+            return cls(None, np.ones(n_segments), 0)
+        values = np.zeros(weights.size, np.int64)
+        exponents = np.full(n_segments, NO_WEIGHT)
+        n_planes = 1
+        for s in range(n_segments):
+            own = slice(None) if segment is None else np.flatnonzero(segment == s)
+            total = float(weights[own].sum())
+            if total == 0.0:
+                continue
+            shift = 61 - int(np.frexp(total)[1])
+            whole = np.rint(np.ldexp(weights[own], shift)).astype(np.int64)
+            # Weights with few digits (counts, say) need few bit planes.
+            used = int(np.bitwise_or.reduce(whole))
+            spare = (used & -used).bit_length() - 1
+            values[own] = whole >> spare
+            exponents[s] = spare - shift
+            n_planes = max(n_planes, (used >> spare).bit_length())
+        return cls(values, np.ldexp(1.0, exponents - exponents.max()), n_planes)
 
 
 class Rows:
@@ -64,8 +78,10 @@ class Rows:
 
     def __init__(self, model: TreeModel, sample: Sample, block: int) -> None:
         self.model, self.sample, self.block = model, sample, block
-        self.weights = WholeWeights.of(sample.weights)
         self.n_segments = 1 if sample.codes is None else sample.n_groups + 1
+        # A row in no group belongs to the last segment.
+        segment = None if sample.codes is None else np.where(sample.codes < 0, sample.n_groups, sample.codes)
+        self.weights = WholeWeights.of(sample.weights, segment, self.n_segments)
         self.words = -(-block // WORD) + (self.n_segments if self.n_segments > 1 else 0)
 
     @property

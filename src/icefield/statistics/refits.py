@@ -1,0 +1,72 @@
+"""Refits of one model: the spread between their effects as a band.
+
+A bootstrap or a cross-validation fits the same model to other draws of the data. How far the
+effects of these refits lie apart is how much of one effect is due to the draw; the spread over rows says
+nothing of that. The band is an Effect like any other, with refits in the place of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from icefield import validate
+from icefield.columns import object_array
+from icefield.effect import Effect, quantiles_of, spread_of
+from icefield.errors import InputError, complaint
+
+
+def refit_band(
+    effects: Mapping[Any, Effect], quantiles: Sequence[float] | None = None, groups: bool = True
+) -> Effect:
+    """The mean over refits of one model, with the spread between them.
+
+    Parameters
+    ----------
+    effects : name of a refit -> its effect; all of the same features, on the same grid
+    quantiles : probabilities of the refits' quantiles to compute
+    groups : also a band for every group that all refits have
+    """
+    members = list(effects.values())
+    if len(members) < 2:
+        raise InputError(
+            complaint("members", "must be at least two refits for a spread between them", len(members),
+                      "fit the model to several draws of the data")
+        )  # fmt: skip
+    first = members[0]
+    wanted = validate.probabilities(quantiles)
+    curves = np.stack([effect.average for effect in members], axis=1)
+    std, se = spread_of(curves, None, "refits")
+    shared = [label for label in first.groups if all(label in e.groups for e in members)] if groups else []
+    left_out = {label for e in members for label in e.groups} - set(shared) if groups else set()
+    why = f"mean and spread of {len(members)} refits, each an average over rows of its own model: {first.why}"
+    if left_out:
+        why += f"; {len(left_out)} groups that not every refit has are left out"
+    return replace(
+        first,
+        kind="pd" if first.kind == "ice" else first.kind,
+        average=curves.mean(axis=1),
+        std=std,
+        se=se,
+        quantiles=quantiles_of(curves, wanted, None) if wanted else None,
+        individual=curves,
+        rows=np.arange(len(members)),
+        row_values={"refit": object_array([str(name) for name in effects])},
+        row_weights=None,
+        n_rows=len(members),
+        over="refits",
+        why=why,
+        baseline=_mean([e.baseline for e in members]),
+        output_std=_mean([e.output_std for e in members]),
+        groups={
+            label: refit_band({name: e.groups[label] for name, e in effects.items()}, quantiles, groups=False)
+            for label in shared
+        },
+    )
+
+
+def _mean(values: list[Any]) -> Any:
+    return None if any(v is None for v in values) else np.mean(values, axis=0)

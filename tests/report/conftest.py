@@ -1,0 +1,71 @@
+"""One browser and one report, shared by the tests of a module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from browser import Browser
+
+from icefield import Explainer
+from icefield.report import build, page_html
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    one = Browser()
+    yield one
+    one.close()
+
+
+def flowers(rows: int = 300) -> Any:
+    """Three classes, two groups, a category, a number with missing values, and features that interact."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "length": rng.normal(5, 1, rows),
+            "width": rng.normal(3, 0.5, rows),
+            "colour": pd.Categorical(rng.choice(["blue", "red", "white"], rows)),
+            "petals": rng.integers(3, 9, rows),
+            "seen": pd.Timestamp("2024-05-01") + pd.to_timedelta(rng.integers(0, 90, rows), unit="D"),
+            "place": rng.choice(["hill", "shore"], rows),
+        }
+    )
+    frame.loc[:30, "width"] = np.nan
+    return frame
+
+
+def flower_model(frame: Any) -> Any:
+    """Three scores, normalised; `length` works in opposite ways at the two sides of six petals."""
+    side = np.where(frame["petals"] > 5, 1.0, -1.0)
+    days = (frame["seen"] - frame["seen"].min()).dt.days / 90 if frame["seen"].dtype.kind == "M" else 0.0
+    scores = np.column_stack(
+        [
+            0.8 * (frame["length"] - 5) * side + 0.4 * (frame["colour"] == "red"),
+            frame["width"].fillna(2.0) - 3 + 0.5 * days,
+            0.1 * frame["petals"] - 0.5,
+        ]
+    )
+    shares = np.exp(scores)
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+def flower_explainer() -> Explainer:
+    return Explainer(flower_model, flowers(), by="place")
+
+
+@pytest.fixture(scope="session")
+def built() -> dict[str, Any]:
+    """The report's data, with a few rows' own curves."""
+    return build(flower_explainer(), ["length", "width", "colour", "petals", "seen"], individual=True)
+
+
+@pytest.fixture(scope="session")
+def page(built: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(page_html(built), encoding="utf-8", newline="\n")
+    return path

@@ -1,0 +1,341 @@
+"""The page in a real browser: it opens clean, draws what comes into view, and every control works."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import io
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import Browser
+
+from icefield.report import page_html
+
+CARD = "document.querySelectorAll('.card')"
+DRAWN = "document.querySelectorAll('.card .js-plotly-plot').length"
+
+
+@pytest.fixture
+def opened(browser: Browser, page: Path) -> Browser:
+    browser.look()
+    browser.open(page)
+    return browser
+
+
+def drawn(browser: Browser, index: int) -> None:
+    """Scroll a card into view and wait for its picture."""
+    browser.run(f"{CARD}[{index}].scrollIntoView()")
+    browser.wait(f"{CARD}[{index}].querySelector('.main-svg') !== null")
+
+
+def settled(browser: Browser) -> None:
+    browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def traces(browser: Browser, index: int = 0) -> int:
+    return int(browser.run(f"{CARD}[{index}].querySelector('.plot').data.length"))
+
+
+def tick(browser: Browser, selector: str) -> None:
+    browser.run(f"document.querySelector('{selector}').click()")
+    settled(browser)
+
+
+def choose(browser: Browser, selector: str, value: str) -> None:
+    browser.run(
+        f"(() => {{ const s = document.querySelector('{selector}'); s.value = '{value}';"
+        " s.dispatchEvent(new Event('change', {bubbles: true})); s.dispatchEvent(new Event('input', {bubbles: true})); })()"
+    )
+    settled(browser)
+
+
+def test_opens_without_error_or_request(opened: Browser, page: Path) -> None:
+    for i in range(5):
+        drawn(opened, i)
+    opened.run("window.scrollTo(0, document.body.scrollHeight)")
+    opened.wait("document.querySelectorAll('.region .main-svg').length > 0")
+    assert opened.problems == []
+    assert opened.requests == [page.resolve().as_uri()]
+
+
+def test_a_card_is_drawn_when_scrolled_to(browser: Browser, page: Path) -> None:
+    browser.look(height=600)
+    browser.open(page)
+    assert not browser.run(f"{CARD}[4].querySelector('.main-svg') !== null")
+    drawn(browser, 4)
+    assert browser.run(f"{CARD}[4].querySelector('.plot').data.length") > 2
+    assert browser.problems == []
+
+
+def test_output_switch_changes_curves_and_words(opened: Browser, built: dict[str, Any]) -> None:
+    drawn(opened, 0)
+    before = opened.run(f"{CARD}[0].querySelector('.plot').data.at(-2).y[3]")
+    choose(opened, "#output", "1")
+    assert (
+        opened.run(f"{CARD}[0].querySelector('.reading').textContent") == built["features"][0]["readings"][1]
+    )
+    assert opened.run(f"{CARD}[0].querySelector('.plot').data.at(-2).y[3]") != before
+    words = opened.run(f"{CARD}[0].querySelector('.plot').layout.yaxis.title.text")
+    assert built["outputs"][1] in words
+    assert built["features"][0]["readings"][1] in opened.run(
+        f"{CARD}[0].querySelector('.plot').getAttribute('aria-label')"
+    )
+
+
+def test_subgroups_are_added_singled_out_and_highlighted(opened: Browser) -> None:
+    drawn(opened, 0)
+    alone = traces(opened)
+    tick(opened, "input[name=group][value=each]")
+    assert traces(opened) == alone + 2
+    opened.run("document.querySelector('.group').dispatchEvent(new PointerEvent('pointerenter'))")
+    settled(opened)
+    faded = f"{CARD}[0].querySelector('.plot').data.filter((t) => t.opacity < 1).length"
+    assert opened.run(faded) == 1
+    opened.run("document.querySelector('.group').dispatchEvent(new PointerEvent('pointerleave'))")
+    settled(opened)
+    assert opened.run(faded) == 0
+    tick(opened, "input[name=group][value='1']")
+    assert traces(opened) == alone + 1
+
+
+def test_centre_shared_axis_and_layers(opened: Browser) -> None:
+    drawn(opened, 0)
+    own = [opened.run(f"{CARD}[{i}].querySelector('.plot').layout?.yaxis.range") for i in (0, 1)]
+    tick(opened, "#shared")
+    drawn(opened, 1)
+    drawn(opened, 0)
+    settled(opened)
+    shared = [opened.run(f"{CARD}[{i}].querySelector('.plot').layout.yaxis.range") for i in (0, 1)]
+    assert shared[0] == shared[1]
+    assert shared[0] != own[0]
+    tick(opened, "#centre")
+    assert "change in" in opened.run(f"{CARD}[0].querySelector('.plot').layout.yaxis.title.text")
+    low, high = opened.run(f"{CARD}[0].querySelector('.plot').layout.yaxis.range")
+    assert low < 0 < high
+    everything = traces(opened)
+    for box, count in (("#bands", 2), ("#ale", 1), ("#data-shown", 1), ("#curves", 1)):
+        before = traces(opened)
+        tick(opened, box)
+        assert before - traces(opened) >= count, box
+    for box in ("#bands", "#ale", "#data-shown", "#curves"):
+        tick(opened, box)
+    assert traces(opened) == everything
+
+
+def test_search_and_sort(opened: Browser) -> None:
+    shown = f"Array.from({CARD}).filter((c) => !c.hidden).map((c) => c.dataset.name)"
+    choose(opened, "#search", "WID")
+    assert opened.run(shown) == ["width"]
+    assert (
+        opened.run("Array.from(document.querySelectorAll('#rows tr')).filter((r) => !r.hidden).length") == 1
+    )
+    assert opened.run("document.getElementById('found').textContent") == "1 of 5 features"
+    choose(opened, "#search", "no such feature")
+    assert opened.run("document.getElementById('nothing').hidden") is False
+    choose(opened, "#search", "")
+    choose(opened, "#sort", "name")
+    assert opened.run(shown) == ["colour", "length", "petals", "seen", "width"]
+    choose(opened, "#sort", "rank")
+    assert opened.run(f"Array.from({CARD}).map((c) => +c.dataset.feature)") == [0, 1, 2, 3, 4]
+
+
+def test_a_hidden_card_comes_back_when_linked_to(opened: Browser) -> None:
+    choose(opened, "#search", "width")
+    opened.run("location.hash = '#f0'")
+    opened.wait("document.getElementById('f0').hidden === false")
+    assert opened.run("document.getElementById('search').value") == ""
+
+
+def test_tables_hold_the_numbers(opened: Browser, built: dict[str, Any]) -> None:
+    opened.run(f"{CARD}[0].querySelector('details').open = true")
+    opened.wait(f"{CARD}[0].querySelector('details table') !== null")
+    rows = opened.run(f"{CARD}[0].querySelectorAll('details tbody tr').length")
+    assert rows == len(built["features"][0]["panel"]["x"])
+    opened.run("document.querySelector('.pair details').open = true")
+    opened.wait("document.querySelector('.pair details table') !== null")
+
+
+def saved(browser: Browser, suffix: str) -> Path:
+    ends = time.monotonic() + 30
+    while time.monotonic() < ends:
+        found = [p for p in browser.downloads.iterdir() if p.suffix == suffix and p.stat().st_size]
+        if found:
+            return found[0]
+        browser.run("1")
+        time.sleep(0.1)
+    raise AssertionError(
+        f"no {suffix} file was saved: {list(browser.downloads.iterdir())} {browser.problems}"
+    )
+
+
+def test_png_and_csv_are_saved(opened: Browser, built: dict[str, Any]) -> None:
+    drawn(opened, 0)
+    tick(opened, ".card .csv")
+    lines = list(csv.DictReader(io.StringIO(saved(opened, ".csv").read_text(encoding="utf-8-sig"))))
+    panel = built["features"][0]["panel"]
+    plain = [
+        line
+        for line in lines
+        if line["kind"] == "pd" and line["group"] == "" and line["output"] == built["outputs"][0]
+    ]
+    assert [float(line["average"]) for line in plain] == panel["average"][0]
+    assert {line["group"] for line in lines} == {"", "hill", "shore"}
+    tick(opened, ".card .png")
+    assert saved(opened, ".png").read_bytes().startswith(b"\x89PNG")
+    assert opened.problems == []
+    for path in opened.downloads.iterdir():
+        path.unlink()
+
+
+def test_surfaces_have_a_pure_view_and_a_mask(opened: Browser) -> None:
+    opened.run("document.querySelector('.pair').scrollIntoView()")
+    opened.wait("document.querySelector('.pair .main-svg') !== null")
+    plot = "document.querySelector('.pair .plot').data[0]"
+    assert opened.run(f"{plot}.zmin") is None
+    tick(opened, "input[name=view][value=pure]")
+    assert opened.run(f"{plot}.zmin + {plot}.zmax") == 0
+    known = f"{plot}.z.flat().filter((v) => v !== null).length"
+    masked = opened.run(known)
+    tick(opened, "#mask")
+    assert opened.run(known) >= masked
+    assert opened.run(known) == opened.run(f"{plot}.z.flat().length")
+
+
+def test_matrix_links_to_surfaces_and_lights_features(opened: Browser) -> None:
+    link = opened.run("document.querySelector('#matrix td a').getAttribute('href')")
+    assert opened.run(f"document.querySelector('{link}').classList.contains('pair')")
+    opened.run(
+        "document.querySelector('#matrix td a').dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))"
+    )
+    assert opened.run("document.querySelectorAll('#rows tr.lit').length") == 2
+
+
+def test_a_row_is_lit_on_every_card(opened: Browser) -> None:
+    for i in (0, 1):
+        drawn(opened, i)
+    lit = f"{CARD}[1].querySelector('.plot').data.find((t) => t.meta === 'lit').x.length"
+    assert opened.run(lit) == 0
+    opened.run(
+        f"(() => {{ const p = {CARD}[0].querySelector('.plot'); const d = p.data.find((t) => t.meta === 'curves');"
+        " p.emit('plotly_hover', {points: [{data: d, pointNumber: 3}]}); })()"
+    )
+    assert opened.run(lit) > 0
+    opened.run(f"{CARD}[0].querySelector('.plot').emit('plotly_unhover', {{}})")
+    assert opened.run(lit) == 0
+
+
+def test_hover_tells_value_average_and_support(opened: Browser) -> None:
+    drawn(opened, 0)
+    text = opened.run(f"{CARD}[0].querySelector('.plot').data.at(-2).text[2]")
+    for word in ("average", "half of the rows", "90 %", "could be here"):
+        assert word in text
+
+
+def test_keyboard_path(opened: Browser) -> None:
+    active = "document.activeElement"
+    opened.press("Tab", 9)
+    assert opened.run(f"{active}.className") == "skip"
+    opened.press("/", 191, "/")
+    assert opened.run(f"{active}.id") == "search"
+    reached = set()
+    for _ in range(12):
+        opened.press("Tab", 9)
+        reached.add(opened.run(f"{active}.id || {active}.name"))
+    assert {"sort", "output", "bands", "ale", "centre", "shared", "group"} <= reached
+    opened.run(f"{active}.blur()")
+    opened.press("j", 74, "j")
+    assert opened.run(f"{active}.id") == "n0"
+    opened.press("j", 74, "j")
+    assert opened.run(f"{active}.id") == "n1"
+    opened.press("k", 75, "k")
+    assert opened.run(f"{active}.id") == "n0"
+    opened.press("Tab", 9)
+    opened.wait(f"{active}.closest('#f0') !== null")
+
+
+def test_every_picture_has_words_and_every_control_a_name(opened: Browser) -> None:
+    assert opened.run(
+        "Array.from(document.querySelectorAll('.plot')).every((p) => p.getAttribute('role') === 'img' && p.getAttribute('aria-label').length > 20)"
+    )
+    assert opened.run(
+        "Array.from(document.querySelectorAll('input, select')).every((e) => e.labels.length > 0 && e.labels[0].textContent.trim())"
+    )
+    assert opened.run("Array.from(document.querySelectorAll('button')).every((e) => e.textContent.trim())")
+    assert opened.run(
+        "(() => { const ids = Array.from(document.querySelectorAll('[id]')).filter((e) => !e.closest('.plot')).map((e) => e.id);"
+        " return new Set(ids).size === ids.length; })()"
+    )
+    levels = opened.run("Array.from(document.querySelectorAll('h1, h2, h3')).map((h) => +h.tagName[1])")
+    assert levels[0] == 1
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+
+
+def test_light_and_dark(browser: Browser, page: Path) -> None:
+    ground = "getComputedStyle(document.body).backgroundColor"
+    browser.look(dark=True)
+    browser.open(page)
+    dark = browser.run(ground)
+    assert browser.run("document.getElementById('theme').textContent") == "Light"
+    tick(browser, "#theme")
+    light = browser.run(ground)
+    assert light != dark
+    browser.look()
+    browser.open(page)
+    assert browser.run(ground) == light
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1600])
+def test_no_sideways_scrolling(browser: Browser, page: Path, width: int) -> None:
+    browser.look(width=width, height=844, touch=width < 500)
+    browser.open(page)
+    drawn(browser, 1)
+    assert browser.run("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_paper_has_every_picture(opened: Browser, tmp_path: Path) -> None:
+    opened.pdf(tmp_path / "report.pdf")
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+    assert opened.run(DRAWN) == 5
+    opened.wait("document.documentElement.dataset.theme === undefined")
+    assert opened.problems == []
+
+
+def test_policy_blocks_what_is_not_the_pages_own(opened: Browser) -> None:
+    opened.run(
+        "(() => { const s = document.createElement('script'); s.textContent = 'window.intruder = 1'; document.body.append(s);"
+        " const i = new Image(); i.src = 'https://example.invalid/a.png'; document.body.append(i); })()"
+    )
+    time.sleep(0.3)
+    assert opened.run("window.intruder") is None
+    assert any("Content Security Policy" in p for p in opened.problems)
+
+
+def test_hundreds_of_features_stay_light(browser: Browser, built: dict[str, Any], tmp_path: Path) -> None:
+    many = copy.deepcopy(built)
+    one = many["features"]
+    many["features"] = []
+    for i in range(400):
+        card = copy.deepcopy(one[i % 5])
+        card.update(number=i, name=f"feature {i}", full=f"feature {i}")
+        card["panel"].pop("curves", None)
+        many["features"].append(card)
+    path = tmp_path / "many.html"
+    path.write_text(page_html(many), encoding="utf-8", newline="\n")
+    browser.look()
+    browser.open(path)
+    assert browser.run(DRAWN) < 12
+    for share in (0.2, 0.4, 0.6, 0.8, 0.95):
+        browser.run(f"window.scrollTo(0, {share} * document.body.scrollHeight)")
+        settled(browser)
+    choose(browser, "#search", "feature 39")
+    assert browser.run(f"Array.from({CARD}).filter((c) => !c.hidden).length") == 11
+    choose(browser, "#search", "")
+    for i in range(0, 400, 8):
+        browser.run(f"{CARD}[{i}].scrollIntoView({{behavior: 'instant'}})")
+        settled(browser)
+    browser.wait(f"{DRAWN} <= 60")
+    assert browser.problems == []
