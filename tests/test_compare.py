@@ -116,7 +116,9 @@ def test_repr_says_what_is_compared(both):
 def test_what_cannot_be_compared(both, complains):
     effect = both["steep"].partial_dependence("a")
     with complains("members", "must map names", error=TypeError):
-        compare([effect])
+        compare(effect)
+    with complains("members", "at least one"):
+        compare([])
     with complains("members", "at least one"):
         compare({})
     with complains("members", "not both", error=TypeError):

@@ -2,13 +2,13 @@
 
 `compare` takes Explainers or Effects by name. Given Explainers, a Comparison answers their
 questions (`partial_dependence`, `ice`, `ale`) for each of them on one shared grid and gives a
-Comparison of Effects; that one is drawn on shared axes and tabulated. Nothing is computed that one
-Explainer would not compute alone.
+Comparison of Effects; that one is drawn on shared axes and tabulated, or, where the models are
+refits of one, becomes a band. Nothing is computed that one Explainer would not compute alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -112,6 +112,37 @@ class Comparison(Mapping[Any, Any]):
             del columns["std"]
         return frame_of({name: _column(values) for name, values in columns.items()}, first.library)
 
+    def band(self, quantiles: Sequence[float] | None = None) -> Effect:
+        """The models as refits of one: their mean, and the spread between them.
+
+        Returns an `Effect` with ``over="refits"``: `average` is the mean of the refits' averages, `std` their
+        standard deviation (with K - 1), `quantiles` (where asked for) theirs, `individual` the refits'
+        own averages and `n_rows` their number. For bootstrap refits `std` estimates the standard
+        error of one model's effect, and ``quantiles=(0.05, 0.95)`` is a 90 % percentile interval.
+
+        Examples
+        --------
+        >>> import icefield
+        >>> X = np.array([[0.0], [1.0], [2.0]])
+        >>> slopes = [1.0, 2.0, 3.0]
+        >>> refits = [icefield.Explainer(lambda rows, b=b: b * rows[:, 0], X) for b in slopes]
+        >>> band = compare(refits).partial_dependence(0).band()
+        >>> band.average.tolist(), band.std.round(9).tolist()
+        ([[0.0, 2.0, 4.0]], [[0.0, 1.0, 2.0]])
+        """
+        from icefield.statistics.refits import refit_band
+
+        effects = self._effects("band")
+        first_name, first = next(iter(effects.items()))
+        for name, effect in effects.items():
+            if effect.outputs != first.outputs:
+                raise InputError(
+                    complaint("members", f"must have the same outputs to be refits of one model: {first_name!r} "
+                              f"has {list(first.outputs)}, {name!r} has others", list(effect.outputs))
+                )  # fmt: skip
+            _check_same_grid(effects, first_name, name)
+        return refit_band(effects, quantiles)
+
     def difference(self, baseline: Any = None) -> Comparison:
         """Every model's averages minus those of `baseline` (the first model by default), where grids agree."""
         effects = self._effects("difference")
@@ -127,13 +158,7 @@ class Comparison(Mapping[Any, Any]):
         for other, effect in effects.items():
             if other == name:
                 continue
-            if effect.average.shape != base.average.shape or not all(
-                _same_points(a, b) for a, b in zip(effect.grid, base.grid)
-            ):
-                raise InputError(
-                    f"{name_text(other)!r} and {name_text(name)!r} were asked at different grid points. "
-                    "Hint: compare(explainers).partial_dependence(...) asks all at the same ones."
-                )
+            _check_same_grid(effects, name, other)
             found[other] = replace(
                 effect, average=effect.average - base.average, std=None, se=None, quantiles=None, individual=None,
                 rows=None, row_values=None, groups={}, scale_label=f"difference in {effect.scale_label}",
@@ -164,12 +189,13 @@ class Comparison(Mapping[Any, Any]):
         return f"Comparison of {len(self)} effects of {name_text(tuple(features))}: {names}"
 
 
-def compare(members: Mapping[Any, Any]) -> Comparison:
-    """Put several models side by side.
+def compare(members: Mapping[Any, Any] | Sequence[Any]) -> Comparison:
+    """Put several models, or several refits of one, side by side.
 
     Parameters
     ----------
-    members : mapping of name -> Explainer, or of name -> Effect of the same features
+    members : mapping of name -> Explainer, or of name -> Effect of the same features; or a list of
+        either, as of refits, which are then numbered from 0
 
     Examples
     --------
@@ -181,9 +207,11 @@ def compare(members: Mapping[Any, Any]) -> Comparison:
     >>> both["steep"].average.tolist(), both["flat"].average.tolist()
     ([[3.0, 6.0, 9.0]], [[0.0, 0.0, 0.0]])
     """
+    if isinstance(members, (list, tuple)):
+        members = dict(enumerate(members))
     if not isinstance(members, Mapping):
         raise InputTypeError(
-            complaint("members", "must map names to Explainers or Effects", members,
+            complaint("members", "must map names to Explainers or Effects, or list them", members,
                       'write compare({"forest": explainer_1, "boosting": explainer_2})')
         )  # fmt: skip
     if not members:
@@ -224,6 +252,19 @@ def _comparable(effects: dict[Any, Effect]) -> dict[Any, Effect]:
                     complaint("members", f"must agree in their {what}: {first_name!r} has {other!r}, {name!r} has another", mine)
                 )  # fmt: skip
     return effects
+
+
+def _check_same_grid(effects: Mapping[Any, Effect], name: Any, other: Any) -> None:
+    one, two = effects[name], effects[other]
+    if one.average.shape != two.average.shape or not all(
+        _same_points(a, b) for a, b in zip(one.grid, two.grid)
+    ):
+        given = "bins=edges" if one.kind == "ale" else "grid=values"
+        raise InputError(
+            f"{name_text(other)!r} and {name_text(name)!r} were asked at different grid points. Hint: "
+            f"compare(explainers).{'ale' if one.kind == 'ale' else 'partial_dependence'}(..., {given}) asks "
+            "all at the same ones."
+        )
 
 
 def _same_points(a: Any, b: Any) -> bool:

@@ -127,6 +127,7 @@ class Explainer:
         quantiles: Sequence[float] | None = None,
         rows: Any = None,
         precision: float | None = None,
+        support: bool = False,
     ) -> Effect:
         """Partial dependence: the mean prediction over the rows with these features replaced.
 
@@ -141,6 +142,8 @@ class Explainer:
         rows : average over these rows only: a number (sampled with the seed), a mask or positions
         precision : add random rows only until the standard error is below this share of the
             curve's range; `Effect.n_rows` and `Effect.why` say how far that was
+        support : also how much data stands behind each grid point, given the other features; plots
+            fade by it. See `icefield.statistics.support.Support`
 
         Examples
         --------
@@ -152,19 +155,25 @@ class Explainer:
         self._check_features(features)
         validate.flag("individual", individual)
         validate.flag("spread", spread, optional=True)
+        validate.flag("support", support)
         chosen = None if rows is None else validate.row_positions(rows, self.table.n_rows, self.seed)
         if precision is not None:
-            return self._to_precision(features, grid, spread, quantiles, individual, chosen, precision)
+            effect = self._to_precision(features, grid, spread, quantiles, individual, chosen, precision)
+            return self._supported(effect, features, support)
         kept = None
         if individual:
             kept = np.arange(self.table.n_rows if chosen is None else len(chosen))
-        return self._effects([features], "pd", grid, spread, quantiles, kept, chosen)[0]
+        effect = self._effects([features], "pd", grid, spread, quantiles, kept, chosen)[0]
+        return self._supported(effect, features, support)
 
-    def ice(self, *features: Any, grid: Any = None, rows: Any = None, quantiles: Any = None) -> Effect:
+    def ice(
+        self, *features: Any, grid: Any = None, rows: Any = None, quantiles: Any = None, support: bool = False
+    ) -> Effect:
         """Individual conditional expectation: the same with individual curves kept.
 
         `rows` chooses whose curves: a number (sampled with the seed), a mask or positions, all by
-        default. The average and spread are over all rows in any case.
+        default. The average and spread are over all rows in any case. `support` is as in
+        `partial_dependence`.
 
         Examples
         --------
@@ -175,10 +184,12 @@ class Explainer:
                 [0., 6.]]])
         """
         self._check_features(features)
+        validate.flag("support", support)
         kept = np.arange(self.table.n_rows)
         if rows is not None:
             kept = validate.row_positions(rows, self.table.n_rows, self.seed)
-        return self._effects([features], "ice", grid, True, quantiles, kept, None)[0]
+        effect = self._effects([features], "ice", grid, True, quantiles, kept, None)[0]
+        return self._supported(effect, features, support)
 
     def effects(
         self, features: Iterable[Any] | None = None, order: int = 1, spread: bool = False, grid: Any = None
@@ -433,6 +444,15 @@ class Explainer:
             row_weights=row_weights,
         )
 
+    def _supported(self, effect: Effect, features: tuple[Any, ...], wanted: bool) -> Effect:
+        """The effect with its support, where that is wanted."""
+        if not wanted:
+            return effect
+        self._needs_rows("support")
+        from icefield.statistics.support import with_support
+
+        return with_support(self, effect, features=features)
+
     def _to_precision(
         self,
         features: tuple[Any, ...],
@@ -519,9 +539,9 @@ class Explainer:
             raise EngineError(
                 f"Grid('thresholds') needs a model read as trees: {self.plan.why}. Hint: use Grid('quantile')."
             )
-        from icefield.engines.trees import thresholds
+        from icefield.engines.trees import last_values_left
 
-        return thresholds(self.plan.trees, feature.columns[0])
+        return last_values_left(self.plan.trees, feature.columns[0], self.table.select(self.model.columns))
 
     def _sample(self, chosen: NDArray[np.intp] | None) -> Sample:
         codes = None if self.groups is None else self.groups.codes

@@ -16,8 +16,16 @@ import pytest
 
 from icefield.distribution import weighted_quantiles
 from icefield.engines import Axis, Question, Resources, Sample
-from icefield.engines.trees import TreesEngine, engine, program, raw_predictions, thresholds, training_average
+from icefield.engines.trees import (
+    TreesEngine,
+    engine,
+    last_values_left,
+    program,
+    raw_predictions,
+    training_average,
+)
 from icefield.errors import BudgetError, EngineError
+from icefield.forest.form import ZERO_THRESHOLD
 from icefield.forest.tree_model import CannotRead
 from icefield.forest.walk import goes_left, raw
 from icefield.frame import table_of
@@ -296,24 +304,20 @@ def test_curves_over_the_budget_are_refused(drawn, matrix):
         )
 
 
-def test_thresholds_are_the_models_own(drawn):
-    forest = drawn.forest
+def test_steps_are_the_models_own_thresholds(drawn):
+    forest, table = drawn.forest, table_of(np.zeros((1, 5)))
     for column in range(5):
         own = np.flatnonzero(forest.condition_column == column)
         if (forest.condition_set[own] >= 0).any():
             with pytest.raises(EngineError, match="categories"):
-                thresholds(drawn.model(), column)
+                last_values_left(drawn.model(), column, table)
         else:
-            assert (
-                thresholds(drawn.model(), column).tolist()
-                == np.unique(forest.condition_threshold[own]).tolist()
-            )
-    assert thresholds(drawn.model(), "unknown").size == 0
-
-
-def test_thresholds_of_a_column_with_several_inputs_are_refused(drawn):
-    with pytest.raises(EngineError, match="2 inputs"):
-        thresholds(replace(drawn.model(), drives={"x": (0, 1)}), "x")
+            expected = forest.condition_threshold[own]
+            expected = set(expected[np.isfinite(expected)].tolist())
+            if forest.condition_zero_missing[own].any():
+                expected |= {float(np.nextafter(-ZERO_THRESHOLD, -np.inf)), ZERO_THRESHOLD}
+            assert last_values_left(drawn.model(), column, table).tolist() == sorted(expected)
+    assert last_values_left(drawn.model(), "unknown", table).size == 0
 
 
 @pytest.mark.parametrize("seed", range(20))

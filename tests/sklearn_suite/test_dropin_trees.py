@@ -127,6 +127,9 @@ def test_single_precision_comes_back_in_single_precision(answered: Counter[str])
     model = XGBRegressor(n_estimators=5, n_jobs=1).fit(X, Y)
     assert_same_call(model, X, [0], kind="both", grid_resolution=5, rtol=1e-5)
     assert answered["brute"] == 1
+    # Weighted averages are in double precision, to the digits of which only the model's own numbers agree.
+    assert_same_call(model, X, [0], sample_weight=np.arange(1.0, 81.0), kind="both", grid_resolution=5)
+    assert answered["brute"] == 1
 
 
 def test_what_is_not_clearly_the_same_is_asked_of_the_model(answered: Counter[str]) -> None:

@@ -343,3 +343,71 @@ def test_wrong_arguments(data, complains):
         ex.ale("a", order="alphabet")
     with complains("order", "levels of"):
         ex.ale("a", order=["x", "nowhere"])
+
+
+# --- by the model's trees ---------------------------------------------------------------------------
+
+
+def tree_models(rng):
+    """Fitted tree models with categories, missing values, links and several outputs."""
+    from lightgbm import LGBMClassifier, LGBMRegressor
+    from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
+
+    numbers = rng.normal(size=(300, 3))
+    y = numbers[:, 0] * numbers[:, 1] + numbers[:, 2]
+    numbers[rng.random(300) < 0.1, 2] = np.nan
+    frame = pd.DataFrame(numbers, columns=["a", "b", "c"])
+    frame["k"] = pd.Categorical(rng.choice(["u", "v", "w"], 300))
+    y = y + (frame["k"] == "v")
+    three = np.digitize(y, [-0.5, 1.0])
+    quiet = {"n_estimators": 12, "num_leaves": 6, "verbose": -1, "n_jobs": 1}
+    yield LGBMRegressor(**quiet).fit(frame, y), frame, {}
+    yield LGBMClassifier(**quiet).fit(frame, three), frame, {"by": "k"}
+    yield LGBMClassifier(**quiet).fit(frame, three), frame, {"scale": "raw", "target": 2}
+    hist = HistGradientBoostingRegressor(max_iter=8, categorical_features="from_dtype")
+    yield hist.fit(frame, y), frame, {"weights": rng.uniform(size=300)}
+    forest = RandomForestClassifier(n_estimators=8, max_depth=4, random_state=0)
+    known = frame[["a", "b"]].assign(c=frame["c"].fillna(0.0))
+    yield forest.fit(known, three), known, {"target": "all"}
+
+
+def test_trees_and_the_model_itself_agree(rng):
+    for model, X, options in tree_models(rng):
+        trees = Explainer(model, X, engine="trees", **options)
+        brute = Explainer(model, X, engine="brute", **options)
+        for features in (("a",), ("c",), ("a", "b"), *((("k",), ("k", "c")) if "k" in X else ())):
+            mine, other = trees.ale(*features, bins=7), brute.ale(*features, bins=7)
+            assert (mine.engine, other.engine) == ("trees", "brute")
+            np.testing.assert_allclose(mine.average, other.average, rtol=0, atol=1e-12)
+            if mine.se is not None:
+                np.testing.assert_allclose(mine.se, other.se, rtol=0, atol=1e-12)
+            assert list(mine.groups) == list(other.groups)
+            for label in mine.groups:
+                np.testing.assert_allclose(
+                    mine.groups[label].average, other.groups[label].average, rtol=0, atol=1e-12
+                )
+
+
+def test_values_the_trees_do_not_know_are_left_to_the_model(rng):
+    from lightgbm import LGBMRegressor
+
+    X = pd.DataFrame({"a": rng.integers(0, 50, 400), "b": rng.normal(size=400)})
+    model = LGBMRegressor(n_estimators=4, verbose=-1, n_jobs=1).fit(X, X["a"] * X["b"])
+    X.loc[380, "a"] = 2**60 + 1  # some libraries round such a number twice
+    explainer = Explainer(model, X)
+    assert explainer.plan.engine.name == "trees"
+    found = explainer.ale("b", bins=5)
+    assert found.engine == "brute"
+    np.testing.assert_array_equal(found.average, Explainer(model, X, engine="brute").ale("b", bins=5).average)
+
+
+def test_many_rows_are_moved_in_parts(data, monkeypatch):
+    from lightgbm import LGBMRegressor
+
+    from icefield.statistics import placing
+
+    model = LGBMRegressor(n_estimators=5, num_leaves=5, verbose=-1, n_jobs=1).fit(data, data[:, 0])
+    whole = Explainer(model, data, engine="trees").ale(0, bins=6)
+    monkeypatch.setattr(placing, "ROWS_PER_CALL", 17)
+    parts = Explainer(model, data, engine="trees").ale(0, bins=6)
+    np.testing.assert_array_equal(parts.average, whole.average)

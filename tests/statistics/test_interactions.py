@@ -279,3 +279,30 @@ def test_wrong_arguments(rng, complains):
         ex.interactions([0, 0])
     with complains("rows", "at least 1"):
         ex.interactions(rows=0)
+
+
+def test_values_the_trees_do_not_know_are_left_to_brute_force(rng):
+    from lightgbm import LGBMRegressor
+
+    X = pd.DataFrame({"a": rng.integers(0, 50, 400), "b": rng.normal(size=400), "c": rng.normal(size=400)})
+    model = LGBMRegressor(n_estimators=4, verbose=-1, n_jobs=1).fit(X, X["a"] * X["b"])
+    X.loc[380, "a"] = 2**60 + 1  # some libraries round such a number twice
+    explainer = Explainer(model, X)
+    assert explainer.plan.engine.name == "trees"
+    found = explainer.interactions()
+    expected = Explainer(model, X, engine="brute").interactions()
+    np.testing.assert_allclose(found["h"], expected["h"], rtol=1e-9)
+    assert "brute force" in found.notes[0]
+
+
+def test_a_models_own_array_is_not_written_to(rng):
+    """Some models answer with an array they keep."""
+    X = rng.normal(size=(50, 2))
+    kept = X[:, 0] * X[:, 1] + 7.0
+
+    def model(rows):
+        return kept if len(rows) == 50 and (rows == X).all() else rows[:, 0] * rows[:, 1] + 7.0
+
+    before = kept.copy()
+    Explainer(model, X).interactions()
+    np.testing.assert_array_equal(kept, before)

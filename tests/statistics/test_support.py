@@ -162,3 +162,71 @@ def test_contingency_estimates_the_squared_correlation_of_normal_data(rho):
     groups = [np.digitize(v, np.quantile(v, np.arange(1, 8) / 8)) for v in (x, y)]
     # Eight groups lose some of a strong dependence, never add to it.
     assert rho**2 - 0.16 < contingency(*groups) < rho**2 + 0.01
+
+
+# --- asked for with the effect ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def tied(rng):
+    a = rng.normal(size=400)
+    X = np.column_stack([a, a + 0.05 * rng.normal(size=400), rng.normal(size=400)])
+    return Explainer(lambda rows: rows[:, 0] + rows[:, 2], X)
+
+
+@pytest.mark.parametrize("question", ["partial_dependence", "ice"])
+def test_support_comes_with_the_effect_when_asked(tied, question):
+    ask = getattr(tied, question)
+    assert ask(0).support is None
+    effect = ask(0, support=True)
+    expected = with_support(tied, ask(0)).support
+    np.testing.assert_array_equal(effect.support.share, expected.share)
+    np.testing.assert_array_equal(effect.support.disagreement, expected.disagreement)
+    assert effect.support.doubtful
+    assert "lie outside the data" in repr(effect)
+    assert "little data at" in repr(effect)
+    assert "lie outside the data" in effect._repr_html_()
+    assert "little data" not in repr(ask(2, support=True))
+    with pytest.raises(TypeError, match="`support`"):
+        ask(0, support="yes")
+
+
+def test_support_of_surfaces_groups_and_precision(tied):
+    surface = tied.partial_dependence(0, 1, grid=8, support=True)
+    assert surface.support.low.shape == (8, 8)
+    assert surface.support.low[0, -1] and not surface.support.low[4, 4]
+    assert tied.partial_dependence(0, precision=0.5, support=True).support.doubtful
+    hot = pd.DataFrame({"k_a": [1.0, 0.0] * 50, "k_b": [0.0, 1.0] * 50, "x": np.arange(100.0)})
+    grouped = Explainer(lambda f: f["k_a"].to_numpy() + f["x"].to_numpy(), hot)
+    assert grouped.partial_dependence({"k": ["k_a", "k_b"]}, support=True).support.share.shape == (2,)
+
+
+def test_training_counts_have_no_support(rng):
+    from lightgbm import LGBMRegressor
+
+    X = rng.normal(size=(100, 2))
+    model = LGBMRegressor(n_estimators=3, verbose=-1, n_jobs=1).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="support"):
+        Explainer(model, X, background="training").partial_dependence(0, support=True)
+
+
+def test_pictures_fade_where_there_is_little_data(tied):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    for question in (tied.partial_dependence, tied.ice):
+        faint, plain = question(0, support=True), question(0)
+        for backend in ("matplotlib", "plotly"):
+            assert _opacities(faint.plot(backend=backend)) != _opacities(plain.plot(backend=backend))
+        assert "faint: little data" in " ".join(faint.plot(backend="plotly").to_json().split())
+    plt.close("all")
+
+
+def _opacities(drawn):
+    """Every opacity in a picture, sorted."""
+    if hasattr(drawn, "to_plotly_json"):
+        return sorted((str(t.opacity), str(t.line.color)) for t in drawn.data)
+    lines = drawn.get_lines()
+    return sorted((str(line.get_alpha()), str(line.get_color()), line.get_linestyle()) for line in lines)

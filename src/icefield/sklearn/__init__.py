@@ -2,10 +2,11 @@
 
 Replace the import and nothing else changes: signatures, defaults, result types, errors and
 numbers are scikit-learn's, ``method="auto" | "brute" | "recursion"`` included. Drawing is
-scikit-learn's own too. What differs is how the numbers are found (few large calls of the model
-instead of one per grid point, averages without keeping every prediction) and a short list of
-cases where scikit-learn's answer is plainly wrong; each of those is answered rightly and says so
-in a warning. The migration page of the documentation holds that list.
+scikit-learn's own too. What differs is how the numbers are found (from a model's trees where that
+is quicker, otherwise in few large calls of the model instead of one per grid point, averages
+without keeping every prediction) and a short list of cases where scikit-learn's answer is plainly
+wrong; each of those is answered rightly and says so in a warning. The migration page of the
+documentation holds that list.
 
 The wider manners (whole numbers, missing values, polars, any model) are the `icefield.Explainer`'s.
 """

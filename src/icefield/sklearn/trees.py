@@ -31,10 +31,10 @@ FIXED = 1e7  # reading, checking and setting up, whatever the size
 FIXED_PIPELINE = 1e8  # the same with a pipeline to follow
 OWN_NODE = 2.5e3  # reading a node and placing its leaves
 OWN_PREDICTION = 80.0  # a row at a grid point, where each is built
-MODEL_STEP = 2.0  # from one node to the next in a library's own prediction
+MODEL_STEP = 5.0  # from one node to the next in a library's own prediction
 MODEL_FRAME_ROW = 300.0  # handing a row of a data frame to the model
 MODEL_PIPELINE_ROW = 3e3  # taking it through a pipeline
-TRAINING_STEP = 2.0  # from one node to the next in scikit-learn's recursion
+TRAINING_STEP = 2.5  # from one node to the next in scikit-learn's recursion
 # Without a count of nodes only reading tells how large a model is; that must be worth a try.
 WORTH_READING = 10_000
 
@@ -48,8 +48,13 @@ class Size:
 
     @property
     def steps(self) -> float:
-        """About how many nodes a row passes on its way down all trees."""
-        return self.trees * float(np.log2(1.0 + self.nodes / self.trees)) if self.trees else 0.0
+        """About how many splits a row passes on its way down all trees: their depths if they were full."""
+        return self.trees * float(np.log2((1.0 + self.nodes / self.trees) / 2.0)) if self.trees else 0.0
+
+    @property
+    def training_steps(self) -> float:
+        """About how many nodes the recursion visits at a grid point; moving columns cut deep trees short."""
+        return self.trees * (self.nodes / self.trees) ** 0.8 if self.trees else 0.0
 
 
 def size_of(estimator: Any) -> Size | None:
@@ -77,8 +82,8 @@ def brute_pays(size: Size, predictions: int, each_built: bool, way: str = "array
 
 
 def recursion_pays(size: Size, points: int) -> bool:
-    """Whether the training average comes sooner than from scikit-learn, which visits all nodes at each point."""
-    return _is_worth_it(FIXED + OWN_NODE * size.nodes, TRAINING_STEP * points * size.nodes)
+    """Whether the training average comes sooner than from scikit-learn, which walks again at each point."""
+    return _is_worth_it(FIXED + OWN_NODE * size.nodes, TRAINING_STEP * points * size.training_steps)
 
 
 class _Missed:

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.effect import Effect
-from icefield.engines import Axis
 from icefield.errors import InputError, complaint
 from icefield.statistics.inquiry import distribution, features_found, prediction_moments
-from icefield.statistics.placing import predict_at
+from icefield.statistics.placing import Moved
 from icefield.statistics.steps import Steps, feature_steps
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
 Float = NDArray[np.float64]
 Positions = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 DEFAULT_BINS = {1: 40, 2: 20}
 
 
@@ -82,10 +82,11 @@ def ale(
     ]
     used = np.flatnonzero(np.logical_and.reduce([s.known for s in steps]) & (weights > 0))
     axes = tuple(f.axis(s.nodes, explainer.table) for f, s in zip(found, steps))
-    effect = _blank(explainer, found, steps, used)
     codes = None if explainer.groups is None else explainer.groups.codes
+    moved = Moved(explainer, used, axes)
     compute = _first_order if len(found) == 1 else _second_order
-    curves = compute(explainer, axes, steps, used, weights, codes)
+    curves = compute(moved, steps, used, weights, _memberships(used, codes, explainer))
+    effect = _blank(explainer, found, steps, used, moved)
     groups = {}
     if explainer.groups is not None:
         groups = {
@@ -113,11 +114,12 @@ def _row_weights(explainer: Explainer, chosen: Positions | None) -> Float:
 
 
 def _blank(
-    explainer: Explainer, features: Sequence[Feature], steps: Sequence[Steps], used: Positions
+    explainer: Explainer, features: Sequence[Feature], steps: Sequence[Steps], used: Positions, moved: Moved
 ) -> Effect:
     baseline, output_std = prediction_moments(explainer)
     calls = 2 ** len(features)
-    notes = [f"the model is asked {calls} times a row, at the ends of the step the row stands in"]
+    asked = "the model is" if moved.engine == "brute" else f"{explainer.plan.why}; the trees are"
+    notes = [f"{asked} asked {calls} times a row, at the ends of the step the row stands in"]
     left_out = explainer.table.n_rows - len(used)
     if left_out:
         notes.append(f"{left_out:,} rows without weight or a finite known value take no part")
@@ -131,7 +133,7 @@ def _blank(
         kinds=tuple(f.kind for f in features),
         scale=explainer.model.scale,
         scale_label=explainer.model.scale_label,
-        engine="brute",
+        engine=moved.engine,
         why="; ".join(notes),
         n_rows=len(used),
         by=None if explainer.groups is None else explainer.groups.name,
@@ -158,19 +160,14 @@ def _bins_per_feature(bins: Any, n_features: int) -> list[Any]:
 
 
 def _first_order(
-    explainer: Explainer,
-    axes: tuple[Axis, ...],
-    steps: Sequence[Steps],
-    used: Positions,
-    weights: Float,
-    codes: Positions | None,
+    moved: Moved, steps: Sequence[Steps], used: Positions, weights: Float, memberships: list[Mask]
 ) -> list[_Curve]:
     (cut,) = steps
     row, step = _incidences(cut, used)
-    change = _corner(explainer, axes, used[row], [step + 1]) - _corner(explainer, axes, used[row], [step])
+    change = moved.predictions(row, [step + 1]) - moved.predictions(row, [step])
     return [
         _accumulated(cut, used, row[inside[row]], step[inside[row]], change[inside[row]], weights, inside)
-        for inside in _memberships(used, codes, explainer)
+        for inside in memberships
     ]
 
 
@@ -181,11 +178,7 @@ def _incidences(cut: Steps, used: Positions) -> tuple[Positions, Positions]:
     return row, own[row, which]
 
 
-def _corner(explainer: Explainer, axes: tuple[Axis, ...], rows: Positions, at: Sequence[Positions]) -> Float:
-    return predict_at(explainer.model, explainer.table, rows, axes, at)
-
-
-def _memberships(used: Positions, codes: Positions | None, explainer: Explainer) -> list[NDArray[np.bool_]]:
+def _memberships(used: Positions, codes: Positions | None, explainer: Explainer) -> list[Mask]:
     masks = [np.ones(len(used), dtype=bool)]
     if codes is not None and explainer.groups is not None:
         masks += [codes[used] == g for g in range(len(explainer.groups.labels))]
@@ -199,7 +192,7 @@ def _accumulated(
     step: Positions,
     change: Float,
     weights: Float,
-    inside: NDArray[np.bool_],
+    inside: Mask,
 ) -> _Curve:
     """Mean change per step, accumulated, and centred over the data."""
     kept = weights[used][inside]
@@ -236,7 +229,7 @@ def _sums(step: Positions, values: Float, n_steps: int) -> Float:
     return out
 
 
-def _filled(delta: Float, has: NDArray[np.bool_], nodes: NDArray[Any]) -> Float:
+def _filled(delta: Float, has: Mask, nodes: NDArray[Any]) -> Float:
     """A step without rows (in a group) goes on with the slope of the nearest step that has some."""
     if has.all() or not has.any():
         return delta
@@ -254,7 +247,7 @@ def _widths(nodes: NDArray[Any]) -> Float:
     return np.diff(places)
 
 
-def _beyond(has: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _beyond(has: Mask) -> Mask:
     """Nodes outside the range in which the rows stand: nothing is known there."""
     present = np.flatnonzero(has)
     nodes = np.arange(len(has) + 1)
@@ -289,27 +282,21 @@ def _covariance(row: Positions, step: Positions, part: Float, n_steps: int) -> F
 
 
 def _second_order(
-    explainer: Explainer,
-    axes: tuple[Axis, ...],
-    steps: Sequence[Steps],
-    used: Positions,
-    weights: Float,
-    codes: Positions | None,
+    moved: Moved, steps: Sequence[Steps], used: Positions, weights: Float, memberships: list[Mask]
 ) -> list[_Curve]:
     first, second = steps
     row, s, t = _cell_incidences(first, second, used)
-    moved = used[row]
     change = (
-        _corner(explainer, axes, moved, [s + 1, t + 1])
-        - _corner(explainer, axes, moved, [s, t + 1])
-        - _corner(explainer, axes, moved, [s + 1, t])
-        + _corner(explainer, axes, moved, [s, t])
+        moved.predictions(row, [s + 1, t + 1])
+        - moved.predictions(row, [s, t + 1])
+        - moved.predictions(row, [s + 1, t])
+        + moved.predictions(row, [s, t])
     )
     return [
         _accumulated_surface(
             first, second, used, (row[m[row]], s[m[row]], t[m[row]]), change[m[row]], weights, m
         )
-        for m in _memberships(used, codes, explainer)
+        for m in memberships
     ]
 
 
@@ -330,7 +317,7 @@ def _accumulated_surface(
     cells: tuple[Positions, Positions, Positions],
     change: Float,
     weights: Float,
-    inside: NDArray[np.bool_],
+    inside: Mask,
 ) -> _Curve:
     """Mean second difference per cell, accumulated twice, less both first-order effects."""
     row, s, t = cells
@@ -362,7 +349,7 @@ def _accumulated_surface(
     return _Curve(np.moveaxis(surface, -1, 0).copy(), None, end_weight, n_rows)
 
 
-def _nearest_cell(has: NDArray[np.bool_]) -> Positions:
+def _nearest_cell(has: Mask) -> Positions:
     """For each cell, flattened, the nearest cell with rows: empty ones take its mean change per area."""
     own = np.arange(has.size)
     if has.all() or not has.any():

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from icefield.distribution import Distribution
 from icefield.effect import Effect
-from icefield.engines import Sample
+from icefield.engines import Answer, Question, Sample
 from icefield.features import Feature
+from icefield.plan import without_trees
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer
@@ -40,6 +41,17 @@ def curves(
 ) -> list[Effect]:
     """One-way effects in one pass; `kept` are places among `rows` whose own curves are kept."""
     return explainer._effects([(feature,) for feature in asked], "ice", grid, True, None, kept, rows)
+
+
+def answers(explainer: Explainer, questions: Sequence[Question], sample: Sample) -> list[Answer]:
+    """The engine's answers, by brute force where the trees turn out not to know a value."""
+    return explainer._answers(questions, sample)
+
+
+def give_up_trees(explainer: Explainer, reason: str) -> None:
+    """Answer by brute force from now on; an error where only trees would do."""
+    with explainer._lock:
+        explainer._plan = without_trees(explainer.model, reason, explainer.engine, explainer.background)
 
 
 def all_rows(explainer: Explainer) -> Sample:

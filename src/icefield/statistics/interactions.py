@@ -128,6 +128,18 @@ def interactions(
     wanted_triples = _triples(explainer, found, triples)
     if method == "variance":
         return _by_variance(explainer, found, rows)
+    from icefield.forest import CannotRead
+
+    try:
+        return _by_h(explainer, found, wanted_triples, overall, rows)
+    except CannotRead as reason:  # a value the trees do not know, in a row met late
+        inquiry.give_up_trees(explainer, str(reason))
+        return _by_h(explainer, found, wanted_triples, overall, rows)
+
+
+def _by_h(
+    explainer: Explainer, found: list[Feature], wanted_triples: list[Features], overall: bool, rows: Any
+) -> Interactions:
     pairs = list(combinations(found, 2))
     everything = inquiry.features_found(explainer, explainer.model.columns)
     without = [tuple(f for f in everything if f.label not in one.columns) for one in found]
@@ -178,7 +190,7 @@ def _found(explainer: Explainer, features: Iterable[Any] | None) -> list[Feature
     return list(inquiry.features_found(explainer, asked))
 
 
-def _triples(explainer: Explainer, found: Sequence[Feature], triples: Any) -> list[tuple[Feature, ...]]:
+def _triples(explainer: Explainer, found: Sequence[Feature], triples: Any) -> list[Features]:
     if triples is None or triples is False:
         return []
     if triples is True:
@@ -245,8 +257,7 @@ class _CrossedSample:
     """Partial dependence at the sampled rows' own values, averaged over the same rows."""
 
     def __init__(self, explainer: Explainer, used: NDArray[np.intp], weights: Float) -> None:
-        self.model, self.engine = explainer.model, explainer.plan.engine
-        self.resources = explainer.resources
+        self.explainer, self.model = explainer, explainer.model
         self.table = explainer.table.take(used)
         self.sample = Sample(self.table, None if explainer.weights is None else weights)
 
@@ -258,7 +269,7 @@ class _CrossedSample:
         first, place = self._distinct(columns)
         points = {name: _grid_values(self.table.column(name), first) for name in columns}
         question = Question((Axis(columns, points),), spread=False)
-        (answer,) = self.engine.answer([question], self.sample, self.resources)
+        (answer,) = inquiry.answers(self.explainer, [question], self.sample)
         return answer.total.average[:, place]
 
     def _distinct(self, columns: Columns) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -128,7 +128,9 @@ def read_effect(effect: Effect) -> Reading:
     """
     if effect.over != "rows":
         # Refits that differ say how sure the average is, not that rows respond differently.
-        effect = replace(effect, individual=None, rows=None, row_values=None, std=None, se=None, quantiles=None)
+        effect = replace(
+            effect, individual=None, rows=None, row_values=None, std=None, se=None, quantiles=None
+        )
     reader = _read_curve if effect.n_features == 1 else _read_surface
     readings = [reader(effect, o) for o in range(len(effect.outputs))]
     first = readings[0]

@@ -16,14 +16,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from icefield.engines.trees.axes import thresholds
+from icefield.engines.trees.axes import last_values_left
 from icefield.engines.trees.engine import TreesEngine
 
 if TYPE_CHECKING:
     from icefield.engines.trees.predictions import raw_predictions
     from icefield.engines.trees.training import training_average
 
-__all__ = ["TreesEngine", "raw_predictions", "thresholds", "training_average"]
+__all__ = ["TreesEngine", "last_values_left", "raw_predictions", "training_average"]
 
 # Modules bring kernels, and kernels take time to compile: each is imported when first asked for.
 _LATER = {

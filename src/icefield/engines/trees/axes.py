@@ -20,6 +20,7 @@ from icefield.engines.trees.layout import Layout, lay_out
 from icefield.engines.trees.program import Batch, Program
 from icefield.engines.trees.rows import WORD, bit_mask
 from icefield.errors import EngineError
+from icefield.forest.form import ZERO_THRESHOLD
 from icefield.forest.tree_model import TreeModel
 from icefield.frame import Table
 from icefield.kernels import regions
@@ -67,26 +68,61 @@ class EncodedAxis:
         return self.columns, self.matrix[:, self.columns].tobytes() + self.order.tobytes()
 
 
-def thresholds(model: TreeModel, column: Any) -> Float:
-    """The model's own thresholds on a frame column: sorted, distinct, as the forest compares them.
+def last_values_left(model: TreeModel, column: Any, table: Table) -> Float:
+    """The model's own steps along a frame column: for every threshold, the last number left of it.
 
+    That is the threshold itself, unless the library rounds what it compares to float32 first. A
+    column that preprocessing changes in any other way has thresholds only after the change.
     Empty for a column the model does not use.
     """
     driven = model.drives.get(column, ())
-    if len(driven) > 1:
-        raise EngineError(
-            f"Column {column!r} becomes {len(driven)} inputs of the model, so it has no thresholds of its own. "
-            "Hint: use Grid('distinct') or Grid('quantile')."
-        )
+    found = [(input_, _steps(model, column, input_)) for input_ in driven]
+    found = [(input_, steps) for input_, steps in found if steps.size]
+    if not found:
+        return np.empty(0)
+    probe = np.array([1.0 + 2.0**-40, -3.0 - 2.0**-38])
+    seen = model.encode(table.slice(0, 1).crossed({column: probe}))
+    last = []
+    for input_, steps in found:
+        if (seen[:, input_] == probe).all():
+            last.append(steps)
+        elif (seen[:, input_] == probe.astype(np.float32)).all():
+            last.append(_last_rounded_left(steps))
+        else:
+            raise EngineError(
+                f"Column {column!r} is transformed before the trees see it, so their thresholds are not values of it. "
+                "Hint: use Grid('distinct') or Grid('quantile')."
+            )
+    return np.unique(np.concatenate(last))
+
+
+def _steps(model: TreeModel, column: Any, input_: int) -> Float:
+    """Sorted distinct numbers after which something changes along one input of the forest."""
     forest = model.forest
     used = np.unique(forest.node_condition[forest.node_condition >= 0])
-    own = used[np.isin(forest.condition_column[used], driven)]
+    own = used[forest.condition_column[used] == input_]
     if (forest.condition_set[own] >= 0).any():
         raise EngineError(
             f"The model splits column {column!r} by sets of categories, which have no thresholds. "
             "Hint: use Grid('distinct')."
         )
-    return np.unique(forest.condition_threshold[own])
+    found = forest.condition_threshold[own]
+    if forest.condition_zero_missing[own].any():
+        # Numbers about zero go the way of missing ones: an interval of their own.
+        found = np.append(found, [np.nextafter(-ZERO_THRESHOLD, -np.inf), ZERO_THRESHOLD])
+    return np.unique(found[np.isfinite(found)])
+
+
+def _last_rounded_left(steps: Float) -> Float:
+    """The largest float64 numbers that are at most each step once rounded to float32."""
+    with np.errstate(over="ignore"):
+        below = steps.astype(np.float32)
+        below = np.where(below > steps, np.nextafter(below, np.float32(-np.inf)), below)
+        above = np.nextafter(below, np.float32(np.inf))
+        # Half-way between two float32 neighbours, rounding goes to the even one of them.
+        middle = (below.astype(np.float64) + above.astype(np.float64)) / 2
+        last = np.where(middle.astype(np.float32) <= steps, middle, np.nextafter(middle, -np.inf))
+    return last[np.isfinite(last)]
 
 
 def group_columns(groups: Sequence[tuple[int, ...]], n_columns: int) -> NDArray[np.int32]:
