@@ -222,6 +222,8 @@ def test_thresholds_of_narrow_and_whole_columns(dtype: str) -> None:
     steps = trees.partial_dependence("a", grid=Grid("thresholds"), spread=False)
     points = steps.grid[0]
     assert points.dtype == dtype
+    assert steps.steps
+    assert not trees.partial_dependence("a").steps
     if dtype == "int64":
         every = np.arange(points[0] - 3, points[-1] + 3)
     else:

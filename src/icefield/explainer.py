@@ -24,6 +24,7 @@ from icefield.engines.brute import interruptible
 from icefield.errors import EngineError, InputError, complaint
 from icefield.features import Feature, resolve
 from icefield.frame import ArrayTable, Table, table_of
+from icefield.grid import whole_steps
 from icefield.groups import groups_of
 from icefield.model import Model, read_model
 from icefield.plan import Plan, choose, without_trees
@@ -380,7 +381,16 @@ class Explainer:
         # 4. Effects, with what pictures need of the data.
         said = "" if chosen is None else f"averaged over {len(chosen):,} of {self.table.n_rows:,} rows"
         return [
-            self._effect(kind, fs, gs, "; ".join(filter(None, [notes, said])), question, answer, chosen)
+            self._effect(
+                kind,
+                fs,
+                gs,
+                "; ".join(filter(None, [notes, said])),
+                question,
+                answer,
+                chosen,
+                whole_steps(grid),
+            )
             for fs, (gs, notes), question, answer in zip(features, grids, questions, answers)
         ]
 
@@ -393,6 +403,7 @@ class Explainer:
         question: Question,
         answer: Answer,
         chosen: NDArray[np.intp] | None,
+        steps: bool = False,
     ) -> Effect:
         used = "; ".join(part for part in (self.plan.why, notes, *answer.notes) if part)
         rows = question.rows if question.rows is None or chosen is None else chosen[question.rows]
@@ -423,6 +434,7 @@ class Explainer:
                 distribution=distribution,
                 baseline=baseline,
                 output_std=output_std,
+                steps=steps,
                 library=self.table.library,
             )
 

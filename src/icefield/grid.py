@@ -117,6 +117,11 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
+def whole_steps(asked: Any) -> bool:
+    """Whether every step of the model is among the grid points, so that nothing changes between them."""
+    return isinstance(asked, Grid) and asked.kind == "thresholds" and asked.points is None
+
+
 def grid_values(
     specification: Any,
     column: Column,

@@ -156,7 +156,7 @@ def test_what_has_no_band(X, complains):
     with pytest.raises(TypeError, match="ask first"):
         compare([linear(1.0, 0.0, X), linear(2.0, 0.0, X)]).band()
     shifted = compare([linear(1.0, 0.0, X), linear(1.0, 0.0, X.assign(a=X["a"] + 9))])
-    with pytest.raises(ValueError, match="different grid points.*bins=edges"):
+    with pytest.raises(ValueError, match=r"different grid points.*bins=edges"):
         shifted.ale("a").band()
     effect = linear(1.0, 0.0, X).partial_dependence("a")
     with complains("members", "same outputs"):

@@ -194,7 +194,8 @@ def test_support_comes_with_the_effect_when_asked(tied, question):
 def test_support_of_surfaces_groups_and_precision(tied):
     surface = tied.partial_dependence(0, 1, grid=8, support=True)
     assert surface.support.low.shape == (8, 8)
-    assert surface.support.low[0, -1] and not surface.support.low[4, 4]
+    assert surface.support.low[0, -1]
+    assert not surface.support.low[4, 4]
     assert tied.partial_dependence(0, precision=0.5, support=True).support.doubtful
     hot = pd.DataFrame({"k_a": [1.0, 0.0] * 50, "k_b": [0.0, 1.0] * 50, "x": np.arange(100.0)})
     grouped = Explainer(lambda f: f["k_a"].to_numpy() + f["x"].to_numpy(), hot)
