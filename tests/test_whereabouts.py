@@ -119,6 +119,8 @@ def test_weights_of_points_are_the_rows_nearest_to_them(
                 expected[places[0][row], places[1][row]] += counted[row]
         assert np.allclose(sums, expected, rtol=0, atol=1e-12)
     assert 0 < every.sum() < counted.sum()  # the infinite row stands at no point
+    turned = here.point_weights(found[::-1], values[::-1], None, 0)[0]
+    assert np.allclose(turned, every.T, rtol=0, atol=1e-12)
     (alone,) = here.point_weights(found[1:], values[1:], None, 0)
     assert np.allclose(alone.sum(), counted.sum(), rtol=1e-12)
 

@@ -64,12 +64,12 @@ def _complain(text: str) -> None:
 
 
 def printable(text: str) -> str:
-    """Text without control characters: a name from a file must not steer the terminal.
+    r"""Text without control characters: a name from a file must not steer the terminal.
 
     Examples
     --------
-    >>> printable("a\x1b[31mb")
-    'a\\x1b[31mb'
+    >>> print(printable("a\x1b[31mb"))
+    a\x1b[31mb
     """
     return "".join(c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 

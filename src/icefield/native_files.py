@@ -133,6 +133,8 @@ def try_file(kind: str, path: str) -> None:
         trees = _lightgbm_trees(file.read_text(encoding="utf-8", errors="replace"), model.num_feature())
     elif kind == "xgboost":
         trees = _xgboost_trees(json.loads(bytes(model.save_raw("json"))), model.num_features())
+    elif kind == "catboost" and not model.tree_count_:
+        raise LoadError("it holds no trees")
     for number, tree in enumerate(trees):
         problem = tree_problem(*tree)
         if problem:

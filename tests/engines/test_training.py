@@ -71,8 +71,7 @@ NAMES = [
     "LightGBM zero as missing", "LightGBM binary", "LGBMRegressor categories", "LightGBM rf regression",
     "LightGBM category numbers", "XGBRegressor categories", "XGBoost dart", "XGBoost multi:softmax",
     "CatBoostRegressor SymmetricTree", "CatBoostRegressor Lossguide", "CatBoostRegressor one-hot",
-    "CatBoostClassifier MultiClass", "Pipeline ordinal LightGBM", "Pipeline one-hot XGBoost",
-    "Pipeline one-hot forest",
+    "CatBoostClassifier MultiClass", "Pipeline one-hot XGBoost",
 ]  # fmt: skip
 
 
@@ -87,7 +86,7 @@ def test_equals_a_plain_weighted_walk(name: str) -> None:
     asked = [(n,) for n in names] + [(names[0], names[1]), (names[2], names[1], names[0])]
     told = 0
     for features in asked:
-        points = 9 if len(features) == 1 else 3
+        points = 6 if len(features) == 1 else 3
         grids = Explainer(found.model, found.X, target="all").partial_dependence(*features, grid=points).grid
         expected = np.array([plain_average(explainer, dict(zip(features, at))) for at in product(*grids)])
         if np.isnan(expected).any():
@@ -113,6 +112,18 @@ def test_all_features_at_once() -> None:
         features = key if isinstance(key, tuple) else (key,)
         alone = explainer.partial_dependence(*features, grid=5 if len(features) == 1 else 3)
         assert effect.average.tobytes() == alone.average.tobytes()
+
+
+def test_only_the_outputs_asked_for() -> None:
+    found = CASES["HistGradientBoostingClassifier multiclass"](0)
+    every, some = (
+        Explainer(found.model, found.X, background="training", scale="raw", target=target)
+        for target in ("all", [2, 0])
+    )
+    expected = every.partial_dependence("x", grid=5)
+    effect = some.partial_dependence("x", grid=5)
+    assert effect.outputs == tuple(expected.outputs[i] for i in (2, 0))
+    assert effect.average.tobytes() == expected.average[[2, 0]].tobytes()
 
 
 @pytest.fixture(scope="module")
@@ -223,6 +234,18 @@ def test_weights_and_groups_are_refused_by_name(numbers: Any, option: str) -> No
     model = DecisionTreeRegressor(max_depth=3).fit(X, y)
     with pytest.raises(EngineError, match=f"`{option}` cannot be given"):
         Explainer(model, X, background="training", **{option: np.arange(len(X)) % 3 + 1})
+
+
+def test_the_engine_itself_takes_no_weights_or_groups(explainer: Explainer) -> None:
+    engine, table = explainer.plan.engine, explainer.table
+    question = Question((Axis(0, {0: np.array([0.0])}),), spread=False)
+    ones = np.ones(table.n_rows)
+    for sample, option in (
+        (Sample(table, weights=ones), "weights"),
+        (Sample(table, codes=ones.astype(np.intp), n_groups=2), "by"),
+    ):
+        with pytest.raises(EngineError, match=f"`{option}` cannot be given"):
+            engine.answer([question], sample, Resources())
 
 
 def test_a_scale_that_is_no_sum_is_refused(numbers: Any) -> None:

@@ -186,3 +186,18 @@ def test_one_feature_has_a_report_too(tmp_path: Path) -> None:
     assert found["matrix"] is None
     assert found["surfaces"] == []
     assert 'id="interactions"' not in page_html(found)
+
+
+def test_levels_shown_stand_side_by_side_with_their_own_names() -> None:
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(2)
+    levels = [f"level {i:03d}" for i in range(60) for _ in range(1 + (i % 7 == 0) * 20)]
+    frame = pd.DataFrame({"a": levels, "b": rng.normal(size=len(levels))})
+    explainer = Explainer(lambda rows: rows["a"].str[6:].astype(float) + rows["b"], frame)
+    panel = feature_panel(explainer.partial_dependence("a"), explainer.ale("a"), None)
+    assert panel["x"] == list(range(40))
+    assert panel["axis"]["ticks"] == panel["points"]
+    values = dict(zip(panel["points"], panel["average"][0]))
+    assert values["level 056"] - values["level 007"] == pytest.approx(49, rel=1e-3)
+    local = dict(zip(panel["ale"]["points"], panel["ale"]["x"]))
+    assert all(panel["points"][int(x)] == name for name, x in local.items())

@@ -24,6 +24,7 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    VotingRegressor,
 )
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
@@ -219,6 +220,8 @@ def test_sizes_are_counted_without_reading() -> None:
         assert size.trees in (1, 4, 5, 6)
         assert size.nodes > 2 * size.trees
     assert trees.size_of(LinearRegression().fit(X, Y)) is None
+    pipelines = [(n, make_pipeline(StandardScaler(), DecisionTreeRegressor(max_depth=2))) for n in "ab"]
+    assert trees.size_of(VotingRegressor(pipelines).fit(X, Y)) is None
 
 
 @pytest.mark.parametrize("loaded", [True, False])

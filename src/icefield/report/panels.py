@@ -27,14 +27,23 @@ SPARK = (96.0, 24.0)
 
 
 class Place:
-    """The axis of one feature: its values' places, texts and ticks."""
+    """The axis of one feature: its values' places, texts and ticks.
 
-    def __init__(self, effects: list[Effect], which: int = 0) -> None:
-        self._at = Coordinates(effects, which)
+    `kept` are the levels shown, which then stand side by side; a level that is not has no place.
+    """
+
+    def __init__(self, effect: Effect, which: int = 0, kept: NDArray[np.intp] | None = None) -> None:
+        self._at = Coordinates([effect], which)
         self.time = self._at.axis_kind == "time"
+        if kept is not None and not effect.ordered[which]:
+            self._at = self._at.categorical([self._at.levels[i] for i in kept])
+
+    def on_axis(self, values: NDArray[Any]) -> Float:
+        """Places as numbers, NaN for values without one."""
+        return np.asarray(self._at.place(values), dtype=np.float64)
 
     def __call__(self, values: NDArray[Any]) -> list[Any]:
-        places = self._at.place(values)
+        places = self.on_axis(values)
         if self._at.missing is not None:
             places = np.where(np.isnan(places), self._at.missing, places)
         return list(numbers(places * MILLISECONDS if self.time else places, PLACE_DIGITS))
@@ -56,7 +65,7 @@ def feature_panel(
 ) -> dict[str, Any]:
     """One feature's card: average, bands, ALE, data, groups and, if asked for, `curves` rows' own curves."""
     kept = frequent(effect)
-    place = Place([effect])
+    place = Place(effect, kept=kept)
     values = effect.grid[0][kept]
     own_weights = _padded_weights(effect)
     panel: dict[str, Any] = {
@@ -83,7 +92,7 @@ def feature_panel(
             panel["curves"] = numbers(level[:, :curves][:, :, kept], 4)
             panel["rows"] = [] if effect.rows is None else effect.rows[:curves].tolist()
     if ale is not None:
-        panel["ale"] = _ale(ale, place, effect, kept)
+        panel["ale"] = _ale(ale, place, effect)
     return panel
 
 
@@ -134,12 +143,10 @@ def _group(own: Effect, kept: NDArray[np.intp]) -> dict[str, Any]:
     }
 
 
-def _ale(ale: Effect, place: Place, effect: Effect, kept: NDArray[np.intp]) -> dict[str, Any]:
+def _ale(ale: Effect, place: Place, effect: Effect) -> dict[str, Any]:
     """The ALE on the card's axis; levels in the card's order."""
-    at = np.asarray(Coordinates([effect]).place(ale.grid[0]), dtype=np.float64)
+    at = place.on_axis(ale.grid[0])
     known = np.isfinite(at)
-    if not effect.ordered[0]:
-        known &= np.isin(at, kept)
     order = np.flatnonzero(known)[np.argsort(at[known], kind="stable")]
     # An ALE is centred over its bins; the card centres both curves over the same points to compare them.
     shown, weights = shown_points(effect), point_weights(effect)
@@ -157,7 +164,7 @@ def surface_panel(
     effect: Effect, singles: tuple[Effect, Effect], numbers_of_pair: Mapping[str, Any]
 ) -> dict[str, Any]:
     """A pair's surface, what is left of it without both one-way effects, and where it lacks data."""
-    places = Place([effect], 0), Place([effect], 1)
+    places = Place(effect, 0), Place(effect, 1)
     shown = shown_points(effect, 0), shown_points(effect, 1)
     level = effect.average[:, shown[0]][:, :, shown[1]]
     first = singles[0].average[:, shown_points(singles[0])]
@@ -198,7 +205,7 @@ def _without_data(weight: Float, ordered: tuple[bool, ...]) -> NDArray[np.bool_]
 def regions_panel(effect: Effect) -> dict[str, Any]:
     """The curve of every region, with the curve over all rows."""
     kept = frequent(effect)
-    place = Place([effect])
+    place = Place(effect, kept=kept)
     return {
         "name": label(effect.features[0]),
         "axis": place.axis(),

@@ -130,8 +130,10 @@ function drawCard(card) {
   now.groups.forEach((curve, g) => {
     if (state.group === "none" || (one !== null && one !== g)) return;
     const dim = state.lit !== null && state.lit !== g;
-    traces.push({type: "scatter", mode: levels ? "markers" : "lines", x, y: cut(curve), showlegend: false,
-      opacity: dim ? 0.22 : 1, line: {color: colour.groups[g % 8], width: state.lit === g || one === g ? 3 : 1.8}, marker: {color: colour.groups[g % 8], size: 9},
+    // Groups of a level stand beside its average, not on it.
+    const aside = one !== null ? 0.16 : 0.16 + Math.min(0.1, 0.3 / now.groups.length) * (now.groups.length - 1 - g);
+    traces.push({type: "scatter", mode: levels ? "markers" : "lines", x: levels ? x.map((v) => v - aside) : x, y: cut(curve), showlegend: false,
+      opacity: dim ? 0.22 : 1, line: {color: colour.groups[g % 8], width: state.lit === g || one === g ? 3 : 1.8}, marker: {color: colour.groups[g % 8], size: state.lit === g ? 10 : 7},
       text: cut(panel.points).map((p, i) => `${safe(data.groups[g])}<br>${safe(p)}: ${said(curve[i])}`), hovertemplate: "%{text}<extra></extra>"});
   });
   const text = panel.points.map((_, i) => hoverText(panel, now, i));

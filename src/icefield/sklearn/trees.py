@@ -63,7 +63,9 @@ def size_of(estimator: Any) -> Size | None:
     if isinstance(inner, HIST_BOOSTING):
         nodes = [len(predictor.nodes) for iteration in inner._predictors for predictor in iteration]
         return Size(len(nodes), sum(nodes))
-    members = np.ravel(np.asarray(getattr(inner, "estimators_", [inner]), dtype=object))
+    members = getattr(inner, "estimators_", [inner])
+    # Boosting keeps a matrix. A list is left alone: its members may look like sequences to numpy.
+    members = members.ravel().tolist() if isinstance(members, np.ndarray) else list(members)
     if not all(hasattr(member, "tree_") for member in members):
         return None
     return Size(len(members), sum(member.tree_.node_count for member in members))
@@ -93,8 +95,8 @@ class _Missed:
 
 
 def _is_worth_it(own: float, other: float) -> bool:
-    # One question may not be worth the kernels' first use, and many like it are: half of what was
-    # missed counts, so that waiting has cost no more than loading at once if this is the last one.
+    # One question may not be worth the kernels' first use when many like it are, so what earlier ones
+    # missed counts; by half only, since this one may be the last.
     loading = max(0.0, KERNELS_LOADED - _Missed.nanoseconds / 2)
     if own + (0.0 if "icefield.kernels.compiling" in sys.modules else loading) < other:
         return True
