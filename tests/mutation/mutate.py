@@ -80,13 +80,6 @@ MUTATIONS = [
         ("np.full(stored.shape, np.nan)", "np.zeros(stored.shape)"),
     ),
     *_of(
-        "forest/edges.py", FOREST + "test_edges.py",
-        ("np.nextafter(-ZERO_THRESHOLD, -np.inf), ZERO_THRESHOLD", "ZERO_THRESHOLD"),
-        ("np.nextafter(midway, -np.inf), midway", "midway, midway"),
-        ("[float(below), float(sentinel)]", "[float(sentinel)]"),
-        ("np.where(single > last_left, np.nextafter(single, np.float32(-np.inf)), single)", "single"),
-    ),
-    *_of(
         "forest/links.py", FOREST + "test_links.py",
         ("np.exp(-factor * raw)", "np.exp(factor * raw)"),
         ("[1.0 - positive, positive]", "[positive, 1.0 - positive]"),
