@@ -233,7 +233,6 @@ def test_thresholds_of_narrow_and_whole_columns(dtype: str) -> None:
     assert np.allclose(asked, heights, rtol=0, atol=1e-12)
 
 
-@pytest.mark.xfail(strict=True, reason="the number that stands for missing is no step of its own yet")
 def test_the_number_that_stands_for_missing_is_a_step_of_its_own() -> None:
     draw = np.random.default_rng(6)
     X = pd.DataFrame({"a": draw.integers(-5, 6, 200).astype(float), "b": draw.normal(size=200)})

@@ -155,3 +155,10 @@ def test_the_repr_says_what_is_explained(ex):
     assert "80 rows" in text
     assert "4 features" in text
     assert repr(icefield.Explainer(LinearRegression().fit(FRAME[["age"]], FRAME["age"]), FRAME[["age"]]))
+
+
+def test_a_mapping_of_grids_serves_every_feature_it_names() -> None:
+    X = np.arange(12.0).reshape(6, 2)
+    found = Explainer(lambda rows: rows[:, 0] + rows[:, 1], X).effects(grid={0: [1.0], 1: 3})
+    assert found[0].grid[0].tolist() == [1.0]
+    assert len(found[1].grid[0]) == 3

@@ -30,7 +30,18 @@ def test_every_public_method_has_a_docstring_and_is_in_the_api_reference(owner: 
 
 
 def test_a_plain_import_loads_nothing_heavy() -> None:
-    heavy = ("numba", "matplotlib", "plotly", "pandas", "polars", "pyarrow", "sklearn", "rich", "click", "jinja2")
+    heavy = (
+        "numba",
+        "matplotlib",
+        "plotly",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "sklearn",
+        "rich",
+        "click",
+        "jinja2",
+    )
     code = f"import sys, icefield; print([m for m in {heavy!r} if m in sys.modules])"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert printed.stdout.strip() == "[]"

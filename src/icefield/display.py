@@ -65,9 +65,7 @@ def effect_html(effect: Effect) -> str:
     )
     how = f"{effect.n_rows:,} {effect.over}, {effect.engine} engine: {effect.why}"
     cautions = "".join(f"<p>{escape(text)}</p>" for text in _cautions(effect))
-    return (
-        f"<p><b>{escape(effect_title(effect))}</b></p>{table}{cautions}<p><small>{escape(how)}</small></p>"
-    )
+    return f"<p><b>{escape(effect_title(effect))}</b></p>{table}{cautions}<p><small>{escape(how)}</small></p>"
 
 
 def _cautions(effect: Effect) -> list[str]:

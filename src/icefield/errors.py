@@ -53,7 +53,7 @@ def complaint(parameter: str, problem: str, received: Any = ..., hint: str | Non
         text += f", got {shortened(received)}"
     text += "."
     if hint:
-        text += f" Hint: {hint.rstrip('.')}."
+        text += f" Hint: {hint}" if hint.endswith(("?", ".")) else f" Hint: {hint}."
     return text
 
 

@@ -24,7 +24,7 @@ from icefield.engines.brute import interruptible
 from icefield.errors import EngineError, InputError, complaint
 from icefield.features import Feature, resolve
 from icefield.frame import ArrayTable, Table, table_of
-from icefield.grid import whole_steps
+from icefield.grid import specifications, whole_steps
 from icefield.groups import groups_of
 from icefield.model import Model, read_model
 from icefield.plan import Plan, choose, without_trees
@@ -363,6 +363,8 @@ class Explainer:
     ) -> list[Effect]:
         # 1. The features and their grids.
         features = [tuple(self._feature(f) for f in names) for names in asked]
+        if isinstance(grid, Mapping):
+            specifications(grid, [f.label for fs in features for f in fs])
         grids = [self._grids(fs, grid) for fs in features]
         # 2. What is wanted of the curves.
         wanted = validate.probabilities(quantiles)
@@ -423,7 +425,7 @@ class Explainer:
                 scale=self.model.scale,
                 scale_label=self.model.scale_label,
                 background=self.background,
-                engine=self.plan.engine.name,
+                engine=answer.engine or self.plan.engine.name,
                 why=used,
                 n_rows=moments.count,
                 weight=weight,
@@ -513,9 +515,10 @@ class Explainer:
         try:
             return self.plan.engine.answer(questions, sample, self.resources)
         except CannotRead as reason:
-            with self._lock:
-                self._plan = without_trees(self.model, str(reason), self.engine, self.background)
-            return self._plan.engine.answer(questions, sample, self.resources)
+            engine = without_trees(self.model, str(reason), self.engine, self.background).engine
+            note = f"but brute force here, because {reason}"
+            answers = engine.answer(questions, sample, self.resources)
+            return [replace(a, engine=engine.name, notes=(note, *a.notes)) for a in answers]
 
     def _feature(self, asked: Any) -> Feature:
         return resolve(asked, self.table, self.model.columns)
@@ -543,6 +546,8 @@ class Explainer:
             raise InputError(complaint("features", "names the same column twice", list(features)))
 
     def _grids(self, features: tuple[Feature, ...], grid: Any) -> tuple[tuple[NDArray[Any], ...], str]:
+        if isinstance(grid, Mapping):
+            grid = {f.label: grid[f.label] for f in features if f.label in grid}
         return self._whereabouts.grids(features, grid, self._thresholds)
 
     def _thresholds(self, feature: Feature) -> Float:

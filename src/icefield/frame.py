@@ -344,7 +344,9 @@ class SparseTable(Table):
             rows.append(np.flatnonzero(repeated))
             columns.append(np.full(len(rows[-1]), column))
             data.append(repeated[rows[-1]])
-        where = (np.concatenate(rows), np.concatenate(columns))
+        # scikit-learn's trees take 32-bit indices only, which sparse arrays do not choose by themselves.
+        index = np.int32 if times * n_rows < 2**31 else np.int64
+        where = (np.concatenate(rows).astype(index), np.concatenate(columns).astype(index))
         build = sparse.csr_array if isinstance(self.native, sparse.sparray) else sparse.csr_matrix
         crossed = build((np.concatenate(data), where), shape=(times * n_rows, self.native.shape[1]))
         return SparseTable(crossed, self.names)
@@ -404,7 +406,7 @@ class FrameTable(Table):
         if tuple(columns) == self.names:
             return self
         if self.library == "pandas":
-            return self._with(self.native[list(columns)])
+            return self._with(self.native.iloc[:, [self.names.index(c) for c in columns]])
         return self._with(self.native.select(list(columns)))
 
     def take(self, positions: NDArray[np.intp]) -> FrameTable:

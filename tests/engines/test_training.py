@@ -75,18 +75,7 @@ NAMES = [
 ]  # fmt: skip
 
 
-# Symmetric trees have leaves no training row reached; that matters only where the grid leads to them.
-EMPTY_LEAVES = (
-    "CatBoostRegressor SymmetricTree",
-    "CatBoostRegressor one-hot",
-    "CatBoostClassifier MultiClass",
-)
-REFUSED = pytest.mark.xfail(
-    strict=True, raises=EngineError, reason="empty leaves are refused even where nothing leads to them"
-)
-
-
-@pytest.mark.parametrize("name", [pytest.param(n, marks=REFUSED) if n in EMPTY_LEAVES else n for n in NAMES])
+@pytest.mark.parametrize("name", NAMES)
 def test_equals_a_plain_weighted_walk(name: str) -> None:
     found: Fitted = CASES[name](0)
     explainer = Explainer(

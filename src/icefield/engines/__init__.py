@@ -176,6 +176,7 @@ class Answer:
     quantiles: Float | None = None
     group_quantiles: tuple[Float, ...] = ()
     curves: Float | None = None
+    engine: str = ""  # which engine answered, where it is another than was planned
     notes: tuple[str, ...] = field(default=())
 
 

@@ -44,4 +44,5 @@ class TreeModel:
     drives: Mapping[Any, tuple[int, ...]]
     link: Link
     source: str
+    missing_number: float | None = None  # a number that the model takes for missing, as XGBoost can be told
     tolerance: float = 1e-12

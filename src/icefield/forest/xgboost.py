@@ -77,7 +77,13 @@ def read(model: Any, table: Table) -> TreeModel:
     encode = _encoder(model if is_wrapper else None, learner, table)
     forest = _forest(trees[:n_trees], weights[:n_trees], learner["gradient_booster"], base, n_columns)
     return TreeModel(
-        forest=forest, encode=encode, drives=encode.drives, link=link, source="xgboost", tolerance=TOLERANCE
+        forest=forest,
+        encode=encode,
+        drives=encode.drives,
+        link=link,
+        source="xgboost",
+        missing_number=_missing_number(model if is_wrapper else None),
+        tolerance=TOLERANCE,
     )
 
 

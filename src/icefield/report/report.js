@@ -448,7 +448,7 @@ function paintMatrix() {
     if (v === null) continue;
     const share = v / largest, surface = links.get([+cell.dataset.row, +cell.dataset.column].sort((a, b) => a - b).join());
     cell.style.setProperty("--v", share.toFixed(3));
-    cell.classList.toggle("strong", share > 0.6);
+    cell.classList.toggle("strong", share > 0.7);
     const text = document.createElement(surface === undefined ? "span" : "a");
     text.textContent = v.toFixed(2);
     if (surface !== undefined) { text.href = "#s" + surface; text.setAttribute("aria-label", `${v.toFixed(2)}, see the surface`); }

@@ -80,7 +80,7 @@ def last_values_left(model: TreeModel, column: Any, table: Table) -> Float:
     found = [(input_, steps) for input_, steps in found if steps.size]
     if not found:
         return np.empty(0)
-    probe = np.array([1.0 + 2.0**-40, -3.0 - 2.0**-38])
+    probe = np.array([np.pi / 4, -np.e])  # no float32 numbers, nor ones that stand for missing
     seen = model.encode(table.slice(0, 1).crossed({column: probe}))
     last = []
     for input_, steps in found:
@@ -110,6 +110,9 @@ def _steps(model: TreeModel, column: Any, input_: int) -> Float:
     if forest.condition_zero_missing[own].any():
         # Numbers about zero go the way of missing ones: an interval of their own.
         found = np.append(found, [np.nextafter(-ZERO_THRESHOLD, -np.inf), ZERO_THRESHOLD])
+    if model.missing_number is not None and own.size:
+        stand_in = np.float32(model.missing_number)
+        found = np.append(found, [np.nextafter(stand_in, np.float32(-np.inf)), stand_in])
     return np.unique(found[np.isfinite(found)])
 
 

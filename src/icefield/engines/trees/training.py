@@ -60,28 +60,33 @@ def training_average(
         batch = Batch.of(sums, trees)
         program = Program.of(batch, group_of_column, len(axes), JOINT, scatter=True)
         share = _leaf_shares(batch, program.group_of_condition)[program.leaf_node]
+        updates = find_updates(program, encoded)
+        if np.isnan(share[np.diff(updates[0]) > 0]).any():
+            raise EngineError(
+                "background='training' cannot be used: the grid leads to a split that saw no training weight, so "
+                "there is no telling which way it leads. Hint: use background='data'."
+            )
         regions.add_joint(
-            *find_updates(program, encoded), share, program.leaf_output, program.leaf_value, differences
+            *updates, np.nan_to_num(share), program.leaf_output, program.leaf_value, differences
         )
     return unsorted(summed(differences, sizes), encoded) + sums.base.reshape(-1, *[1] * len(sizes))
 
 
 def _leaf_shares(batch: Batch, group_of_condition: NDArray[np.int32]) -> Float:
-    """By node: the training weight that reaches it with the moving groups left open."""
+    """By node: the training weight that reaches it with the moving groups left open.
+
+    NaN below a split without training weight, unless nothing reaches that split anyway.
+    """
     share = np.ones(batch.node_left.size)
     splits = np.flatnonzero(batch.node_left >= 0)
     for node in _by_depth(splits, batch.node_depth):
         left, right = batch.node_left[node], batch.node_right[node]
         moving = group_of_condition[batch.node_condition[node]] >= 0
         total = batch.node_weight[left] + batch.node_weight[right]
-        if (total[~moving] <= 0).any():
-            raise EngineError(
-                "background='training' cannot be used: a split of this model saw no training weight, so there is "
-                "no telling which way it leads. Hint: use background='data'."
-            )
         for child in (left, right):
-            part = np.where(moving, 1.0, batch.node_weight[child] / np.where(moving, 1.0, total))
-            share[child] = share[node] * part
+            with np.errstate(invalid="ignore"):
+                part = np.where(moving, 1.0, batch.node_weight[child] / total)
+            share[child] = np.where(share[node] == 0.0, 0.0, share[node] * part)
     return share
 
 
