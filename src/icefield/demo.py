@@ -112,6 +112,7 @@ def _explain(model: Any, X: Any, output: Path, clock: _Clock) -> None:
     explainer = Explainer(model, X, by="origin")
     plain = Explainer(model, X)
     names = list(X.columns)
+    clock.time("load the kernels (compiled at the first run)", lambda: _warm(model, X), beside=False)
     clock.time("read the trees", lambda: plain.plan)
     clock.time(f"PD of all {len(names)} features", plain.effects)
     # The spread is over every row's own curve; keeping all of those would take gigabytes.
@@ -124,6 +125,17 @@ def _explain(model: Any, X: Any, output: Path, clock: _Clock) -> None:
     )
     print()
     print(plain.importance(rows=5_000))
+
+
+def _warm(model: Any, X: Any) -> None:
+    """Ask every kind of question once on a few rows, so that compiling is not timed as computing."""
+    from icefield import Explainer
+
+    few = Explainer(model, X.head(200))
+    few.effects()
+    few.ice(X.columns[0], rows=10)
+    few.ale(X.columns[0])
+    few.interactions(list(X.columns[:3]))
 
 
 class _Clock:
