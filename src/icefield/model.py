@@ -284,6 +284,21 @@ def _check_is_a_model(model: Any) -> None:
 
 
 def _adapter(model: Any, scale: str) -> Adapter:
+    """The reader for a kind of model, and what it finds; a library's own complaint becomes a clear one."""
+    try:
+        return _read(model, scale)
+    except IcefieldError:
+        raise
+    except Exception as error:
+        raise ModelError(
+            complaint(
+                "model", f"cannot be read ({_one_line(error)})", type_name(model),
+                "check that it is fitted, and that its file is whole",
+            )
+        ) from error  # fmt: skip
+
+
+def _read(model: Any, scale: str) -> Adapter:
     booster = booster_reader(model)
     if booster is not None:
         return booster(model, scale)
