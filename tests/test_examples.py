@@ -67,3 +67,11 @@ def test_titanic_says_what_is_missing(tmp_path):
     assert done.returncode == 1
     assert "ICEFIELD_DATA" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("framework", ["numpy", "jax", "keras"])
+def test_callables_of_other_frameworks(framework):
+    pytest.importorskip(framework, reason=f"{framework} is not installed")
+    effect = runpy.run_path(str(EXAMPLES / "callables.py"))[f"with_{framework}"]()
+    assert effect.average.shape == (1, 100)
+    assert np.ptp(effect.average) > 0.1

@@ -30,7 +30,9 @@ Y = X[:, 0] + X[:, 1] ** 2
 
 
 @pytest.mark.skipif(sklearn.__version__ != SUITE_VERSION, reason=f"counted for scikit-learn {SUITE_VERSION}")
-def test_scikit_learns_own_tests_pass_with_our_names(tmp_path: Path) -> None:
+def test_scikit_learns_own_tests_pass_with_our_names(
+    tmp_path: Path, record_property: Callable[[str, str], None]
+) -> None:
     plugin = Path(__file__).parent / "sklearn_suite"
     nothing = tmp_path / "pytest.ini"
     nothing.write_text("[pytest]\n")
@@ -42,7 +44,7 @@ def test_scikit_learns_own_tests_pass_with_our_names(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     line = next(line for line in done.stdout.splitlines() if line.startswith("icefield:"))
-    print(line)
+    record_property("printed", line)
     passed, functions, displays, brute, recursion = map(int, re.findall(r"(\d+)", line))
     assert passed == SUITE_TESTS
     # Some of the tests only reach private helpers; most must have come to us.

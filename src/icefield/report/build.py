@@ -40,7 +40,7 @@ INTERACTING = {"trees": 12, "brute": 6}  # features crossed with each other
 SURFACES = 6
 SURFACE = 0.05  # a pair's interaction, in standard deviations of the predictions, worth a surface
 REGIONS = 6
-ALE_ROWS = {"trees": 50_000, "brute": 5_000}  # local effects ask the model itself, twice a row
+BRUTE_ALE_ROWS = 5_000  # without trees, local effects ask the model twice a row
 BRUTE_SURFACE_ROWS = 300
 
 
@@ -293,8 +293,8 @@ def _ale(explainer: Explainer, asked: Any) -> tuple[Effect | None, str]:
 
 
 def _ale_rows(explainer: Explainer) -> int | None:
-    limit = ALE_ROWS.get(explainer.plan.engine.name, ALE_ROWS["brute"])
-    return limit if explainer.table.n_rows > limit else None
+    slow = explainer.plan.trees is None and explainer.table.n_rows > BRUTE_ALE_ROWS
+    return BRUTE_ALE_ROWS if slow else None
 
 
 # --- interactions ----------------------------------------------------------------------------------
