@@ -7,6 +7,7 @@ values, values one ulp beside the thresholds. Brute force only calls the model, 
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -396,3 +397,22 @@ def test_parts_of_the_rows_merge_to_the_whole(many: Any) -> None:
             assert np.allclose(merged.mean, answer.total.mean, rtol=0, atol=allowed)
             if questions[number].spread:
                 assert np.allclose(merged.std, answer.total.std, rtol=0, atol=allowed)
+
+
+@pytest.mark.parametrize("frame", ["numpy", "pandas"])
+def test_rows_that_cannot_be_written_are_read(frame: str) -> None:
+    X = np.random.default_rng(8).normal(size=(300, 3))
+    model = RandomForestRegressor(n_estimators=4, max_depth=4, random_state=0).fit(X, X[:, 0] * X[:, 1])
+    X.setflags(write=False)
+    rows = X if frame == "numpy" else pd.DataFrame(X, columns=list("abc"), copy=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the model was fitted without names
+        trees, brute = (Explainer(model, rows, engine=engine) for engine in ("trees", "brute"))
+        for feature in range(3):
+            assert np.allclose(
+                trees.partial_dependence(feature).average,
+                brute.partial_dependence(feature).average,
+                rtol=0,
+                atol=1e-12,
+            )
+        assert trees.ice(0, rows=5).individual.shape == (1, 5, 100)

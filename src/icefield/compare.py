@@ -18,7 +18,6 @@ from icefield.columns import object_array
 from icefield.effect import Effect
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 from icefield.frame import frame_of
-from icefield.plots.text import name_text
 
 
 class Comparison(Mapping[Any, Any]):
@@ -182,6 +181,8 @@ class Comparison(Mapping[Any, Any]):
         return len(self._members)
 
     def __repr__(self) -> str:
+        from icefield.plots.text import name_text
+
         names = ", ".join(name_text(name, 30) for name in self._members)
         if not self.of_effects:
             return f"Comparison of {len(self)} Explainers: {names}"
@@ -259,6 +260,8 @@ def _check_same_grid(effects: Mapping[Any, Effect], name: Any, other: Any) -> No
     if one.average.shape != two.average.shape or not all(
         _same_points(a, b) for a, b in zip(one.grid, two.grid)
     ):
+        from icefield.plots.text import name_text
+
         given = "bins=edges" if one.kind == "ale" else "grid=values"
         raise InputError(
             f"{name_text(other)!r} and {name_text(name)!r} were asked at different grid points. Hint: "

@@ -178,13 +178,18 @@ class Encoder:
 
     def _as_one_matrix(self, table: Table) -> Float | None:
         """A numeric matrix under one rule needs no look at its columns."""
-        if table.library != "numpy" or table.names != self.names or not self.rules:
+        if table.library not in ("numpy", "pandas") or table.names != self.names or not self.rules:
             return None
         rule = self.rules[0]
         if not isinstance(rule, Numbers) or any(other != rule for other in self.rules[1:]):
             return None
         native = table.native
-        return rule.numbers(native, "numpy", "X") if native.dtype.kind in "fiub" else None
+        if table.library == "pandas":
+            # Plain floats alone: whole numbers and extension types have rules that look at one column.
+            if any(not isinstance(d, np.dtype) or d.kind != "f" for d in native.dtypes):
+                return None
+            native = native.to_numpy()
+        return rule.numbers(native, table.library, "X") if native.dtype.kind in "fiub" else None
 
     def _dense(self, table: Table) -> Table:
         """Entries that are not stored are zeros, or missing; stored ones, zeros too, are values."""

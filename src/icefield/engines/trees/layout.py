@@ -65,6 +65,8 @@ class Layout:
         codes: NDArray[np.int32],
     ) -> None:
         """Write the codes of the rows, at their positions, for the chosen coded columns."""
+        if not matrix.flags.writeable:
+            matrix = matrix.copy()  # kernels are compiled for arrays that can be written
         packing.encode(
             matrix, position, chosen, self.column, self.is_set, self.zero_missing, ZERO_THRESHOLD, self.cuts,
             self.cut_start, self.cut_count, self.low, self.scale, self.bucket_start, self.steps, codes,
