@@ -150,3 +150,10 @@ def test_copies_are_made_only_of_searches_and_within_the_budget():
     columns = make_column_transformer((StandardScaler(), [0, 1]))
     mixed = make_pipeline(columns, KNeighborsRegressor(algorithm="kd_tree")).fit(X, Y)
     assert not copies_help(read(mixed), 2, MEMORY)
+
+
+def test_a_private_copy_is_asked_without_waiting_for_others() -> None:
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    model = read_model(KNeighborsRegressor(algorithm="kd_tree").fit(X, X[:, 0]), table_of(X))
+    assert not shareable(model)
+    assert shareable(private_copy(model))

@@ -94,7 +94,8 @@ def _is_tree_search(model: Any) -> bool:
 
 def _is_quiet(part: Any) -> bool:
     if comes_from(part, "sklearn"):
-        return _is_sklearns_own(part) and type_name(part) in QUIET
+        is_private = "kneighbors" in vars(part)  # `private_copy` went around the helper
+        return is_private or (_is_sklearns_own(part) and type_name(part) in QUIET)
     return not comes_from(part, "xgboost")
 
 
