@@ -20,6 +20,8 @@ from sklearn.svm import SVR
 import icefield
 from icefield.engines import Resources
 from icefield.engines.pool import available_processors, wanted_threads
+from icefield.frame import table_of
+from icefield.model import read_model
 from icefield.models.sharing import alone, copies_help, private_copy, shareable
 
 RNG = np.random.default_rng(4)
