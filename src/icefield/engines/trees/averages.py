@@ -18,7 +18,7 @@ from icefield.engines.trees.axes import EncodedAxis, Regions, find_updates, grou
 from icefield.engines.trees.crew import Crew, Stopped
 from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Batch, Program, TreeSums, batches
 from icefield.engines.trees.rows import Rows, Workspace, aligned
-from icefield.kernels import counting, regions
+from icefield.kernels import counting
 from icefield.progress import Progress
 
 Float = NDArray[np.float64]
@@ -126,6 +126,8 @@ def unsorted(values: Float, axes: Sequence[EncodedAxis]) -> Float:
 
 def joint_averages(counted: Counted, axes: Sequence[EncodedAxis]) -> list[Float]:
     """Averages ``(outputs, *grid)`` of one question, over all rows and then for each group."""
+    from icefield.kernels.updates import add_joint  # only questions of their own need this kernel
+
     sums = counted.sums
     sizes = tuple(a.size for a in axes)
     differences = np.zeros((counted.n_averages, len(sums.outputs), int(np.prod(sizes))))
@@ -133,9 +135,7 @@ def joint_averages(counted: Counted, axes: Sequence[EncodedAxis]) -> list[Float]
         updates = find_updates(program, axes)
         shares = counted.shares(counted.counts(program))
         for share, out in zip(shares, differences):
-            regions.add_joint(
-                *updates, share[program.leaf_slot], program.leaf_output, program.leaf_value, out
-            )
+            add_joint(*updates, share[program.leaf_slot], program.leaf_output, program.leaf_value, out)
     base = sums.base.reshape(-1, *[1] * len(axes))
     return [unsorted(summed(d, sizes), axes) + base for d in differences]
 

@@ -192,12 +192,14 @@ def find_updates(
     program: Program, axes: Sequence[EncodedAxis]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], Float]:
     """Each leaf's updates on the product grid: where they start, their places and signs."""
+    from icefield.kernels import updates  # not needed for one-way and all-pair questions
+
     found = Regions.of(program, axes, range(len(axes)))
     start = np.zeros(program.leaf_node.size + 1, np.int64)
 
     def write(fill: bool) -> tuple[NDArray[np.int32], Float]:
         at, sign = np.empty(int(start[-1]), np.int32), np.empty(int(start[-1]))
-        regions.find_updates(
+        updates.find_updates(
             fill, program.path_start, program.path_group, program.path_region, found.rank, found.size,
             found.words, found.start, found.masks, start, at, sign,
         )  # fmt: skip

@@ -19,7 +19,7 @@ from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batc
 from icefield.errors import EngineError
 from icefield.forest.tree_model import TreeModel
 from icefield.frame import Table
-from icefield.kernels import regions
+from icefield.kernels.updates import add_joint
 
 Float = NDArray[np.float64]
 
@@ -66,9 +66,7 @@ def training_average(
                 "background='training' cannot be used: the grid leads to a split that saw no training weight, so "
                 "there is no telling which way it leads. Hint: use background='data'."
             )
-        regions.add_joint(
-            *updates, np.nan_to_num(share), program.leaf_output, program.leaf_value, differences
-        )
+        add_joint(*updates, np.nan_to_num(share), program.leaf_output, program.leaf_value, differences)
     return unsorted(summed(differences, sizes), encoded) + sums.base.reshape(-1, *[1] * len(sizes))
 
 
