@@ -447,7 +447,10 @@ class FrameTable(Table):
         return self._with(frame)
 
     def _read(self, name: Any) -> Column:
-        return column_of_series(name, nw.from_native(self._native(name), series_only=True))
+        native = self._native(name)
+        if isinstance(getattr(native, "dtype", None), np.dtype) and native.dtype.kind in "fiub":
+            return column_of_array(name, native.to_numpy())  # numbers of pandas are arrays already
+        return column_of_series(name, nw.from_native(native, series_only=True))
 
     def to(self, library: str) -> Table:
         if library == self.library:

@@ -426,13 +426,15 @@ def test_an_error_in_a_block_reaches_the_caller_and_leaves_no_thread(drawn, matr
         return table.to_numpy()
 
     model = replace(drawn.model(), encode=failing)
+    many = np.repeat(matrix, 50, 0)
     before = threading.active_count()
     with pytest.raises(RuntimeError, match="no more rows"):
         TreesEngine(model, "raw", [0]).answer(
             [question((0, [0.0, 1.0]), spread=True)],
-            Sample(table_of(np.repeat(matrix, 50, 0))),
-            Resources(threads=2),
+            Sample(table_of(many)),
+            Resources(threads=2, memory=2 * many.nbytes),  # too little to encode all rows at once
         )
+    assert len(calls) > 3
     assert threading.active_count() == before
 
 

@@ -19,6 +19,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 HERE = Path(__file__).parent
+SCRIPTS = ("view.js", "pictures.js", "files.js", "controls.js")  # later ones use what earlier ones define
 JS_CHOICES = ("inline", "cdn")
 CDN = "https://cdn.plot.ly"
 
@@ -34,7 +35,7 @@ def page_html(report: dict[str, Any], js: str = "inline") -> str:
     report : what `icefield.report.build` gives
     js : ``"inline"`` or ``"cdn"``
     """
-    own = _text("report.js")
+    own = _script()
     library = _library(js)
     environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)  # fmt: skip
@@ -120,6 +121,12 @@ def _policy(own: str, library: dict[str, Any]) -> str:
 
 def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()
+
+
+def _script() -> str:
+    """The page's own script: its parts share one scope, which is closed to everything else."""
+    parts = "\n".join(_text(name) for name in SCRIPTS)
+    return f'(() => {{\n"use strict";\n{parts}}})();\n'
 
 
 @cache

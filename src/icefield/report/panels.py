@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from icefield.effect import Effect
 from icefield.plots.coordinates import Coordinates
 from icefield.plots.text import value_text
-from icefield.report.plain import PLACE_DIGITS, label, numbers, weighted_bands
+from icefield.report.plain import PLACE_DIGITS, label, numbers, sentence, weighted_bands
 from icefield.statistics.curves import centred, point_weights, shown_points
 from icefield.statistics.support import ale_at
 
@@ -24,6 +24,7 @@ MILLISECONDS = 86_400_000.0  # a day, which is the unit of places in time
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 MOST_LEVELS = 40
 SPARK = (96.0, 24.0)
+LOG_FACTOR = 20.0  # positive values that span more than this may be seen on a logarithmic axis
 
 
 class Place:
@@ -81,7 +82,8 @@ def feature_panel(
         "low": [] if effect.support is None else np.flatnonzero(effect.support.low[kept]).tolist(),
         "left_out": int(len(effect.grid[0]) - len(kept)),
         "histogram": _histogram(effect, place, kept),
-        "groups": [_group(own, kept) for own in effect.groups.values()],
+        "groups": [{**_group(own, kept), "readings": _readings(own)} for own in effect.groups.values()],
+        "log": _wants_log(effect, place),
     }
     if effect.individual is not None:
         level = effect.individual
@@ -94,6 +96,23 @@ def feature_panel(
     if ale is not None:
         panel["ale"] = _ale(ale, place, effect)
     return panel
+
+
+def _readings(own: Effect) -> list[str]:
+    return [sentence(reading.sentence, own.features[0]) for reading in own.reading.each]
+
+
+def _wants_log(effect: Effect, place: Place) -> bool:
+    """Whether a logarithmic axis would help, and no value in the data would fall off it."""
+    if not effect.ordered[0] or place.time:
+        return False
+    at = place.on_axis(effect.grid[0][shown_points(effect)])
+    found = effect.distribution
+    edges = None if found is None else found.marginals[0].edges
+    seen = at if edges is None else np.concatenate([at, place.on_axis(edges)])
+    seen = seen[np.isfinite(seen)]
+    at = at[np.isfinite(at)]
+    return bool(len(at) and seen.min() > 0 and at.max() > LOG_FACTOR * at.min())
 
 
 def frequent(effect: Effect) -> NDArray[np.intp]:

@@ -54,9 +54,9 @@ def give_up_trees(explainer: Explainer, reason: str) -> None:
         explainer._plan = without_trees(explainer.model, reason, explainer.engine, explainer.background)
 
 
-def all_rows(explainer: Explainer) -> Sample:
-    """Every row with its weight and group."""
-    return explainer._sample(None)
+def chosen_rows(explainer: Explainer, rows: Positions | None) -> Sample:
+    """These rows (None: every row) with their weights and groups."""
+    return explainer._sample(rows)
 
 
 def distribution(explainer: Explainer, features: Sequence[Feature]) -> Distribution:

@@ -219,25 +219,40 @@ def own_averages(
     The arrays are the caller's to change.
 
     Also returns which rows and why these, and the rows' weights. An engine with a method
-    ``own_averages(sets of columns, sample, resources)`` answers for all rows, one array after the other in one
+    ``own_averages(sets of columns, sample, resources)`` answers one array after the other in one
     walk; it returns None when it cannot (the scale is not additive, tables too large).
     """
     n_rows = explainer.table.n_rows
-    at_all_rows = getattr(explainer.plan.engine, "own_averages", None)
-    if at_all_rows is not None and rows is None:
-        sample = inquiry.all_rows(explainer)
-        answers = at_all_rows([_moving(features) for features in sets], sample, explainer.resources)
+    in_one_walk = getattr(explainer.plan.engine, "own_averages", None)
+
+    def walked(sample: Sample) -> Iterator[Float] | None:
+        if in_one_walk is None:
+            return None
+        answers: Iterator[Float] | None = in_one_walk(
+            [_moving(features) for features in sets], sample, explainer.resources
+        )
+        return answers
+
+    if rows is None:
+        sample = inquiry.chosen_rows(explainer, None)
+        answers = walked(sample)
         if answers is not None:
-            weights = np.ones(n_rows) if explainer.weights is None else explainer.weights
-            return iter(answers), f"all {n_rows:,} rows: {explainer.plan.why}", weights
+            return answers, f"all {n_rows:,} rows: {explainer.plan.why}", _row_weights(sample)
     wanted = min(SAMPLE_ROWS, n_rows) if rows is None else rows
     used = validate.row_positions(wanted, n_rows, explainer.seed)
-    weights = np.ones(len(used)) if explainer.weights is None else explainer.weights[used]
-    crossed = _CrossedSample(explainer, used, weights)
     why = f"{len(used):,} of {n_rows:,} rows" + (", sampled with the seed" if len(used) < n_rows else "")
     if len(used) < n_rows:
         why += f"; {_what_gives_all_rows(explainer)}"
-    return (crossed(features) for features in sets), why, weights
+    sample = inquiry.chosen_rows(explainer, used)
+    answers = walked(sample)
+    if answers is None:
+        crossed = _CrossedSample(explainer, sample)
+        answers = (crossed(features) for features in sets)
+    return answers, why, _row_weights(sample)
+
+
+def _row_weights(sample: Sample) -> Float:
+    return np.ones(sample.n_rows) if sample.weights is None else sample.weights
 
 
 def _what_gives_all_rows(explainer: Explainer) -> str:
@@ -256,10 +271,9 @@ def _moving(features: Sequence[Feature]) -> Columns:
 class _CrossedSample:
     """Partial dependence at the sampled rows' own values, averaged over the same rows."""
 
-    def __init__(self, explainer: Explainer, used: NDArray[np.intp], weights: Float) -> None:
-        self.explainer, self.model = explainer, explainer.model
-        self.table = explainer.table.take(used)
-        self.sample = Sample(self.table, None if explainer.weights is None else weights)
+    def __init__(self, explainer: Explainer, sample: Sample) -> None:
+        self.explainer, self.model, self.table = explainer, explainer.model, sample.table
+        self.sample = Sample(sample.table, sample.weights)
 
     def __call__(self, features: Sequence[Feature]) -> Float:
         columns = _moving(features)

@@ -9,6 +9,7 @@ read as trees is not asked itself: its trees give the same numbers from encoded 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -68,6 +69,16 @@ class Moved:
         self.explainer, self.rows, self.axes = explainer, rows, axes
         self.engine = explainer.plan.engine.name
 
+    @cached_property
+    def _points(self) -> list[tuple[list[int], Float]]:
+        """For each axis the forest columns that move, and their values at its points."""
+        engine, first = cast("TreesEngine", self.explainer.plan.engine), self.explainer.table.slice(0, 1)
+        found = []
+        for axis in self.axes:
+            columns = sorted({j for name in axis.columns for j in engine.model.drives.get(name, ())})
+            found.append((columns, engine.encoder(first.crossed(axis.points))[:, columns]))
+        return found
+
     def predictions(self, which: NDArray[np.intp], at: Sequence[NDArray[np.intp]]) -> Float:
         """Of the rows `which` (places among `rows`) at these points, shape ``(len(which), outputs)``."""
         from icefield.forest import CannotRead
@@ -84,16 +95,12 @@ class Moved:
 
         engine, table = cast("TreesEngine", self.explainer.plan.engine), self.explainer.table
         model, selected = engine.model, list(engine.selected)
-        points = []
-        for axis in self.axes:
-            columns = sorted({j for name in axis.columns for j in model.drives.get(name, ())})
-            encoded = np.asarray(model.encode(table.slice(0, 1).crossed(axis.points)), np.float64)
-            points.append((columns, encoded[:, columns]))
+        everything = engine.encoder.kept(table, self.explainer.resources.memory)
         out = np.empty((len(rows), len(selected)))
         for start in range(0, len(rows), ROWS_PER_CALL):
             part = slice(start, start + ROWS_PER_CALL)
-            moved = np.array(model.encode(table.take(rows[part])), np.float64)
-            for (columns, values), places in zip(points, at):
+            moved = np.array(engine.encoder(everything.take(rows[part])))
+            for (columns, values), places in zip(self._points, at):
                 moved[:, columns] = values[places[part]]
             raw = raw_predictions(model, moved, self.explainer.resources.threads)
             out[part] = (raw if engine.additive else model.link.apply(raw))[:, selected]

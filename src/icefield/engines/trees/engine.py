@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from icefield.engines.brute import check_fits, lane_quantiles
 from icefield.engines.pool import available_processors
 from icefield.engines.trees.axes import EncodedAxis
 from icefield.engines.trees.crew import Crew
+from icefield.engines.trees.encoded import Encoder
 from icefield.engines.trees.program import TreeSums
 from icefield.engines.trees.rows import MOST_POSITIONS, WORD, Rows
 from icefield.forest.form import validate
@@ -48,7 +50,8 @@ class TreesEngine:
 
     def __init__(self, model: TreeModel, scale: str, selected: Sequence[int]) -> None:
         validate(model.forest)
-        self.model, self.selected = model, tuple(int(s) for s in selected)
+        self.encoder = Encoder(model)
+        self.model, self.selected = replace(model, encode=self.encoder), tuple(int(s) for s in selected)
         self.additive = scale == "raw" or model.link.additive
         # A link may need every raw output; without one, only those asked for are summed.
         raw = self.selected if self.additive else tuple(range(model.forest.n_outputs))
@@ -60,6 +63,7 @@ class TreesEngine:
         if sample.n_rows == 0:
             return [self._empty(question, sample) for question in questions]
         encoded = self._encoded(questions, sample)
+        sample = self.encoder.sample(sample, resources.memory)
         work = sample.n_rows * self.sums.trees.size * len(questions)
         answers: list[Answer | None] = [None] * len(questions)
         with (
@@ -117,7 +121,8 @@ class TreesEngine:
 
         if not self.additive or not OwnValues.fits(self.model, sets, sample.n_rows, resources.memory):
             return None
-        return self._own_averages(sets, Sample(sample.table, sample.weights), resources)
+        sample = self.encoder.sample(Sample(sample.table, sample.weights), resources.memory)
+        return self._own_averages(sets, sample, resources)
 
     def _own_averages(
         self, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources

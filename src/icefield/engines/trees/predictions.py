@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -12,35 +12,18 @@ from icefield.engines import Resources, Sample
 from icefield.engines.pool import available_processors
 from icefield.engines.trees.crew import Crew
 from icefield.engines.trees.curves import Curves
+from icefield.engines.trees.encoded import EncodedRows, matrix_of
 from icefield.engines.trees.program import TreeSums
 from icefield.forest.tree_model import TreeModel
 
 Float = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class _EncodedRows:
-    """Rows that are encoded already, with as much of a table as blocks of rows need."""
-
-    matrix: Float
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.matrix)
-
-    def slice(self, start: int, stop: int) -> _EncodedRows:
-        return _EncodedRows(self.matrix[start:stop])
-
-
-def _matrix_of(rows: Any) -> Float:
-    return cast(Float, rows.matrix)
-
-
 def raw_predictions(model: TreeModel, matrix: Float, threads: int | None = None) -> Float:
     """Raw predictions ``(rows, n_outputs)`` of rows in the form the forest routes on."""
     sums = TreeSums(model.forest, tuple(range(model.forest.n_outputs)))
-    encoded = replace(model, encode=_matrix_of)
-    rows = cast(Any, _EncodedRows(np.asarray(matrix, np.float64)))
+    encoded = replace(model, encode=matrix_of)
+    rows = cast(Any, EncodedRows(np.asarray(matrix, np.float64)))
     out = np.empty((len(matrix), model.forest.n_outputs))
     with Crew(threads or available_processors()) as crew:
         curves = Curves(encoded, sums, (), crew, Resources().memory)

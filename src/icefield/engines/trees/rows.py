@@ -101,7 +101,7 @@ class Rows:
     def matrix(self, start: int, stop: int) -> Float:
         table = self.sample.table
         whole = start == 0 and stop == table.n_rows
-        return np.asarray(self.model.encode(table if whole else table.slice(start, stop)), np.float64)
+        return self.model.encode(table if whole else table.slice(start, stop))
 
 
 class Workspace:

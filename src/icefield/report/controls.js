@@ -1,0 +1,184 @@
+// Everything a reader can operate: search and sort, the toolbar, each card's own controls, links between
+// pictures and tables, keys, themes and paper.
+
+// --- finding and sorting -------------------------------------------------------------------------
+
+const rows = all("#rows tr");
+function find() {
+  const wanted = byId("search").value.trim().toLowerCase();
+  let count = 0;
+  cards.forEach((card) => {
+    const keep = card.dataset.name.toLowerCase().includes(wanted);
+    card.hidden = !keep;
+    if (keep) count++;
+  });
+  const kept = new Set(cards.filter((c) => !c.hidden).map((c) => c.dataset.feature));
+  rows.forEach((row) => { row.hidden = !kept.has(row.dataset.feature); });
+  byId("nothing").hidden = count > 0;
+  byId("found").textContent = wanted ? `${count} of ${cards.length} features` : `${cards.length} features`;
+}
+function sort() {
+  const how = byId("sort").value;
+  const number = (card) => how === "rank" ? -card.dataset.feature : +card.dataset[how];
+  const order = [...cards].sort(how === "name" ? (a, b) => a.dataset.name.localeCompare(b.dataset.name) : (a, b) => number(b) - number(a));
+  const place = new Map(rows.map((row) => [row.dataset.feature, row]));
+  byId("cards").append(...order);
+  byId("rows").append(...order.map((card) => place.get(card.dataset.feature)));
+}
+
+// --- the matrix ----------------------------------------------------------------------------------
+
+function paintMatrix() {
+  if (!data.matrix) return;
+  const place = new Map(data.matrix.features.map((f, i) => [String(f), i])), values = data.matrix.strength[state.output];
+  const largest = Math.max(1e-12, ...values.flat().filter((v) => v !== null));
+  const links = new Map(data.surfaces.map((s, i) => [[...s.features].sort((a, b) => a - b).join(), i]));
+  for (const cell of all("#matrix td")) {
+    const v = values[place.get(cell.dataset.row)][place.get(cell.dataset.column)];
+    if (v === null) continue;
+    const share = v / largest, surface = links.get([+cell.dataset.row, +cell.dataset.column].sort((a, b) => a - b).join());
+    cell.style.setProperty("--v", share.toFixed(3));
+    cell.classList.toggle("strong", share > 0.7);
+    const text = document.createElement(surface === undefined ? "span" : "a");
+    text.textContent = v.toFixed(2);
+    if (surface !== undefined) { text.href = "#s" + surface; text.setAttribute("aria-label", `${v.toFixed(2)}, see the surface`); }
+    cell.title = `${data.features[+cell.dataset.row].name} × ${data.features[+cell.dataset.column].name}`;
+    cell.replaceChildren(text);
+  }
+}
+function lightFeatures(numbers) {
+  all(".lit").forEach((e) => e.classList.remove("lit"));
+  for (const f of numbers) all(`#rows tr[data-feature="${f}"], #matrix th[data-feature="${f}"]`).forEach((e) => e.classList.add("lit"));
+}
+
+// --- the toolbar and each card's own controls ----------------------------------------------------
+
+const inside = (card, selector) => card.querySelector(selector);
+// A card gets its controls when it is first drawn, from the template; their names say which feature is meant.
+function equip(card) {
+  const place = inside(card, ".tools"), name = panelOf(card).name;
+  if (place.children.length) return;
+  place.append(byId("card-tools").content.cloneNode(true));
+  if (!panelOf(card).log) all("[data-key=log]", place).forEach((box) => box.closest("label").remove());
+  all("select, input, button", place).forEach((control) => {
+    const seen = control.closest("label");
+    const words = seen && control.matches("select") ? seen.querySelector("span").textContent : (seen || control).textContent;
+    control.setAttribute("aria-label", `${words.trim()}, ${name}`);
+  });
+  all("[role=group]", place).forEach((part) => part.setAttribute("aria-label", `${part.dataset.what} ${name}`));
+  follow(card);
+}
+// Words, table, controls and legend of a card, after its view; its picture is drawn on its own time.
+function follow(card) {
+  const panel = panelOf(card), view = viewOf(card), words = viewWords(view), reading = readingOf(panel, view);
+  inside(card, ".reading").textContent = reading;
+  inside(card, ".plot").setAttribute("aria-label", `Partial dependence of ${panel.name}${words && ", " + words}. ${reading}`);
+  inside(card, ".shown").textContent = words && `Shown: ${words}`;
+  card.classList.toggle("own", differs(card));
+  const table = inside(card, "details.table[open]");
+  if (table) fillTable(table);
+  all(".tools [data-key]", card).forEach((control) => {
+    const value = view[control.dataset.key];
+    if (control.type === "checkbox") control.checked = value; else control.value = String(value);
+    control.closest("label").classList.toggle("own", value !== state[control.dataset.key]);
+  });
+  all(".legend", card).forEach((legend) => { legend.hidden = view.group === "none"; });
+  all(".legend .group", card).forEach((chip) => {
+    chip.setAttribute("aria-pressed", String(onlyGroup(view) === +chip.dataset.group));
+    chip.classList.toggle("off", !isShown(view, +chip.dataset.group));
+  });
+}
+const chosen = (control) => control.type === "checkbox" ? control.checked : control.dataset.key === "output" ? +control.value : control.value;
+function choose(card, key, value) {
+  chooseOn(card, key, value);
+  follow(card);
+  changed(card);
+}
+function chooseEverywhere(key, value) {
+  chooseForAll(key, value);
+  if (PER_CARD.includes(key)) cards.forEach(follow);
+  if (key === "output") { paintMatrix(); all(".pair details.table[open]").forEach(fillTable); }
+  changed();
+}
+// A browser may restore controls on reload.
+all("[data-key]").forEach((control) => { if (control.type !== "radio" || control.checked) state[control.dataset.key] = chosen(control); });
+if (viewWords(state)) cards.forEach(follow);
+document.addEventListener("change", (event) => {
+  const control = event.target.closest("[data-key]");
+  if (!control) return;
+  const card = control.closest(".card");
+  if (card) choose(card, control.dataset.key, chosen(control)); else chooseEverywhere(control.dataset.key, chosen(control));
+});
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button"), item = button && button.closest(".card, .pair");
+  if (!item) return;
+  if (button.matches(".csv")) saveCsv(item);
+  if (button.matches(".png") && has) savePng(item);
+  // A group's name shows it alone, and a second time all again.
+  if (button.matches(".group")) choose(item, "group", button.getAttribute("aria-pressed") === "true" ? "each" : button.dataset.group);
+  if (button.matches(".reset")) {
+    own.delete(item);
+    follow(item);
+    changed(item);
+    inside(item, ".tools [data-key]").focus();  // the button goes; its place in the order of keys should not
+  }
+});
+const groupAt = (element) => { const chip = element && element.closest ? element.closest(".group") : null; return chip ? +chip.dataset.group : null; };
+document.addEventListener("focusin", (event) => lightGroup(groupAt(event.target)));
+document.addEventListener("focusout", (event) => { if (!event.relatedTarget) lightGroup(null); });
+byId("search").addEventListener("input", find);
+byId("sort").addEventListener("change", sort);
+all("form").forEach((form) => form.addEventListener("submit", (event) => event.preventDefault()));
+all("details.table").forEach((details) => details.addEventListener("toggle", () => { if (details.open) fillTable(details); }));
+document.addEventListener("pointerover", (event) => {
+  lightGroup(groupAt(event.target));
+  const cell = event.target.closest ? event.target.closest("#matrix td") : null;
+  const row = event.target.closest ? event.target.closest("#rows tr") : null;
+  lightFeatures(cell ? [cell.dataset.row, cell.dataset.column] : row ? [row.dataset.feature] : []);
+});
+// "/" finds; j and k go from card to card.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select, input[type=search]")) return;
+  if (event.key === "/") { event.preventDefault(); byId("search").focus(); }
+  if (event.key !== "j" && event.key !== "k") return;
+  const shown = all(".card").filter((card) => !card.hidden), here = document.activeElement.closest ? document.activeElement.closest(".card") : null;
+  const next = shown[here ? shown.indexOf(here) + (event.key === "j" ? 1 : -1) : 0];
+  if (next) { next.querySelector("h3").focus({preventScroll: true}); next.scrollIntoView({block: "start"}); }
+});
+window.addEventListener("hashchange", () => {
+  const card = /^#f\d+$/.test(location.hash) && byId(location.hash.slice(1));
+  if (card && card.hidden) { byId("search").value = ""; find(); card.scrollIntoView(); }
+});
+
+// --- light, dark and paper -----------------------------------------------------------------------
+
+const darkSystem = window.matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => (document.documentElement.dataset.theme || (darkSystem.matches ? "dark" : "light")) === "dark";
+function themeButton() {
+  byId("theme").textContent = isDark() ? "Light" : "Dark";
+  byId("theme").setAttribute("aria-pressed", String(isDark()));
+  byId("theme").setAttribute("aria-label", "Dark theme");
+}
+byId("theme").addEventListener("click", () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; themeButton(); changed(); });
+darkSystem.addEventListener("change", () => { themeButton(); changed(); });
+let before = null;
+window.addEventListener("beforeprint", () => {
+  before = document.documentElement.dataset.theme || "";
+  document.documentElement.dataset.theme = "light";
+  version++;
+  items.slice(0, 60).forEach(draw);
+});
+window.addEventListener("afterprint", () => {
+  if (before) document.documentElement.dataset.theme = before; else delete document.documentElement.dataset.theme;
+  changed();
+  tidy();
+});
+
+// Room for ticks and for the names of groups depends on the width.
+let width = window.innerWidth;
+window.addEventListener("resize", () => { if (window.innerWidth !== width) { width = window.innerWidth; changed(); } });
+
+themeButton();
+find();
+paintMatrix();
+document.documentElement.dataset.ready = "yes";

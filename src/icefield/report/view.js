@@ -1,0 +1,81 @@
+// What the page knows and what is chosen: the JSON block, the toolbar's choices for all cards, each card's
+// own choices, and both in words. Nothing here draws.
+const byId = (id) => document.getElementById(id);
+const all = (selector, root = document) => Array.from(root.querySelectorAll(selector));
+const data = JSON.parse(byId("data").textContent);
+const cards = all(".card");
+const state = {
+  output: 0, group: "none", centre: false, shared: false, log: false,
+  bands: true, ale: true, data: true, curves: true, view: "level", mask: true, lit: null, row: null,
+};
+
+// --- the view of one card ------------------------------------------------------------------------
+
+const PER_CARD = ["output", "group", "centre", "shared", "log"];
+const own = new Map();  // a card's choices that differ from the toolbar's
+const panelOf = (card) => data.features[+card.dataset.feature];
+const differs = (card) => own.has(card);
+function viewOf(card) {
+  const view = {...state, ...own.get(card)};
+  view.log = view.log && panelOf(card).log;
+  return view;
+}
+function chooseOn(card, key, value) {
+  const choices = {...own.get(card), [key]: value};
+  if (value === state[key]) delete choices[key];
+  if (Object.keys(choices).length) own.set(card, choices); else own.delete(card);
+}
+function chooseForAll(key, value) {
+  state[key] = value;
+  cards.filter(differs).forEach((card) => chooseOn(card, key, value));
+}
+const onlyGroup = (view) => view.group === "none" || view.group === "each" ? null : +view.group;
+const isShown = (view, g) => view.group === "each" || onlyGroup(view) === g;
+// How a view differs from the one the page opens with.
+function viewWords(view) {
+  const one = onlyGroup(view);
+  return [
+    view.output ? data.outputs[view.output] : "",
+    view.centre ? "centred" : "",
+    view.shared ? "shared axis" : "",
+    view.log ? "log axis" : "",
+    view.group === "none" ? "" : `by ${data.by}` + (one === null ? "" : `: ${data.groups[one]}`),
+  ].filter(Boolean).join(", ");
+}
+function readingOf(panel, view) {
+  const one = onlyGroup(view);
+  return one === null ? panel.readings[view.output] : `${data.groups[one]}: ${panel.groups[one].readings[view.output]}`;
+}
+
+// The curves a view shows, centred or not.
+function shownCurves(panel, view) {
+  const o = view.output, base = view.centre ? panel.mean[o] : 0;
+  return {
+    average: minus(panel.average[o], base),
+    error: panel.error ? panel.error[o] : null,
+    bands: panel.bands ? (view.centre ? panel.change : panel.bands)[o] : null,
+    ale: panel.ale ? minus(panel.ale.y[o], panel.ale.mean[o] - (view.centre ? 0 : panel.mean[o])) : null,
+    groups: panel.groups.map((g) => minus(g.average[o], view.centre ? g.mean[o] : 0)),
+    curves: panel.curves && view.curves ? panel.curves[o].map((c) => minus(c, view.centre ? ownMean(c, panel.weight) : 0)) : null,
+  };
+}
+const minus = (list, base) => list.map((v) => v === null ? null : v - base);
+function ownMean(curve, weight) {
+  let sum = 0;
+  curve.forEach((v, i) => { if (v !== null && weight[i]) sum += v * weight[i]; });
+  return sum;
+}
+// Points with a place on the axis: a number's missing point stands apart.
+const placed = (panel) => panel.x.length - (panel.axis.missing !== null && panel.axis.kind !== "category" ? 1 : 0);
+
+// --- texts and numbers ---------------------------------------------------------------------------
+
+const short = (text, limit) => text.length <= limit ? text : text.slice(0, Math.ceil(limit / 2) - 1) + "…" + text.slice(-Math.floor(limit / 2));
+function said(value) {
+  if (value === null || value === undefined || !isFinite(value)) return "–";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-3 || size >= 1e7)) return value.toExponential(2);
+  return value.toLocaleString("en", {maximumSignificantDigits: size >= 1000 ? 6 : 4});
+}
+const percent = (share) => share > 0 && share < 0.01 ? "under 1 %" : Math.round(100 * share) + " %";
+const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
