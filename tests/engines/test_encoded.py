@@ -69,7 +69,9 @@ def test_a_sample_keeps_its_weights_and_groups(counting, frame):
     codes = np.zeros(500, np.intp)
     given = Sample(table_of(frame), np.arange(500.0), codes, 1)
     found = encoder.sample(given, 2**20)
-    assert found.weights is given.weights and found.codes is codes and found.n_groups == 1
+    assert found.weights is given.weights
+    assert found.codes is codes
+    assert found.n_groups == 1
     assert np.array_equal(encoder(found.table.slice(10, 20)), encoder(given.table.slice(10, 20)))
     some = np.array([7, 3, 3])
     assert np.array_equal(encoder(found.table.take(some)), encoder(given.table.take(some)))

@@ -21,7 +21,6 @@ from icefield.engines.trees import (
     engine,
     last_values_left,
     program,
-    raw_predictions,
     training_average,
 )
 from icefield.errors import BudgetError, EngineError
@@ -318,14 +317,6 @@ def test_steps_are_the_models_own_thresholds(drawn):
                 expected |= {float(np.nextafter(-ZERO_THRESHOLD, -np.inf)), ZERO_THRESHOLD}
             assert last_values_left(drawn.model(), column, table).tolist() == sorted(expected)
     assert last_values_left(drawn.model(), "unknown", table).size == 0
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_raw_predictions_are_the_plain_walkers(seed):
-    rng = np.random.default_rng(seed)
-    drawn = random_forest(rng)
-    matrix = drawn.matrix(rng, int(rng.choice([1, 64, 500])))
-    assert_close(raw_predictions(drawn.model(), matrix), raw(drawn.forest, matrix), drawn, "raw")
 
 
 @pytest.mark.parametrize("seed", range(25))

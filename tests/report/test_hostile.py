@@ -135,7 +135,11 @@ def walk(browser: Browser) -> None:
                 " Plotly.Fx.hover(p, [{curveNumber: p.data.length - (p.data.length > 1 ? 2 : 1), pointNumber: 0}]); })()"
             )
     browser.run(
-        "document.querySelectorAll('input[type=checkbox], input[type=radio], button.quiet:not(.png):not(.csv)').forEach((e) => e.click())"
+        "document.querySelectorAll('.tools select').forEach((e) => { e.selectedIndex = 1; e.dispatchEvent(new Event('change', {bubbles: true})); })"
+    )
+    browser.run("new Promise((done) => setTimeout(done, 300))")
+    browser.run(
+        "document.querySelectorAll('input[type=checkbox], input[type=radio], .legend button, button.quiet:not(.png):not(.csv)').forEach((e) => e.click())"
     )
     browser.run("new Promise((done) => setTimeout(done, 300))")
 
@@ -170,7 +174,7 @@ def test_hostile_classes(browser: Browser, tmp_path: Path) -> None:
     browser.open(page)
     assert browser.run("document.querySelectorAll('#output option').length") == 3
     browser.run(
-        "(() => { const s = document.getElementById('output'); s.value = '1'; s.dispatchEvent(new Event('change')); })()"
+        "(() => { const s = document.getElementById('output'); s.value = '1'; s.dispatchEvent(new Event('change', {bubbles: true})); })()"
     )
     walk(browser)
     untouched(browser, page)

@@ -62,6 +62,27 @@ def test_rows_stay_out_unless_asked_for(plain: dict[str, Any], built: dict[str, 
     assert "holds the own curves of" in page_html(built)
 
 
+def test_every_group_has_a_reading_of_its_own() -> None:
+    pd = pytest.importorskip("pandas")
+    x = np.tile(np.linspace(0, 1, 40), 2)
+    frame = pd.DataFrame({"x": x, "side": np.repeat(["up", "down"], 40)})
+    explainer = Explainer(lambda f: np.where(f["side"] == "up", f["x"], -f["x"]), frame, by="side")
+    effect = explainer.partial_dependence("x")
+    texts = [group["readings"] for group in feature_panel(effect, None, None)["groups"]]
+    by_name = dict(zip(effect.groups, texts, strict=True))
+    assert {name: len(found) for name, found in by_name.items()} == {"up": 1, "down": 1}
+    assert "increasing" in by_name["up"][0].lower()
+    assert "decreasing" in by_name["down"][0].lower()
+
+
+def test_a_log_axis_needs_positive_values_over_a_wide_span() -> None:
+    x = np.logspace(0, 3, 60)
+    rows = np.column_stack([x, x - 1, np.linspace(10, 30, 60), -x])
+    explainer = Explainer(lambda r: r.sum(axis=1), rows)
+    found = [feature_panel(explainer.partial_dependence(i), None, None)["log"] for i in range(4)]
+    assert found == [True, False, False, False]
+
+
 def test_the_interacting_pair_is_found_and_its_pure_part_sums_to_nothing(
     explainer: Explainer, plain: dict[str, Any]
 ) -> None:

@@ -123,15 +123,21 @@ document.addEventListener("click", (event) => {
     inside(item, ".tools [data-key]").focus();  // the button goes; its place in the order of keys should not
   }
 });
-const groupAt = (element) => { const chip = element && element.closest ? element.closest(".group") : null; return chip ? +chip.dataset.group : null; };
-document.addEventListener("focusin", (event) => lightGroup(groupAt(event.target)));
-document.addEventListener("focusout", (event) => { if (!event.relatedTarget) lightGroup(null); });
+// A group is lit by the pointer, else by the focus: a page that scrolls under a resting pointer darkens nothing.
+const lighting = {pointer: null, focus: null};
+function lightFrom(source, element) {
+  const chip = element && element.closest ? element.closest(".group") : null;
+  lighting[source] = chip ? +chip.dataset.group : null;
+  lightGroup(lighting.pointer ?? lighting.focus);
+}
+document.addEventListener("focusin", (event) => lightFrom("focus", event.target));
+document.addEventListener("focusout", (event) => { if (!event.relatedTarget) lightFrom("focus", null); });
 byId("search").addEventListener("input", find);
 byId("sort").addEventListener("change", sort);
 all("form").forEach((form) => form.addEventListener("submit", (event) => event.preventDefault()));
 all("details.table").forEach((details) => details.addEventListener("toggle", () => { if (details.open) fillTable(details); }));
 document.addEventListener("pointerover", (event) => {
-  lightGroup(groupAt(event.target));
+  lightFrom("pointer", event.target);
   const cell = event.target.closest ? event.target.closest("#matrix td") : null;
   const row = event.target.closest ? event.target.closest("#rows tr") : null;
   lightFeatures(cell ? [cell.dataset.row, cell.dataset.column] : row ? [row.dataset.feature] : []);

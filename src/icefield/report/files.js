@@ -65,7 +65,7 @@ function savePng(item) {
   // A picture on its own needs a ground, and the names of its groups.
   const layout = {...place.layout, paper_bgcolor: css("--paper"), width: size.width, height: size.height,
     showlegend: groups, legend: {orientation: "h", x: 0, y: 1, xanchor: "left", yanchor: "bottom"}};
-  const traces = place.data.map((t) => ({...t, showlegend: groups && Boolean(t.meta && (t.meta === "average" || t.meta.group !== undefined))}));
+  const traces = place.data.map((t) => ({...t, showlegend: Boolean(t.meta && (t.meta === "average" || t.meta.group !== undefined))}));
   return Plotly.toImage({data: traces, layout}, size).then((address) => save(address, fileName(item) + ".png"));
 }
 function save(address, name) {

@@ -164,7 +164,7 @@ def _first_order(
 ) -> list[_Curve]:
     (cut,) = steps
     row, step = _incidences(cut, used)
-    change = moved.predictions(row, [step + 1]) - moved.predictions(row, [step])
+    change = moved.differences(row, [step])
     return [
         _accumulated(cut, used, row[inside[row]], step[inside[row]], change[inside[row]], weights, inside)
         for inside in memberships
@@ -286,12 +286,7 @@ def _second_order(
 ) -> list[_Curve]:
     first, second = steps
     row, s, t = _cell_incidences(first, second, used)
-    change = (
-        moved.predictions(row, [s + 1, t + 1])
-        - moved.predictions(row, [s, t + 1])
-        - moved.predictions(row, [s + 1, t])
-        + moved.predictions(row, [s, t])
-    )
+    change = moved.differences(row, [s, t])
     return [
         _accumulated_surface(
             first, second, used, (row[m[row]], s[m[row]], t[m[row]]), change[m[row]], weights, m

@@ -9,7 +9,7 @@ read as trees is not asked itself: its trees give the same numbers from encoded 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from icefield.engines import Axis
 from icefield.frame import ArrayTable, FrameTable, SparseTable, Table
+from icefield.progress import Progress
 
 if TYPE_CHECKING:
     from icefield.engines.trees import TreesEngine
@@ -60,7 +61,7 @@ def predict_at(
 
 
 class Moved:
-    """Predictions of rows moved to points of their own, by the model's trees where these were read.
+    """Rows moved across steps between an axis's points, by the model's trees where these were read.
 
     `engine` is the way that was gone.
     """
@@ -69,42 +70,29 @@ class Moved:
         self.explainer, self.rows, self.axes = explainer, rows, axes
         self.engine = explainer.plan.engine.name
 
-    @cached_property
-    def _points(self) -> list[tuple[list[int], Float]]:
-        """For each axis the forest columns that move, and their values at its points."""
-        engine, first = cast("TreesEngine", self.explainer.plan.engine), self.explainer.table.slice(0, 1)
-        found = []
-        for axis in self.axes:
-            columns = sorted({j for name in axis.columns for j in engine.model.drives.get(name, ())})
-            found.append((columns, engine.encoder(first.crossed(axis.points))[:, columns]))
-        return found
+    def differences(self, which: NDArray[np.intp], steps: Sequence[NDArray[np.intp]]) -> Float:
+        """What crossing their steps changes for the rows `which` (places among `rows`): ``(len(which), outputs)``.
 
-    def predictions(self, which: NDArray[np.intp], at: Sequence[NDArray[np.intp]]) -> Float:
-        """Of the rows `which` (places among `rows`) at these points, shape ``(len(which), outputs)``."""
+        Step s of an axis leads from its point s to the next; for two axes it is the mixed difference.
+        """
         from icefield.forest import CannotRead
 
+        explainer, rows = self.explainer, self.rows[which]
         if self.engine == "trees":
+            engine = cast("TreesEngine", explainer.plan.engine)
             try:
-                return self._by_trees(self.rows[which], at)
+                return engine.differences(self.axes, explainer.table, rows, steps, explainer.resources)
             except CannotRead:  # values the trees do not know, though the model itself may
                 self.engine = "brute"
-        return predict_at(self.explainer.model, self.explainer.table, self.rows[which], self.axes, at)
-
-    def _by_trees(self, rows: NDArray[np.intp], at: Sequence[NDArray[np.intp]]) -> Float:
-        from icefield.engines.trees import raw_predictions
-
-        engine, table = cast("TreesEngine", self.explainer.plan.engine), self.explainer.table
-        model, selected = engine.model, list(engine.selected)
-        everything = engine.encoder.kept(table, self.explainer.resources.memory)
-        out = np.empty((len(rows), len(selected)))
-        for start in range(0, len(rows), ROWS_PER_CALL):
-            part = slice(start, start + ROWS_PER_CALL)
-            moved = np.array(engine.encoder(everything.take(rows[part])))
-            for (columns, values), places in zip(self._points, at):
-                moved[:, columns] = values[places[part]]
-            raw = raw_predictions(model, moved, self.explainer.resources.threads)
-            out[part] = (raw if engine.additive else model.link.apply(raw))[:, selected]
-        return out
+        found = np.zeros((len(rows), len(explainer.model.outputs)))
+        corners = list(product((0, 1), repeat=len(steps)))
+        with Progress("moving rows", total=len(corners)) as progress:
+            for corner in corners:
+                at = [step + up for step, up in zip(steps, corner)]
+                sign = (-1.0) ** (len(corner) - sum(corner))
+                found += sign * predict_at(explainer.model, explainer.table, rows, self.axes, at)
+                progress.advance()
+        return found
 
 
 def predict_rows(model: Model, table: Table) -> Float:

@@ -8,7 +8,8 @@ and scales where a link stands between the trees' sum and the response.
 
 The other modules: `axes` (grids as the forest sees them), `program` (trees as mask operations),
 `layout` and `rows` (rows as bits), `crew` (threads), `training` (the training-weighted
-background), `own_values` (averages at every row's own values), `predictions`.
+background), `own_values` (averages at every row's own values), `moves` (rows at points of their own),
+`encoded` (rows encoded once).
 """
 
 from __future__ import annotations
@@ -20,14 +21,12 @@ from icefield.engines.trees.axes import last_values_left
 from icefield.engines.trees.engine import TreesEngine
 
 if TYPE_CHECKING:
-    from icefield.engines.trees.predictions import raw_predictions
     from icefield.engines.trees.training import training_average
 
-__all__ = ["TreesEngine", "last_values_left", "raw_predictions", "training_average"]
+__all__ = ["TreesEngine", "last_values_left", "training_average"]
 
 # Modules bring kernels, and kernels take time to compile: each is imported when first asked for.
 _LATER = {
-    "raw_predictions": "icefield.engines.trees.predictions",
     "training_average": "icefield.engines.trees.training",
 }
 

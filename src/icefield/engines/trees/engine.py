@@ -25,6 +25,7 @@ from icefield.progress import Progress
 
 if TYPE_CHECKING:
     from icefield.engines.trees.averages import Family
+    from icefield.frame import Table
 
 Float = NDArray[np.float64]
 
@@ -138,6 +139,31 @@ class TreesEngine:
             counted = Counted(self.sums, rows, crew, resources.memory, progress)
             yield from OwnValues(self.model, counted).averages(sets)
 
+    def differences(
+        self,
+        axes: Sequence[Axis],
+        table: Table,
+        rows: NDArray[np.intp],
+        steps: Sequence[NDArray[np.intp]],
+        resources: Resources,
+    ) -> Float:
+        """Mixed differences ``(rows, outputs)`` of the predictions of rows, each across steps of its own.
+
+        A step leads from one of an axis's points to the next; ``steps[a]`` are the rows' own on axis a.
+        """
+        from icefield.engines.trees.moves import Moves
+
+        encoded = tuple(EncodedAxis.of(self.model, table, axis) for axis in axes)
+        with Crew(resources.threads or available_processors()) as crew:
+            link = None if self.additive else self._link
+            moves = Moves(self.model, self.sums, encoded, link, crew, resources.memory)
+            return moves.differences(
+                self.encoder.kept(table, resources.memory), rows, np.array(steps, np.int32)
+            )
+
+    def _link(self, raw: Float) -> Float:
+        return self.model.link.apply(raw)[..., list(self.selected)]
+
     # --- averages --------------------------------------------------------------------------------
 
     def _averages(
@@ -193,7 +219,7 @@ class TreesEngine:
         """Raw values ``(rows, grid, outputs)`` on the asked scale, as ``(rows, outputs, grid)``."""
         if self.additive:
             return raw.transpose(0, 2, 1)
-        return self.model.link.apply(raw)[..., list(self.selected)].transpose(0, 2, 1)
+        return self._link(raw).transpose(0, 2, 1)
 
     def _by_curves(
         self, question: Question, axes: list[EncodedAxis], sample: Sample, resources: Resources, crew: Crew

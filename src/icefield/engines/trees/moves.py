@@ -1,0 +1,183 @@
+"""Rows moved across steps of their own: what local effects (ALE) are made of.
+
+A row stands in one step of every axis, between two neighbouring points; the mixed difference of
+its predictions at the corners of these steps is wanted. With the axes left open, one walk finds the leaves
+a row could reach. On an additive scale a leaf matters only to rows whose step holds an edge of the
+leaf's region, which are few; where a link follows the sums, these are needed at every corner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.engines import Sample
+from icefield.engines.trees.axes import EncodedAxis, Regions, group_columns
+from icefield.engines.trees.crew import Crew, Stopped
+from icefield.engines.trees.encoded import EncodedRows
+from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
+from icefield.engines.trees.rows import WORD, Rows, Workspace, aligned
+from icefield.forest.tree_model import TreeModel
+from icefield.kernels import moves as kernels
+from icefield.progress import Progress
+
+Float = NDArray[np.float64]
+Steps = NDArray[np.int32]
+BLOCK = 4096
+ROWS_AT_ONCE = 65_536  # of the table, encoded
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Differences across steps between neighbouring points of one or two axes.
+
+    `model` encodes with the engine's encoder; `link` turns sums ``(..., outputs)`` into responses (None: an additive scale).
+    """
+
+    model: TreeModel
+    sums: TreeSums
+    axes: tuple[EncodedAxis, ...]
+    link: Callable[[Float], Float] | None
+    crew: Crew
+    memory: int
+
+    def differences(self, table: Any, rows: NDArray[np.intp], steps: Steps) -> Float:
+        """The mixed differences ``(rows, outputs)`` of some rows of a table across their `steps`, (axes, rows)."""
+        at_once = range(0, len(rows), ROWS_AT_ONCE)
+        sums = np.zeros((1 if self.link is None else 2 ** len(self.axes), len(rows), len(self.sums.outputs)))
+        parts = list(self._parts())
+        with Progress("moving rows", total=len(rows) * sum(p.n_trees for p in parts)) as progress:
+            for part in parts:
+                for start in at_once:
+                    own = slice(start, start + ROWS_AT_ONCE)
+                    matrix = self.model.encode(table.take(rows[own]))
+                    mine = np.ascontiguousarray(steps[:, own])
+                    for done in part.add(matrix, mine, sums[:, own]):
+                        progress.advance(done * part.n_trees)
+        if self.link is None:
+            return np.asarray(sums[0])
+        response = self.link(sums + self.sums.base)
+        signs = [(-1.0) ** (len(self.axes) - sum(corner)) for corner in _corners(len(self.axes))]
+        return np.einsum("c,cro->ro", np.array(signs), response)
+
+    def _parts(self) -> Iterator[_Part]:
+        group_of_column = group_columns([a.columns for a in self.axes], self.sums.forest.n_columns)
+        for trees in batches(
+            self.sums, len(self.axes), JOINT, words=BLOCK // WORD, threads=self.crew.threads, segments=1,
+            memory=self.memory,
+        ):  # fmt: skip
+            yield _Part(
+                self, trees if self.link else self._concerned(trees, group_of_column), group_of_column
+            )
+
+    def _concerned(self, trees: NDArray[np.intp], group_of_column: NDArray[np.int32]) -> NDArray[np.intp]:
+        """The trees that split on every axis: no other has mixed differences."""
+        forest = self.sums.forest
+        splits = np.flatnonzero(forest.node_condition >= 0)
+        group = group_of_column[forest.condition_column[forest.node_condition[splits]]]
+        tree = np.searchsorted(forest.tree_root, splits, side="right") - 1
+        concerned = np.ones(forest.tree_root.size, bool)
+        for axis in range(len(self.axes)):
+            concerned &= np.bincount(tree[group == axis], minlength=concerned.size) > 0
+        return trees[concerned[trees]]
+
+
+def _corners(n_axes: int) -> list[tuple[int, ...]]:
+    """The corners of a step: 0 for its first point, 1 for its last, on each axis."""
+    return list(product((0, 1), repeat=n_axes))
+
+
+class _Part:
+    """A batch of trees, which any rows can walk."""
+
+    def __init__(self, moves: Moves, trees: NDArray[np.intp], group_of_column: NDArray[np.int32]) -> None:
+        self.moves, self.trees, self._group_of_column = moves, trees, group_of_column
+        self.n_trees = trees.size
+
+    @cached_property
+    def program(self) -> Program:
+        batch = Batch.of(self.moves.sums, self.trees)
+        return Program.of(batch, self._group_of_column, len(self.moves.axes), JOINT, scatter=True)
+
+    @cached_property
+    def _regions(self) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]]:
+        """Which of an axis's points lie in each region, what changes from each to the next, and the
+        leaves' regions by axis (-1: the leaf does not depend on it)."""
+        program, axes = self.program, self.moves.axes
+        found = Regions.of(program, axes, range(len(axes)))
+        ends = np.append(found.start[1:], found.masks.size)
+        first = np.concatenate([[0], np.cumsum((ends - found.start) // found.words)]).astype(np.int64)
+        widest = max(a.size for a in axes)
+        inside = np.zeros((int(first[-1]), widest), np.int8)
+        change = np.zeros((int(first[-1]), widest), np.int8)
+        for a, axis in enumerate(axes):
+            masks = found.masks[found.start[a] : ends[a]].reshape(-1, int(found.words[a]))
+            own = np.empty((len(masks), axis.size), np.int8)
+            flags = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little")
+            own[:, axis.order] = flags[:, : axis.size]
+            inside[first[a] : first[a + 1], : axis.size] = own
+            change[first[a] : first[a + 1], : axis.size - 1] = np.diff(own, axis=1)
+        leaf = np.repeat(np.arange(program.leaf_node.size), np.diff(program.path_start))
+        group = program.path_group[: leaf.size]
+        region = np.full((len(axes), program.leaf_node.size), -1, np.int64)
+        region[group, leaf] = first[group] + found.rank[program.path_region[: leaf.size]]
+        return inside, change, region
+
+    @cached_property
+    def _edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8]]:
+        """By region: where its edges begin, their steps and signs."""
+        _, change, _ = self._regions
+        region, step = np.nonzero(change)
+        start = np.searchsorted(region, np.arange(len(change) + 1)).astype(np.int64)
+        return start, step.astype(np.int64), change[region, step]
+
+    def add(self, matrix: Float, steps: Steps, out: Float) -> Iterator[int]:
+        """Add the trees to `out`, shape (1 or corners, rows, outputs), for encoded rows; yields rows done."""
+        moves, program = self.moves, self.program
+        batch, layout = program.batch, program.layout
+        inside, change, leaf_region = self._regions
+        edges = self._edges
+        sizes = [a.size for a in moves.axes]
+        step_start = np.array([0, sizes[0] - 1], np.int64)[: len(sizes)]
+        leaf_output, leaf_value = program.leaf_output, program.leaf_value
+        rows = Rows(moves.model, Sample(cast(Any, EncodedRows(matrix))), BLOCK)
+        free: list[tuple[Workspace, NDArray[np.uint64], NDArray[np.uint64]]] = []
+
+        def work(block: tuple[int, int]) -> int:
+            try:
+                space, buffers, step_bits = free.pop()
+            except IndexError:
+                space, buffers = Workspace(rows, layout), aligned((program.n_buffers, rows.words))
+                step_bits = aligned((sum(sizes) - len(sizes), rows.words))
+            space.load(*block, here=buffers[0])
+            own, mine = slice(*block), np.ascontiguousarray(steps[:, slice(*block)])
+            added = np.zeros((len(out), block[1] - block[0], out.shape[2]))
+            walked = (
+                program.steps, space.bits, buffers, program.entry_node, program.entry_start,
+                program.entry_buffer, batch.node_condition, batch.node_left, batch.node_right,
+                program.node_tag, program.node_counter, layout.condition_code, space.codes,
+                layout.set_table, leaf_region,
+            )  # fmt: skip
+            if moves.link is None:
+                finished = kernels.add_changes(
+                    *walked, *edges, change, step_start, mine, step_bits, leaf_output, leaf_value, added[0],
+                    moves.crew.stop,
+                )  # fmt: skip
+            else:
+                corners = np.stack([mine + np.array(c, np.int32)[:, None] for c in _corners(len(sizes))])
+                finished = kernels.add_corners(
+                    *walked, inside, corners, leaf_output, leaf_value, added, moves.crew.stop
+                )
+            if not finished:
+                raise Stopped
+            out[:, own] += added
+            free.append((space, buffers, step_bits))
+            return block[1] - block[0]
+
+        yield from moves.crew.map(work, rows.blocks)

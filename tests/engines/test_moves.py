@@ -1,0 +1,48 @@
+"""Differences across rows' own steps, against predictions of the plain walker."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from test_trees import assert_close, draw_axes
+
+from icefield.engines import Resources
+from icefield.engines.trees import TreesEngine, moves, program
+from icefield.forest.walk import raw
+from icefield.frame import table_of
+from strategies import IDENTITY, SIGMOID, SOFTMAX, random_forest
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_differences_are_those_of_the_plain_walkers_predictions(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    drawn = random_forest(rng)
+    n_rows = int(rng.choice([1, 64, 300]))
+    matrix = drawn.matrix(rng, n_rows)
+    monkeypatch.setattr(program, "FEW_LEAVES", float(rng.choice([0.0, 0.4, 2.0])))
+    monkeypatch.setattr(moves, "BLOCK", int(rng.choice([64, 4096])))
+    monkeypatch.setattr(moves, "ROWS_AT_ONCE", int(rng.choice([50, 65_536])))
+    link = rng.choice([IDENTITY, SOFTMAX if drawn.forest.n_outputs > 1 else SIGMOID])
+    selected = sorted(
+        rng.choice(drawn.forest.n_outputs, int(rng.integers(1, drawn.forest.n_outputs + 1)), False)
+    )
+    axes = tuple(a for a in draw_axes(rng, drawn, int(rng.integers(1, 3)), 200) if a.size > 1)
+    if not axes:
+        pytest.skip("the axes drawn have one point only")
+    rows = rng.integers(0, n_rows, 2 * n_rows)  # in any order, some twice
+    steps = [rng.integers(0, a.size - 1, len(rows)) for a in axes]
+
+    expected = np.zeros((len(rows), len(selected)))
+    for corner in product((0, 1), repeat=len(axes)):
+        moved = matrix[rows]
+        for axis, step, up in zip(axes, steps, corner):
+            for column, values in axis.points.items():
+                moved[:, column] = values[step + up]
+        sign = (-1) ** (len(axes) - sum(corner))
+        expected += sign * link.apply(raw(drawn.forest, moved))[:, selected]
+    memory = int(rng.choice([2**14, 2**28]))
+    trees = TreesEngine(drawn.model(link), "response", selected)
+    found = trees.differences(axes, table_of(matrix), rows, steps, Resources(memory=memory))
+    assert_close(found, expected, drawn, f"seed {seed}")
