@@ -28,9 +28,9 @@ def test_differences_are_those_of_the_plain_walkers_predictions(seed, monkeypatc
     selected = sorted(
         rng.choice(drawn.forest.n_outputs, int(rng.integers(1, drawn.forest.n_outputs + 1)), False)
     )
-    axes = tuple(a for a in draw_axes(rng, drawn, int(rng.integers(1, 3)), 200) if a.size > 1)
-    if not axes:
-        pytest.skip("the axes drawn have one point only")
+    axes, order, points = (), int(rng.integers(1, 3)), int(rng.choice([6, 200]))
+    while not axes:
+        axes = tuple(a for a in draw_axes(rng, drawn, order, points) if a.size > 1)
     rows = rng.integers(0, n_rows, 2 * n_rows)  # in any order, some twice
     steps = [rng.integers(0, a.size - 1, len(rows)) for a in axes]
 

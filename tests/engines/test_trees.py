@@ -20,6 +20,7 @@ from icefield.engines.trees import (
     TreesEngine,
     engine,
     last_values_left,
+    own_values,
     program,
     training_average,
 )
@@ -320,10 +321,12 @@ def test_steps_are_the_models_own_thresholds(drawn):
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_own_averages_are_partial_dependence_at_the_rows_own_values(seed):
+def test_own_averages_are_partial_dependence_at_the_rows_own_values(seed, monkeypatch):
     rng = np.random.default_rng(seed)
     drawn = random_forest(rng)
-    n_columns, rows = drawn.forest.n_columns, 50
+    n_columns, rows = drawn.forest.n_columns, 80
+    monkeypatch.setattr(program, "FEW_LEAVES", (0.0, 0.4, 2.0)[seed % 3])
+    monkeypatch.setattr(own_values, "MOST_ROWS", 64)
     matrix = drawn.matrix(rng, rows)
     weights = rng.exponential(size=rows) if seed % 2 else None
     selected = sorted(

@@ -179,6 +179,20 @@ MUTATIONS = [
         ("step_bits[:] = 0", "pass"),
     ),
     *_of(
+        "kernels/others.py", "tests/engines/test_trees.py -k own_averages",
+        ("rest[w] = word & ~own[w]", "rest[w] = word"),
+        ("slot = slot + 1 if leaf == before else 0", "slot = 1 if leaf == before else 0"),
+        ("add_to_rows(own, 1 + path_group[p], leaf, less,", "add_to_rows(own, 1 + path_group[p], leaf, 0.0,"),
+        ("add_times(row, 1 + path_group[p], leaf, less,", "add_times(row, 1 + path_group[p], leaf, 0.0,"),
+        ("& np.uint64(1) else -own", "& np.uint64(1) else 0.0"),
+        ("entries[k]) >> 16", "entries[k]) >> 20"),
+    ),
+    *_of(
+        "engines/trees/own_values.py", "tests/engines/test_trees.py -k own_averages",
+        ("found[0] += counted.sums.base[:, None]", "pass"),
+        ("return share[found.on_paths(program)]", "return np.ones(int(program.path_start[-1]))"),
+    ),
+    *_of(
         "engines/trees/moves.py", "tests/engines/test_moves.py",
         ("np.array(c, np.int32)[:, None] for c", "np.array(c[::-1], np.int32)[:, None] for c"),
         ("len(self.axes) - sum(corner)", "sum(corner)"),

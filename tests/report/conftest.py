@@ -69,3 +69,10 @@ def page(built: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Pat
     path = tmp_path_factory.mktemp("report") / "report.html"
     path.write_text(page_html(built), encoding="utf-8", newline="\n")
     return path
+
+
+@pytest.fixture
+def opened(browser: Browser, page: Path) -> Browser:
+    browser.look()
+    browser.open(page)
+    return browser

@@ -10,93 +10,24 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from browser import Browser
+from handling import (
+    CARD,
+    DRAWN,
+    FADED,
+    choose,
+    drawn,
+    label_of,
+    own_control,
+    point_at,
+    saved,
+    settled,
+    tick,
+    traces,
+)
 
-from icefield import Explainer
-from icefield.report import page_html, write_report
-
-CARD = "document.querySelectorAll('.card')"
-FADED = f"{CARD}[{{}}].querySelector('.plot').data.filter((t) => t.opacity < 1).map((t) => t.meta.group)"
-DRAWN = f"Array.from({CARD}).filter((c) => c.querySelector('.main-svg')).length"
-
-
-@pytest.fixture
-def opened(browser: Browser, page: Path) -> Browser:
-    browser.look()
-    browser.open(page)
-    return browser
-
-
-def drawn(browser: Browser, index: int) -> None:
-    """Scroll a card into view and wait for its picture."""
-    browser.run(f"{CARD}[{index}].scrollIntoView()")
-    browser.wait(f"{CARD}[{index}].querySelector('.main-svg') !== null")
-
-
-def settled(browser: Browser) -> None:
-    browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-
-
-def traces(browser: Browser, index: int = 0) -> int:
-    return int(browser.run(f"{CARD}[{index}].querySelector('.plot').data.length"))
-
-
-def tick(browser: Browser, selector: str) -> None:
-    browser.run(f"document.querySelector('{selector}').click()")
-    settled(browser)
-
-
-def choose(browser: Browser, selector: str, value: str) -> None:
-    browser.run(
-        f"(() => {{ const s = document.querySelector('{selector}'); s.value = '{value}';"
-        " s.dispatchEvent(new Event('change', {bubbles: true})); s.dispatchEvent(new Event('input', {bubbles: true})); })()"
-    )
-    settled(browser)
-
-
-def point_at(browser: Browser, element: str) -> None:
-    browser.run(f"{element}.dispatchEvent(new PointerEvent('pointerover', {{bubbles: true}}))")
-    settled(browser)
-
-
-def own_control(index: int, key: str) -> str:
-    return f".card:nth-of-type({index + 1}) .tools [data-key={key}]"
-
-
-def average(browser: Browser, index: int = 0) -> list[float]:
-    return list(
-        browser.run(f"{CARD}[{index}].querySelector('.plot').data.find((t) => t.meta === 'average').y")
-    )
-
-
-def laid_out(browser: Browser, what: str, index: int = 0) -> Any:
-    return browser.run(f"{CARD}[{index}].querySelector('.plot').layout.{what}")
-
-
-def text_of(browser: Browser, selector: str, index: int = 0) -> str:
-    return str(browser.run(f"{CARD}[{index}].querySelector('{selector}').textContent"))
-
-
-def label_of(browser: Browser, index: int = 0) -> str:
-    return str(browser.run(f"{CARD}[{index}].querySelector('.plot').getAttribute('aria-label')"))
-
-
-def table_of(browser: Browser, index: int = 0) -> list[list[str]]:
-    """Head and rows of a card's data table, which stays open."""
-    details = f"{CARD}[{index}].querySelector('details')"
-    browser.run(f"{details}.open = true")
-    browser.wait(f"{details}.querySelector('table') !== null")
-    return list(
-        browser.run(
-            f"Array.from({details}.querySelectorAll('tr'), (row) => Array.from(row.cells, (c) => c.textContent))"
-        )
-    )
-
-
-def resettable(browser: Browser, index: int = 0) -> bool:
-    return browser.run(f"getComputedStyle({CARD}[{index}].querySelector('.reset')).visibility") == "visible"
+from icefield.report import page_html
 
 
 def test_opens_without_error_or_request(opened: Browser, page: Path) -> None:
@@ -169,212 +100,6 @@ def test_centre_shared_axis_and_layers(opened: Browser) -> None:
     assert traces(opened) == everything
 
 
-def test_a_card_has_an_output_of_its_own(opened: Browser, built: dict[str, Any]) -> None:
-    for i in (0, 1):
-        drawn(opened, i)
-    others, readings = average(opened, 1), [card["readings"] for card in built["features"]]
-    choose(opened, own_control(0, "output"), "2")
-    assert average(opened, 0) == built["features"][0]["panel"]["average"][2]
-    assert text_of(opened, ".reading", 0) == readings[0][2]
-    assert readings[0][2] in label_of(opened, 0)
-    assert built["outputs"][2] in laid_out(opened, "yaxis.title.text", 0)
-    assert average(opened, 1) == others
-    assert text_of(opened, ".reading", 1) == readings[1][0]
-    assert opened.run("document.getElementById('output').value") == "0"
-    assert [resettable(opened, i) for i in (0, 1)] == [True, False]
-    assert opened.problems == []
-    assert len(opened.requests) == 1
-
-
-def test_a_card_has_subgroups_of_its_own(opened: Browser, built: dict[str, Any]) -> None:
-    for i in (0, 1):
-        drawn(opened, i)
-    alone = [traces(opened, i) for i in (0, 1)]
-    card, panel = f"{CARD}[0]", built["features"][0]["panel"]
-    height = opened.run(f"{card}.offsetHeight")
-    assert opened.run(f"{card}.querySelector('.legend').offsetHeight") == 0
-    choose(opened, own_control(0, "group"), "each")
-    assert [traces(opened, i) for i in (0, 1)] == [alone[0] + 2, alone[1]]
-    assert opened.run(f"{card}.querySelector('.legend').offsetHeight") > 0
-    assert opened.run(f"{card}.offsetHeight") == height
-    chips = f"{card}.querySelectorAll('.legend .group')"
-    assert opened.run(f"Array.from({chips}, (c) => c.textContent)") == built["groups"]
-    point_at(opened, f"{chips}[1]")
-    assert opened.run(FADED.format(0)) == [0]
-    point_at(opened, "document.body")
-    assert opened.run(FADED.format(0)) == []
-    opened.run(f"{chips}[0].focus()")
-    opened.press("Tab", 9)
-    settled(opened)
-    assert opened.run(FADED.format(0)) == [0]
-    tick(opened, ".card .legend .group")  # its name singles it out
-    shown = f"{card}.querySelector('.plot').data.filter((t) => t.meta?.group !== undefined)"
-    assert opened.run(f"{shown}.map((t) => t.y)") == [panel["groups"][0]["average"][0]]
-    assert opened.run(f"{card}.querySelector('[data-key=group]').value") == "0"
-    assert text_of(opened, ".reading") == f"hill: {panel['groups'][0]['readings'][0]}"
-    assert "by place: hill" in label_of(opened)
-    tick(opened, ".card .legend .group")
-    assert opened.run(f"{shown}.length") == 2
-    choose(opened, own_control(0, "group"), "none")
-    assert traces(opened) == alone[0]
-    assert not resettable(opened)
-
-
-def test_a_card_is_centred_alone(opened: Browser, built: dict[str, Any]) -> None:
-    for i in (0, 1):
-        drawn(opened, i)
-    panel, others = built["features"][0]["panel"], average(opened, 1)
-    tick(opened, own_control(0, "centre"))
-    expected = [v - panel["mean"][0] for v in panel["average"][0]]
-    assert average(opened, 0) == pytest.approx(expected, abs=1e-9)
-    assert "change in" in laid_out(opened, "yaxis.title.text", 0)
-    assert "centred" in label_of(opened, 0)
-    assert average(opened, 1) == others
-    assert "change in" not in laid_out(opened, "yaxis.title.text", 1)
-
-
-def test_shared_axes_agree_whichever_group_is_shown(opened: Browser) -> None:
-    for i in (0, 1):
-        drawn(opened, i)
-    own = [laid_out(opened, "yaxis.range", i) for i in (0, 1)]
-    tick(opened, own_control(1, "shared"))
-    assert laid_out(opened, "yaxis.range", 0) == own[0]
-    wide = laid_out(opened, "yaxis.range", 1)
-    assert wide != own[1]
-    assert all(wide[0] <= low and high <= wide[1] for low, high in own)
-    choose(opened, own_control(0, "group"), "1")
-    tick(opened, own_control(0, "shared"))
-    assert laid_out(opened, "yaxis.range", 0) == wide
-
-
-def test_a_shared_axis_has_room_for_groups_shown_elsewhere(browser: Browser, tmp_path: Path) -> None:
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame({"x": np.tile(np.linspace(0, 1, 40), 2), "side": np.repeat(["up", "down"], 40)})
-    explainer = Explainer(lambda f: np.where(f["side"] == "up", f["x"], -f["x"]), frame, by="side")
-    browser.look()
-    browser.open(write_report(explainer, tmp_path / "sides.html", features=["x"]))
-    drawn(browser, 0)
-    for box in ("#bands", "#ale"):
-        tick(browser, box)
-    low, high = laid_out(browser, "yaxis.range")
-    assert high - low < 0.5  # the sides cancel out
-    tick(browser, own_control(0, "shared"))
-    low, high = laid_out(browser, "yaxis.range")
-    assert low < -0.9
-    assert high > 0.9
-
-
-@pytest.fixture(scope="module")
-def long_tailed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`a` spans three powers of ten, `b` holds a zero, `c` is positive but narrow."""
-    x = np.logspace(0, 3, 60)
-    rows = np.column_stack([x, x[::-1] - 1, np.linspace(10, 30, 60)])
-    path = tmp_path_factory.mktemp("tails") / "report.html"
-    return write_report(Explainer(lambda r: np.log(r[:, 0]) + r[:, 1] / 1e3 + r[:, 2] / 9, rows), path)
-
-
-def test_a_log_axis_where_values_are_positive_and_span_much(browser: Browser, long_tailed: Path) -> None:
-    browser.look()
-    browser.open(long_tailed)
-    names = browser.run(f"Array.from({CARD}, (c) => c.dataset.name)")
-    offered = {}
-    for i, name in enumerate(names):
-        drawn(browser, i)
-        offered[name] = browser.run(f"{CARD}[{i}].querySelector('.tools [data-key=log]') !== null")
-    assert offered == {"0": True, "1": False, "2": False}
-    a, b = names.index("0"), names.index("1")
-    drawn(browser, a)
-    tick(browser, own_control(a, "log"))
-    assert laid_out(browser, "xaxis.type", a) == "log"
-    low, high = laid_out(browser, "xaxis.range", a)
-    assert -0.2 < low < high < 3.2
-    assert {"1", "10", "100"} < set(laid_out(browser, "xaxis.ticktext", a))
-    assert "log axis" in label_of(browser, a)
-    tick(browser, own_control(a, "log"))
-    assert laid_out(browser, "xaxis.type", a) == "linear"
-    tick(browser, "#log")
-    drawn(browser, b)
-    assert [laid_out(browser, "xaxis.type", i) for i in (a, b)] == ["log", "linear"]
-    assert browser.problems == []
-
-
-def test_without_classes_groups_or_tails_a_card_offers_only_its_scale(
-    browser: Browser, tmp_path: Path
-) -> None:
-    rows = np.random.default_rng(0).normal(size=(60, 2))
-    browser.look()
-    browser.open(write_report(Explainer(lambda r: r[:, 0], rows), tmp_path / "plain.html"))
-    drawn(browser, 0)
-    keys = (
-        "Array.from(document.querySelectorAll('.card:first-child .tools [data-key]'), (e) => e.dataset.key)"
-    )
-    assert browser.run(keys) == ["centre", "shared"]
-    assert browser.run("document.querySelector('.legend')") is None
-
-
-def test_the_toolbar_overrides_cards_and_leaves_their_other_choices(
-    opened: Browser, built: dict[str, Any]
-) -> None:
-    drawn(opened, 0)
-    choose(opened, own_control(0, "output"), "2")
-    tick(opened, own_control(0, "centre"))
-    choose(opened, "#output", "1")
-    panel = built["features"][0]["panel"]
-    expected = [v - panel["mean"][1] for v in panel["average"][1]]
-    assert average(opened) == pytest.approx(expected, abs=1e-9)
-    assert opened.run(f"document.querySelector('{own_control(0, 'output')}').value") == "1"
-    assert resettable(opened)
-    tick(opened, "#centre")  # what the card had chosen already
-    assert not resettable(opened)
-    tick(opened, "#centre")
-    assert average(opened) == panel["average"][1]
-
-
-def test_reset_takes_the_toolbars_view_again(opened: Browser, built: dict[str, Any]) -> None:
-    drawn(opened, 0)
-    before = opened.run(f"{CARD}[0].offsetHeight"), laid_out(opened, "xaxis.range"), average(opened)
-    assert not resettable(opened)
-    for key, value in (("output", "2"), ("group", "each")):
-        choose(opened, own_control(0, key), value)
-    for key in ("centre", "shared"):
-        tick(opened, own_control(0, key))
-    assert resettable(opened)
-    assert opened.run(f"{CARD}[0].querySelector('.shown').textContent") == (
-        f"Shown: {built['outputs'][2]}, centred, shared axis, by place"
-    )
-    tick(opened, ".card .reset")
-    assert not resettable(opened)
-    assert (opened.run(f"{CARD}[0].offsetHeight"), laid_out(opened, "xaxis.range"), average(opened)) == before
-    assert text_of(opened, ".reading") == built["features"][0]["readings"][0]
-    assert text_of(opened, ".shown") == ""
-    assert opened.run("document.activeElement.closest('#f0') !== null")
-    controls = f"Array.from({CARD}[0].querySelectorAll('.tools [data-key]'), (e) => e.type === 'checkbox' ? e.checked : e.value)"
-    assert opened.run(controls)[:4] == ["0", "none", False, False]
-
-
-def test_controls_stay_off_paper_where_words_say_the_view(opened: Browser) -> None:
-    drawn(opened, 0)
-    tick(opened, own_control(0, "centre"))
-    choose(opened, own_control(0, "group"), "0")
-    seen = f"['.controls', '.shown', '.legend'].map((s) => {CARD}[0].querySelector(s).offsetHeight > 0)"
-    assert opened.run(seen) == [True, False, True]
-    opened.look(paper=True)
-    assert opened.run(seen) == [False, True, True]
-    assert text_of(opened, ".shown") == "Shown: centred, by place: hill"
-    opened.look()
-
-
-def test_a_cards_view_survives_sorting_and_scrolling_away(opened: Browser, built: dict[str, Any]) -> None:
-    drawn(opened, 0)
-    choose(opened, own_control(0, "output"), "2")
-    choose(opened, "#sort", "name")
-    opened.run("window.scrollTo(0, document.body.scrollHeight)")
-    settled(opened)
-    at = opened.run(f"Array.from({CARD}).findIndex((c) => c.dataset.feature === '0')")
-    drawn(opened, at)
-    assert average(opened, at) == built["features"][0]["panel"]["average"][2]
-
-
 def test_search_and_sort(opened: Browser) -> None:
     shown = f"Array.from({CARD}).filter((c) => !c.hidden).map((c) => c.dataset.name)"
     choose(opened, "#search", "WID")
@@ -408,19 +133,6 @@ def test_tables_hold_the_numbers(opened: Browser, built: dict[str, Any]) -> None
     opened.wait("document.querySelector('.pair details table') !== null")
 
 
-def saved(browser: Browser, suffix: str) -> Path:
-    ends = time.monotonic() + 30
-    while time.monotonic() < ends:
-        found = [p for p in browser.downloads.iterdir() if p.suffix == suffix and p.stat().st_size]
-        if found:
-            return found[0]
-        browser.run("1")
-        time.sleep(0.1)
-    raise AssertionError(
-        f"no {suffix} file was saved: {list(browser.downloads.iterdir())} {browser.problems}"
-    )
-
-
 def test_png_and_csv_are_saved(opened: Browser, built: dict[str, Any]) -> None:
     drawn(opened, 0)
     tick(opened, ".card .csv")
@@ -440,50 +152,6 @@ def test_png_and_csv_are_saved(opened: Browser, built: dict[str, Any]) -> None:
     assert opened.problems == []
     for path in opened.downloads.iterdir():
         path.unlink()
-
-
-def test_table_and_csv_follow_the_cards_view(opened: Browser, built: dict[str, Any]) -> None:
-    drawn(opened, 0)
-    assert table_of(opened)[0][:3] == ["value", "average", "5 %"]
-    choose(opened, own_control(0, "output"), "1")
-    choose(opened, own_control(0, "group"), "each")
-    panel = built["features"][0]["panel"]
-    head, first, *_ = table_of(opened)
-    assert head[:5] == ["value", "average", "hill", "shore", "5 %"]
-    assert float(first[1]) == pytest.approx(panel["average"][1][0], rel=1e-3)
-    assert float(first[3]) == pytest.approx(panel["groups"][1]["average"][1][0], rel=1e-3)
-    choose(opened, own_control(0, "group"), "1")
-    tick(opened, own_control(0, "centre"))
-    head, first, *_ = table_of(opened)
-    assert head[:4] == ["value", "change in average", "shore", "5 %"]
-    assert float(first[3]) == pytest.approx(panel["change"][1][0][0], rel=1e-3)
-    tick(opened, ".card .csv")
-    path = saved(opened, ".csv")
-    lines = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
-    path.unlink()
-    assert path.stem == f"{panel['name']}_{built['outputs'][1]}_centred_by_place_shore"
-    assert {(n["output"], n["scale"]) for n in lines} == {(built["outputs"][1], "change")}
-    assert {n["group"] for n in lines} == {"", "shore"}
-    shore = [float(n["average"]) for n in lines if n["group"] == "shore"]
-    own = panel["groups"][1]
-    assert shore == pytest.approx([v - own["mean"][1] for v in own["average"][1]], abs=1e-7)
-    assert opened.problems == []
-
-
-def test_a_picture_saved_alone_names_its_groups(opened: Browser) -> None:
-    drawn(opened, 0)
-    choose(opened, own_control(0, "group"), "each")
-    # The figure is caught on its way to the file.
-    opened.run("Plotly.toImage = (figure) => { window.caught = figure; return new Promise(() => {}); }")
-    tick(opened, ".card .png")
-    assert opened.run("window.caught.data.filter((t) => t.showlegend).map((t) => t.name)") == [
-        "hill",
-        "shore",
-        "all rows",
-    ]
-    choose(opened, own_control(0, "group"), "none")
-    tick(opened, ".card .png")
-    assert opened.run("window.caught.layout.showlegend") is False
 
 
 def test_surfaces_have_a_pure_view_and_a_mask(opened: Browser) -> None:
@@ -521,22 +189,6 @@ def test_a_row_is_lit_on_every_card(opened: Browser) -> None:
     assert opened.run(lit) > 0
     opened.run(f"{CARD}[0].querySelector('.plot').emit('plotly_unhover', {{}})")
     assert opened.run(lit) == 0
-
-
-def test_a_row_is_lit_as_each_card_shows_it(opened: Browser, built: dict[str, Any]) -> None:
-    for i in (0, 1):
-        drawn(opened, i)
-    choose(opened, own_control(1, "output"), "2")
-    point = f"{CARD}[0].querySelector('.plot')"
-    opened.run(
-        f"{point}.emit('plotly_hover', {{points: [{{data: {point}.data.find((t) => t.meta === 'curves'), pointNumber: 3}}]}})"
-    )
-    first, second = (card["panel"] for card in built["features"][:2])
-    row = second["rows"].index(first["rows"][0])
-    for index, curve in ((0, first["curves"][0][0]), (1, second["curves"][2][row])):
-        lit = opened.run(f"{CARD}[{index}].querySelector('.plot').data.find((t) => t.meta === 'lit').y")
-        assert lit == curve[: len(lit)]
-        assert len(lit) > 1
 
 
 def test_hover_tells_value_average_and_support(opened: Browser) -> None:

@@ -12,6 +12,7 @@ and the layouts built in `icefield.engines.trees` guarantee them.
 `counting`   runs a program over a block and counts rows
 `curves`     runs a program over a block and builds every row's curve
 `moves`      runs a program over a block whose rows stand at points of their own
+`others`     runs a program over a block and averages each row over one group at a time
 `regions`    which grid points reach a leaf
 `updates`    leaf counts -> averages of one question
 `families`   leaf counts -> averages of many questions

@@ -160,6 +160,18 @@ class Regions:
     start: NDArray[np.int64]
     masks: NDArray[np.uint64]
 
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """The number of each axis's first region when all are counted, and last how many there are."""
+        ends = np.append(self.start[1:], self.masks.size)
+        return np.concatenate([[0], np.cumsum((ends - self.start) // self.words)]).astype(np.int64)
+
+    def on_paths(self, program: Program) -> NDArray[np.int64]:
+        """The region of each entry of the program's paths, counted over all axes; group a moves axis a."""
+        entries = int(program.path_start[-1])
+        group = program.path_group[:entries]
+        return self.first[group] + self.rank[program.path_region[:entries]]
+
     @classmethod
     def of(cls, program: Program, axes: Sequence[EncodedAxis], groups: Sequence[int]) -> Regions:
         """Regions on `axes`, where axis a moves the program's group ``groups[a]``."""

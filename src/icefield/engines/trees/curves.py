@@ -19,7 +19,8 @@ from icefield.engines import Sample
 from icefield.engines.trees.axes import EncodedAxis, find_updates, flat_order, group_columns
 from icefield.engines.trees.crew import Crew, Stopped
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
-from icefield.engines.trees.rows import WORD, Rows, Workspace, aligned
+from icefield.engines.trees.rows import WORD, Rows
+from icefield.engines.trees.visits import Visit
 from icefield.forest.tree_model import TreeModel
 from icefield.kernels import curves as kernels
 
@@ -37,14 +38,6 @@ class Part:
     updates: tuple[NDArray[np.int64], NDArray[np.int32], Float]
     leaf_output: NDArray[np.int32]
     leaf_value: Float
-
-
-@dataclass
-class _Space:
-    """One thread's memory for one part."""
-
-    packed: Workspace
-    buffers: NDArray[np.uint64]
 
 
 def _unpacked(walk: Callable[..., Float], task: tuple[Any, ...]) -> Float:
@@ -127,25 +120,21 @@ class Curves:
 
     def _walk(self, rows: Rows, part: Part) -> Callable[[tuple[int, int], Float], Float]:
         """A function that adds a part's trees to a block's differences."""
-        program, batch, layout = part.program, part.program.batch, part.program.layout
-        free: list[_Space] = []
+        free: list[Visit] = []
 
         def walk(block: tuple[int, int], differences: Float) -> Float:
             try:
-                space = free.pop()
+                visit = free.pop()
             except IndexError:
-                space = _Space(Workspace(rows, layout), aligned((program.n_buffers, rows.words)))
-            space.packed.load(*block, here=space.buffers[0])
+                visit = Visit(part.program, rows)
+            visit.load(*block)
             finished = kernels.add_leaves(
-                program.steps, space.packed.bits, space.buffers, program.entry_node, program.entry_start,
-                program.entry_buffer, batch.node_condition, batch.node_left, batch.node_right,
-                program.node_tag, program.node_counter, layout.condition_code, space.packed.codes,
-                layout.set_table, *part.updates, part.leaf_output, part.leaf_value, differences,
+                *visit.arguments, *part.updates, part.leaf_output, part.leaf_value, differences,
                 self.crew.stop,
             )  # fmt: skip
             if not finished:
                 raise Stopped
-            free.append(space)
+            free.append(visit)
             return differences
 
         return walk

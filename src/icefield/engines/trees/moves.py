@@ -22,7 +22,8 @@ from icefield.engines.trees.axes import EncodedAxis, Regions, group_columns
 from icefield.engines.trees.crew import Crew, Stopped
 from icefield.engines.trees.encoded import EncodedRows
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
-from icefield.engines.trees.rows import WORD, Rows, Workspace, aligned
+from icefield.engines.trees.rows import WORD, Rows, aligned
+from icefield.engines.trees.visits import each_block
 from icefield.forest.tree_model import TreeModel
 from icefield.kernels import moves as kernels
 from icefield.progress import Progress
@@ -111,8 +112,7 @@ class _Part:
         leaves' regions by axis (-1: the leaf does not depend on it)."""
         program, axes = self.program, self.moves.axes
         found = Regions.of(program, axes, range(len(axes)))
-        ends = np.append(found.start[1:], found.masks.size)
-        first = np.concatenate([[0], np.cumsum((ends - found.start) // found.words)]).astype(np.int64)
+        first, ends = found.first, np.append(found.start[1:], found.masks.size)
         widest = max(a.size for a in axes)
         inside = np.zeros((int(first[-1]), widest), np.int8)
         change = np.zeros((int(first[-1]), widest), np.int8)
@@ -124,9 +124,8 @@ class _Part:
             inside[first[a] : first[a + 1], : axis.size] = own
             change[first[a] : first[a + 1], : axis.size - 1] = np.diff(own, axis=1)
         leaf = np.repeat(np.arange(program.leaf_node.size), np.diff(program.path_start))
-        group = program.path_group[: leaf.size]
         region = np.full((len(axes), program.leaf_node.size), -1, np.int64)
-        region[group, leaf] = first[group] + found.rank[program.path_region[: leaf.size]]
+        region[program.path_group[: leaf.size], leaf] = found.on_paths(program)
         return inside, change, region
 
     @cached_property
@@ -140,44 +139,30 @@ class _Part:
     def add(self, matrix: Float, steps: Steps, out: Float) -> Iterator[int]:
         """Add the trees to `out`, shape (1 or corners, rows, outputs), for encoded rows; yields rows done."""
         moves, program = self.moves, self.program
-        batch, layout = program.batch, program.layout
         inside, change, leaf_region = self._regions
         edges = self._edges
         sizes = [a.size for a in moves.axes]
         step_start = np.array([0, sizes[0] - 1], np.int64)[: len(sizes)]
         leaf_output, leaf_value = program.leaf_output, program.leaf_value
         rows = Rows(moves.model, Sample(cast(Any, EncodedRows(matrix))), BLOCK)
-        free: list[tuple[Workspace, NDArray[np.uint64], NDArray[np.uint64]]] = []
 
-        def work(block: tuple[int, int]) -> int:
-            try:
-                space, buffers, step_bits = free.pop()
-            except IndexError:
-                space, buffers = Workspace(rows, layout), aligned((program.n_buffers, rows.words))
-                step_bits = aligned((sum(sizes) - len(sizes), rows.words))
-            space.load(*block, here=buffers[0])
+        def work(block: tuple[int, int], walked: tuple[Any, ...]) -> int:
             own, mine = slice(*block), np.ascontiguousarray(steps[:, slice(*block)])
             added = np.zeros((len(out), block[1] - block[0], out.shape[2]))
-            walked = (
-                program.steps, space.bits, buffers, program.entry_node, program.entry_start,
-                program.entry_buffer, batch.node_condition, batch.node_left, batch.node_right,
-                program.node_tag, program.node_counter, layout.condition_code, space.codes,
-                layout.set_table, leaf_region,
-            )  # fmt: skip
             if moves.link is None:
+                step_bits = aligned((sum(sizes) - len(sizes), rows.words))
                 finished = kernels.add_changes(
-                    *walked, *edges, change, step_start, mine, step_bits, leaf_output, leaf_value, added[0],
-                    moves.crew.stop,
+                    *walked, leaf_region, *edges, change, step_start, mine, step_bits, leaf_output,
+                    leaf_value, added[0], moves.crew.stop,
                 )  # fmt: skip
             else:
                 corners = np.stack([mine + np.array(c, np.int32)[:, None] for c in _corners(len(sizes))])
                 finished = kernels.add_corners(
-                    *walked, inside, corners, leaf_output, leaf_value, added, moves.crew.stop
+                    *walked, leaf_region, inside, corners, leaf_output, leaf_value, added, moves.crew.stop
                 )
             if not finished:
                 raise Stopped
             out[:, own] += added
-            free.append((space, buffers, step_bits))
             return block[1] - block[0]
 
-        yield from moves.crew.map(work, rows.blocks)
+        yield from each_block(program, rows, moves.crew, work)

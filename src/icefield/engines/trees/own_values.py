@@ -4,8 +4,8 @@ A row's own value matters only by its *cell*: where it lies among the model's th
 one- and two-way averages are tables over cells, filled by one walk and read by look-up. For any
 other set of columns a leaf is added to the rows that satisfy its conditions on the set, by the
 share of rows that satisfy its conditions on the other columns. Where these are one group whose
-cells are known, as in "all but one feature", the share is a sum of cell frequencies; otherwise
-a walk of its own counts it.
+cells are known, as in "all but one feature", the share is a sum of cell frequencies and all such
+sets take one walk; otherwise a walk of its own counts it.
 """
 
 from __future__ import annotations
@@ -18,15 +18,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.engines import Sample
 from icefield.engines.trees.averages import Counted, Family, family_averages
-from icefield.engines.trees.axes import EncodedAxis, every_condition_packed, find_updates
-from icefield.engines.trees.curves import Curves, Part
-from icefield.engines.trees.program import JOINT, Batch
-from icefield.engines.trees.rows import Rows
+from icefield.engines.trees.axes import EncodedAxis, Regions, every_condition_packed, group_columns
+from icefield.engines.trees.crew import Stopped
+from icefield.engines.trees.curves import Curves
+from icefield.engines.trees.program import JOINT, SINGLES, Batch, Program, batches
+from icefield.engines.trees.rows import WORD, Rows
+from icefield.engines.trees.visits import each_block
 from icefield.forest.tree_model import TreeModel
+from icefield.kernels import others as kernels
 
 Float = NDArray[np.float64]
 CELL_BYTES = 4
+BLOCK_BYTES = 2**19  # of a block's averages over all groups
+MOST_ROWS = 4096
 
 
 @dataclass(frozen=True)
@@ -42,21 +48,69 @@ class Cells:
         return np.cumsum(own[::-1])[::-1] / max(own.sum(), np.finfo(np.float64).tiny)
 
 
-class _Shared(Curves):
-    """Every row's sum over the leaves it reaches with one group open, each by the group's share of it."""
+class Others:
+    """Every row's prediction averaged over one group's values, for several groups in one walk."""
 
-    def __init__(self, own: OwnValues, cells: Cells) -> None:
-        counted = own.counted
-        super().__init__(own.model, counted.sums, (), counted.crew, counted.memory, opened=cells.axis.columns)
-        self.cells, self.weight_from = cells, cells.weight_from(own.rows.sample.weights)
+    def __init__(self, own: OwnValues, cells: Sequence[Cells]) -> None:
+        self.counted, self.model, self.sample = own.counted, own.model, own.rows.sample
+        self.axes = [c.axis for c in cells]
+        self.groups = [axis.columns for axis in self.axes]
+        weight_from = [c.weight_from(self.sample.weights) for c in cells]
+        self._weight_from = np.concatenate(weight_from)
+        self._weight_start = np.cumsum([0, *(len(w) for w in weight_from)]).astype(np.int64)
 
-    def _part(self, trees: NDArray[np.intp]) -> Part:
-        part = super()._part(trees)
-        start, at, sign = find_updates(part.program, [self.cells.axis])
-        # A run of cells from a to b has the weight from a on, less that from b on.
-        leaf = np.repeat(np.arange(len(start) - 1), np.diff(start))
-        share = np.bincount(leaf, sign * self.weight_from[at], minlength=len(start) - 1)
-        return replace(part, leaf_value=part.leaf_value * share[:, None])
+    def averages(self) -> Iterator[Float]:
+        """``(outputs, rows)`` for each group."""
+        counted, columns = self.counted, 1 + len(self.groups)
+        outputs = len(counted.sums.outputs)
+        fitting = BLOCK_BYTES // (8 * outputs * columns) // WORD * WORD
+        rows = Rows(self.model, Sample(self.sample.table), min(max(fitting, WORD), MOST_ROWS))
+        found = np.zeros((columns, outputs, self.sample.n_rows))
+        group_of_column = group_columns(self.groups, counted.sums.forest.n_columns)
+        for trees in batches(
+            counted.sums, len(self.groups), SINGLES, words=rows.words, threads=counted.crew.threads,
+            segments=1, memory=counted.memory,
+        ):  # fmt: skip
+            batch = Batch.of(counted.sums, trees)
+            program = Program.of(batch, group_of_column, len(self.groups), SINGLES, scatter=True)
+            for (start, stop), added in self._walk(program, rows):
+                found[:, :, start:stop] += added.transpose(1, 0, 2)
+        found[0] += counted.sums.base[:, None]
+        return (np.add(found[0], change, out=change) for change in found[1:])
+
+    def _walk(self, program: Program, rows: Rows) -> Iterator[tuple[tuple[int, int], Float]]:
+        shares, counted = self._path_shares(program), self.counted
+        leaf_output, leaf_value = program.leaf_output, program.leaf_value
+
+        def work(block: tuple[int, int], walked: tuple[Any, ...]) -> tuple[tuple[int, int], Float]:
+            added = np.zeros((len(counted.sums.outputs), 1 + len(self.groups), block[1] - block[0]))
+            finished = kernels.add_others(
+                *walked, program.path_start, program.path_group, shares, leaf_output, leaf_value, added,
+                counted.crew.stop,
+            )  # fmt: skip
+            if not finished:
+                raise Stopped
+            return block, added
+
+        yield from each_block(program, rows, counted.crew, work)
+
+    def _path_shares(self, program: Program) -> Float:
+        """For each entry of the program's paths, the share of the data in its region of its group."""
+        found = Regions.of(program, self.axes, range(len(self.axes)))
+        share = np.zeros(int(found.first[-1]))
+        kernels.region_shares(
+            found.masks, found.start, found.words, found.first, self._weight_from, self._weight_start, share
+        )
+        return share[found.on_paths(program)]
+
+
+def _apart(groups: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """The first of these groups and all later ones that share no column with one before."""
+    chosen: list[tuple[int, ...]] = []
+    for group in groups:
+        if not any(set(group) & set(other) for other in chosen):
+            chosen.append(group)
+    return chosen
 
 
 class OwnValues:
@@ -83,7 +137,7 @@ class OwnValues:
             if is_small:
                 yield from self._by_tables(list(chosen))
             else:
-                yield from (self._by_leaves(self.columns(names)) for names in chosen)
+                yield from self._of_many([self.columns(names) for names in chosen])
 
     # --- one- and two-way: tables over cells -----------------------------------------------------
 
@@ -149,14 +203,25 @@ class OwnValues:
             in_order = replace(axis, order=np.arange(axis.size, dtype=np.int32))
             self._cells[group] = Cells(in_order, rank[of_row])
 
-    # --- any set: leaf by leaf -------------------------------------------------------------------
+    # --- many columns: leaf by leaf --------------------------------------------------------------
 
-    def _by_leaves(self, columns: tuple[int, ...]) -> Float:
-        others = tuple(j for j in range(self.counted.sums.forest.n_columns) if j not in columns)
-        if others and others in self._cells:
-            curves: Curves = _Shared(self, self._cells[others])
-        else:
-            curves = self._with_counted_shares(columns, others)
+    def _of_many(self, sets: list[tuple[int, ...]]) -> Iterator[Float]:
+        """Sets that leave out one group with known cells share a walk; any other walks alone."""
+        n_columns = self.counted.sums.forest.n_columns
+        left_out = [tuple(j for j in range(n_columns) if j not in columns) for columns in sets]
+        waiting = [g for g in dict.fromkeys(left_out) if g and g in self._cells]
+        row_bytes = 8 * len(self.counted.sums.outputs) * self.rows.sample.n_rows
+        at_once = max(1, self.counted.memory // 2 // max(row_bytes, 1) - 1)
+        found: dict[tuple[int, ...], Float] = {}
+        for columns, group in zip(sets, left_out):
+            if group in waiting:
+                part = _apart(waiting[waiting.index(group) :])[:at_once]
+                found = dict(zip(part, Others(self, [self._cells[g] for g in part]).averages()))
+                waiting = [g for g in waiting if g not in part]
+            yield found[group] if group in found else self._by_leaves(columns, group)
+
+    def _by_leaves(self, columns: tuple[int, ...], others: tuple[int, ...]) -> Float:
+        curves = self._with_counted_shares(columns, others)
         found = np.empty((len(self.counted.sums.outputs), self.rows.sample.n_rows))
         for start, stop, values in curves.reduced(self.rows.sample, lambda *block: block[2][:, 0].T):
             found[:, start:stop] = values

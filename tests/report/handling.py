@@ -1,0 +1,96 @@
+"""What a reader does with a page, and what the page shows then: shared by the tests in a browser."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from browser import Browser
+
+CARD = "document.querySelectorAll('.card')"
+FADED = f"{CARD}[{{}}].querySelector('.plot').data.filter((t) => t.opacity < 1).map((t) => t.meta.group)"
+DRAWN = f"Array.from({CARD}).filter((c) => c.querySelector('.main-svg')).length"
+
+
+def drawn(browser: Browser, index: int) -> None:
+    """Scroll a card into view and wait for its picture."""
+    browser.run(f"{CARD}[{index}].scrollIntoView()")
+    browser.wait(f"{CARD}[{index}].querySelector('.main-svg') !== null")
+
+
+def settled(browser: Browser) -> None:
+    browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def traces(browser: Browser, index: int = 0) -> int:
+    return int(browser.run(f"{CARD}[{index}].querySelector('.plot').data.length"))
+
+
+def tick(browser: Browser, selector: str) -> None:
+    browser.run(f"document.querySelector('{selector}').click()")
+    settled(browser)
+
+
+def choose(browser: Browser, selector: str, value: str) -> None:
+    browser.run(
+        f"(() => {{ const s = document.querySelector('{selector}'); s.value = '{value}';"
+        " s.dispatchEvent(new Event('change', {bubbles: true})); s.dispatchEvent(new Event('input', {bubbles: true})); })()"
+    )
+    settled(browser)
+
+
+def point_at(browser: Browser, element: str) -> None:
+    browser.run(f"{element}.dispatchEvent(new PointerEvent('pointerover', {{bubbles: true}}))")
+    settled(browser)
+
+
+def own_control(index: int, key: str) -> str:
+    return f".card:nth-of-type({index + 1}) .tools [data-key={key}]"
+
+
+def average(browser: Browser, index: int = 0) -> list[float]:
+    return list(
+        browser.run(f"{CARD}[{index}].querySelector('.plot').data.find((t) => t.meta === 'average').y")
+    )
+
+
+def laid_out(browser: Browser, what: str, index: int = 0) -> Any:
+    return browser.run(f"{CARD}[{index}].querySelector('.plot').layout.{what}")
+
+
+def text_of(browser: Browser, selector: str, index: int = 0) -> str:
+    return str(browser.run(f"{CARD}[{index}].querySelector('{selector}').textContent"))
+
+
+def label_of(browser: Browser, index: int = 0) -> str:
+    return str(browser.run(f"{CARD}[{index}].querySelector('.plot').getAttribute('aria-label')"))
+
+
+def table_of(browser: Browser, index: int = 0) -> list[list[str]]:
+    """Head and rows of a card's data table, which stays open."""
+    details = f"{CARD}[{index}].querySelector('details')"
+    browser.run(f"{details}.open = true")
+    browser.wait(f"{details}.querySelector('table') !== null")
+    return list(
+        browser.run(
+            f"Array.from({details}.querySelectorAll('tr'), (row) => Array.from(row.cells, (c) => c.textContent))"
+        )
+    )
+
+
+def resettable(browser: Browser, index: int = 0) -> bool:
+    return browser.run(f"getComputedStyle({CARD}[{index}].querySelector('.reset')).visibility") == "visible"
+
+
+def saved(browser: Browser, suffix: str) -> Path:
+    ends = time.monotonic() + 30
+    while time.monotonic() < ends:
+        found = [p for p in browser.downloads.iterdir() if p.suffix == suffix and p.stat().st_size]
+        if found:
+            return found[0]
+        browser.run("1")
+        time.sleep(0.1)
+    raise AssertionError(
+        f"no {suffix} file was saved: {list(browser.downloads.iterdir())} {browser.problems}"
+    )
