@@ -28,6 +28,7 @@ LEAST = 0.10  # association below which a column says nothing about the feature
 APART = 1.0  # distance between two levels, and between missing and known; ranks span 1
 RIDGE = 1e-6
 GROUPS = 8
+MANY = 30  # distinct values: rows that agree in so fine a coordinate agree by descent, not by chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,8 @@ class Association:
     ranked : per moved feature, its sorted known values (numbers), or None
     correlation : multiple correlation of the first moved feature with the other columns
     related : columns associated with the first moved feature, strongest first
+    strangers : ``(rows, rows)``; which rows must not count as each other's neighbours when the data is
+        measured: a row itself, and for a moved number with many values its copies
     """
 
     matrix: Float
@@ -50,6 +53,7 @@ class Association:
     ranked: tuple[NDArray[Any] | None, ...]
     correlation: float
     related: tuple[tuple[Any, float], ...]
+    strangers: NDArray[np.bool_]
 
 
 def association(explainer: Explainer, features: Sequence[Feature], rows: NDArray[np.intp]) -> Association:
@@ -83,8 +87,37 @@ def association(explainer: Explainer, features: Sequence[Feature], rows: NDArray
                 names.append(str(name))
     ranked = tuple(_ranked_values(feature.column, rows) for feature in features)
     return Association(
-        np.concatenate(blocks, axis=1), tuple(ranges), tuple(names), ranked, correlation, first_related
-    )
+        np.concatenate(blocks, axis=1), tuple(ranges), tuple(names), ranked, correlation, first_related,
+        _strangers([f.column for f in features], [columns[name] for name in kept], rows),
+    )  # fmt: skip
+
+
+def _strangers(moving: Sequence[Column], kept: Sequence[Column], rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Pairs of rows whose distance says nothing about how far apart data can be.
+
+    Rows drawn twice, or of one person at several times, agree in everything that is finely measured; beside
+    such copies every new value would look far away. Copies are left out, and then only rows with the
+    same levels compared, which are what is left to be near.
+    """
+
+    def same(column: Column) -> NDArray[np.bool_]:
+        numbers = (
+            _numbers(column.values[rows], column.missing[rows]) if is_fine(column) else column.codes[rows]
+        )
+        return np.asarray(
+            (numbers[:, None] == numbers) & (column.missing[rows][:, None] == column.missing[rows])
+        )
+
+    def is_fine(column: Column) -> bool:
+        return column.kind in ORDERED_KINDS and len(np.unique(column.values[rows])) >= MANY
+
+    alone = np.eye(len(rows), dtype=bool)
+    if not all(is_fine(column) for column in moving):
+        return alone
+    copies = np.logical_and.reduce([same(c) for c in (*moving, *kept) if is_fine(c)])
+    unlike = [~same(c) for c in kept if c.kind not in ORDERED_KINDS]
+    left_out = np.logical_or.reduce([copies, *unlike])
+    return alone if left_out.all() else left_out
 
 
 def ranks_among(feature: Feature, values: NDArray[Any], found: Association, which: int) -> Float:

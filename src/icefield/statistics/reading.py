@@ -38,6 +38,8 @@ THRESHOLDS = {
     "dominant": 0.50,  # ... and their differences make up this share of all the movement,
     "opposing": 0.15,  # ... or this share of them runs against the others
     "dwarfed": 0.15,  # an average that moves less than this share of the curves' differences hides them
+    "evident": 0.30,  # differences below this may be noise the model has fitted: they count as hidden
+    "explained": 0.35,  # ... only if one column explains this share of them
     "partner": 0.10,  # share of the curves' differences a column must explain to be named
     "additive": 0.05,  # share of a surface's variance that is interaction
 }
@@ -163,6 +165,7 @@ def _read_curve(effect: Effect, output: int) -> Reading:
         strength = 0.0  # equal numbers averaged in another order
     fields: dict[str, Any] = {}
     bundle = _bundle(effect, output, shown, known, weights, unit)
+    best = max((share for _, share in bundle.get("partners", ())), default=0.0)
     # An average of curves that differ is itself uncertain: a shape within its error is no shape.
     error = bundle.get("heterogeneity", 0.0) / np.sqrt(max(effect.n_rows, 1))
     limit = max(THRESHOLDS["flat"], THRESHOLDS["sampling"] * error)
@@ -191,11 +194,21 @@ def _read_curve(effect: Effect, output: int) -> Reading:
         low_at=_plain(grid[int(y.argmin())]),
         high_at=_plain(grid[int(y.argmax())]),
         missing_jump=missing,
-        hidden=differ >= THRESHOLDS["heterogeneous"]
-        and (shape == "flat" or strength < THRESHOLDS["dwarfed"] * differ),
+        hidden=(shape == "flat" or strength < THRESHOLDS["dwarfed"] * differ)
+        and differ >= THRESHOLDS["heterogeneous"]
+        and (effect.row_values is None or has_a_reason(differ, best)),
         **fields,
         **bundle,
     )
+
+
+def has_a_reason(differ: float, explained: float) -> bool:
+    """Whether curves that differ (in SD of the predictions) do so for more than fitted noise.
+
+    A flexible model's curves differ a little everywhere. Large differences speak for themselves, small ones
+    only where another column explains a fair share of them.
+    """
+    return differ >= THRESHOLDS["evident"] or explained >= THRESHOLDS["explained"]
 
 
 def _ordered_shape(

@@ -27,7 +27,7 @@ from icefield.statistics.curves import (
 )
 from icefield.statistics.inquiry import features_found
 from icefield.statistics.partition import Limits, Part, Split, assigned, partition
-from icefield.statistics.reading import THRESHOLDS, output_unit, read_effect
+from icefield.statistics.reading import THRESHOLDS, has_a_reason, output_unit, read_effect
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.statistics.wording import shape_words
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 Float = NDArray[np.float64]
 CURVES = 1_000
 POINTS = 20
+LEAST_REMOVED = 0.10
 METHODS = ("rules", "clusters")
 MOST_CLUSTERS = 4
 RESTARTS = 5
@@ -79,7 +80,7 @@ def regions(
     depth: int = 2,
     clusters: int | None = None,
     least_rows: float = 0.05,
-    least_removed: float = 0.10,
+    least_removed: float | None = None,
     grid: Any = POINTS,
     rows: Any = None,
 ) -> Regions:
@@ -93,20 +94,23 @@ def regions(
     depth : levels of splits, so at most ``2 ** depth`` regions
     clusters : how many clusters; None adds clusters while each removes `least_removed`
     least_rows : least share of rows in a region
-    least_removed : least share of all heterogeneity that a split must remove
+    least_removed : least share of all heterogeneity that a split must remove: 0.10 by default, and 0.35 for
+        the first split of curves that differ little, as those of a model that has fitted noise do
     grid : grid of the curves
     rows : use these rows' curves; by default at most 1,000, sampled with the seed
 
     Notes
     -----
     Curves are centred at their own mean, so regions differ in the *shape* of the effect, not its level.
-    Where curves differ by less than 0.15 standard deviations of the predictions, no region is looked for.
+    Where curves differ by less than 0.15 standard deviations of the predictions, no region is looked for; "little"
+    is less than 0.30.
     """
     validate.choice("method", method, METHODS)
     validate.count("depth", depth)
     validate.count("clusters", clusters, least=2, optional=True)
     validate.share("least_rows", least_rows)
-    validate.share("least_removed", least_removed)
+    if least_removed is not None:
+        validate.share("least_removed", least_removed)
     (found,) = features_found(explainer, [feature])
     used = min(CURVES, explainer.table.n_rows) if rows is None else rows
     (effect,), note = effects_with_curves(
@@ -114,7 +118,7 @@ def regions(
     )
     effect = replace(effect, groups={}, by=None)
     bundle = _Bundle.of(explainer, effect)
-    limits = Limits(depth, least_rows, least_removed)
+    least = LEAST_REMOVED if least_removed is None else least_removed
     columns = _other_columns(explainer, found.columns, bundle.rows)
     splits: list[Split] = []
     if bundle.differ < THRESHOLDS["heterogeneous"]:
@@ -122,11 +126,13 @@ def regions(
         said = "the curves agree: no regions are needed"
         labels = np.zeros(len(bundle.rows), dtype=np.intp)
     elif method == "rules":
-        parts, splits = partition(columns, bundle.shapes, bundle.weights, limits)
+        parts, splits = partition(columns, bundle.shapes, bundle.weights, Limits(depth, least_rows, least))
+        if splits and least_removed is None and not has_a_reason(bundle.differ, splits[0].removed):
+            parts, splits = [Part((), np.ones(len(bundle.rows), dtype=bool))], []
         labels = assigned(parts)
         said = "" if splits else "the curves differ, but no rule on another column tells them apart"
     else:
-        labels = _clustered(bundle.shapes, bundle.weights, clusters, least_removed, explainer.seed)
+        labels = _clustered(bundle.shapes, bundle.weights, clusters, least, explainer.seed)
         parts, splits = partition(
             columns, np.eye(int(labels.max()) + 1)[labels], bundle.weights, Limits(depth, least_rows, 0.05)
         )

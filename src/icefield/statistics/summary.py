@@ -6,9 +6,9 @@ Only features whose curves differ can interact, so partners are looked for among
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +27,9 @@ from icefield.statistics.wording import shape_words
 if TYPE_CHECKING:
     from icefield.explainer import Explainer
 
-INTERACTING = 8  # features among which partners are looked for
+INTERACTING = (
+    8  # features among which all pairs are tried; others only with the column that explains them best
+)
 INTERACTION_ROWS = 150
 PARTNER = THRESHOLDS["heterogeneous"]  # an interaction worth naming, in SD of the predictions
 
@@ -78,7 +80,7 @@ def summary(
     """
     asked = features_asked(explainer, features)
     effects, note = effects_with_curves(explainer, asked, grid=grid, rows=rows)
-    readings = [max(e.reading.each, key=_moved) for e in effects]
+    readings = [_of_the_output_moved_most(e) for e in effects]
     order = sorted(range(len(asked)), key=lambda i: -_moved(readings[i]))
     partners = _partners(explainer, asked, effects, readings)
     supported = [_with_support(explainer, name, effect) for name, effect in zip(asked, effects)]
@@ -109,6 +111,15 @@ def summary(
     )
 
 
+def _of_the_output_moved_most(effect: Effect) -> Reading:
+    # Probabilities share a unit; other outputs are compared by their own spread.
+    together = effect.scale_label == "probability"
+    return max(
+        effect.reading.each,
+        key=lambda r: _moved(r) * (output_unit(effect, effect.outputs.index(r.output)) if together else 1.0),
+    )
+
+
 def _moved(reading: Reading) -> float:
     """All movement: of the average, and of the curves around it."""
     return float(np.hypot(reading.strength, reading.heterogeneity or 0.0))
@@ -119,16 +130,13 @@ def _partners(
 ) -> dict[Any, tuple[Any, float]]:
     """Each feature's strongest partner by unnormalised H, among features whose curves differ."""
     able = [i for i, r in enumerate(readings) if (r.heterogeneity or 0.0) >= PARTNER]
-    able = sorted(able, key=lambda i: -(readings[i].heterogeneity or 0.0))[:INTERACTING]
+    able = sorted(able, key=lambda i: -(readings[i].heterogeneity or 0.0))
     if len(able) < 2:
         return {}
     rows = min(INTERACTION_ROWS, explainer.table.n_rows)
-    table = interactions(explainer, [asked[i] for i in able], overall=False, rows=rows)
     units = {o: output_unit(effects[0], n) for n, o in enumerate(effects[0].outputs)}
     found: dict[Any, tuple[Any, float]] = {}
-    for pair, output, strength in zip(
-        table["features"].tolist(), table["output"].tolist(), table["strength"]
-    ):
+    for pair, output, strength in _tried(explainer, able, asked, readings, rows):
         size = float(strength) / units[output]
         if size < PARTNER:
             continue
@@ -136,6 +144,23 @@ def _partners(
             if name not in found or found[name][1] < size:
                 found[name] = (other, size)
     return found
+
+
+def _tried(
+    explainer: Explainer, able: list[int], asked: list[Any], readings: list[Reading], rows: int
+) -> Iterator[tuple[tuple[Any, Any], Any, float]]:
+    """Pairs with their output and interaction: all among the first features, for the others the likeliest."""
+    groups = [able[:INTERACTING]]
+    place = {readings[i].features[0]: i for i in range(len(readings))}
+    tried = {frozenset(pair) for pair in combinations(groups[0], 2)}
+    for i in able[INTERACTING:]:
+        partner = next((place[name] for name, _ in readings[i].partners if name in place), None)
+        if partner is not None and frozenset((i, partner)) not in tried:
+            tried.add(frozenset((i, partner)))
+            groups.append([i, partner])
+    for group in groups:
+        table = interactions(explainer, [asked[i] for i in group], overall=False, rows=rows)
+        yield from zip(table["features"].tolist(), table["output"].tolist(), table["strength"].tolist())
 
 
 def _with_support(explainer: Explainer, name: Any, effect: Effect) -> Effect:

@@ -154,7 +154,9 @@ def _shares(
     """Share of moved rows inside the data at each of the points looked at."""
     shape = tuple(len(p) for p in points)
     data = found.matrix
-    own = _neighbour_distance(data, data, skip_self=True)
+    own = _neighbour_distance(data, data, skip=found.strangers)
+    # A row with too few others to compare with says nothing; if none has, only the same point is near.
+    own = np.append(own[np.isfinite(own)], 0.0) if np.isinf(own).any() else own
     limit = float(np.quantile(own, THRESHOLDS["outside"], method="inverted_cdf"))
     placed = [ranks_among(f, values, found, i) for i, (f, values) in enumerate(zip(features, points))]
     share = np.empty(shape)
@@ -167,10 +169,12 @@ def _shares(
     return share
 
 
-def _neighbour_distance(rows: Float, data: Float, skip_self: bool = False) -> Float:
-    """Distance of each row to its n-th nearest row of the data."""
-    rank = min(NEIGHBOURS - 1 + skip_self, len(data) - 1)
+def _neighbour_distance(rows: Float, data: Float, skip: NDArray[np.bool_] | None = None) -> Float:
+    """Distance of each row to its n-th nearest row of the data, without those to `skip`."""
+    rank = min(NEIGHBOURS - 1, len(data) - 1)
     squared = np.square(rows).sum(axis=1)[:, None] + np.square(data).sum(axis=1) - 2.0 * rows @ data.T
+    if skip is not None:
+        squared[skip] = np.inf
     return np.sqrt(np.maximum(np.partition(squared, rank, axis=1)[:, rank], 0.0))
 
 
