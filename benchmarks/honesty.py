@@ -4,9 +4,10 @@ What `ex.summary()`, `interactions()` and `regions()` say of the processes in `p
 them: the shape of each effect, flat averages that hide moving curves, features the data does not support moving, the
 interacting pairs and the columns that tell curves apart.
 
-Processes and seeds are divided in halves: thresholds were chosen on one half (``--choose`` scores it, and shows
-what other thresholds would do there), the other half is reported, with processes that were written later. Run
-``python -m benchmarks.honesty``; with ``--check`` it fails where the goals are missed.
+Processes and seeds come in three sets. Thresholds were chosen on the first half of `processes` (``--choose`` scores it,
+and shows what other thresholds would do there); the other half is reported, with processes that were written later.
+The processes of `unseen` were written by their truth alone and scored after everything was frozen: theirs is the held-out
+score. Run ``python -m benchmarks.honesty``; with ``--check`` it fails where the goals are missed.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import numpy as np
 
 import icefield
 from benchmarks.processes import Process, Truth, later_processes, processes
+from benchmarks.unseen import unseen_processes
 from icefield.statistics import reading, shapes, summary, support
 
 SEEDS = 40  # 20 in each half
@@ -121,8 +123,13 @@ def _score_pairs(score: Score, ex: Any, found: Any, truth: Truth) -> None:
         score.must_not("interaction", bool(named), f"partners {named}")
 
 
-def half(number: int) -> list[Process]:
-    """The processes thresholds were chosen on (0), or those reported (1)."""
+SETS = ("choosing half", "reporting half", "unseen processes")
+
+
+def chosen(number: int) -> list[Process]:
+    """The processes thresholds were chosen on (0), those reported (1), or those written unseen (2)."""
+    if number == 2:
+        return unseen_processes()
     return processes()[number::2] + (later_processes() if number else [])
 
 
@@ -130,24 +137,24 @@ def _job(task: tuple[tuple[int, Change], int, int]) -> Score:
     (number, change), place, seed = task
     warnings.filterwarnings("ignore", message="X does not have valid feature names")
     if change is None:
-        return scored(half(number)[place], seed)
+        return scored(chosen(number)[place], seed)
     thresholds, name, _ = SWEEPS[change[0]]
     kept, thresholds[name] = thresholds[name], change[1]
     try:
-        return scored(half(number)[place], seed)
+        return scored(chosen(number)[place], seed)
     finally:
         thresholds[name] = kept
 
 
 def run(number: int, seeds: list[int], verbose: bool, change: Change = None) -> Score:
-    """Score one half's processes with these seeds, on all processors."""
-    chosen = half(number)
+    """Score one set's processes with these seeds, on all processors."""
+    own_processes = chosen(number)
     total = Score()
     # Processes hold functions that cannot be sent, so a worker finds them by their place. It is a fresh
     # process: libraries that use threads do not survive a fork.
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as workers:
-        found = workers.map(_job, product([(number, change)], range(len(chosen)), seeds))
-        for process in chosen:
+        found = workers.map(_job, product([(number, change)], range(len(own_processes)), seeds))
+        for process in own_processes:
             own = Score()
             for _ in seeds:
                 own.add(next(found))
@@ -212,13 +219,12 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--check", action="store_true", help="exit with an error where the goals are missed")
     given = parser.parse_args(arguments or [])
     began = time.perf_counter()
-    number = 0 if given.choose else 1
-    # Seeds that are reported were never drawn while the statistics were written.
-    seeds = [2 * i + number + 1000 * number for i in range(given.seeds)]
-    print(
-        f"{'choosing' if given.choose else 'reporting'} half: {len(half(number))} processes x {len(seeds)} seeds\n"
-    )
-    met = report(run(number, seeds, verbose=True))
+    met = True
+    for number in (0,) if given.choose else (1, 2):
+        # Seeds that are reported were never drawn while the statistics were written.
+        seeds = [2 * i + number + 1000 * number for i in range(given.seeds)]
+        print(f"\n{SETS[number]}: {len(chosen(number))} processes x {len(seeds)} seeds\n")
+        met &= report(run(number, seeds, verbose=True))
     if given.choose and given.sweep:
         print(f"\npartner threshold {summary.PARTNER:g}; one threshold changed at a time:")
         sweep(seeds[:2])

@@ -174,7 +174,6 @@ MUTATIONS = [
         ("& step_bits[own, w] & step_bits[other, w]", "& step_bits[own, w]"),
         ("if region >= 0 else np.int64(0)", "if region >= 0 else np.int64(1)"),
         ("np.float64(crossed), leaf_output, leaf_value, out)\n                continue", "1.0, leaf_output, leaf_value, out)\n                continue"),
-        ("if first < 0 or second < 0:", "if first < 0:"),
         ("reached *= inside[region, corners[corner, axis, row]]", "reached *= inside[region, corners[0, axis, row]]"),
         ("step_bits[:] = 0", "pass"),
     ),
@@ -194,10 +193,8 @@ MUTATIONS = [
     ),
     *_of(
         "engines/trees/moves.py", "tests/engines/test_moves.py",
-        ("np.array(c, np.int32)[:, None] for c", "np.array(c[::-1], np.int32)[:, None] for c"),
         ("len(self.axes) - sum(corner)", "sum(corner)"),
         ("own[:, axis.order] = flags", "own[:] = flags"),
-        ("concerned &= np.bincount", "concerned = np.bincount"),
         ("concerned[trees]", "~concerned[trees]"),
         ("self.link(sums + self.sums.base)", "self.link(sums)"),
     ),
