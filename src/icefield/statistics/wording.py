@@ -9,6 +9,8 @@ from icefield.display import value_text
 if TYPE_CHECKING:
     from icefield.statistics.reading import Reading
 
+DIGITS = 4  # of a place on the axis: curves are known at grid points only
+
 
 def reading_sentence(reading: Reading) -> str:
     """One reading as one or two sentences."""
@@ -29,7 +31,7 @@ def shape_words(reading: Reading) -> str:
     if reading.shape == "levels":
         if reading.direction != "none":
             return f"two values, {reading.direction}"
-        return f"levels, highest {value_text(reading.high_at)}"
+        return f"levels, highest {value_text(reading.high_at, DIGITS)}"
     return reading.shape
 
 
@@ -39,16 +41,16 @@ def _main(reading: Reading) -> str:
     if reading.shape == "flat":
         return f"{name}: flat on average (strength {reading.strength:.2g} SD of the predictions, under {reading.measures.get('flat_limit', reading.thresholds['flat']):.2g})"
     if reading.shape == "levels":
-        return f"{name}: highest at {value_text(reading.high_at)}, lowest at {value_text(reading.low_at)} ({size})"
+        return f"{name}: highest at {value_text(reading.high_at, DIGITS)}, lowest at {value_text(reading.low_at, DIGITS)} ({size})"
     if reading.interaction is not None:
         return f"{name}: {reading.shape}, {100 * reading.interaction:.0f} % of the surface is interaction ({size})"
     where = ""
     if reading.shape == "threshold":
-        where = f", a step at {value_text(reading.changes_at[0])}"
+        where = f", a step at {value_text(reading.changes_at[0], DIGITS)}"
     elif reading.shape in ("U-shaped", "inverted U") and reading.changes_at:
-        where = f", turning at {value_text(reading.changes_at[0])}"
+        where = f", turning at {value_text(reading.changes_at[0], DIGITS)}"
     elif len(reading.changes_at) == 2:
-        low, high = (value_text(v) for v in reading.changes_at)
+        low, high = (value_text(v, DIGITS) for v in reading.changes_at)
         where = f", half of the change between {low} and {high}"
     words = reading.shape
     if reading.shape in ("linear", "threshold", "monotone"):
