@@ -100,6 +100,26 @@ def test_flat_average_is_noticed_from_the_spread_alone(rng):
     assert "at least" in reading.sentence
 
 
+def fitted_noise(amount):
+    """Curves along column 0 that differ by about `amount` SD of the predictions, for no reason any column knows."""
+    return lambda r: r[:, 3] + 1.42 * amount * np.sin(3 * r[:, 0] + 1e4 * r[:, 1] * r[:, 2])
+
+
+def test_small_differences_are_hidden_only_with_a_reason(rng):
+    X = rng.normal(size=(600, 5))
+    noise = Explainer(fitted_noise(0.2), X).ice(0).reading
+    assert noise.shape == "flat"
+    assert 0.15 < noise.heterogeneity < 0.30
+    assert not noise.hidden
+    assert "crossing" not in noise.sentence
+    explained = Explainer(lambda r: r[:, 3] + 0.2 * r[:, 0] * np.sign(r[:, 1]), X).ice(0).reading
+    assert 0.15 < explained.heterogeneity < 0.30
+    assert explained.hidden
+    evident = Explainer(fitted_noise(0.5), X).ice(0).reading
+    assert evident.heterogeneity > 0.30
+    assert evident.hidden
+
+
 def test_an_average_within_its_sampling_error_is_flat(rng):
     """The mean of a random sign is never exactly zero; the slope it leaves is chance, not an effect."""
     flat = 0

@@ -84,6 +84,17 @@ def test_differences_no_rule_explains_are_not_explained(rng):
     assert "no rule" in found.notes[-1]
 
 
+def test_small_differences_are_split_only_by_what_explains_them(rng):
+    X = rng.normal(size=(1000, 7))
+    slopes = np.sign(X[:, 1:5])
+    weak = Explainer(lambda r: r[:, 5] + 0.1 * r[:, 0] * np.sign(r[:, 1:5]).sum(axis=1), X)
+    assert np.allclose(slopes.std(axis=0), 1, atol=0.01)  # four columns, each a quarter of the differences
+    assert not weak.regions(0).splits
+    assert weak.regions(0, least_removed=0.1).splits
+    one = Explainer(lambda r: r[:, 5] + 0.2 * r[:, 0] * np.sign(r[:, 1]), X)
+    assert [s.column for s in one.regions(0).splits] == [1]
+
+
 def test_clusters_and_the_rules_that_explain_them(frame):
     model = lambda f: (f["temp"] * np.where(f["hum"] > 0.7, -1, 1)).to_numpy()  # noqa: E731
     found = Explainer(model, frame).regions("temp", method="clusters")

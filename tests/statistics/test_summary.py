@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from icefield import Explainer
+from icefield.statistics.summary import _of_the_output_moved_most
 
 
 @pytest.fixture
@@ -67,6 +70,28 @@ def test_reads_the_output_a_feature_moves_most(rng):
     table = Explainer(lambda r: np.column_stack([0 * r[:, 0], r[:, 0] ** 2 + r[:, 1]]), X).summary(grid=30)
     assert table.readings[0].output == 1
     assert table.readings[0].shape == "U-shaped"
+
+
+def test_every_feature_gets_its_partner_however_many_interact(rng):
+    X = rng.normal(size=(300, 12))
+    model = lambda r: sum((1 - 0.1 * i) * r[:, 2 * i] * r[:, 2 * i + 1] for i in range(6))  # noqa: E731
+    table = Explainer(model, X).summary(grid=15)
+    partner = dict(zip(table["feature"].tolist(), table["partner"].tolist()))
+    assert partner == {i: str(i + 1 - 2 * (i % 2)) for i in range(12)}
+
+
+def test_probabilities_are_compared_in_their_common_unit(rng):
+    X = rng.normal(size=(500, 2))
+
+    def three(rows):
+        rare = 0.02 + 0.01 * np.tanh(rows[:, 1])  # its own spread is small, and all of it is feature 1's
+        first = 0.49 + 0.3 * np.tanh(rows[:, 0]) + 0.05 * np.tanh(rows[:, 1])
+        return np.column_stack([first, 1 - first - rare, rare])
+
+    ex = Explainer(three, X)
+    assert ex.summary().readings[1].output == ex.model.outputs[2]
+    as_probabilities = replace(ex.ice(1), scale_label="probability")
+    assert _of_the_output_moved_most(as_probabilities).output == ex.model.outputs[1]
 
 
 def test_trees_and_brute_agree(rng):

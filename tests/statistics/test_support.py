@@ -31,6 +31,29 @@ def test_independent_features_are_supported_everywhere(rng):
     assert found.related == ()
 
 
+@pytest.mark.parametrize("times", [2, 5, 20])
+def test_copies_of_rows_are_not_their_neighbours(rng, times):
+    X = rng.normal(size=(200, 4))
+    X[:, 1] = 0.3 * X[:, 0] + np.sqrt(1 - 0.3**2) * X[:, 1]
+    X = np.repeat(X, times, axis=0)
+    months = np.column_stack([X, np.tile(np.arange(times), 200)])  # the same people at several times
+    for data in (X, months):
+        ex = Explainer(lambda r: r[:, 0] + r[:, 1] + r[:, 2], data)
+        for feature in range(data.shape[1]):
+            support = ex.partial_dependence(feature, support=True).support
+            assert not support.doubtful, (times, feature, support.outside)
+
+
+def test_values_that_follow_from_a_level_are_not_copies(rng):
+    place = rng.integers(0, 60, 900)
+    X = pd.DataFrame(
+        {"place": place.astype(str), "distance": rng.permutation(60)[place] * 1.5, "x": rng.normal(size=900)}
+    )
+    ex = Explainer(lambda r: r["distance"].to_numpy() + r["x"].to_numpy(), X)
+    assert ex.partial_dependence("distance", support=True).support.doubtful
+    assert not ex.partial_dependence("x", support=True).support.doubtful
+
+
 def test_strong_correlation_is_not(rng):
     found = supported(pair(rng, 0.95, extra=6), 0)
     assert found.doubtful
