@@ -4,8 +4,9 @@ What `ex.summary()`, `interactions()` and `regions()` say of the processes in `p
 them: the shape of each effect, flat averages that hide moving curves, features the data does not support moving, the
 interacting pairs and the columns that tell curves apart.
 
-Processes and seeds come in three sets. Thresholds were chosen on the first half of `processes` (``--choose`` scores it,
+Processes and seeds come in four sets. Thresholds were chosen on the first half of `processes` (``--choose`` scores it,
 and shows what other thresholds would do there); the other half is reported, with processes that were written later.
+The thresholds `evident` and `explained` were chosen on the processes of `tried` (``--tried`` scores them).
 The processes of `unseen` were written by their truth alone and scored after everything was frozen: theirs is the held-out
 score. Run ``python -m benchmarks.honesty``; with ``--check`` it fails where the goals are missed.
 """
@@ -30,6 +31,7 @@ import numpy as np
 
 import icefield
 from benchmarks.processes import Process, Truth, later_processes, processes
+from benchmarks.tried import tried_processes
 from benchmarks.unseen import unseen_processes
 from icefield.statistics import reading, shapes, summary, support
 
@@ -123,13 +125,15 @@ def _score_pairs(score: Score, ex: Any, found: Any, truth: Truth) -> None:
         score.must_not("interaction", bool(named), f"partners {named}")
 
 
-SETS = ("choosing half", "reporting half", "unseen processes")
+SETS = ("choosing half", "reporting half", "unseen processes", "tried processes")
 
 
 def chosen(number: int) -> list[Process]:
-    """The processes thresholds were chosen on (0), those reported (1), or those written unseen (2)."""
+    """The processes thresholds were chosen on (0, 3), those reported (1), or those written unseen (2)."""
     if number == 2:
         return unseen_processes()
+    if number == 3:
+        return tried_processes()
     return processes()[number::2] + (later_processes() if number else [])
 
 
@@ -211,23 +215,31 @@ def sweep(seeds: list[int]) -> None:
             print(f"{name:<14} {value:<6g} right {right:.2%}  false alarms {alarms:.2%}{mark}")
 
 
+def _seeds(number: int, count: int) -> list[int]:
+    """The seeds of a set; those that are reported were never drawn while the statistics were written."""
+    if number == 3:
+        return [6000 + i for i in range(count)]
+    return [2 * i + number + 1000 * number for i in range(count)]
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="honesty", description=__doc__.splitlines()[0])
     parser.add_argument("--choose", action="store_true", help="score the half the thresholds were chosen on")
+    parser.add_argument("--tried", action="store_true", help="score the processes the readings were tried on")
     parser.add_argument("--sweep", action="store_true", help="with --choose: try other thresholds (slow)")
     parser.add_argument("--seeds", type=int, default=SEEDS // 2, help="seeds per process")
     parser.add_argument("--check", action="store_true", help="exit with an error where the goals are missed")
     given = parser.parse_args(arguments or [])
     began = time.perf_counter()
     met = True
-    for number in (0,) if given.choose else (1, 2):
-        # Seeds that are reported were never drawn while the statistics were written.
-        seeds = [2 * i + number + 1000 * number for i in range(given.seeds)]
+    asked = [number for number, flag in ((0, given.choose), (3, given.tried)) if flag]
+    for number in asked or (1, 2):
+        seeds = _seeds(number, given.seeds)
         print(f"\n{SETS[number]}: {len(chosen(number))} processes x {len(seeds)} seeds\n")
         met &= report(run(number, seeds, verbose=True))
     if given.choose and given.sweep:
         print(f"\npartner threshold {summary.PARTNER:g}; one threshold changed at a time:")
-        sweep(seeds[:2])
+        sweep(_seeds(0, min(given.seeds, 2)))
     print(f"\n{time.perf_counter() - began:.0f} s")
     if given.check and not met:
         raise SystemExit("the goals are missed")

@@ -1,7 +1,6 @@
 """Data, true functions and learners of the processes in `tried`.
 
-Data functions take a random generator and draw the columns; functions that return one take the number of rows or a strength
-first. Learners take a seed and return a model to fit.
+What draws data takes a random generator; a learner takes a seed and returns a model to fit.
 """
 
 from __future__ import annotations
@@ -95,9 +94,7 @@ def circuits(rows: int) -> Data:
 
 
 def two_positive(rng: np.random.Generator) -> Any:
-    return np.column_stack(
-        [rng.uniform(1, 6, 600), rng.uniform(0.4, 3, 600), rng.normal(size=(600, 2))]
-    )
+    return np.column_stack([rng.uniform(1, 6, 600), rng.uniform(0.4, 3, 600), rng.normal(size=(600, 2))])
 
 
 def lognormal_first(rng: np.random.Generator) -> Any:
@@ -485,7 +482,7 @@ def network(seed: int) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    layer = MLPRegressor((24,), solver="lbfgs", alpha=1.0, max_iter=400, random_state=seed)
+    layer = MLPRegressor(hidden_layer_sizes=(24,), solver="lbfgs", alpha=1.0, max_iter=400, random_state=seed)
     return make_pipeline(StandardScaler(), layer)
 
 
