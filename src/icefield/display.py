@@ -103,4 +103,5 @@ def value_text(value: Any, digits: int = 6) -> str:
         return text.removesuffix("T00:00:00").replace("T", " ")
     if not isinstance(value, (float, np.floating)):
         return str(value)
-    return f"{value:.0f}" if 10**digits <= abs(value) < 1e15 else f"{value:.{digits}g}"
+    number = float(value)
+    return f"{number:.0f}" if 10**digits <= abs(number) < 1e15 else f"{number:.{digits}g}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from icefield.kernels.compiling import POLL, inlined, kernel, lowest
-from icefield.kernels.lists import walk_lists
+from icefield.kernels.lists import WALK, arrivals, narrow
 from icefield.kernels.planning import SUBTREE
 
 
@@ -27,25 +27,11 @@ def add_leaf(row, leaf, update_start, update_at, update_sign, leaf_output, leaf_
 
 
 @kernel(
-    "boolean(int32[:, ::1], uint64[:, ::1], uint64[:, ::1], int32[::1], int32[::1], int32[::1], int32[::1],"
-    "int32[::1], int32[::1], int32[::1], int32[::1], int32[:, ::1], int32[:, ::1], uint8[::1], int64[::1],"
+    f"boolean({WALK}, int64[::1],"
     "int32[::1], float64[::1], int32[::1], float64[:, ::1], float64[:, :, ::1], uint8[::1])"
 )
 def add_leaves(
-    program,
-    bits,
-    buffers,
-    entry_node,
-    entry_start,
-    entry_buffer,
-    node_condition,
-    node_left,
-    node_right,
-    node_tag,
-    node_counter,
-    condition_code,
-    codes,
-    set_table,
+    walk,
     update_start,
     update_at,
     update_sign,
@@ -55,6 +41,7 @@ def add_leaves(
     stop,
 ):
     """Add every leaf to the differences of the rows that reach it; False when stopped."""
+    program, bits, buffers, node_counter = walk[0], walk[1], walk[2], walk[10]
     words = buffers.shape[1]
     for i in range(program.shape[0]):
         if (i & POLL) == 0 and stop[0] != 0:
@@ -65,8 +52,7 @@ def add_leaves(
         leaf = np.int64(program[i, 3])
         flip = np.uint64(0) - np.uint64(condition & 1)
         if target >= 0:
-            for w in range(words):
-                buffers[target, w] = buffers[source, w] & (bits[condition >> 1, w] ^ flip)
+            narrow(buffers, bits, source, condition, target)
             continue
         if target != SUBTREE:
             first, updates = update_start[leaf], update_start[leaf + 1] - update_start[leaf]
@@ -101,10 +87,7 @@ def add_leaves(
                         )
             continue
 
-        entries, leaves, arrived = walk_lists(
-            source, entry_node, entry_start, entry_buffer, buffers, node_condition, node_left, node_right,
-            node_tag, condition_code, codes, set_table,
-        )  # fmt: skip
+        entries, leaves, arrived = arrivals(walk, source)
         for k in range(arrived):
             add_leaf(
                 np.int64(entries[k]), np.int64(node_counter[leaves[k]]), update_start, update_at, update_sign,

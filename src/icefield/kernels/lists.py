@@ -48,6 +48,22 @@ def places_for(pending, needed):
     return larger
 
 
+# What every leaf-visiting kernel takes first: the program, the conditions' bits and the masks; entries into subtrees
+# (node, start, buffer); the trees (condition, left, right, tag, counter by node); conditions' and rows' codes, sets.
+WALK = (
+    "Tuple((int32[:, ::1], uint64[:, ::1], uint64[:, ::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1],"
+    "int32[::1], int32[::1], int32[::1], int32[:, ::1], int32[:, ::1], uint8[::1]))"
+)
+
+
+@inlined
+def narrow(buffers, bits, source, condition, target):
+    """One instruction: the rows of one mask that meet a condition, into another mask."""
+    flip = np.uint64(0) - np.uint64(condition & 1)
+    for w in range(buffers.shape[1]):
+        buffers[target, w] = buffers[source, w] & (bits[condition >> 1, w] ^ flip)
+
+
 @kernel(
     "Tuple((int32[::1], int32[::1], int64))(int64, int32[::1], int32[::1], int32[::1], uint64[:, ::1], int32[::1],"
     "int32[::1], int32[::1], int32[::1], int32[:, ::1], int32[:, ::1], uint8[::1])"
@@ -140,3 +156,22 @@ def walk_lists(
             leaves[arrived] = node
             arrived += 1
     return entries, leaves, arrived
+
+
+@inlined
+def arrivals(walk, entry_number):
+    """`walk_lists` with what a leaf-visiting kernel was given."""
+    return walk_lists(
+        entry_number,
+        walk[3],
+        walk[4],
+        walk[5],
+        walk[2],
+        walk[6],
+        walk[7],
+        walk[8],
+        walk[9],
+        walk[11],
+        walk[12],
+        walk[13],
+    )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from icefield.kernels.compiling import POLL, inlined, kernel, lowest
-from icefield.kernels.lists import walk_lists
+from icefield.kernels.lists import WALK, arrivals, narrow
 from icefield.kernels.planning import SUBTREE
 
 MANY_EDGES = 64  # with more of them, looking at every row of a leaf is faster than at the rows of each edge
@@ -39,26 +39,12 @@ def change_of(row, leaf, leaf_region, change, steps):
 
 
 @kernel(
-    "boolean(int32[:, ::1], uint64[:, ::1], uint64[:, ::1], int32[::1], int32[::1], int32[::1], int32[::1],"
-    "int32[::1], int32[::1], int32[::1], int32[::1], int32[:, ::1], int32[:, ::1], uint8[::1], int64[:, ::1],"
+    f"boolean({WALK}, int64[:, ::1],"
     "int64[::1], int64[::1], int8[::1], int8[:, ::1], int64[::1], int32[:, ::1], uint64[:, ::1], int32[::1],"
     "float64[:, ::1], float64[:, ::1], uint8[::1])"
 )
 def add_changes(
-    program,
-    bits,
-    buffers,
-    entry_node,
-    entry_start,
-    entry_buffer,
-    node_condition,
-    node_left,
-    node_right,
-    node_tag,
-    node_counter,
-    condition_code,
-    codes,
-    set_table,
+    walk,
     leaf_region,
     edge_start,
     edge_step,
@@ -78,6 +64,7 @@ def add_changes(
     are not zero are the region's edges. `steps` are the rows' own, (axes, rows), and `step_bits` is
     room for one mask a step: all of the first axis, then from ``step_start[1]`` those of the second.
     """
+    program, bits, buffers, node_counter = walk[0], walk[1], walk[2], walk[10]
     words = buffers.shape[1]
     n_axes = steps.shape[0]
     step_bits[:] = 0
@@ -93,8 +80,7 @@ def add_changes(
         leaf = np.int64(program[i, 3])
         flip = np.uint64(0) - np.uint64(condition & 1)
         if target >= 0:
-            for w in range(words):
-                buffers[target, w] = buffers[source, w] & (bits[condition >> 1, w] ^ flip)
+            narrow(buffers, bits, source, condition, target)
             continue
         if target != SUBTREE:
             first = leaf_region[0, leaf]
@@ -133,10 +119,7 @@ def add_changes(
                             word &= word - np.uint64(1)
             continue
 
-        entries, leaves, arrived = walk_lists(
-            source, entry_node, entry_start, entry_buffer, buffers, node_condition, node_left, node_right,
-            node_tag, condition_code, codes, set_table,
-        )  # fmt: skip
+        entries, leaves, arrived = arrivals(walk, source)
         for k in range(arrived):
             leaf = np.int64(node_counter[leaves[k]])
             row = np.int64(entries[k])
@@ -160,25 +143,11 @@ def add_where_inside(row, leaf, leaf_region, inside, corners, leaf_output, leaf_
 
 
 @kernel(
-    "boolean(int32[:, ::1], uint64[:, ::1], uint64[:, ::1], int32[::1], int32[::1], int32[::1], int32[::1],"
-    "int32[::1], int32[::1], int32[::1], int32[::1], int32[:, ::1], int32[:, ::1], uint8[::1], int64[:, ::1],"
+    f"boolean({WALK}, int64[:, ::1],"
     "int8[:, ::1], int32[:, :, ::1], int32[::1], float64[:, ::1], float64[:, :, ::1], uint8[::1])"
 )
 def add_corners(
-    program,
-    bits,
-    buffers,
-    entry_node,
-    entry_start,
-    entry_buffer,
-    node_condition,
-    node_left,
-    node_right,
-    node_tag,
-    node_counter,
-    condition_code,
-    codes,
-    set_table,
+    walk,
     leaf_region,
     inside,
     corners,
@@ -191,6 +160,7 @@ def add_corners(
 
     ``inside[region, point]`` says which points lie in a region; `corners` are points, (corners, axes, rows).
     """
+    program, bits, buffers, node_counter = walk[0], walk[1], walk[2], walk[10]
     words = buffers.shape[1]
     for i in range(program.shape[0]):
         if (i & POLL) == 0 and stop[0] != 0:
@@ -201,8 +171,7 @@ def add_corners(
         leaf = np.int64(program[i, 3])
         flip = np.uint64(0) - np.uint64(condition & 1)
         if target >= 0:
-            for w in range(words):
-                buffers[target, w] = buffers[source, w] & (bits[condition >> 1, w] ^ flip)
+            narrow(buffers, bits, source, condition, target)
             continue
         if target != SUBTREE:
             for w in range(words):
@@ -215,10 +184,7 @@ def add_corners(
                     add_where_inside(row, leaf, leaf_region, inside, corners, leaf_output, leaf_value, out)
             continue
 
-        entries, leaves, arrived = walk_lists(
-            source, entry_node, entry_start, entry_buffer, buffers, node_condition, node_left, node_right,
-            node_tag, condition_code, codes, set_table,
-        )  # fmt: skip
+        entries, leaves, arrived = arrivals(walk, source)
         for k in range(arrived):
             add_where_inside(
                 np.int64(entries[k]), np.int64(node_counter[leaves[k]]), leaf_region, inside, corners,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from icefield.kernels.compiling import POLL, inlined, kernel, lowest
-from icefield.kernels.lists import walk_lists
+from icefield.kernels.lists import WALK, arrivals, narrow
 from icefield.kernels.planning import SUBTREE
 
 
@@ -67,25 +67,11 @@ def add_to_rows(mask, column, leaf, factor, leaf_output, leaf_value, out):
 
 
 @kernel(
-    "boolean(int32[:, ::1], uint64[:, ::1], uint64[:, ::1], int32[::1], int32[::1], int32[::1], int32[::1],"
-    "int32[::1], int32[::1], int32[::1], int32[::1], int32[:, ::1], int32[:, ::1], uint8[::1], int32[::1],"
+    f"boolean({WALK}, int32[::1],"
     "int32[::1], float64[::1], int32[::1], float64[:, ::1], float64[:, :, ::1], uint8[::1])"
 )
 def add_others(
-    program,
-    bits,
-    buffers,
-    entry_node,
-    entry_start,
-    entry_buffer,
-    node_condition,
-    node_left,
-    node_right,
-    node_tag,
-    node_counter,
-    condition_code,
-    codes,
-    set_table,
+    walk,
     path_start,
     path_group,
     path_share,
@@ -100,6 +86,7 @@ def add_others(
     follow each other in the program: first the rows that meet everything, then, for each group of its path,
     those that meet everything else.
     """
+    program, bits, buffers, node_counter = walk[0], walk[1], walk[2], walk[10]
     words = buffers.shape[1]
     own = np.zeros(words, np.uint64)
     rest = np.zeros(words, np.uint64)
@@ -114,8 +101,7 @@ def add_others(
         leaf = np.int64(program[i, 3])
         flip = np.uint64(0) - np.uint64(condition & 1)
         if target >= 0:
-            for w in range(words):
-                buffers[target, w] = buffers[source, w] & (bits[condition >> 1, w] ^ flip)
+            narrow(buffers, bits, source, condition, target)
             continue
         if target != SUBTREE:
             slot = slot + 1 if leaf == before else 0
@@ -138,10 +124,7 @@ def add_others(
                 add_to_rows(own, 1 + path_group[p], leaf, less, leaf_output, leaf_value, out)
             continue
 
-        entries, leaves, arrived = walk_lists(
-            source, entry_node, entry_start, entry_buffer, buffers, node_condition, node_left, node_right,
-            node_tag, condition_code, codes, set_table,
-        )  # fmt: skip
+        entries, leaves, arrived = arrivals(walk, source)
         for k in range(arrived):
             leaf = np.int64(node_counter[leaves[k]])
             row = np.int64(entries[k]) & 0xFFFF

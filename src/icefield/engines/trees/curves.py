@@ -129,7 +129,7 @@ class Curves:
                 visit = Visit(part.program, rows)
             visit.load(*block)
             finished = kernels.add_leaves(
-                *visit.arguments, *part.updates, part.leaf_output, part.leaf_value, differences,
+                visit.walk, *part.updates, part.leaf_output, part.leaf_value, differences,
                 self.crew.stop,
             )  # fmt: skip
             if not finished:

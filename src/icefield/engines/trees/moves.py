@@ -23,7 +23,7 @@ from icefield.engines.trees.crew import Crew, Stopped
 from icefield.engines.trees.encoded import EncodedRows
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
 from icefield.engines.trees.rows import WORD, Rows, aligned
-from icefield.engines.trees.visits import each_block
+from icefield.engines.trees.visits import Walk, each_block
 from icefield.forest.tree_model import TreeModel
 from icefield.kernels import moves as kernels
 from icefield.progress import Progress
@@ -146,19 +146,19 @@ class _Part:
         leaf_output, leaf_value = program.leaf_output, program.leaf_value
         rows = Rows(moves.model, Sample(cast(Any, EncodedRows(matrix))), BLOCK)
 
-        def work(block: tuple[int, int], walked: tuple[Any, ...]) -> int:
+        def work(block: tuple[int, int], walk: Walk) -> int:
             own, mine = slice(*block), np.ascontiguousarray(steps[:, slice(*block)])
             added = np.zeros((len(out), block[1] - block[0], out.shape[2]))
             if moves.link is None:
                 step_bits = aligned((sum(sizes) - len(sizes), rows.words))
                 finished = kernels.add_changes(
-                    *walked, leaf_region, *edges, change, step_start, mine, step_bits, leaf_output,
+                    walk, leaf_region, *edges, change, step_start, mine, step_bits, leaf_output,
                     leaf_value, added[0], moves.crew.stop,
                 )  # fmt: skip
             else:
                 corners = np.stack([mine + np.array(c, np.int32)[:, None] for c in _corners(len(sizes))])
                 finished = kernels.add_corners(
-                    *walked, leaf_region, inside, corners, leaf_output, leaf_value, added, moves.crew.stop
+                    walk, leaf_region, inside, corners, leaf_output, leaf_value, added, moves.crew.stop
                 )
             if not finished:
                 raise Stopped

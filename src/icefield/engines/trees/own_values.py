@@ -25,7 +25,7 @@ from icefield.engines.trees.crew import Stopped
 from icefield.engines.trees.curves import Curves
 from icefield.engines.trees.program import JOINT, SINGLES, Batch, Program, batches
 from icefield.engines.trees.rows import WORD, Rows
-from icefield.engines.trees.visits import each_block
+from icefield.engines.trees.visits import Walk, each_block
 from icefield.forest.tree_model import TreeModel
 from icefield.kernels import others as kernels
 
@@ -82,10 +82,10 @@ class Others:
         shares, counted = self._path_shares(program), self.counted
         leaf_output, leaf_value = program.leaf_output, program.leaf_value
 
-        def work(block: tuple[int, int], walked: tuple[Any, ...]) -> tuple[tuple[int, int], Float]:
+        def work(block: tuple[int, int], walk: Walk) -> tuple[tuple[int, int], Float]:
             added = np.zeros((len(counted.sums.outputs), 1 + len(self.groups), block[1] - block[0]))
             finished = kernels.add_others(
-                *walked, program.path_start, program.path_group, shares, leaf_output, leaf_value, added,
+                walk, program.path_start, program.path_group, shares, leaf_output, leaf_value, added,
                 counted.crew.stop,
             )  # fmt: skip
             if not finished:

@@ -13,16 +13,17 @@ from icefield.engines.trees.program import Program
 from icefield.engines.trees.rows import Rows, Workspace, aligned
 
 Result = TypeVar("Result")
+Walk = tuple[Any, ...]  # see `icefield.kernels.lists.WALK`
 
 
 class Visit:
-    """One thread's memory for a program; `load` a block, then hand `arguments` to a kernel."""
+    """One thread's memory for a program; `load` a block, then hand `walk` to a kernel."""
 
     def __init__(self, program: Program, rows: Rows) -> None:
         self.packed = Workspace(rows, program.layout)
         self.buffers: NDArray[np.uint64] = aligned((program.n_buffers, rows.words))
         batch, layout = program.batch, program.layout
-        self.arguments = (
+        self.walk = (
             program.steps, self.packed.bits, self.buffers, program.entry_node, program.entry_start,
             program.entry_buffer, batch.node_condition, batch.node_left, batch.node_right, program.node_tag,
             program.node_counter, layout.condition_code, self.packed.codes, layout.set_table,
@@ -36,9 +37,9 @@ def each_block(
     program: Program,
     rows: Rows,
     crew: Crew,
-    work: Callable[[tuple[int, int], tuple[Any, ...]], Result],
+    work: Callable[[tuple[int, int], Walk], Result],
 ) -> Iterator[Result]:
-    """``work(block, arguments)`` for each block of the rows, in order, on the crew's threads."""
+    """``work(block, walk)`` for each block of the rows, in order, on the crew's threads."""
     free: list[Visit] = []
 
     def visited(block: tuple[int, int]) -> Result:
@@ -47,7 +48,7 @@ def each_block(
         except IndexError:
             visit = Visit(program, rows)
         visit.load(*block)
-        result = work(block, visit.arguments)
+        result = work(block, visit.walk)
         free.append(visit)
         return result
 
