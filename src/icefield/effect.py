@@ -43,6 +43,7 @@ class Effect:
     individual : the kept curves, shape ``(outputs, rows, *grid)``, or None
     rows : positions in X of the kept curves, or None
     row_values : for kept rows, mapping of column -> their values (to colour curves by)
+    others : the model's columns that stay as they are; None where it is not known
     row_weights : for kept rows, their weights; None when rows are not weighted
     groups : mapping of group label -> Effect on the same grid, empty without ``by``
     outputs : names of the outputs
@@ -82,6 +83,7 @@ class Effect:
     individual: Float | None = None
     rows: NDArray[np.intp] | None = None
     row_values: Mapping[Any, NDArray[Any]] | None = None
+    others: tuple[Any, ...] | None = None
     row_weights: Float | None = None
     groups: Mapping[Any, Effect] = field(default_factory=dict)
     by: str | None = None

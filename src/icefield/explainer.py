@@ -50,7 +50,8 @@ class Explainer:
     model : any fitted model: scikit-learn estimators and pipelines, LightGBM, XGBoost and CatBoost
         wrappers or Boosters, PyTorch modules, ONNX models, or a callable ``f(rows) -> predictions``
     X : pandas or polars DataFrame, pyarrow Table, numpy array or scipy sparse matrix; may hold
-        further columns for `by` and `weights`
+        further columns for `by` and `weights`. It is neither changed nor copied, and some of it is remembered:
+        do not change it while the Explainer is in use
     y : observed targets, one per row; only what compares with observations needs them
     target : which outputs. None means all of them, except that a binary classifier gives its
         positive class; ``"all"`` always means all; otherwise a class label or output name, or a position
@@ -455,6 +456,7 @@ class Explainer:
             individual=answer.curves,
             rows=rows,
             row_values=row_values,
+            others=tuple(c for c in self.model.columns if not any(c in f.columns for f in features)),
             row_weights=row_weights,
         )
 

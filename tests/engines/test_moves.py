@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import product
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestRegressor
 from test_trees import assert_close, draw_axes
 
+from icefield import Explainer
 from icefield.engines import Resources
 from icefield.engines.trees import TreesEngine, moves, program
 from icefield.forest.walk import raw
 from icefield.frame import table_of
 from strategies import IDENTITY, SIGMOID, SOFTMAX, random_forest
+
+
+def test_a_smaller_budget_takes_less_memory():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 3))
+    forest = RandomForestRegressor(n_estimators=30, random_state=0).fit(X, X[:, 0] * X[:, 1])
+
+    def peak(memory, bins):
+        ex = Explainer(forest, X, memory=memory)
+        ex.ale(0, rows=20)
+        tracemalloc.start()
+        ex.ale(0, bins=bins, rows=200)
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    roomy, narrow = peak(2**28, 40), peak(2**22, 40)
+    assert narrow < roomy / 2
+    assert peak(2**26, 500) < 2**26
 
 
 @pytest.mark.parametrize("additive", [True, False])

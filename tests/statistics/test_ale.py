@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,6 +12,7 @@ import pytest
 
 from icefield import Effect, Explainer
 from icefield.distribution import weighted_quantiles
+from icefield.errors import EngineError
 
 EXACT = {"rtol": 1e-11, "atol": 1e-11}
 
@@ -398,6 +401,9 @@ def test_values_the_trees_do_not_know_are_left_to_the_model(rng):
     assert explainer.plan.engine.name == "trees"
     found = explainer.ale("b", bins=5)
     assert found.engine == "brute"
+    assert "brute force here, because column 'a'" in found.why
+    with pytest.raises(EngineError, match="engine='trees' cannot answer"):
+        Explainer(model, X, engine="trees").ale("b")
     np.testing.assert_array_equal(found.average, Explainer(model, X, engine="brute").ale("b", bins=5).average)
 
 
@@ -407,7 +413,18 @@ def test_many_rows_are_moved_in_parts(data, monkeypatch):
     from icefield.statistics import placing
 
     model = LGBMRegressor(n_estimators=5, num_leaves=5, verbose=-1, n_jobs=1).fit(data, data[:, 0])
-    whole = Explainer(model, data, engine="trees").ale(0, bins=6)
+    whole = Explainer(model, data, engine="brute").ale(0, bins=6)
     monkeypatch.setattr(placing, "ROWS_PER_CALL", 17)
-    parts = Explainer(model, data, engine="trees").ale(0, bins=6)
+    parts = Explainer(model, data, engine="brute").ale(0, bins=6)
     np.testing.assert_array_equal(parts.average, whole.average)
+
+
+def test_many_empty_cells_take_bounded_memory(rng):
+    X = rng.normal(size=(3000, 2))
+    ex = Explainer(lambda r: r[:, 0] * r[:, 1], X)
+    tracemalloc.start()
+    found = ex.ale(0, 1, bins=100)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 * 2**20
+    assert np.isfinite(found.average).all()

@@ -67,11 +67,11 @@ def test_columns_are_ranked_by_what_they_explain(rng):
         "noise": rng.normal(size=400),
         "half": np.where(rng.random(400) < 0.7, sign, -sign),
     }
-    found = explaining_columns((sign[:, None] * X)[None], EVEN, values, [])
+    found = explaining_columns((sign[:, None] * X)[None], EVEN, values)
     assert [name for name, _ in found] == ["sign", "half", "noise"]
     assert found[0][1] == pytest.approx(1.0)
     assert found[2][1] < 0.05
-    assert explaining_columns(np.ones((1, 400, 21)), EVEN, values, []) == []
+    assert explaining_columns(np.ones((1, 400, 21)), EVEN, values) == []
 
 
 def test_groups_keep_missing_values_apart():

@@ -120,6 +120,36 @@ def test_small_differences_are_hidden_only_with_a_reason(rng):
     assert evident.hidden
 
 
+def test_spread_alone_gives_no_reason(rng):
+    X = rng.normal(size=(600, 5))
+    average = (
+        Explainer(lambda r: r[:, 3] + 0.7 * r[:, 0] * np.sign(r[:, 1]), X).partial_dependence(0).reading
+    )
+    assert 0.15 < average.heterogeneity < 0.30
+    assert not average.hidden
+    assert not average.heterogeneous
+
+
+def test_partners_are_columns_the_model_looks_at(rng):
+    X = pd.DataFrame(rng.normal(size=(400, 3)), columns=["x", "u", "w"])
+    X["copy_of_u"] = X["u"]  # not the model's
+    X["p"], X["q"] = (X["w"] > 0).astype(int), (X["w"] <= 0).astype(int)
+    columns = ["x", "u", "p", "q"]
+
+    class Model:
+        feature_names_in_ = np.array(columns)
+
+        def predict(self, rows):
+            rows = rows[columns]
+            return (rows["x"] * np.sign(rows["u"]) + 2 * rows["p"] * rows["u"]).to_numpy()
+
+    ex = Explainer(Model(), X)
+    assert [name for name, _ in ex.ice("x").reading.partners] == ["u"]
+    grouped = ex.ice({"w": ["p", "q"]})
+    assert set(grouped.others) == {"x", "u"}
+    assert [name for name, _ in grouped.reading.partners] == ["u"]
+
+
 def test_an_average_within_its_sampling_error_is_flat(rng):
     """The mean of a random sign is never exactly zero; the slope it leaves is chance, not an effect."""
     flat = 0

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from icefield import Explainer
+from icefield.errors import InputError
 from icefield.statistics.summary import _of_the_output_moved_most
 
 
@@ -92,6 +94,22 @@ def test_probabilities_are_compared_in_their_common_unit(rng):
     assert ex.summary().readings[1].output == ex.model.outputs[2]
     as_probabilities = replace(ex.ice(1), scale_label="probability")
     assert _of_the_output_moved_most(as_probabilities).output == ex.model.outputs[1]
+
+
+def test_what_to_look_at_can_be_run_for_groups_of_columns(rng):
+    kind = rng.integers(0, 3, 400)
+    X = pd.DataFrame({"p": kind == 0, "q": kind == 1, "r": kind == 2, "x": rng.normal(size=400)}).astype(
+        float
+    )
+    ex = Explainer(lambda r: (r["x"] * (r["p"] - r["q"])).to_numpy(), X)
+    asked = {"kind": ["p", "q", "r"]}
+    table = ex.summary([asked, "x"], grid=15)
+    steps = [step for text in table["next"].tolist() for step in text.split("), ")]
+    assert any("{'kind': ['p', 'q', 'r']}" in step for step in steps)
+    for step in steps:
+        eval(f"ex.{step.removesuffix(')')})", {"ex": ex})  # what it says is what a user types
+    with pytest.raises(InputError, match="twice"):
+        ex.summary([asked, "x", "p"])
 
 
 def test_trees_and_brute_agree(rng):

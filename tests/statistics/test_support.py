@@ -44,6 +44,21 @@ def test_copies_of_rows_are_not_their_neighbours(rng, times):
             assert not support.doubtful, (times, feature, support.outside)
 
 
+@pytest.mark.parametrize("strange", [np.inf, -np.inf, 1e308])
+def test_an_infinite_value_does_not_make_all_others_strange(rng, strange):
+    X = rng.normal(size=(300, 2))
+    X[0, 0], X[1, 0] = strange, -1e308
+    ex = Explainer(lambda r: np.nan_to_num(np.clip(r[:, 0], -3, 3)) + r[:, 1], X)
+    for feature in (0, 1):
+        assert ex.partial_dependence(feature, support=True).support.outside < 0.05
+
+
+def test_a_column_without_values_still_has_support(rng):
+    X = pd.DataFrame({"gone": np.full(50, np.nan), "x": rng.normal(size=50)})
+    effect = Explainer(lambda r: r["x"].to_numpy(), X).partial_dependence("gone", support=True)
+    assert effect.support.disagreement is None
+
+
 def test_values_that_follow_from_a_level_are_not_copies(rng):
     place = rng.integers(0, 60, 900)
     X = pd.DataFrame(

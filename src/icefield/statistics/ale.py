@@ -30,6 +30,7 @@ Float = NDArray[np.float64]
 Positions = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 DEFAULT_BINS = {1: 40, 2: 20}
+DISTANCES = 1_000_000  # between empty cells and others, at once
 
 
 def ale(
@@ -119,6 +120,8 @@ def _blank(
     baseline, output_std = prediction_moments(explainer)
     calls = 2 ** len(features)
     asked = "the model is" if moved.engine == "brute" else f"{explainer.plan.why}; the trees are"
+    if moved.reason:
+        asked = f"brute force here, because {moved.reason}; {asked}"
     notes = [f"{asked} asked {calls} times a row, at the ends of the step the row stands in"]
     left_out = explainer.table.n_rows - len(used)
     if left_out:
@@ -210,8 +213,8 @@ def _accumulated(
     node_weight = _node_weights(cut, used[inside], kept)
     centred = accumulate - (node_weight @ accumulate) / node_weight.sum()
     average = centred @ _filled(delta, total > 0, cut.nodes)
-    covariance = _covariance(row, step, shares[:, None] * (change - delta[step]), cut.n_steps)
-    variance = np.einsum("ks,sto,kt->ko", centred, covariance, centred)
+    own, next_to = _covariance(row, step, shares[:, None] * (change - delta[step]), cut.n_steps)
+    variance = np.square(centred) @ own + 2.0 * (centred[:, :-1] * centred[:, 1:]) @ next_to
     beyond = _beyond(total > 0)
     average[beyond], variance[beyond] = np.nan, np.nan
     return _Curve(average.T.copy(), np.sqrt(np.maximum(variance, 0.0)).T, end_weight, n_rows)
@@ -254,10 +257,10 @@ def _beyond(has: Mask) -> Mask:
     return (nodes < present[0]) | (nodes > present[-1] + 1)
 
 
-def _covariance(row: Positions, step: Positions, part: Float, n_steps: int) -> Float:
-    """Covariance of the steps' mean changes, ``(steps, steps, outputs)``.
+def _covariance(row: Positions, step: Positions, part: Float, n_steps: int) -> tuple[Float, Float]:
+    """Variances of the steps' mean changes, ``(steps, outputs)``, and covariances of each with the next.
 
-    Rows are independent; only a level's two steps share rows, so the matrix is tridiagonal. A step
+    Rows are independent; only a level's two steps share rows, so others do not covary. A step
     with a single row shows no spread of its own and takes the mean of the others'.
     """
     count = np.bincount(step, minlength=n_steps)
@@ -268,14 +271,8 @@ def _covariance(row: Positions, step: Positions, part: Float, n_steps: int) -> F
         # Variance of one row's change, pooled, for the steps that have only one.
         pooled = (diagonal[several] * count[several][:, None]).mean(axis=0)
         diagonal[count == 1] = pooled
-    out = np.zeros((n_steps, n_steps, part.shape[1]))
-    at = np.arange(n_steps)
-    out[at, at] = diagonal
     twice = np.flatnonzero((row[1:] == row[:-1]) & (step[1:] == step[:-1] + 1))
-    if len(twice):
-        shared = _sums(step[twice], part[twice] * part[twice + 1], n_steps)[:-1]
-        out[at[:-1], at[1:]] = out[at[1:], at[:-1]] = shared
-    return out
+    return diagonal, _sums(step[twice], part[twice] * part[twice + 1], n_steps)[:-1]
 
 
 # --- second order --------------------------------------------------------------------------------
@@ -353,8 +350,10 @@ def _nearest_cell(has: Mask) -> Positions:
     place = np.indices(has.shape).reshape(2, -1).T / np.array(has.shape)
     present = np.flatnonzero(has)
     empty = np.flatnonzero(~has.ravel())
-    distance = np.square(place[empty][:, None] - place[present][None]).sum(axis=2)
-    own[empty] = present[distance.argmin(axis=1)]
+    for start in range(0, len(empty), max(1, DISTANCES // len(present))):
+        some = empty[start : start + max(1, DISTANCES // len(present))]
+        distance = np.square(place[some][:, None] - place[present][None]).sum(axis=2)
+        own[some] = present[distance.argmin(axis=1)]
     return own
 
 

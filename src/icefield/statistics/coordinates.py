@@ -165,8 +165,10 @@ def _numbers(values: NDArray[Any], gone: NDArray[np.bool_]) -> Float:
 
 def _mid_ranks(values: Float, ranked: Float) -> Float:
     """Share of the data below a value, ties counting half; values beyond the data go on linearly."""
+    ranked = ranked[np.isfinite(ranked)]
     if not len(ranked):
         return np.zeros(len(values))
+    values = np.where(np.isinf(values), np.where(values > 0, ranked[-1], ranked[0]), values)
     below, upto = np.searchsorted(ranked, values, "left"), np.searchsorted(ranked, values, "right")
     rank = 0.5 * (below + upto) / len(ranked)
     distinct, first = np.unique(ranked, return_index=True)
@@ -174,12 +176,9 @@ def _mid_ranks(values: Float, ranked: Float) -> Float:
         # Between two neighbouring data values a rank would not move: interpolate instead.
         last = np.append(first[1:], len(ranked))
         rank = np.interp(values, distinct, 0.5 * (first + last) / len(ranked))
-        span = float(distinct[-1] - distinct[0])
-        rank = (
-            rank
-            + np.maximum(values - distinct[-1], 0.0) / span
-            - np.maximum(distinct[0] - values, 0.0) / span
-        )
+        # In halves: the numbers may span more than a float does.
+        low, high, at = distinct[0] / 2, distinct[-1] / 2, values / 2
+        rank = rank + (np.maximum(at - high, 0.0) - np.maximum(low - at, 0.0)) / (high - low)
     return rank
 
 

@@ -49,7 +49,8 @@ def effects_with_curves(
         chosen = validate.row_positions(BRUTE_ROWS, n_rows, explainer.seed)
     used = n_rows if chosen is None else len(chosen)
     if used < n_rows:
-        note = f"{used:,} of {n_rows:,} rows, sampled with the seed; rows={n_rows} uses all"
+        how = "sampled with the seed" if rows is None or isinstance(rows, (int, np.integer)) else "as given"
+        note = f"{used:,} of {n_rows:,} rows, {how}; rows={n_rows} uses all"
     own = validate.row_positions(min(kept, used), used, explainer.seed)
     return inquiry.curves(explainer, features, grid, chosen, own), note
 
@@ -142,7 +143,7 @@ def leading_direction(rows: Float, steps: int = 30) -> Float:
 
 
 def explaining_columns(
-    curves: Float, weights: Float, row_values: Mapping[Any, NDArray[Any]], skip: Sequence[Any]
+    curves: Float, weights: Float, row_values: Mapping[Any, NDArray[Any]]
 ) -> list[tuple[Any, float]]:
     """Columns by how much of the heterogeneity of ``(outputs, rows, points)`` curves they explain.
 
@@ -158,8 +159,6 @@ def explaining_columns(
         return []
     found = []
     for name, values in row_values.items():
-        if name in skip:
-            continue
         codes = group_codes(values)
         groups = int(codes.max()) + 1
         if not 1 < groups < len(flat) // 2:

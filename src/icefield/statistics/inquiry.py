@@ -54,6 +54,11 @@ def give_up_trees(explainer: Explainer, reason: str) -> None:
         explainer._plan = without_trees(explainer.model, reason, explainer.engine, explainer.background)
 
 
+def brute_instead(explainer: Explainer, reason: str) -> str:
+    """Brute force for one question, by its name; an error where only trees would do."""
+    return without_trees(explainer.model, reason, explainer.engine, explainer.background).engine.name
+
+
 def chosen_rows(explainer: Explainer, rows: Positions | None) -> Sample:
     """These rows (None: every row) with their weights and groups."""
     return explainer._sample(rows)

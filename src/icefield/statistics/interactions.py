@@ -240,8 +240,9 @@ def own_averages(
             return answers, f"all {n_rows:,} rows: {explainer.plan.why}", _row_weights(sample)
     wanted = min(SAMPLE_ROWS, n_rows) if rows is None else rows
     used = validate.row_positions(wanted, n_rows, explainer.seed)
-    why = f"{len(used):,} of {n_rows:,} rows" + (", sampled with the seed" if len(used) < n_rows else "")
+    why = f"{len(used):,} of {n_rows:,} rows"
     if len(used) < n_rows:
+        why += ", sampled with the seed" if isinstance(wanted, (int, np.integer)) else ", as given"
         why += f"; {_what_gives_all_rows(explainer)}"
     sample = inquiry.chosen_rows(explainer, used)
     answers = walked(sample)

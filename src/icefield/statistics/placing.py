@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from icefield.engines import Axis
 from icefield.frame import ArrayTable, FrameTable, SparseTable, Table
 from icefield.progress import Progress
+from icefield.statistics import inquiry
 
 if TYPE_CHECKING:
     from icefield.engines.trees import TreesEngine
@@ -63,12 +64,12 @@ def predict_at(
 class Moved:
     """Rows moved across steps between an axis's points, by the model's trees where these were read.
 
-    `engine` is the way that was gone.
+    `engine` is the way that was gone, `reason` why it is not the planned one.
     """
 
     def __init__(self, explainer: Explainer, rows: NDArray[np.intp], axes: Sequence[Axis]) -> None:
         self.explainer, self.rows, self.axes = explainer, rows, axes
-        self.engine = explainer.plan.engine.name
+        self.engine, self.reason = explainer.plan.engine.name, ""
 
     def differences(self, which: NDArray[np.intp], steps: Sequence[NDArray[np.intp]]) -> Float:
         """What crossing their steps changes for the rows `which` (places among `rows`): ``(len(which), outputs)``.
@@ -82,8 +83,8 @@ class Moved:
             engine = cast("TreesEngine", explainer.plan.engine)
             try:
                 return engine.differences(self.axes, explainer.table, rows, steps, explainer.resources)
-            except CannotRead:  # values the trees do not know, though the model itself may
-                self.engine = "brute"
+            except CannotRead as reason:  # values the trees do not know, though the model itself may
+                self.engine, self.reason = inquiry.brute_instead(explainer, str(reason)), str(reason)
         found = np.zeros((len(rows), len(explainer.model.outputs)))
         corners = list(product((0, 1), repeat=len(steps)))
         with Progress("moving rows", total=len(corners)) as progress:

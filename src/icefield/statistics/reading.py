@@ -8,6 +8,7 @@ threshold named in it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -98,9 +99,13 @@ class Reading:
         if self.heterogeneity is None:
             return False
         moved = self.heterogeneity**2 + self.strength**2
-        return self.heterogeneity >= self.thresholds["heterogeneous"] and (
-            self.heterogeneity**2 >= self.thresholds["dominant"] * moved
-            or (self.opposing or 0.0) >= self.thresholds["opposing"]
+        return (
+            self.heterogeneity >= self.thresholds["heterogeneous"]
+            and has_a_reason(self.heterogeneity, best_share(self.partners))
+            and (
+                self.heterogeneity**2 >= self.thresholds["dominant"] * moved
+                or (self.opposing or 0.0) >= self.thresholds["opposing"]
+            )
         )
 
     @property
@@ -165,7 +170,7 @@ def _read_curve(effect: Effect, output: int) -> Reading:
         strength = 0.0  # equal numbers averaged in another order
     fields: dict[str, Any] = {}
     bundle = _bundle(effect, output, shown, known, weights, unit)
-    best = max((share for _, share in bundle.get("partners", ())), default=0.0)
+    best = best_share(bundle.get("partners", ()))
     # An average of curves that differ is itself uncertain: a shape within its error is no shape.
     error = bundle.get("heterogeneity", 0.0) / np.sqrt(max(effect.n_rows, 1))
     limit = max(THRESHOLDS["flat"], THRESHOLDS["sampling"] * error)
@@ -196,10 +201,15 @@ def _read_curve(effect: Effect, output: int) -> Reading:
         missing_jump=missing,
         hidden=(shape == "flat" or strength < THRESHOLDS["dwarfed"] * differ)
         and differ >= THRESHOLDS["heterogeneous"]
-        and (effect.row_values is None or has_a_reason(differ, best)),
+        and has_a_reason(differ, best),
         **fields,
         **bundle,
     )
+
+
+def best_share(partners: Sequence[tuple[Any, float]]) -> float:
+    """The largest share of the curves' differences that one column explains."""
+    return max((share for _, share in partners), default=0.0)
 
 
 def has_a_reason(differ: float, explained: float) -> bool:
@@ -272,7 +282,9 @@ def _bundle(
     against = opposing(curves[0], weights)
     partners: tuple[tuple[Any, float], ...] = ()
     if differ >= THRESHOLDS["heterogeneous"] and effect.row_values is not None:
-        ranked = explaining_columns(curves, weights, effect.row_values, effect.features)
+        able = effect.row_values if effect.others is None else effect.others
+        told_by = {name: effect.row_values[name] for name in able if name not in effect.features}
+        ranked = explaining_columns(curves, weights, told_by)
         partners = tuple((name, share) for name, share in ranked[:3] if share >= THRESHOLDS["partner"])
     return {
         "heterogeneity": differ,

@@ -111,8 +111,8 @@ def _largest_rise(y: Float) -> float:
 
 def _explained_by_polynomial(x: Float, y: Float, weights: Float, degree: int) -> float:
     """Share of the variance a polynomial explains: one orthogonal power after the other."""
-    span = float(x[-1] - x[0]) or 1.0
-    place = 2.0 * (x - x[0]) / span - 1.0
+    half = x / 2.0  # numbers may span more than a float does
+    place = 2.0 * ((half - half[0]) / (float(half[-1] - half[0]) or 1.0)) - 1.0
     powers: list[Float] = []
     fit = np.zeros_like(y)
     for power in range(min(degree, len(x) - 1) + 1):

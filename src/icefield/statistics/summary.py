@@ -79,6 +79,7 @@ def summary(
     rows : average over these rows; by default all, or a seeded sample where each row costs predictions
     """
     asked = features_asked(explainer, features)
+    features_found(explainer, asked)  # partners are looked for among all of them, so none may overlap
     effects, note = effects_with_curves(explainer, asked, grid=grid, rows=rows)
     readings = [_of_the_output_moved_most(e) for e in effects]
     order = sorted(range(len(asked)), key=lambda i: -_moved(readings[i]))
@@ -86,6 +87,7 @@ def summary(
     supported = [_with_support(explainer, name, effect) for name, effect in zip(asked, effects)]
     labels = [e.features[0] for e in effects]
     found = {labels[i]: (readings[i], supported[i], partners.get(labels[i])) for i in order}
+    written = dict(zip(labels, map(repr, asked)))
     warned = {name: _warning(reading, effect) for name, (reading, effect, _) in found.items()}
     columns = {
         "feature": labels_column(list(found)),
@@ -96,7 +98,7 @@ def summary(
         "interaction": np.array([np.nan if p is None else p[1] for _, _, p in found.values()]),
         "outside": np.array([e.support.outside if e.support else np.nan for _, e, _ in found.values()]),
         "warning": labels_column([warned[name] or None for name in found]),
-        "next": labels_column([_next(name, r, e, p) for name, (r, e, p) in found.items()]),
+        "next": labels_column([_next(written, name, r, e, p) for name, (r, e, p) in found.items()]),
     }
     warnings = tuple(f"{name}: {text}" for name, text in warned.items() if text)
     how = f"{explainer.plan.engine.name} engine: {explainer.plan.why}"
@@ -173,19 +175,23 @@ def _with_support(explainer: Explainer, name: Any, effect: Effect) -> Effect:
 def _warning(reading: Reading, effect: Effect) -> str:
     parts = []
     if reading.hidden:
-        parts.append("the average is flat, the individual curves are not")
+        flat = "flat" if reading.shape == "flat" else "nearly flat"
+        parts.append(f"the average is {flat}, the individual curves are not")
     # Where the model does not respond, it does not matter where it was asked.
     if effect.support is not None and effect.support.warning and (reading.shape != "flat" or reading.hidden):
         parts.append(effect.support.warning)
     return "; ".join(parts)
 
 
-def _next(name: Any, reading: Reading, effect: Effect, partner: tuple[Any, float] | None) -> str | None:
+def _next(
+    written: Mapping[Any, str], name: Any, reading: Reading, effect: Effect, partner: tuple[Any, float] | None
+) -> str | None:
+    """Calls to make next; `written` is how each feature is asked for."""
     if effect.support is not None and effect.support.doubtful and reading.shape != "flat":
-        return f"ale({name!r})"
-    steps = [] if partner is None else [f"partial_dependence({name!r}, {partner[0]!r})"]
+        return f"ale({written[name]})"
+    steps = [] if partner is None else [f"partial_dependence({written[name]}, {written[partner[0]]})"]
     if reading.heterogeneous:
-        steps.append(f"regions({name!r})")
+        steps.append(f"regions({written[name]})")
     return ", ".join(steps) or None
 
 

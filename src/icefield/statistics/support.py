@@ -13,6 +13,7 @@ the few other features most associated with them. All are ranks, so scales and o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.effect import Effect
+from icefield.errors import InputError
 from icefield.features import Feature
 from icefield.frame import ORDERED_KINDS
 from icefield.statistics.coordinates import Association, association, ranks_among
@@ -102,7 +104,9 @@ def with_support(
     found = features_found(explainer, asked)
     support = support_of(explainer, found, effect.grid, effect.weight)
     if disagreement and effect.n_features == 1 and effect.kind != "ale" and effect.view == "level":
-        support = replace(support, disagreement=pd_ale_disagreement(explainer, effect, asked[0]))
+        # A column without a finite value has no ALE to compare with.
+        with suppress(InputError):
+            support = replace(support, disagreement=pd_ale_disagreement(explainer, effect, asked[0]))
     return replace(effect, support=support)
 
 

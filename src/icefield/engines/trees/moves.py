@@ -32,6 +32,7 @@ Float = NDArray[np.float64]
 Steps = NDArray[np.int32]
 BLOCK = 4096
 ROWS_AT_ONCE = 65_536  # of the table, encoded
+TABLES_OF_REGIONS = 4  # bytes for each region and point: flags as bits, as bytes, in order, and kept
 
 
 @dataclass(frozen=True)
@@ -50,32 +51,33 @@ class Moves:
 
     def differences(self, table: Any, rows: NDArray[np.intp], steps: Steps) -> Float:
         """The mixed differences ``(rows, outputs)`` of some rows of a table across their `steps`, (axes, rows)."""
-        at_once = range(0, len(rows), ROWS_AT_ONCE)
         sums = np.zeros((1 if self.link is None else 2 ** len(self.axes), len(rows), len(self.sums.outputs)))
-        parts = list(self._parts())
-        with Progress("moving rows", total=len(rows) * sum(p.n_trees for p in parts)) as progress:
-            for part in parts:
-                for start in at_once:
+        group_of_column = group_columns([a.columns for a in self.axes], self.sums.forest.n_columns)
+        batched = list(self._batches(group_of_column))
+        with Progress("moving rows", total=len(rows) * sum(trees.size for trees in batched)) as progress:
+            for trees in batched:
+                part = _Part(self, trees, group_of_column)
+                for start in range(0, len(rows), ROWS_AT_ONCE):
                     own = slice(start, start + ROWS_AT_ONCE)
                     matrix = self.model.encode(table.take(rows[own]))
-                    mine = np.ascontiguousarray(steps[:, own])
-                    for done in part.add(matrix, mine, sums[:, own]):
-                        progress.advance(done * part.n_trees)
+                    for done in part.add(matrix, np.ascontiguousarray(steps[:, own]), sums[:, own]):
+                        progress.advance(done * trees.size)
         if self.link is None:
             return np.asarray(sums[0])
         response = self.link(sums + self.sums.base)
         signs = [(-1.0) ** (len(self.axes) - sum(corner)) for corner in _corners(len(self.axes))]
         return np.einsum("c,cro->ro", np.array(signs), response)
 
-    def _parts(self) -> Iterator[_Part]:
-        group_of_column = group_columns([a.columns for a in self.axes], self.sums.forest.n_columns)
+    def _batches(self, group_of_column: NDArray[np.int32]) -> Iterator[NDArray[np.intp]]:
+        """Trees that are walked together."""
+        widest = max(a.size for a in self.axes)
         for trees in batches(
             self.sums, len(self.axes), JOINT, words=BLOCK // WORD, threads=self.crew.threads, segments=1,
-            memory=self.memory,
+            memory=self.memory, per_node=TABLES_OF_REGIONS * widest,
         ):  # fmt: skip
-            yield _Part(
-                self, trees if self.link else self._concerned(trees, group_of_column), group_of_column
-            )
+            chosen = trees if self.link else self._concerned(trees, group_of_column)
+            if chosen.size:
+                yield chosen
 
     def _concerned(self, trees: NDArray[np.intp], group_of_column: NDArray[np.int32]) -> NDArray[np.intp]:
         """The trees that split on every axis: no other has mixed differences."""
@@ -99,7 +101,6 @@ class _Part:
 
     def __init__(self, moves: Moves, trees: NDArray[np.intp], group_of_column: NDArray[np.int32]) -> None:
         self.moves, self.trees, self._group_of_column = moves, trees, group_of_column
-        self.n_trees = trees.size
 
     @cached_property
     def program(self) -> Program:
@@ -107,31 +108,29 @@ class _Part:
         return Program.of(batch, self._group_of_column, len(self.moves.axes), JOINT, scatter=True)
 
     @cached_property
-    def _regions(self) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]]:
-        """Which of an axis's points lie in each region, what changes from each to the next, and the
-        leaves' regions by axis (-1: the leaf does not depend on it)."""
+    def _regions(self) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
+        """Which of an axis's points lie in each region, or on an additive scale what changes from each point to
+        the next; and the leaves' regions by axis (-1: the leaf does not depend on it)."""
         program, axes = self.program, self.moves.axes
         found = Regions.of(program, axes, range(len(axes)))
         first, ends = found.first, np.append(found.start[1:], found.masks.size)
-        widest = max(a.size for a in axes)
-        inside = np.zeros((int(first[-1]), widest), np.int8)
-        change = np.zeros((int(first[-1]), widest), np.int8)
+        table = np.zeros((int(first[-1]), max(a.size for a in axes)), np.int8)
         for a, axis in enumerate(axes):
             masks = found.masks[found.start[a] : ends[a]].reshape(-1, int(found.words[a]))
-            own = np.empty((len(masks), axis.size), np.int8)
+            inside = np.empty((len(masks), axis.size), np.int8)
             flags = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little")
-            own[:, axis.order] = flags[:, : axis.size]
-            inside[first[a] : first[a + 1], : axis.size] = own
-            change[first[a] : first[a + 1], : axis.size - 1] = np.diff(own, axis=1)
+            inside[:, axis.order] = flags[:, : axis.size]
+            own = inside if self.moves.link else np.diff(inside, axis=1)
+            table[first[a] : first[a + 1], : own.shape[1]] = own
         leaf = np.repeat(np.arange(program.leaf_node.size), np.diff(program.path_start))
         region = np.full((len(axes), program.leaf_node.size), -1, np.int64)
         region[program.path_group[: leaf.size], leaf] = found.on_paths(program)
-        return inside, change, region
+        return table, region
 
     @cached_property
     def _edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8]]:
         """By region: where its edges begin, their steps and signs."""
-        _, change, _ = self._regions
+        change, _ = self._regions
         region, step = np.nonzero(change)
         start = np.searchsorted(region, np.arange(len(change) + 1)).astype(np.int64)
         return start, step.astype(np.int64), change[region, step]
@@ -139,8 +138,8 @@ class _Part:
     def add(self, matrix: Float, steps: Steps, out: Float) -> Iterator[int]:
         """Add the trees to `out`, shape (1 or corners, rows, outputs), for encoded rows; yields rows done."""
         moves, program = self.moves, self.program
-        inside, change, leaf_region = self._regions
-        edges = self._edges
+        table, leaf_region = self._regions
+        edges = self._edges if moves.link is None else None
         sizes = [a.size for a in moves.axes]
         step_start = np.array([0, sizes[0] - 1], np.int64)[: len(sizes)]
         leaf_output, leaf_value = program.leaf_output, program.leaf_value
@@ -149,16 +148,16 @@ class _Part:
         def work(block: tuple[int, int], walk: Walk) -> int:
             own, mine = slice(*block), np.ascontiguousarray(steps[:, slice(*block)])
             added = np.zeros((len(out), block[1] - block[0], out.shape[2]))
-            if moves.link is None:
+            if edges is not None:
                 step_bits = aligned((sum(sizes) - len(sizes), rows.words))
                 finished = kernels.add_changes(
-                    walk, leaf_region, *edges, change, step_start, mine, step_bits, leaf_output,
+                    walk, leaf_region, *edges, table, step_start, mine, step_bits, leaf_output,
                     leaf_value, added[0], moves.crew.stop,
                 )  # fmt: skip
             else:
                 corners = np.stack([mine + np.array(c, np.int32)[:, None] for c in _corners(len(sizes))])
                 finished = kernels.add_corners(
-                    walk, leaf_region, inside, corners, leaf_output, leaf_value, added, moves.crew.stop
+                    walk, leaf_region, table, corners, leaf_output, leaf_value, added, moves.crew.stop
                 )
             if not finished:
                 raise Stopped

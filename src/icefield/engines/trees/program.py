@@ -234,9 +234,20 @@ class Program:
 
 
 def batches(
-    sums: TreeSums, n_groups: int, mode: int, *, words: int, threads: int, segments: int, memory: int
+    sums: TreeSums,
+    n_groups: int,
+    mode: int,
+    *,
+    words: int,
+    threads: int,
+    segments: int,
+    memory: int,
+    per_node: int = 0,
 ) -> Iterator[NDArray[np.intp]]:
-    """Cut the trees into runs whose program, counters and masks fit half the memory budget."""
+    """Cut the trees into runs whose program, counters and masks fit half the memory budget.
+
+    `per_node` are bytes the caller keeps for every node beside these.
+    """
     forest, trees = sums.forest, sums.trees
     ends = np.append(forest.tree_root[1:], forest.node_left.size)
     nodes = (ends - forest.tree_root)[trees].astype(np.int64)
@@ -244,7 +255,7 @@ def batches(
     crossed = np.minimum(n_groups, np.log2(nodes + 1))
     slots = {JOINT: np.ones(trees.size), SINGLES: 1 + crossed, PAIRS: 1 + crossed * (crossed + 1) / 2}[mode]
     counters = nodes * slots * 8 * segments * (threads + 2)
-    tables = nodes * (80 + 30 * slots + 8 * crossed)
+    tables = nodes * (80 + 30 * slots + 8 * crossed + per_node)
     masks = np.minimum(nodes // 2, 2**14) * words * 8 * threads
     cost = np.cumsum(counters + tables + masks)
     begin, spent = 0, 0.0
