@@ -8,8 +8,9 @@ of its row, however many unrelated columns there are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,23 +57,73 @@ class Association:
     strangers: NDArray[np.bool_]
 
 
-def association(explainer: Explainer, features: Sequence[Feature], rows: NDArray[np.intp]) -> Association:
+class Surroundings:
+    """Sampled rows of all the model's columns as coordinates, worked out once for any number of features."""
+
+    def __init__(self, explainer: Explainer, rows: NDArray[np.intp]) -> None:
+        self.rows = rows
+        known = {name: explainer.table.column(name) for name in explainer.model.columns}
+        self.columns = {name: column for name, column in known.items() if column.kind != "other"}
+        self.encoded = {name: _encoded(column, rows) for name, column in self.columns.items()}
+        self.codes = {name: _codes(column, rows) for name, column in self.columns.items()}
+
+    @cached_property
+    def _design(self) -> tuple[Float, dict[Any, NDArray[np.intp]]]:
+        """All coordinates that vary, centred, and the places of each column's."""
+        parts, places, at = [np.zeros((len(self.rows), 0))], {}, 0
+        for name, block in self.encoded.items():
+            part = block - block.mean(axis=0)
+            part = part[:, part.std(axis=0) > 1e-12]
+            parts.append(part)
+            places[name] = np.arange(at, at + part.shape[1])
+            at += part.shape[1]
+        return np.concatenate(parts, axis=1), places
+
+    @cached_property
+    def _precision(self) -> Float:
+        """The inverse of the coordinates' (ridged) cross products: holds every column's regression on all others."""
+        design, _ = self._design
+        ridged: Float = design.T @ design + RIDGE * len(design) * np.eye(design.shape[1])
+        return np.asarray(np.linalg.inv(ridged), dtype=np.float64)
+
+    def linear_guess(self, block: Float, moving: Collection[Any]) -> tuple[Float, float]:
+        """Ridge prediction of coordinates from all columns that do not move, and the adjusted multiple correlation."""
+        design, places = self._design
+        own = np.concatenate([np.zeros(0, np.intp), *(places[c] for c in moving if c in places)])
+        others = np.setdiff1d(np.arange(design.shape[1]), own)
+        target = block - block.mean(axis=0)
+        total = float(np.square(target).sum())
+        if total == 0 or not len(others):
+            return block * 0.0, 0.0
+        # Without the moving columns the inverse is that of the others, less what went through them.
+        inverse = self._precision[np.ix_(others, others)]
+        if len(own):
+            through = self._precision[np.ix_(others, own)]
+            inverse = inverse - through @ np.linalg.solve(self._precision[np.ix_(own, own)], through.T)
+        guess = design[:, others] @ (inverse @ (design[:, others].T @ target))
+        freedom = len(design) - len(others) - 1
+        if freedom <= 0:
+            return guess, 0.0
+        left = float(np.square(target - guess).sum()) / total
+        explained = max(0.0, 1.0 - left * (len(design) - 1) / freedom)
+        return guess, float(np.sqrt(explained))
+
+
+def association(around: Surroundings, features: Sequence[Feature]) -> Association:
     """Describe sampled rows around the moved features."""
     moving = {column for feature in features for column in feature.columns}
-    others = [c for c in explainer.model.columns if c not in moving]
-    columns = {name: explainer.table.column(name) for name in others}
-    encoded = {name: _encoded(column, rows) for name, column in columns.items() if column.kind != "other"}
-    coded = {name: _codes(columns[name], rows) for name in encoded}
+    columns, encoded, rows = around.columns, around.encoded, around.rows
+    coded = {name: codes for name, codes in around.codes.items() if name not in moving}
     own = [_encoded(feature.column, rows) for feature in features]
     blocks, names, ranges, at = list(own), [str(f.label) for f in features], [], 0
     for block in own:
         ranges.append((at, at + block.shape[1]))
         at += block.shape[1]
-    kept: set[Any] = set()
+    kept: list[Any] = []
     first_related: tuple[tuple[Any, float], ...] = ()
     correlation = 0.0
     for number, (feature, block) in enumerate(zip(features, own)):
-        guess, fitted = _linear_guess(block, encoded)
+        guess, fitted = around.linear_guess(block, moving)
         related = _related(_codes(feature.column, rows), coded)
         if number == 0:
             correlation, first_related = fitted, related
@@ -82,7 +133,7 @@ def association(explainer: Explainer, features: Sequence[Feature], rows: NDArray
             names.append(f"linear guess of {feature.label}")
         for name, _ in related[:KEPT]:
             if name not in kept:
-                kept.add(name)
+                kept.append(name)
                 blocks.append(encoded[name])
                 names.append(str(name))
     ranked = tuple(_ranked_values(feature.column, rows) for feature in features)
@@ -185,27 +236,6 @@ def _mid_ranks(values: Float, ranked: Float) -> Float:
 def _with_missing(rank: Float, gone: NDArray[np.bool_]) -> Float:
     """A rank and whether it is missing; a missing value stands apart from all known ones."""
     return np.column_stack([np.where(gone, 0.5, rank), np.where(gone, APART, 0.0)])
-
-
-def _linear_guess(block: Float, encoded: dict[Any, Float]) -> tuple[Float, float]:
-    """Ridge prediction of a block of coordinates from all others, and the adjusted multiple correlation."""
-    if not encoded:
-        return block * 0.0, 0.0
-    design = np.concatenate(list(encoded.values()), axis=1)
-    design = design - design.mean(axis=0)
-    design = design[:, design.std(axis=0) > 1e-12]
-    target = block - block.mean(axis=0)
-    total = float(np.square(target).sum())
-    if total == 0 or design.shape[1] == 0:
-        return block * 0.0, 0.0
-    gram = design.T @ design + RIDGE * len(design) * np.eye(design.shape[1])
-    guess = design @ np.linalg.solve(gram, design.T @ target)
-    freedom = len(design) - design.shape[1] - 1
-    if freedom <= 0:
-        return guess, 0.0
-    left = float(np.square(target - guess).sum()) / total
-    explained = max(0.0, 1.0 - left * (len(design) - 1) / freedom)
-    return guess, float(np.sqrt(explained))
 
 
 def _related(own: Codes, others: dict[Any, Codes]) -> tuple[tuple[Any, float], ...]:

@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.effect import Effect
+from icefield.progress import Progress
+from icefield.statistics.coordinates import Surroundings
 from icefield.statistics.curves import effects_with_curves
 from icefield.statistics.importance import features_asked
 from icefield.statistics.inquiry import features_found
 from icefield.statistics.interactions import interactions
 from icefield.statistics.reading import THRESHOLDS, Reading, output_unit
-from icefield.statistics.support import pd_ale_disagreement, support_of
+from icefield.statistics.support import pd_ale_disagreement, support_of, surroundings
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.statistics.wording import shape_words
 
@@ -84,7 +86,11 @@ def summary(
     readings = [_of_the_output_moved_most(e) for e in effects]
     order = sorted(range(len(asked)), key=lambda i: -_moved(readings[i]))
     partners = _partners(explainer, asked, effects, readings)
-    supported = [_with_support(explainer, name, effect) for name, effect in zip(asked, effects)]
+    supported, around = [], surroundings(explainer)
+    with Progress("what the data supports", total=len(asked)) as progress:
+        for name, effect in zip(asked, effects):
+            supported.append(_with_support(explainer, name, effect, around))
+            progress.advance()
     labels = [e.features[0] for e in effects]
     found = {labels[i]: (readings[i], supported[i], partners.get(labels[i])) for i in order}
     written = dict(zip(labels, map(repr, asked)))
@@ -165,8 +171,8 @@ def _tried(
         yield from zip(table["features"].tolist(), table["output"].tolist(), table["strength"].tolist())
 
 
-def _with_support(explainer: Explainer, name: Any, effect: Effect) -> Effect:
-    support = support_of(explainer, features_found(explainer, [name]), effect.grid, effect.weight)
+def _with_support(explainer: Explainer, name: Any, effect: Effect, around: Surroundings) -> Effect:
+    support = support_of(explainer, features_found(explainer, [name]), effect.grid, effect.weight, around)
     if support.doubtful and explainer.background == "data":
         support = replace(support, disagreement=pd_ale_disagreement(explainer, effect, name))
     return replace(effect, support=support)

@@ -24,7 +24,7 @@ from icefield.effect import Effect
 from icefield.errors import InputError
 from icefield.features import Feature
 from icefield.frame import ORDERED_KINDS
-from icefield.statistics.coordinates import Association, association, ranks_among
+from icefield.statistics.coordinates import Association, Surroundings, association, ranks_among
 from icefield.statistics.inquiry import features_found
 
 if TYPE_CHECKING:
@@ -115,12 +115,13 @@ def support_of(
     features: Sequence[Feature],
     grid: Sequence[NDArray[Any]],
     weight: Float | None = None,
+    around: Surroundings | None = None,
 ) -> Support:
-    """Support of a product grid."""
-    rng = np.random.default_rng(explainer.seed)
-    reference = _sampled(explainer, REFERENCE_ROWS, rng)
+    """Support of a product grid; `around` are `surroundings`, where many features are looked at."""
+    around = surroundings(explainer) if around is None else around
+    reference = around.rows
     moved = reference[: min(MOVED_ROWS, len(reference))]
-    found = association(explainer, features, reference)
+    found = association(around, features)
     at = [_looked_at(values) for values in grid]
     share = _shares(found, features, [g[i] for g, i in zip(grid, at)], len(moved))
     share = _spread_out(share, at, grid, features)
@@ -138,14 +139,14 @@ def support_of(
     )
 
 
-def _sampled(explainer: Explainer, limit: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Rows drawn in random order; with weights, in proportion to them."""
-    n_rows = explainer.table.n_rows
+def surroundings(explainer: Explainer) -> Surroundings:
+    """The rows that stand for the data, drawn in random order; with weights, in proportion to them."""
+    rng, n_rows = np.random.default_rng(explainer.seed), explainer.table.n_rows
     if explainer.weights is None:
-        return rng.permutation(n_rows)[:limit]
+        return Surroundings(explainer, rng.permutation(n_rows)[:REFERENCE_ROWS])
     positive = int((explainer.weights > 0).sum())
     share = explainer.weights / explainer.weights.sum()
-    return rng.choice(n_rows, min(limit, positive), replace=False, p=share)
+    return Surroundings(explainer, rng.choice(n_rows, min(REFERENCE_ROWS, positive), replace=False, p=share))
 
 
 def _looked_at(values: NDArray[Any]) -> NDArray[np.intp]:
@@ -163,6 +164,8 @@ def _shares(
     own = np.append(own[np.isfinite(own)], 0.0) if np.isinf(own).any() else own
     limit = float(np.quantile(own, THRESHOLDS["outside"], method="inverted_cdf"))
     placed = [ranks_among(f, values, found, i) for i, (f, values) in enumerate(zip(features, points))]
+    if found.own_columns[-1][1] == data.shape[1]:
+        n_moved = 1  # nothing else matters: moved to the same point, all rows are the same
     share = np.empty(shape)
     for index in np.ndindex(shape):
         rows = data[:n_moved].copy()
