@@ -92,7 +92,7 @@ def value_text(value: Any, digits: int = 6) -> str:
     Examples
     --------
     >>> value_text(15.86437, 4), value_text(123456.7, 4), value_text(1e-7), value_text(None)
-    ('15.86', '123457', '1e-07', 'missing')
+    ('15.86', '123,457', '1e-07', 'missing')
     """
     if is_missing_value(value):
         return "missing"
@@ -104,4 +104,22 @@ def value_text(value: Any, digits: int = 6) -> str:
     if not isinstance(value, (float, np.floating)):
         return str(value)
     number = float(value)
-    return f"{number:.0f}" if 10**digits <= abs(number) < 1e15 else f"{number:.{digits}g}"
+    return f"{number:,.0f}" if 10**digits <= abs(number) < 1e15 else f"{number:.{digits}g}"
+
+
+def range_texts(low: float, high: float) -> tuple[str, str]:
+    """Both ends of a range, with as many digits as tell them apart well.
+
+    Examples
+    --------
+    >>> range_texts(0.30164, 0.67312), range_texts(8314.2, 27945.0), range_texts(-4.77e-7, 2.868e-7)
+    (('0.302', '0.673'), ('8,314', '27,945'), ('-4.77e-07', '2.87e-07'))
+    >>> range_texts(3.0, 3.0), range_texts(float("nan"), 1.0)
+    (('3', '3'), ('nan', '1'))
+    """
+    apart = abs(high - low)
+    largest = max(abs(low), abs(high))
+    if not np.isfinite(apart) or apart == 0 or largest >= 1e9 or largest < 1e-3:
+        return f"{low:.3g}", f"{high:.3g}"
+    decimals = int(np.clip(2 - np.floor(np.log10(apart)), 0, 6))
+    return f"{low:,.{decimals}f}", f"{high:,.{decimals}f}"

@@ -114,7 +114,9 @@ def test_the_opening_says_what_was_done(built: dict[str, Any]) -> None:
     facts = {fact["term"]: fact["text"] for fact in built["facts"]}
     assert "300 rows" in facts["Data"]
     assert "1 with missing values" in facts["Data"]
-    assert "brute engine" in facts["Computed"]
+    assert facts["Computed"] == "by asking the model itself, over every row"
+    assert facts["Engine"].startswith("brute: ")
+    assert [fact["term"] for fact in built["opening"]] == ["Model", "Data", "Computed", "Made"]
     assert "place" in facts["Subgroups"]
     assert built["plain"][0]["name"] in [card["name"] for card in built["features"]]
     assert built["groups"] == ["hill", "shore"]

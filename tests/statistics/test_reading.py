@@ -122,9 +122,7 @@ def test_small_differences_are_hidden_only_with_a_reason(rng):
 
 def test_spread_alone_gives_no_reason(rng):
     X = rng.normal(size=(600, 5))
-    average = (
-        Explainer(lambda r: r[:, 3] + 0.9 * r[:, 0] * np.sign(r[:, 1]), X).partial_dependence(0).reading
-    )
+    average = Explainer(lambda r: r[:, 3] + 0.9 * r[:, 0] * np.sign(r[:, 1]), X).partial_dependence(0).reading
     assert 0.15 < average.heterogeneity < 0.30
     assert not average.hidden
     assert not average.heterogeneous

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from icefield.effect import Effect
 from icefield.errors import IcefieldError, InputError
-from icefield.plots.text import number_text
 from icefield.progress import Progress
+from icefield.report import opening
 from icefield.report.panels import feature_panel, regions_panel, spark, surface_panel
 from icefield.report.plain import label, numbers, sentence
-from icefield.report.words import plain_words, seconds_text, strength_word
+from icefield.report.words import cautions, plain_words, strength_word
 from icefield.statistics.importance import features_asked
 from icefield.statistics.inquiry import features_found
 from icefield.statistics.interactions import Interactions
@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 Float = NDArray[np.float64]
 PLAIN_SENTENCES = 6
 CURVES = 100  # rows whose own curves are shown when asked for
-CURVE_VALUES = 400_000  # ... fewer where this many numbers would make the file too large
+FILE_VALUES = 350_000  # ... fewer where more numbers than this would make the file too large
+OTHER_CURVES = 14  # numbers beside curves for each grid point: averages, bands, ALE and their like
+LEAST_GROUP = 5  # rows a subgroup needs to be shown: fewer would tell of single rows
+LEAST_REACH = 0.2  # standard deviations of the predictions that fill a word-sized curve at least
 INTERACTING = {"trees": 12, "brute": 6}  # features crossed with each other
 SURFACES = 6
 SURFACE = 0.05  # a pair's interaction, in standard deviations of the predictions, worth a surface
@@ -64,10 +67,13 @@ def build(
         summary = explainer.summary(asked, rows=rows)
         progress.advance(2)
         question = {features_found(explainer, [name])[0].label: name for name in asked}
-        ranked = [_Ranked.of(explainer, summary, question[name], i) for i, name in enumerate(summary.effects)]
+        ranked = [_Ranked.of(summary, question[name], i) for i, name in enumerate(summary.effects)]
+        small = 0
+        if not individual:
+            ranked, small = _without_small_groups(ranked)
         kept = _curves_kept(ranked) if individual else 0
         # Word-sized curves share one scale, so that a weak effect looks weak.
-        reach = max(one.reach for one in ranked)
+        reach = max(LEAST_REACH, *(one.reach for one in ranked))
         cards = []
         for one in ranked:
             cards.append(_card(explainer, one, kept, reach))
@@ -80,20 +86,24 @@ def build(
     seconds = time.perf_counter() - began
     first = ranked[0].effect
     return {
-        "title": label(title, 200) if title else f"How {_model_name(explainer)} responds to its features",
-        "lede": _lede(explainer, ranked),
+        "title": label(title, 200)
+        if title
+        else f"How {opening.model_name(explainer)} responds to its features",
+        "lede": opening.lede(explainer, [(one.name, one.reading) for one in ranked]),
         "made": datetime.now().astimezone().strftime("%d %B %Y, %H:%M"),
-        "facts": _facts(explainer, first, summary, crossed, seconds),
+        "opening": opening.facts(explainer, first, seconds),
+        "facts": opening.details(explainer, first, crossed, _ale_rows(explainer), seconds),
         "warnings": [
-            {"feature": one.number, "name": label(one.name), "text": sentence(one.warning)}
+            {"feature": one.number, "name": label(one.name), "text": one.caution}
             for one in ranked
-            if one.warning
+            if one.caution
         ],
         "plain": _plain(explainer, ranked),
         "outputs": [label(o) for o in explainer.model.outputs],
         "what": label(explainer.model.scale_label),
         "by": None if first.by is None else label(first.by),
         "groups": [label(g) for g in first.groups],
+        "small_groups": small,
         "individual": kept,
         "quantile_rows": 0 if first.individual is None else int(first.individual.shape[1]),
         "features": cards,
@@ -117,7 +127,7 @@ class _Ranked:
     shape: str
 
     @classmethod
-    def of(cls, explainer: Explainer, summary: Summary, asked: Any, row: int) -> _Ranked:
+    def of(cls, summary: Summary, asked: Any, row: int) -> _Ranked:
         name = list(summary.effects)[row]
         return cls(
             row,
@@ -136,97 +146,16 @@ class _Ranked:
         return self.effect.outputs.index(self.reading.output)
 
     @property
+    def caution(self) -> str:
+        """What to keep in mind, for a reader who does not know the terms."""
+        return cautions(self.reading, self.effect.support) if self.warning else ""
+
+    @property
     def reach(self) -> float:
         """Range of the average, in standard deviations of the predictions."""
         known = self.effect.average[self.output]
         known = known[np.isfinite(known)]
         return float(np.ptp(known)) / output_unit(self.effect, self.output) if len(known) else 0.0
-
-
-# --- the opening -----------------------------------------------------------------------------------
-
-
-def _model_name(explainer: Explainer) -> str:
-    native = explainer.model.native
-    return label(getattr(native, "__name__", None) or type(native).__name__)
-
-
-def _lede(explainer: Explainer, ranked: list[_Ranked]) -> str:
-    moving = sum(one.reading.strength >= one.reading.thresholds["flat"] for one in ranked)
-    some = {0: "no feature moves", 1: f"1 of {len(ranked)} features moves"}.get(
-        moving, f"{moving} of {len(ranked)} features move"
-    )
-    text = f"Over {explainer.table.n_rows:,} rows, {some} the model’s average {label(explainer.model.scale_label)} noticeably"
-    if moving:
-        text += f"; {label(ranked[0].name)} moves it most"
-    return text + "."
-
-
-def _facts(
-    explainer: Explainer, effect: Effect, summary: Summary, crossed: Interactions | None, seconds: float
-) -> list[dict[str, str]]:
-    model, table, plan = explainer.model, explainer.table, explainer.plan
-    outputs = ", ".join(label(o, 40) for o in model.outputs[:6]) + (", …" if len(model.outputs) > 6 else "")
-    what = (
-        label(model.scale_label)
-        if outputs == model.scale_label
-        else f"{label(model.scale_label)} of {outputs}"
-    )
-    baseline = ""
-    if effect.baseline is not None and len(model.outputs) == 1:
-        spread = effect.output_std
-        baseline = f"; on average {number_text(effect.baseline[0])}"
-        baseline += "" if spread is None else f", give or take {number_text(spread[0])}"
-    sampled = effect.n_rows < table.n_rows
-    exact = "Exact" if plan.engine.name == "trees" else "Direct"
-    over = f"a seeded sample of {effect.n_rows:,} of the {table.n_rows:,} rows" if sampled else "every row"
-    facts = [
-        ("Model", f"{type(model.native).__module__.split('.')[0]} {_model_name(explainer)}, {model.kind}"),
-        ("Explained", f"{what}, on the {model.scale} scale{baseline}"),
-        ("Data", _data_text(explainer)),
-        ("Computed", f"{exact} averages over {over}; {plan.engine.name} engine: {sentence_inside(plan.why)}"),
-    ]
-    if effect.individual is not None:
-        share = (
-            "every row"
-            if effect.individual.shape[1] == table.n_rows
-            else f"{effect.individual.shape[1]:,} rows"
-        )
-        facts.append(("Spread", f"Bands and differences between rows come from the curves of {share}"))
-    sampled_ale = _ale_rows(explainer)
-    if sampled_ale is not None:
-        facts.append(("ALE", f"from a seeded sample of {sampled_ale:,} rows"))
-    if crossed is not None:
-        facts.append(("Interactions", sentence("; ".join(crossed.notes))))
-    if explainer.groups is not None:
-        facts.append(
-            ("Subgroups", f"by {label(explainer.groups.name)}: {len(explainer.groups.labels)} groups")
-        )
-    if explainer.weights is not None:
-        facts.append(("Weights", "every average and count is weighted"))
-    from icefield import __version__
-
-    facts.append(("Made", f"in {seconds_text(seconds)} with icefield {__version__}"))
-    return [{"term": term, "text": text} for term, text in facts]
-
-
-def sentence_inside(text: str) -> str:
-    """A text for the middle of a sentence."""
-    found = sentence(text)
-    return found[:1].lower() + found[1:] if found[:2].isalpha() and not found[:2].isupper() else found
-
-
-def _data_text(explainer: Explainer) -> str:
-    table, columns = explainer.table, explainer.model.columns
-    kinds: dict[str, int] = {}
-    missing = 0
-    for name in columns:
-        column = table.column(name)
-        kinds[column.kind] = kinds.get(column.kind, 0) + 1
-        missing += int(bool(column.any_missing))
-    listed = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items(), key=lambda k: -k[1]))
-    text = f"{table.n_rows:,} rows, {len(columns)} features ({listed})"
-    return text + (f"; {missing} with missing values" if missing else "")
 
 
 def _plain(explainer: Explainer, ranked: list[_Ranked]) -> list[dict[str, Any]]:
@@ -235,15 +164,31 @@ def _plain(explainer: Explainer, ranked: list[_Ranked]) -> list[dict[str, Any]]:
     out = []
     for one in told:
         of = what if len(one.effect.outputs) == 1 else f"{what} of {label(one.reading.output, 40)}"
+        partner = one.partner
+        if partner is None and one.reading.partners:
+            partner = one.reading.partners[0][0]
         out.append(
             {
                 "feature": one.number,
                 "name": label(one.name),
-                "text": plain_words(one.reading, one.partner, of),
+                "text": plain_words(one.reading, partner, of),
                 "strength": "hidden" if one.reading.hidden else strength_word(one.reading.strength),
             }
         )
     return out
+
+
+def _without_small_groups(ranked: list[_Ranked]) -> tuple[list[_Ranked], int]:
+    """The curve of a group of a few rows is nearly those rows' own: it is left out unless asked for."""
+    small = {name for name, own in ranked[0].effect.groups.items() if own.n_rows < LEAST_GROUP}
+    if not small:
+        return ranked, 0
+
+    def without(one: _Ranked) -> _Ranked:
+        groups = {name: own for name, own in one.effect.groups.items() if name not in small}
+        return replace(one, effect=replace(one.effect, groups=groups))
+
+    return [without(one) for one in ranked], len(small)
 
 
 # --- cards -----------------------------------------------------------------------------------------
@@ -251,7 +196,9 @@ def _plain(explainer: Explainer, ranked: list[_Ranked]) -> list[dict[str, Any]]:
 
 def _curves_kept(ranked: list[_Ranked]) -> int:
     values = sum(len(one.effect.grid[0]) * len(one.effect.outputs) for one in ranked)
-    kept = min(CURVES, max(5, CURVE_VALUES // max(values, 1)))
+    # Each subgroup's averages take as much room as a row's own curve.
+    others = values * (len(ranked[0].effect.groups) + OTHER_CURVES)
+    kept = min(CURVES, max(5, (FILE_VALUES - others) // max(values, 1)))
     return min(kept, *(0 if e.effect.individual is None else e.effect.individual.shape[1] for e in ranked))
 
 
@@ -271,12 +218,14 @@ def _card(explainer: Explainer, one: _Ranked, curves: int, reach: float) -> dict
         "strength": numbers(one.reading.strength, 3),
         "strengths": numbers([r.strength for r in readings], 3),
         "word": strength_word(one.reading.strength),
+        "strength_words": [strength_word(r.strength) for r in readings],
         "heterogeneity": numbers(one.reading.heterogeneity or 0.0, 3),
+        "heterogeneities": numbers([r.heterogeneity or 0.0 for r in readings], 3),
         "partner": None if one.partner is None else label(one.partner),
         "outside": 0.0 if support is None else numbers(support.outside, 3),
         "correlation": None if support is None else numbers(support.correlation, 2),
         "related": "" if support is None else ", ".join(label(name, 40) for name, _ in support.related[:3]),
-        "warning": None if not one.warning else sentence(one.warning),
+        "warning": one.caution[:1].upper() + one.caution[1:] or None,
         "readings": [sentence(r.sentence, one.name) for r in readings],
         "best": one.output,
         "no_ale": no_ale,
@@ -304,7 +253,7 @@ def _interactions(explainer: Explainer, ranked: list[_Ranked]) -> Interactions |
     """Every pair among the features that move the predictions most, by themselves or with others."""
     count = INTERACTING.get(explainer.plan.engine.name, INTERACTING["brute"])
     chosen = [one.asked for one in ranked[:count]]
-    return explainer.interactions(chosen) if len(chosen) > 1 else None
+    return explainer.interactions(chosen, overall=False) if len(chosen) > 1 else None
 
 
 def _matrix(ranked: list[_Ranked], crossed: Interactions | None) -> dict[str, Any] | None:
@@ -323,7 +272,7 @@ def _matrix(ranked: list[_Ranked], crossed: Interactions | None) -> dict[str, An
         "features": [number[name] for name in crossed.features],
         "strength": [numbers(of("strength", o) / units[o], 3) for o in range(len(outputs))],
         "h": [numbers(of("h", o), 3) for o in range(len(outputs))],
-        "note": sentence("; ".join(crossed.notes)),
+        "note": sentence(opening.rows_used(crossed)),
     }
 
 
@@ -337,10 +286,12 @@ def _surfaces(
     units = {o: output_unit(ranked[0].effect, i) for i, o in enumerate(outputs)}
     pairs = crossed.pairs()
     best: dict[tuple[Any, ...], tuple[float, float]] = {}
+    every: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
     for names, output, strength, h in zip(
         pairs["features"].tolist(), pairs["output"].tolist(), pairs["strength"], pairs["h"]
     ):
         size = float(strength) / units[output]
+        every.setdefault(names, [(0.0, 0.0)] * len(outputs))[outputs.index(output)] = (size, float(h))
         if size >= max(SURFACE, best.get(names, (0.0, 0.0))[0]):
             best[names] = (size, float(h))
     limit = None
@@ -361,6 +312,8 @@ def _surfaces(
                 {
                     "strength": numbers(size, 3),
                     "h": numbers(h, 3),
+                    "strengths": numbers([size for size, _ in every[names]], 3),
+                    "hs": numbers([h for _, h in every[names]], 3),
                     "features": [by_name[name].number for name in names],
                     "rows": effect.n_rows,
                 },

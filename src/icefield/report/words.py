@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from icefield.plots.text import number_text, value_text
+import numpy as np
+
+from icefield.display import range_texts
+from icefield.plots.text import value_text
 from icefield.report.plain import label
 from icefield.statistics.reading import Reading
+from icefield.statistics.support import Support
 
 STRENGTHS = ((0.5, "strong"), (0.2, "moderate"), (0.07, "slight"))
 
@@ -27,7 +31,7 @@ def plain_words(reading: Reading, partner: Any, what: str) -> str:
 
     `what` is the name of the predicted quantity.
     """
-    low, high = number_text(reading.low), number_text(reading.high)
+    low, high = range_texts(reading.low, reading.high)
     text = {
         "flat": f"hardly changes the average {what}",
         "levels": f"gives the highest average {what} at {_at(reading.high_at)} ({high}), "
@@ -39,6 +43,8 @@ def plain_words(reading: Reading, partner: Any, what: str) -> str:
         "non-monotone": f"moves the average {what} up and down between {low} (at {_at(reading.low_at)}) "
         f"and {high} (at {_at(reading.high_at)})",
     }.get(reading.shape)
+    if reading.shape == "levels" and reading.direction != "none":
+        text = f"gives a higher average {what} at {_at(reading.high_at)} ({high}) than at {_at(reading.low_at)} ({low})"
     if text is None:
         rises = reading.direction != "decreasing"
         start, end = (low, high) if rises else (high, low)
@@ -56,6 +62,25 @@ def plain_words(reading: Reading, partner: Any, what: str) -> str:
     if partner is not None and (reading.hidden or reading.heterogeneous):
         text += f", depending on {label(partner)}"
     return text + "."
+
+
+def cautions(reading: Reading, support: Support | None) -> str:
+    """What to keep in mind about a feature, without terms; a sentence's middle, without its end."""
+    parts = []
+    if reading.hidden:
+        flat = "hardly moves" if reading.shape != "flat" else "does not move"
+        parts.append(f"the average {flat}, but individual rows do")
+    if support is not None and support.doubtful and (reading.shape != "flat" or reading.hidden):
+        text = f"{100 * support.outside:.0f} % of the curve is asked of rows unlike any in the data"
+        if support.related:
+            text += f" (it goes with {', '.join(label(name, 40) for name, _ in support.related[:2])})"
+        apart = support.disagreement
+        if apart is not None and np.nanmax(apart) > support.thresholds["disagreement"]:
+            text += "; the dashed curve (ALE), which stays near the data, tells another story: trust that one"
+        else:
+            text += "; compare it with the dashed curve (ALE), which stays near the data"
+        parts.append(text)
+    return "; ".join(parts)
 
 
 def _turn(reading: Reading, otherwise: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from icefield.display import value_text
+from icefield.display import range_texts, value_text
 
 if TYPE_CHECKING:
     from icefield.statistics.reading import Reading
@@ -37,7 +37,8 @@ def shape_words(reading: Reading) -> str:
 
 def _main(reading: Reading) -> str:
     name = " x ".join(str(f) for f in reading.features)
-    size = f"strength {reading.strength:.2g} SD of the predictions, {reading.low:.4g} to {reading.high:.4g}"
+    low, high = range_texts(reading.low, reading.high)
+    size = f"strength {reading.strength:.2g} SD of the predictions, {low} to {high}"
     if reading.shape == "flat":
         return f"{name}: flat on average (strength {reading.strength:.2g} SD of the predictions, under {reading.measures.get('flat_limit', reading.thresholds['flat']):.2g})"
     if reading.shape == "levels":
@@ -50,8 +51,8 @@ def _main(reading: Reading) -> str:
     elif reading.shape in ("U-shaped", "inverted U") and reading.changes_at:
         where = f", turning at {value_text(reading.changes_at[0], DIGITS)}"
     elif len(reading.changes_at) == 2:
-        low, high = (value_text(v, DIGITS) for v in reading.changes_at)
-        where = f", half of the change between {low} and {high}"
+        begin, end = (value_text(v, DIGITS) for v in reading.changes_at)
+        where = f", half of the change between {begin} and {end}"
     words = reading.shape
     if reading.shape in ("linear", "threshold", "monotone"):
         words = f"{reading.direction}, {reading.shape}"

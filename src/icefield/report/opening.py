@@ -1,0 +1,149 @@
+"""How the report opens: what the model is, what the data is, how it was computed, in a few words each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from icefield.effect import Effect
+from icefield.plots.text import number_text
+from icefield.report.plain import label, sentence
+from icefield.report.words import seconds_text
+from icefield.statistics.interactions import Interactions
+from icefield.statistics.reading import Reading
+
+if TYPE_CHECKING:
+    from icefield.explainer import Explainer
+
+NO_LIBRARY = ("builtins", "__main__")
+
+
+def model_name(explainer: Explainer) -> str:
+    """The model's class, or "the model" for a function, whose name says little."""
+    native = explainer.model.native
+    if hasattr(native, "__name__"):
+        return "the model"
+    return label(type(native).__name__)
+
+
+def lede(explainer: Explainer, ranked: Sequence[tuple[Any, Reading]]) -> str:
+    """The first sentence: how many features matter, and which most."""
+    moving = sum(reading.strength >= reading.thresholds["flat"] for _, reading in ranked)
+    some = {0: "no feature moves", 1: f"1 of {len(ranked)} features moves"}.get(
+        moving, f"{moving} of {len(ranked)} features move"
+    )
+    text = f"Over {explainer.table.n_rows:,} rows, {some} the model’s average {label(explainer.model.scale_label)} noticeably"
+    if moving:
+        text += f"; {label(ranked[0][0])} moves it most"
+    return text + "."
+
+
+def facts(explainer: Explainer, effect: Effect, seconds: float) -> list[dict[str, str]]:
+    """Model, data, computation and time, for the top of the page."""
+    return _listed(
+        ("Model", _model_text(explainer)),
+        ("Data", _data_text(explainer)),
+        ("Computed", f"{_how(explainer)}, {_over(explainer, effect)}; {_scale_text(explainer)}"),
+        ("Made", _made(seconds)),
+    )
+
+
+def details(
+    explainer: Explainer, effect: Effect, crossed: Interactions | None, ale_rows: int | None, seconds: float
+) -> list[dict[str, str]]:
+    """Everything there is to say of how the page was made."""
+    model, table, plan = explainer.model, explainer.table, explainer.plan
+    baseline = ""
+    if effect.baseline is not None and len(model.outputs) == 1:
+        spread = effect.output_std
+        baseline = f"; on average {number_text(effect.baseline[0])}"
+        baseline += "" if spread is None else f", give or take {number_text(spread[0])}"
+    found = [
+        ("Model", _model_text(explainer)),
+        ("Explained", f"{_scale_text(explainer)}{baseline}"),
+        ("Data", _data_text(explainer)),
+        ("Computed", f"{_how(explainer)}, {_over(explainer, effect)}"),
+        ("Engine", f"{plan.engine.name}: {_inside(plan.why)}"),
+    ]
+    if effect.individual is not None:
+        kept = effect.individual.shape[1]
+        share = "every row" if kept == table.n_rows else f"{kept:,} rows"
+        found.append(("Spread", f"Bands and differences between rows come from the curves of {share}"))
+    if ale_rows is not None:
+        found.append(("ALE", f"from a seeded sample of {ale_rows:,} rows"))
+    if crossed is not None:
+        found.append(("Interactions", sentence(rows_used(crossed))))
+    if explainer.groups is not None:
+        found.append(
+            ("Subgroups", f"by {label(explainer.groups.name)}: {len(explainer.groups.labels)} groups")
+        )
+    if explainer.weights is not None:
+        found.append(("Weights", "every average and count is weighted"))
+    return _listed(*found, ("Made", _made(seconds)))
+
+
+def rows_used(crossed: Interactions) -> str:
+    """Which rows interactions were evaluated at, without the advice that follows for callers."""
+    return "; ".join(note.split(";")[0].split(":")[0] for note in crossed.notes)
+
+
+def _listed(*found: tuple[str, str]) -> list[dict[str, str]]:
+    return [{"term": term, "text": text} for term, text in found]
+
+
+def _model_text(explainer: Explainer) -> str:
+    native, kind = explainer.model.native, explainer.model.kind
+    if hasattr(native, "__name__"):
+        return f"a Python function, {label(native.__name__)}"
+    library = type(native).__module__.split(".")[0]
+    name = label(type(native).__name__)
+    return f"{name}, {kind}" if library in NO_LIBRARY else f"{library} {name}, {kind}"
+
+
+def _scale_text(explainer: Explainer) -> str:
+    model = explainer.model
+    outputs = ", ".join(label(o, 40) for o in model.outputs[:6]) + (", …" if len(model.outputs) > 6 else "")
+    what = label(model.scale_label)
+    if outputs != model.scale_label:
+        what += f" of {outputs}"
+    return what + (" on the raw scale" if model.scale == "raw" else "")
+
+
+def _how(explainer: Explainer) -> str:
+    return (
+        "exactly, from the model’s trees"
+        if explainer.plan.engine.name == "trees"
+        else "by asking the model itself"
+    )
+
+
+def _over(explainer: Explainer, effect: Effect) -> str:
+    total = explainer.table.n_rows
+    if effect.n_rows < total:
+        return f"over a seeded sample of {effect.n_rows:,} of the {total:,} rows"
+    return "over every row"
+
+
+def _made(seconds: float) -> str:
+    from icefield import __version__
+
+    return f"in {seconds_text(seconds)} with icefield {__version__}"
+
+
+def _inside(text: str) -> str:
+    """A text for the middle of a sentence."""
+    found = sentence(text)
+    return found[:1].lower() + found[1:] if found[:2].isalpha() and not found[:2].isupper() else found
+
+
+def _data_text(explainer: Explainer) -> str:
+    table, columns = explainer.table, explainer.model.columns
+    kinds: dict[str, int] = {}
+    missing = 0
+    for name in columns:
+        column = table.column(name)
+        kinds[column.kind] = kinds.get(column.kind, 0) + 1
+        missing += int(bool(column.any_missing))
+    listed = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items(), key=lambda k: -k[1]))
+    text = f"{table.n_rows:,} rows, {len(columns)} features ({listed})"
+    return text + (f"; {missing} with missing values" if missing else "")
