@@ -176,7 +176,11 @@ def test_help_everywhere_with_examples() -> None:
     for name, sub in cli.main.commands.items():
         assert name in top.output
         text = asked(name, "--help").output
-        assert name == "demo" or "icefield " + name in text, f"{name} has no example"
+        assert f"  icefield {name} " in text, f"{name} has no example"
+        if any(parameter.name == "model" for parameter in sub.params):
+            assert "package.module:object, which imports that module and so runs its code" in " ".join(
+                text.split()
+            )
         assert sub.help
     assert "Exit codes" in top.output
     assert asked("--version").output.startswith("icefield") or "version" in asked("--version").output
@@ -266,7 +270,7 @@ def test_quiet_shows_no_bar_and_leaves_no_trace(
     linear: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
-    monkeypatch.setattr(cli, "_show_effect", lambda *_, **__: seen.append(progress.PATIENCE))
+    monkeypatch.setattr(cli, "_show", lambda *_, **__: seen.append(progress.PATIENCE))
     before = progress.PATIENCE
     asked("pd", *linear, "age", "-q")
     assert seen == [float("inf")]
@@ -279,7 +283,7 @@ def test_quiet_shows_no_bar_and_leaves_no_trace(
         ((), 2, "Usage"),
         (("pdd",), 2, "No such command"),
         (("pd",), 2, "Missing argument"),
-        (("pd", "m.txt", "d.csv"), 2, "FEATURES"),
+        (("pd", "m.txt", "d.csv"), 2, "FEATURE..."),
         (("pd", "m.txt", "d.csv", "a", "--scale", "log"), 2, "response"),
         (("pd", "m.txt", "d.csv", "a", "--threads", "0"), 2, "threads"),
         (("pd", "m.txt", "d.csv", "a"), 1, "does not exist"),
@@ -332,7 +336,7 @@ def test_a_bug_says_so_and_interrupts_have_their_code(
         def fail(*_: Any, error: BaseException = error, **__: Any) -> None:
             raise error
 
-        monkeypatch.setattr(cli, "_show_effect", fail)
+        monkeypatch.setattr(cli, "_show", fail)
         with pytest.raises(SystemExit) as stop:
             cli.run(["pd", *linear, "age"])
         assert stop.value.code == code

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from icefield import Explainer, native_files
-from icefield.loading import LoadError, load_model, read_data, with_categories
+from icefield.frame import table_of
+from icefield.loading import LoadError, check_numbers, load_model, read_data, rows_for, with_categories
 from icefield.native_files import tree_problem
 from model_files import people, write_data, write_models
 
@@ -134,6 +135,54 @@ def test_catboost_missing_category_is_the_text_nan() -> None:
     model = cb.CatBoost({"iterations": 3, "verbose": 0, "allow_writing_files": False})
     model.fit(text, target, cat_features=["sex"])
     np.testing.assert_allclose(model.predict(with_categories(model, frame)), model.predict(text))
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_a_wrapper_gets_its_categories_as_its_booster_does(library: str) -> None:
+    module = pytest.importorskip(library)
+    frame, target = people()
+    typed = frame.assign(sex=frame["sex"].astype("category"))
+    if library == "lightgbm":
+        model = module.LGBMRegressor(n_estimators=3, verbose=-1).fit(typed, target)
+    else:
+        model = module.XGBRegressor(n_estimators=3, enable_categorical=True).fit(typed, target)
+    rows = with_categories(model, frame)
+    check_numbers(model, table_of(rows))
+    np.testing.assert_allclose(model.predict(rows), model.predict(typed))
+
+
+# --- data for a model ------------------------------------------------------------------------------
+
+
+def test_columns_beside_the_features_go_by_what_the_model_knows() -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    frame, target = people()
+    table = table_of(frame.assign(target=target))
+    features = frame[["age", "siblings"]]
+    named = linear_model.LinearRegression().fit(features, target)
+    assert rows_for(named, table, y="target", by="sex") is table
+    unnamed = linear_model.LinearRegression().fit(features.to_numpy(), target)
+    assert rows_for(unnamed, table, y="target", by="sex").names == ("age", "siblings")
+    # That siblings was a feature cannot be known here; the command line says which columns it hands over.
+    assert rows_for(unnamed, table, y="target", by="siblings").names == ("age", "sex")
+    assert rows_for(unnamed, table).names == table.names
+    # A function takes whatever there is, but never what it is to be compared with.
+    assert rows_for(len, table, y="target", by="sex", weights="age").names == ("age", "sex", "siblings")
+
+
+def test_numbers_are_wanted_only_where_the_model_takes_them() -> None:
+    pd, cb = pytest.importorskip("pandas"), pytest.importorskip("catboost")
+    frame, target = people()
+    model = cb.CatBoost({"iterations": 2, "verbose": 0, "allow_writing_files": False})
+    model.fit(frame, target, cat_features=["sex"])
+    check_numbers(model, table_of(frame))
+    for wrong in ("old", pd.Timestamp("2020-01-01")):
+        broken = frame.astype({"age": object})
+        broken.loc[7, "age"] = wrong
+        with pytest.raises(LoadError, match=r"column 'age'.*row 8 "):
+            check_numbers(model, table_of(broken))
+    broken.loc[7, "age"] = None
+    check_numbers(model, table_of(broken))
 
 
 # --- hostile and corrupt models --------------------------------------------------------------------

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
-from icefield.errors import IcefieldError, InputError, complaint, did_you_mean
+from icefield.errors import IcefieldError, InputError, complaint
 
 EXIT_ERROR = 1  # something in the request cannot be done; click itself uses 2 for wrong usage
 EXIT_BUG = 3
@@ -46,7 +47,7 @@ def run(arguments: list[str] | None = None) -> None:
     except (IcefieldError, OSError) as error:
         if debug:
             raise
-        _complain(str(error))
+        _complain(as_asked(str(error)))
         raise SystemExit(EXIT_ERROR) from None
     except Exception as error:
         if debug:
@@ -59,8 +60,31 @@ def _complain(text: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(stderr=True)
-    console.print(Text("Error: ", style="bold red") + Text(printable(text), style=""), soft_wrap=True)
+    # rich keeps bold where NO_COLOR is set; who asks for no colour wants plain text.
+    style = "" if os.environ.get("NO_COLOR") else "bold red"
+    Console(stderr=True).print(Text.assemble(("Error: ", style), printable(text)), soft_wrap=True)
+
+
+_OPTIONS = ("by", "weights", "y", "target", "scale", "engine", "threads", "seed", "grid", "rows", "bins", "js", "title", "individual")  # fmt: skip
+_ON_THE_LINE = {"X": "DATA", "model": "MODEL", "features": "FEATURE", "path": "-o", "points": "--grid"} | {
+    name: f"--{name}" for name in _OPTIONS
+}
+
+
+def as_asked(text: str) -> str:
+    """An error in the words of the command line: its arguments and options, and plain numbers.
+
+    Examples
+    --------
+    >>> print(as_asked("Argument `by` names a column that X does not have, got 'X'. Hint: write rows=9."))
+    --by names a column that DATA does not have, got 'X'. Hint: write --rows 9.
+    """
+    text = re.sub(r"Argument `([^`]+)`", lambda found: _ON_THE_LINE.get(found[1], found[1]), text)
+    text = re.sub(rf"`({'|'.join(_ON_THE_LINE)})`", lambda found: _ON_THE_LINE[found[1]], text)
+    text = re.sub(r"\bnp\.\w+\(([^()]*)\)", r"\1", text)
+    text = re.sub(rf"\bwrite ({'|'.join(_OPTIONS)})=", r"write --\1 ", text)
+    # What stands in quotes is somebody's name or value; the X of Python calls is not.
+    return re.sub(r"""((?<!\w)'[^']*'|"[^"]*")|\bX\b""", lambda found: found[1] or "DATA", text)
 
 
 def printable(text: str) -> str:
@@ -103,8 +127,7 @@ _SHARED: list[Callable[[Any], Any]] = [
     click.option("--target", help="Class label, output name or position; 'all' for every output."),
     click.option("--scale", type=click.Choice(["response", "raw"]), default="response", show_default=True,
                  help="What predict gives, or the margin before the link."),
-    click.option("--by", help="A column: one curve per group."),
-    click.option("--weights", help="A column of row weights."),
+    click.option("--weights", metavar="COLUMN", help="A column of row weights."),
     click.option("--y", "y", metavar="COLUMN", help="The column of observed targets, if the data holds it."),
     click.option("--engine", type=click.Choice(["auto", "trees", "brute"]), default="auto", show_default=True,
                  help="'auto' only picks a faster way to the same numbers."),
@@ -118,24 +141,43 @@ _SHARED: list[Callable[[Any], Any]] = [
 ]  # fmt: skip
 
 
+_BY = click.option("--by", metavar="COLUMN", help="A column: one curve per group.")
+_PICTURES = (".png", ".pdf", ".svg", ".html")
+
+
 def _file_option(name: str, what: str) -> Callable[[Any], Any]:
     """``--csv`` alone prints, ``--csv out.csv`` writes."""
+
+    def checked(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
+        # "--csv age fare" means two features and must not write a file called age.
+        if path is None or path == "-" or "/" in path or os.sep in path or path.endswith(f".{name}"):
+            return path
+        raise click.BadParameter(
+            f"{path!r} is no .{name} file. Put --{name} last to print, or name a file: --{name} {path}.{name}, "
+            f"or ./{path} to have just that name."
+        )
+
     return click.option(
         f"--{name}", f"{name}_path", type=click.Path(dir_okay=False, allow_dash=True), is_flag=False, flag_value="-",
-        help=f"Print {what}, or write it to the file named next.",
+        callback=checked, help=f"Print {what}, or write it to the .{name} file named next.",
     )  # fmt: skip
 
 
 _OUTPUTS: list[Callable[[Any], Any]] = [
     click.option(
-        "--plot", type=click.Path(dir_okay=False), help="Draw to this .png, .pdf, .svg or .html file."
+        "--plot", type=click.Path(dir_okay=False), help=f"Draw to this file: {', '.join(_PICTURES)}."
     ),
     _file_option("csv", "CSV"),
     _file_option("json", "JSON"),
     _file_option("parquet", "Parquet"),
 ]
 _FEATURES = click.option(
-    "-f", "--feature", "features", multiple=True, metavar="NAME", help="Only this feature; repeat for more."
+    "-f",
+    "--feature",
+    "features",
+    multiple=True,
+    metavar="FEATURE",
+    help="Only this feature; repeat for more.",
 )
 
 
@@ -144,8 +186,15 @@ def _question(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def command(model: str, data: str, **options: Any) -> Any:
+        from icefield.loading import refusals_explained
+
         options.pop("debug")  # read by `run`, before click parses
-        return function(_explainer(model, data, options), **options)
+        if options["quiet"] and options["verbose"]:
+            raise click.UsageError("-q and -v contradict each other: give one of them.")
+        _check_outputs(options, (model, data))
+        explain = _prepared(model, data, options)
+        with refusals_explained(explain.keywords["model"], explain.keywords["X"]):
+            return function(explain(), **options)
 
     for option in reversed(_SHARED):
         command = option(command)
@@ -160,36 +209,71 @@ def _with_outputs(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _explainer(model: str, data: str, options: dict[str, Any]) -> Any:
-    from icefield import Explainer
-    from icefield.loading import load_model, read_data, with_categories
+def _check_outputs(options: dict[str, Any], inputs: tuple[str, ...]) -> None:
+    """Whether every file asked for can be written, before minutes are spent on what goes into it."""
+    plot = options.get("plot")
+    if plot is not None and not plot.lower().endswith(_PICTURES):
+        raise InputError(
+            complaint("--plot", f"must end in {', '.join(_PICTURES[:-1])} or {_PICTURES[-1]}", plot)
+        )
+    for name in ("plot", "csv_path", "json_path", "parquet_path", "output"):
+        path = options.get(name)
+        if path is None or path == "-":
+            continue
+        option = "-o" if name == "output" else "--" + name.removesuffix("_path")
+        if not Path(path).parent.is_dir():
+            raise InputError(complaint(option, "lies in a folder that does not exist", path))
+        if not os.access(path if Path(path).exists() else Path(path).parent, os.W_OK):
+            raise InputError(complaint(option, "cannot be written", path, "choose another folder"))
+        for other in inputs:
+            if Path(path).exists() and Path(other).exists() and os.path.samefile(path, other):
+                raise InputError(
+                    complaint(option, "would overwrite what is read", path, "choose another name")
+                )
+
+
+def _prepared(model: str, data: str, options: dict[str, Any]) -> partial[Any]:
+    """A call that makes the Explainer, once model and data are loaded and fit each other."""
+    from icefield import validate
+    from icefield.frame import table_of
+    from icefield.loading import check_numbers, load_model, read_data, rows_for, with_categories
 
     if options["quiet"]:
         _without_progress()
 
     loaded = load_model(model, allow_pickle=options.pop("allow_pickle"), trust=options.pop("trust"))
     frame = with_categories(loaded, read_data(data))
-    y = options.pop("y")
-    observed = None
-    if y is not None:
-        if y not in list(frame.columns):
-            raise InputError(
-                complaint("--y", "names a column the data does not have", y, did_you_mean(y, frame.columns))
-            )
-        observed = frame[y]
-    explainer = Explainer(
-        loaded,
-        frame,
-        observed,
+    whole = table_of(frame, "DATA")
+    y, by, weights = options.pop("y"), options.pop("by", None), options.pop("weights")
+    for option, column in (("--y", y), ("--by", by), ("--weights", weights)):
+        if column is not None:
+            whole.check(column, option)
+    table = rows_for(loaded, whole, y=y, weights=weights, by=by)
+    check_numbers(loaded, table)
+    return partial(
+        _explainer,
+        model=loaded,
+        X=table,
+        y=None if y is None else frame[y],
+        # Columns kept away from the model go by their values.
+        by=by if by in (None, *table.names) else frame[by],
+        weights=weights if weights in table.names else validate.weights(weights, whole),
         target=_number_if_number(options.pop("target")),
-        scale=options.pop("scale"),
-        by=options.pop("by"),
-        weights=options.pop("weights"),
-        engine=options.pop("engine"),
-        threads=options.pop("threads"),
-        seed=options.pop("seed"),
+        verbose=options.pop("verbose"),
+        # Such columns are told apart by their number alone: the user is to see whether that went right.
+        tell_columns=table is not whole and not options["quiet"],
+        **{name: options.pop(name) for name in ("scale", "engine", "threads", "seed")},
     )
-    if options.pop("verbose"):
+
+
+def _explainer(*, verbose: bool, tell_columns: bool, **settings: Any) -> Any:
+    from icefield import Explainer
+
+    explainer = Explainer(**settings)
+    if tell_columns:
+        columns = ", ".join(map(str, explainer.model.columns))
+        click.echo(printable(f"MODEL knows no column names. It gets, in this order: {columns}"), err=True)
+    if verbose:
         click.echo(
             printable(f"{explainer!r}\n{explainer.plan.engine.name} engine: {explainer.plan.why}"), err=True
         )
@@ -221,28 +305,36 @@ def _number_if_number(text: str | None) -> Any:
 
 # --- commands ------------------------------------------------------------------------------------
 
+_MODEL_AND_DATA = (
+    "MODEL is a model file, or package.module:object, which imports that module and so runs its code. "
+    "DATA is a CSV, Parquet or Feather/Arrow file, or - for standard input."
+)
 
-@main.command()
+
+@main.command(epilog=_MODEL_AND_DATA)
 @_question
-@click.argument("features", nargs=-1, required=True)
+@click.argument("features", metavar="FEATURE...", nargs=-1, required=True)
+@_BY
 @click.option("--grid", "grid", help="Number of points, or the values separated by commas.")
 @click.option("--rows", type=int, help="Average over a sample of this many rows.")
 @_with_outputs
 def pd(explainer: Any, features: tuple[str, ...], grid: str | None, rows: int | None, **show: Any) -> None:
-    """Partial dependence of one or several FEATURES.
+    """Partial dependence of one or several features.
 
     \b
     Examples:
       icefield pd model.txt titanic.csv age --by sex --plot age.png
       icefield pd model.txt titanic.csv age fare --csv -
     """
+    _check_picture(features, show["plot"])
     effect = explainer.partial_dependence(*features, grid=_grid(grid, features), rows=rows)
-    _show_effect(effect, **show)
+    _show(effect, **show)
 
 
-@main.command()
+@main.command(epilog=_MODEL_AND_DATA)
 @_question
-@click.argument("features", nargs=-1, required=True)
+@click.argument("features", metavar="FEATURE...", nargs=-1, required=True)
+@_BY
 @click.option("--grid", "grid", help="Number of points, or the values separated by commas.")
 @click.option(
     "--rows", type=int, default=200, show_default=True, help="Whose curves to keep: a sample of this size."
@@ -252,33 +344,36 @@ def pd(explainer: Any, features: tuple[str, ...], grid: str | None, rows: int | 
 def ice(
     explainer: Any, features: tuple[str, ...], grid: str | None, rows: int, center: bool, **show: Any
 ) -> None:
-    """Individual curves (ICE) of one or two FEATURES.
+    """Individual curves (ICE) of one or two features.
 
     \b
     Example:
       icefield ice model.txt titanic.csv age --center --plot ice.png
     """
+    _check_picture(features, show["plot"])
     effect = explainer.ice(*features, grid=_grid(grid, features), rows=rows)
-    _show_effect(effect.center() if center else effect, individual=True, **show)
+    effect = effect.center() if center else effect
+    _show(effect, table=lambda: _with_groups(effect.to_frame(individual=True), explainer), **show)
 
 
-@main.command()
+@main.command(epilog=_MODEL_AND_DATA)
 @_question
-@click.argument("features", nargs=-1, required=True)
+@click.argument("features", metavar="FEATURE...", nargs=-1, required=True)
+@_BY
 @click.option("--bins", type=int, help="Number of bins.")
 @_with_outputs
 def ale(explainer: Any, features: tuple[str, ...], bins: int | None, **show: Any) -> None:
-    """Accumulated local effects of one or two FEATURES.
+    """Accumulated local effects of one or two features.
 
     \b
     Example:
       icefield ale model.txt titanic.csv age --csv -
     """
     chosen = {} if bins is None else {"bins": bins}
-    _show_effect(explainer.ale(*features, **chosen), **show)
+    _show(explainer.ale(*features, **chosen), **show)
 
 
-@main.command()
+@main.command(epilog=_MODEL_AND_DATA)
 @_question
 @_FEATURES
 @_with_outputs
@@ -289,10 +384,10 @@ def importance(explainer: Any, features: tuple[str, ...], **show: Any) -> None:
     Example:
       icefield importance model.txt titanic.csv --y survived --plot importance.png
     """
-    _show_table(explainer.importance(features or None), **show)
+    _show(explainer.importance(features or None), **show)
 
 
-@main.command()
+@main.command(epilog=_MODEL_AND_DATA)
 @_question
 @_FEATURES
 @_with_outputs
@@ -303,10 +398,10 @@ def interactions(explainer: Any, features: tuple[str, ...], **show: Any) -> None
     Example:
       icefield interactions model.txt titanic.csv -f age -f fare -f sex --csv
     """
-    _show_table(explainer.interactions(features or None), **show)
+    _show(explainer.interactions(features or None), **show)
 
 
-@main.command()
+@main.command(epilog=_MODEL_AND_DATA)
 @_question
 @_FEATURES
 @_with_outputs
@@ -317,11 +412,12 @@ def summary(explainer: Any, features: tuple[str, ...], **show: Any) -> None:
     Example:
       icefield summary model.json titanic.parquet
     """
-    _show_table(explainer.summary(features or None), **show)
+    _show(explainer.summary(features or None), **show)
 
 
-@main.command()
+@main.command(epilog=_MODEL_AND_DATA)
 @_question
+@_BY
 @click.option("-o", "--output", default="report.html", show_default=True, type=click.Path(dir_okay=False))
 @click.option("--js", type=click.Choice(["inline", "cdn"]), default="inline", show_default=True,
               help="'cdn' makes a small file that needs a network to open.")  # fmt: skip
@@ -353,7 +449,12 @@ def report(
 @click.option("-o", "--output", default="demo_output", show_default=True, type=click.Path(file_okay=False))
 @click.option("--debug", is_flag=True, hidden=True)
 def demo(small: bool, output: str, debug: bool) -> None:
-    """Fit a model on 336,776 real flights and explain it."""
+    """Fit a model on 336,776 real flights and explain it.
+
+    \b
+    Example:
+      icefield demo --small -o demo_output
+    """
     from icefield.demo import main as demo_main
 
     demo_main(Path(output), small=small)
@@ -385,30 +486,46 @@ def _value(text: str) -> Any:
     return text
 
 
-def _show_effect(
-    effect: Any, *, individual: bool = False, plot: str | None, quiet: bool, **files: Any
+def _check_picture(features: tuple[str, ...], plot: str | None) -> None:
+    if plot is not None and len(features) > 2:
+        raise InputError(
+            complaint("--plot", "draws one or two features", features, "leave it out, or use --csv")
+        )
+
+
+def _with_groups(frame: Any, explainer: Any) -> Any:
+    """Rows' own curves with the group of each row, as the table of averages has it."""
+    import narwhals as nw
+
+    from icefield.display import value_text
+
+    groups, table = explainer.groups, nw.from_native(frame, eager_only=True)
+    if groups is None:
+        return frame
+    codes = groups.codes[table["row"].to_numpy()]
+    labels = [value_text(label) for label in groups.labels]
+    column = nw.new_series(
+        "group", [labels[code] for code in codes], nw.String(), backend=table.implementation
+    )
+    return table.with_columns(column).to_native()
+
+
+def _show(
+    found: Any, *, plot: str | None, quiet: bool, table: Callable[[], Any] | None = None, **files: Any
 ) -> None:
+    """Draw an effect or a table, write it (or `table`, if that is another one), or print it."""
     if plot is not None:
-        _draw(effect, plot)
-    written = _write(effect.to_frame(individual=individual), **files)
-    if plot is None and not written:
-        click.echo(printable(repr(effect)))
-    elif not quiet:
-        _say_written(plot, files)
-
-
-def _show_table(table: Any, *, plot: str | None, quiet: bool, **files: Any) -> None:
-    if plot is not None:
-        _draw(table, plot)
-    written = _write(table.to_frame(), **files)
-    if plot is None and not written:
-        click.echo(printable(repr(table)))
-    elif not quiet:
+        _draw(found, plot)
+    if any(files.values()):
+        _write((table or found.to_frame)(), **files)
+    elif plot is None:
+        click.echo(printable(repr(found)))
+    if not quiet:
         _say_written(plot, files)
 
 
 def _draw(drawable: Any, path: str) -> None:
-    if path.lower().endswith((".html", ".htm")):
+    if path.lower().endswith(".html"):
         drawable.plot(backend="plotly").write_html(path)
         return
     import matplotlib
@@ -416,15 +533,10 @@ def _draw(drawable: Any, path: str) -> None:
     matplotlib.use("Agg")
     drawn = drawable.plot()
     figure = drawn if hasattr(drawn, "savefig") else drawn.figure
-    try:
-        figure.savefig(path, dpi=150)
-    except ValueError as error:
-        raise InputError(
-            complaint("--plot", "must end in .png, .pdf, .svg or .html", path, str(error))
-        ) from error
+    figure.savefig(path, dpi=150)
 
 
-def _write(frame: Any, csv_path: str | None, json_path: str | None, parquet_path: str | None) -> bool:
+def _write(frame: Any, csv_path: str | None, json_path: str | None, parquet_path: str | None) -> None:
     import narwhals as nw
 
     table = nw.from_native(frame, eager_only=True)
@@ -444,7 +556,6 @@ def _write(frame: Any, csv_path: str | None, json_path: str | None, parquet_path
         sys.stdout.buffer.write(buffer.getvalue())
     elif parquet_path is not None:
         table.write_parquet(parquet_path)
-    return bool(csv_path or json_path or parquet_path)
 
 
 def _json_text(rows: list[dict[str, Any]]) -> str:

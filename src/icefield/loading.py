@@ -3,24 +3,53 @@
 A model file is somebody else's program or somebody's broken download until shown otherwise.
 Formats that hold only numbers are loaded by their own library, first in a child process. Formats
 that can run code (pickle, joblib) are refused unless asked for; skops files load only types on its
-allow-list. Data is parsed by pandas, pyarrow or polars, whichever is there, within the machine's memory.
+allow-list. Data is parsed by pandas, pyarrow or polars, whichever is there, within the machine's memory, and
+then fitted to the model: which of its columns the model gets, and whether they hold numbers where it takes numbers.
 """
 
 from __future__ import annotations
 
 import importlib
 import io
+import numbers
 import os
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
-from icefield.errors import IcefieldError, MissingDependencyError, complaint, did_you_mean
-from icefield.native_files import LoadError, cut, first_line, load_native, needed, optional, with_categories
+import numpy as np
 
-__all__ = ["LoadError", "load_model", "read_data", "with_categories"]
+from icefield.columns import Column
+from icefield.errors import IcefieldError, MissingDependencyError, ModelError, complaint, did_you_mean
+from icefield.frame import Table
+from icefield.models.adapter import Adapter
+from icefield.models.boosters import booster_reader
+from icefield.models.estimators import is_estimator, read_estimator
+from icefield.models.onnx import is_onnx, read_onnx
+from icefield.native_files import (
+    LoadError,
+    cut,
+    first_line,
+    load_native,
+    needed,
+    number_columns,
+    optional,
+    with_categories,
+)
+
+__all__ = [
+    "LoadError",
+    "check_numbers",
+    "load_model",
+    "read_data",
+    "refusals_explained",
+    "rows_for",
+    "with_categories",
+]
 
 DATA_FORMATS = (".csv", ".tsv", ".parquet", ".feather", ".arrow", ".ipc")
 MODEL_FORMATS = (".txt", ".json", ".ubj", ".cbm", ".onnx", ".skops", ".pkl", ".pickle", ".joblib")
@@ -140,7 +169,10 @@ def load_model(path: str, *, allow_pickle: bool = False, trust: Sequence[str] = 
     if not file.exists():
         raise LoadError(
             complaint(
-                "MODEL", "is a file that does not exist", path, "or write package.module:object to import one"
+                "MODEL",
+                "is a file that does not exist",
+                path,
+                "or write package.module:object to import one, which runs that module's code",
             )
         )
     if file.is_dir():
@@ -204,7 +236,9 @@ def _unpickled(file: Path) -> Any:
 def _imported(path: str) -> Any:
     module, _, name = path.partition(":")
     if not module or not name:
-        raise LoadError(complaint("MODEL", "must look like package.module:object", path))
+        raise LoadError(
+            complaint("MODEL", "must look like package.module:object, whose code is then run", path)
+        )
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
@@ -225,3 +259,161 @@ def _imported(path: str) -> Any:
             )
         found = getattr(found, part)
     return found
+
+
+# --- data for a model ----------------------------------------------------------------------------
+
+
+def rows_for(
+    model: Any, table: Table, *, y: str | None = None, weights: str | None = None, by: str | None = None
+) -> Table:
+    """The table without columns that stand beside the features, if the model knows columns by position only.
+
+    A model that knows its columns by name finds them among others. One that does not gets all there are: the
+    observed targets are never among its features, and columns of weights and groups only where the
+    number of columns leaves room for them.
+    """
+    adapter, names = _adapter(model), table.names
+    if adapter is not None and _by_name(adapter, names):
+        return table
+    aside = {name for name in names if name == y}
+    width = None if adapter is None else adapter.n_columns
+    if width is not None:
+        others = {name for name in names if name in (weights, by)} - aside
+        too_many = len(names) - len(aside) - width
+        if 0 < too_many < len(others):
+            raise LoadError(
+                complaint(
+                    "DATA",
+                    f"has {len(names)} columns, and the model, which does not know their names, takes {width}: "
+                    f"which of {' and '.join(sorted(map(repr, others)))} it was fitted on cannot be told",
+                    hint="drop the other columns from the data",
+                )
+            )
+        if too_many >= len(others):
+            aside |= others
+    return table.select([name for name in names if name not in aside]) if aside else table
+
+
+def check_numbers(model: Any, table: Table) -> None:
+    """Refuse text in a column the model takes as numbers, and say where it is."""
+    adapter = _adapter(model)
+    if adapter is None or (
+        not _by_name(adapter, table.names) and adapter.n_columns not in (None, len(table.names))
+    ):
+        return  # with other columns than the model's, there is no telling which are numbers
+    for name in number_columns(model, _columns_of(model, table)):
+        if name not in table.names:
+            continue  # the Explainer says what is missing
+        column = table.column(name)
+        # A category type of its own is the model's affair: its library compares the levels.
+        if column.kind not in ("float", "integer", "boolean") and not column.closed:
+            found = _first_other(column)
+            if found is not None:
+                problem = (
+                    f"must hold numbers in the column {name!r}, which the model takes as numbers; {found[0]}"
+                )
+                raise LoadError(
+                    complaint("DATA", problem, found[1], "write a number there, or nothing if it is missing")
+                )
+
+
+@contextmanager
+def refusals_explained(model: Any, table: Table) -> Iterator[None]:
+    """An error of the user's model while it was asked is about its rows; say which, where that is clear."""
+    try:
+        yield
+    except Exception as error:
+        # An Explainer tries a few rows first and words a refusal itself; a text further down it cannot know.
+        worded = isinstance(error, IcefieldError)
+        theirs: BaseException | None = error.__cause__ if worded else error
+        if theirs is None or (worded and not isinstance(error, ModelError)) or not _raised_by_model(theirs):
+            raise
+        reason = _text_among_numbers(model, table)
+        if worded and not reason:
+            raise
+        hint = f" Hint: {reason}." if reason else ""
+        raise ModelError(f"MODEL refused these rows of DATA: {first_line(theirs)}.{hint}") from error
+
+
+def _raised_by_model(error: BaseException) -> bool:
+    """Whether the user's model, its library or the form of rows it takes failed, and nothing else of icefield."""
+    if isinstance(error, (IcefieldError, MemoryError)):
+        return False
+    modules = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
+    # Adapters turn rows into what a library takes: text that is no number fails there.
+    in_adapter = modules[-1].startswith("icefield.models.") and isinstance(error, (ValueError, TypeError))
+    return "icefield.model" in modules and (in_adapter or not modules[-1].startswith("icefield."))
+
+
+def _text_among_numbers(model: Any, table: Table) -> str:
+    """Where a column that is mostly numbers holds text: the likely reason why a model refused rows."""
+    for name in _columns_of(model, table):
+        if name not in table.names:
+            continue
+        column = table.column(name)
+        if column.kind != "categorical" or column.closed:
+            continue
+        levels = [_is_number(level) for level in column.levels.tolist()]
+        read = np.array([*levels, False])[column.codes]
+        known = ~column.missing
+        if 2 * read.sum() >= known.sum() and not read[known].all():
+            at = int(np.flatnonzero(known & ~read)[0])
+            return (
+                f"column {name!r} is mostly numbers, but {_row(at)} holds {cut(repr(column.values[at]), 80)}"
+            )
+    return ""
+
+
+def _columns_of(model: Any, table: Table) -> list[Any]:
+    """The table's columns in the model's order; LightGBM stores blanks in their names as underscores."""
+    adapter, names = _adapter(model), list(table.names)
+    if adapter is None or adapter.columns is None or not _by_name(adapter, names):
+        return names
+    stored = {str(name).replace(" ", "_"): name for name in names}
+    return [name if name in names else stored.get(str(name), name) for name in adapter.columns]
+
+
+def _by_name(adapter: Adapter, names: Sequence[Any]) -> bool:
+    wanted = adapter.columns
+    return wanted is not None and (not adapter.names_are_made_up or set(wanted) <= set(names))
+
+
+def _adapter(model: Any) -> Adapter | None:
+    """What a model says of its columns; None for those that say nothing, or cannot be read."""
+    reader = booster_reader(model)
+    if reader is None:
+        reader = read_onnx if is_onnx(model) else read_estimator if is_estimator(model) else None
+    try:
+        return None if reader is None else reader(model, "response")
+    except Exception:
+        return None  # the Explainer reads it again, and says what is wrong
+
+
+def _first_other(column: Column) -> tuple[str, Any] | None:
+    """The first value that is no number: its row in words, and the value.
+
+    Among texts, one that does not even read as a number: in a CSV file it is what made the rest text.
+    """
+    others = [
+        at
+        for at in np.flatnonzero(~column.missing).tolist()
+        if not isinstance(column.values[at], (numbers.Number, np.bool_))
+    ]
+    if not others:
+        return None
+    at = next((at for at in others if not _is_number(column.values[at])), others[0])
+    value = column.values[at]
+    return f"{_row(at)} holds {'text' if isinstance(value, str) else type(value).__name__}", value
+
+
+def _row(at: int) -> str:
+    return f"row {at + 1:,} (counted from 1, without a header)"
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True

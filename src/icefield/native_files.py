@@ -248,17 +248,25 @@ def tree_problem(
 
 
 def with_categories(model: Any, frame: Any) -> Any:
-    """The frame with categorical columns typed as a Booster was trained on them; other frames as they are."""
+    """The frame with categorical columns typed as a booster was trained on them; other frames as they are."""
     root = type(model).__module__.partition(".")[0]
     if not type(frame).__module__.startswith("pandas"):
         return frame
-    if root == "lightgbm" and getattr(model, "pandas_categorical", None):
-        return _categorised(frame, _lightgbm_levels(model, frame))
-    if root == "xgboost" and getattr(model, "feature_types", None):
-        return _categorised(frame, _xgboost_levels(model, frame))
+    booster = _booster(model)
+    if root == "lightgbm" and getattr(booster, "pandas_categorical", None):
+        return _categorised(frame, _lightgbm_levels(booster, frame))
+    if root == "xgboost" and getattr(booster, "feature_types", None):
+        return _categorised(frame, _xgboost_levels(booster, frame))
     if root == "catboost":
         return _with_text_levels(frame, model)
     return frame
+
+
+def _booster(model: Any) -> Any:
+    """The booster in a wrapper that speaks like scikit-learn; anything else as it is."""
+    if hasattr(model, "get_booster"):
+        return model.get_booster()
+    return getattr(model, "booster_", model)
 
 
 def _lightgbm_levels(model: Any, frame: Any) -> dict[str, list[Any]]:
@@ -346,6 +354,28 @@ def _with_text_levels(frame: Any, model: Any) -> Any:
         if gone.any() or (_is_number(values) and values.dtype.kind == "f"):
             changed[name] = values.astype(object).map(_number_as_text, na_action="ignore").where(~gone, "nan")
     return frame.assign(**changed) if changed else frame
+
+
+def number_columns(model: Any, names: Sequence[Any]) -> list[Any]:
+    """Of the columns a model gets, in its order, those it takes as numbers; none where that is not known.
+
+    Categories of LightGBM have a type of their own by now, so that every other column is numbers.
+    """
+    root = type(model).__module__.partition(".")[0]
+    if root == "lightgbm":
+        return list(names)
+    if root == "xgboost":
+        kinds = _booster(model).feature_types or ["float"] * len(names)
+        return [name for name, kind in zip(names, kinds) if kind != "c"]
+    if root == "catboost":
+        other = {*model.get_cat_feature_indices(), *model.get_text_feature_indices(),
+                 *model.get_embedding_feature_indices()}  # fmt: skip
+        return [name for i, name in enumerate(names) if i not in other]
+    if root == "onnxruntime":
+        inputs = model.get_inputs()
+        kinds = [one.type for one in inputs] * (len(names) if len(inputs) == 1 else 1)
+        return [name for name, kind in zip(names, kinds) if kind != "tensor(string)"]
+    return []
 
 
 def _number_as_text(value: Any) -> str:
