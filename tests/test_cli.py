@@ -270,7 +270,7 @@ def test_quiet_shows_no_bar_and_leaves_no_trace(
     linear: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
-    monkeypatch.setattr(cli, "_show", lambda *_, **__: seen.append(progress.PATIENCE))
+    monkeypatch.setattr(cli, "show", lambda *_, **__: seen.append(progress.PATIENCE))
     before = progress.PATIENCE
     asked("pd", *linear, "age", "-q")
     assert seen == [float("inf")]
@@ -336,7 +336,7 @@ def test_a_bug_says_so_and_interrupts_have_their_code(
         def fail(*_: Any, error: BaseException = error, **__: Any) -> None:
             raise error
 
-        monkeypatch.setattr(cli, "_show", fail)
+        monkeypatch.setattr(cli, "show", fail)
         with pytest.raises(SystemExit) as stop:
             cli.run(["pd", *linear, "age"])
         assert stop.value.code == code

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from icefield import cli
+from icefield import cli, cli_output
 from model_files import people, write_data, write_models
 from test_cli import Files, asked, command, installed, model
 
@@ -219,7 +219,7 @@ def test_what_cannot_be_written_is_found_before_anything_is_loaded(
 
 
 def test_a_folder_that_is_closed_is_told(files: Files, tmp_path: Path, capfd: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(cli.os, "access", lambda *_: False)  # root may write anywhere
+    monkeypatch.setattr(cli_output.os, "access", lambda *_: False)  # root may write anywhere
     text = said(capfd, "pd", "m.txt", "d.csv", "age", "--plot", tmp_path / "p.png")
     assert "--plot cannot be written" in text
 

@@ -6,7 +6,6 @@ one readable block and an exit code; a traceback appears only with ``--debug``.
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import sys
@@ -17,6 +16,7 @@ from typing import Any
 
 import click
 
+from icefield.cli_output import PICTURES, check_outputs, printable, show, with_groups
 from icefield.errors import IcefieldError, InputError, complaint
 
 EXIT_ERROR = 1  # something in the request cannot be done; click itself uses 2 for wrong usage
@@ -87,17 +87,6 @@ def as_asked(text: str) -> str:
     return re.sub(r"""((?<!\w)'[^']*'|"[^"]*")|\bX\b""", lambda found: found[1] or "DATA", text)
 
 
-def printable(text: str) -> str:
-    r"""Text without control characters: a name from a file must not steer the terminal.
-
-    Examples
-    --------
-    >>> print(printable("a\x1b[31mb"))
-    a\x1b[31mb
-    """
-    return "".join(c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" for c in text)
-
-
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="icefield")
 def main() -> None:
@@ -142,7 +131,6 @@ _SHARED: list[Callable[[Any], Any]] = [
 
 
 _BY = click.option("--by", metavar="COLUMN", help="A column: one curve per group.")
-_PICTURES = (".png", ".pdf", ".svg", ".html")
 
 
 def _file_option(name: str, what: str) -> Callable[[Any], Any]:
@@ -165,7 +153,7 @@ def _file_option(name: str, what: str) -> Callable[[Any], Any]:
 
 _OUTPUTS: list[Callable[[Any], Any]] = [
     click.option(
-        "--plot", type=click.Path(dir_okay=False), help=f"Draw to this file: {', '.join(_PICTURES)}."
+        "--plot", type=click.Path(dir_okay=False), help=f"Draw to this file: {', '.join(PICTURES)}."
     ),
     _file_option("csv", "CSV"),
     _file_option("json", "JSON"),
@@ -191,7 +179,7 @@ def _question(function: Callable[..., Any]) -> Callable[..., Any]:
         options.pop("debug")  # read by `run`, before click parses
         if options["quiet"] and options["verbose"]:
             raise click.UsageError("-q and -v contradict each other: give one of them.")
-        _check_outputs(options, (model, data))
+        check_outputs(options, (model, data))
         explain = _prepared(model, data, options)
         with refusals_explained(explain.keywords["model"], explain.keywords["X"]):
             return function(explain(), **options)
@@ -207,29 +195,6 @@ def _with_outputs(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OUTPUTS):
         function = option(function)
     return function
-
-
-def _check_outputs(options: dict[str, Any], inputs: tuple[str, ...]) -> None:
-    """Whether every file asked for can be written, before minutes are spent on what goes into it."""
-    plot = options.get("plot")
-    if plot is not None and not plot.lower().endswith(_PICTURES):
-        raise InputError(
-            complaint("--plot", f"must end in {', '.join(_PICTURES[:-1])} or {_PICTURES[-1]}", plot)
-        )
-    for name in ("plot", "csv_path", "json_path", "parquet_path", "output"):
-        path = options.get(name)
-        if path is None or path == "-":
-            continue
-        option = "-o" if name == "output" else "--" + name.removesuffix("_path")
-        if not Path(path).parent.is_dir():
-            raise InputError(complaint(option, "lies in a folder that does not exist", path))
-        if not os.access(path if Path(path).exists() else Path(path).parent, os.W_OK):
-            raise InputError(complaint(option, "cannot be written", path, "choose another folder"))
-        for other in inputs:
-            if Path(path).exists() and Path(other).exists() and os.path.samefile(path, other):
-                raise InputError(
-                    complaint(option, "would overwrite what is read", path, "choose another name")
-                )
 
 
 def _prepared(model: str, data: str, options: dict[str, Any]) -> partial[Any]:
@@ -318,7 +283,7 @@ _MODEL_AND_DATA = (
 @click.option("--grid", "grid", help="Number of points, or the values separated by commas.")
 @click.option("--rows", type=int, help="Average over a sample of this many rows.")
 @_with_outputs
-def pd(explainer: Any, features: tuple[str, ...], grid: str | None, rows: int | None, **show: Any) -> None:
+def pd(explainer: Any, features: tuple[str, ...], grid: str | None, rows: int | None, **out: Any) -> None:
     """Partial dependence of one or several features.
 
     \b
@@ -326,9 +291,9 @@ def pd(explainer: Any, features: tuple[str, ...], grid: str | None, rows: int | 
       icefield pd model.txt titanic.csv age --by sex --plot age.png
       icefield pd model.txt titanic.csv age fare --csv -
     """
-    _check_picture(features, show["plot"])
+    _check_picture(features, out["plot"])
     effect = explainer.partial_dependence(*features, grid=_grid(grid, features), rows=rows)
-    _show(effect, **show)
+    show(effect, **out)
 
 
 @main.command(epilog=_MODEL_AND_DATA)
@@ -342,7 +307,7 @@ def pd(explainer: Any, features: tuple[str, ...], grid: str | None, rows: int | 
 @click.option("--center", is_flag=True, help="Show the change from the first grid value.")
 @_with_outputs
 def ice(
-    explainer: Any, features: tuple[str, ...], grid: str | None, rows: int, center: bool, **show: Any
+    explainer: Any, features: tuple[str, ...], grid: str | None, rows: int, center: bool, **out: Any
 ) -> None:
     """Individual curves (ICE) of one or two features.
 
@@ -350,10 +315,10 @@ def ice(
     Example:
       icefield ice model.txt titanic.csv age --center --plot ice.png
     """
-    _check_picture(features, show["plot"])
+    _check_picture(features, out["plot"])
     effect = explainer.ice(*features, grid=_grid(grid, features), rows=rows)
     effect = effect.center() if center else effect
-    _show(effect, table=lambda: _with_groups(effect.to_frame(individual=True), explainer), **show)
+    show(effect, table=lambda: with_groups(effect.to_frame(individual=True), explainer), **out)
 
 
 @main.command(epilog=_MODEL_AND_DATA)
@@ -362,7 +327,7 @@ def ice(
 @_BY
 @click.option("--bins", type=int, help="Number of bins.")
 @_with_outputs
-def ale(explainer: Any, features: tuple[str, ...], bins: int | None, **show: Any) -> None:
+def ale(explainer: Any, features: tuple[str, ...], bins: int | None, **out: Any) -> None:
     """Accumulated local effects of one or two features.
 
     \b
@@ -370,49 +335,49 @@ def ale(explainer: Any, features: tuple[str, ...], bins: int | None, **show: Any
       icefield ale model.txt titanic.csv age --csv -
     """
     chosen = {} if bins is None else {"bins": bins}
-    _show(explainer.ale(*features, **chosen), **show)
+    show(explainer.ale(*features, **chosen), **out)
 
 
 @main.command(epilog=_MODEL_AND_DATA)
 @_question
 @_FEATURES
 @_with_outputs
-def importance(explainer: Any, features: tuple[str, ...], **show: Any) -> None:
+def importance(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
     """How much each feature moves the prediction.
 
     \b
     Example:
       icefield importance model.txt titanic.csv --y survived --plot importance.png
     """
-    _show(explainer.importance(features or None), **show)
+    show(explainer.importance(features or None), **out)
 
 
 @main.command(epilog=_MODEL_AND_DATA)
 @_question
 @_FEATURES
 @_with_outputs
-def interactions(explainer: Any, features: tuple[str, ...], **show: Any) -> None:
+def interactions(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
     """Friedman's H for every pair of features.
 
     \b
     Example:
       icefield interactions model.txt titanic.csv -f age -f fare -f sex --csv
     """
-    _show(explainer.interactions(features or None), **show)
+    show(explainer.interactions(features or None), **out)
 
 
 @main.command(epilog=_MODEL_AND_DATA)
 @_question
 @_FEATURES
 @_with_outputs
-def summary(explainer: Any, features: tuple[str, ...], **show: Any) -> None:
+def summary(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
     """Ranked features, their shapes in words, and warnings.
 
     \b
     Example:
       icefield summary model.json titanic.parquet
     """
-    _show(explainer.summary(features or None), **show)
+    show(explainer.summary(features or None), **out)
 
 
 @main.command(epilog=_MODEL_AND_DATA)
@@ -491,88 +456,3 @@ def _check_picture(features: tuple[str, ...], plot: str | None) -> None:
         raise InputError(
             complaint("--plot", "draws one or two features", features, "leave it out, or use --csv")
         )
-
-
-def _with_groups(frame: Any, explainer: Any) -> Any:
-    """Rows' own curves with the group of each row, as the table of averages has it."""
-    import narwhals as nw
-
-    from icefield.display import value_text
-
-    groups, table = explainer.groups, nw.from_native(frame, eager_only=True)
-    if groups is None:
-        return frame
-    codes = groups.codes[table["row"].to_numpy()]
-    labels = [value_text(label) for label in groups.labels]
-    column = nw.new_series(
-        "group", [labels[code] for code in codes], nw.String(), backend=table.implementation
-    )
-    return table.with_columns(column).to_native()
-
-
-def _show(
-    found: Any, *, plot: str | None, quiet: bool, table: Callable[[], Any] | None = None, **files: Any
-) -> None:
-    """Draw an effect or a table, write it (or `table`, if that is another one), or print it."""
-    if plot is not None:
-        _draw(found, plot)
-    if any(files.values()):
-        _write((table or found.to_frame)(), **files)
-    elif plot is None:
-        click.echo(printable(repr(found)))
-    if not quiet:
-        _say_written(plot, files)
-
-
-def _draw(drawable: Any, path: str) -> None:
-    if path.lower().endswith(".html"):
-        drawable.plot(backend="plotly").write_html(path)
-        return
-    import matplotlib
-
-    matplotlib.use("Agg")
-    drawn = drawable.plot()
-    figure = drawn if hasattr(drawn, "savefig") else drawn.figure
-    figure.savefig(path, dpi=150)
-
-
-def _write(frame: Any, csv_path: str | None, json_path: str | None, parquet_path: str | None) -> None:
-    import narwhals as nw
-
-    table = nw.from_native(frame, eager_only=True)
-    if csv_path == "-":
-        click.echo(table.write_csv(), nl=False)
-    elif csv_path is not None:
-        table.write_csv(csv_path)
-    if json_path is not None:
-        text = _json_text(table.rows(named=True))
-        if json_path == "-":
-            click.echo(text)
-        else:
-            Path(json_path).write_text(text + "\n", encoding="utf-8")
-    if parquet_path == "-":
-        buffer = io.BytesIO()
-        table.write_parquet(buffer)
-        sys.stdout.buffer.write(buffer.getvalue())
-    elif parquet_path is not None:
-        table.write_parquet(parquet_path)
-
-
-def _json_text(rows: list[dict[str, Any]]) -> str:
-    import json
-    import math
-
-    def plain(value: Any) -> Any:
-        if hasattr(value, "item"):
-            value = value.item()
-        if isinstance(value, float) and not math.isfinite(value):
-            return None
-        return value
-
-    return json.dumps([{k: plain(v) for k, v in row.items()} for row in rows], default=str, indent=1)
-
-
-def _say_written(plot: str | None, files: dict[str, Any]) -> None:
-    for path in (plot, *files.values()):
-        if path is not None and path != "-":
-            click.echo(f"wrote {path}", err=True)

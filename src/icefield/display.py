@@ -28,7 +28,8 @@ def effect_title(effect: Effect) -> str:
     elif effect.view == "derivative":
         name += ", slope"
     outputs = ", ".join(str(o) for o in effect.outputs[:4]) + (", ..." if len(effect.outputs) > 4 else "")
-    return f"{name} of {effect.scale_label} ({outputs}) on {' x '.join(str(f) for f in effect.features)}"
+    shown = "" if outputs == effect.scale_label else f" ({outputs})"
+    return f"{name} of {effect.scale_label}{shown} on {' x '.join(str(f) for f in effect.features)}"
 
 
 def effect_text(effect: Effect) -> str:

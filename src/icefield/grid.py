@@ -330,7 +330,7 @@ def given_values(values: Any, column: Column) -> NDArray[Any]:
         if isinstance(error, (InputError, InputTypeError)):
             raise
         present = column.values[~column.missing]
-        example = f"values look like {present[0]!r}" if len(present) else None
+        example = f"values look like {present[:1].tolist()[0]!r}" if len(present) else None
         raise InputTypeError(
             complaint(
                 "grid", f"must hold values of the {column.kind} column {column.name!r}", values, example
