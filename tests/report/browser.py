@@ -53,6 +53,7 @@ class Browser:
         for fd in (to_browser, from_browser, *ends):
             os.close(fd)
         self._buffer, self._number = b"", 0
+        self._colours: list[dict[str, str]] = []
         self.problems: list[str] = []
         self.requests: list[str] = []
         self.downloads = Path(self._folder) / "downloads"
@@ -114,16 +115,27 @@ class Browser:
         """Choose the medium, the colour scheme and the size of the window."""
         self._ask("Emulation.setDeviceMetricsOverride", page=True, width=width, height=height,
                   deviceScaleFactor=1, mobile=touch)  # fmt: skip
-        self._ask("Emulation.setEmulatedMedia", page=True, media="print" if paper else "screen",
-                  features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])  # fmt: skip
+        self._colours = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        self._ask(
+            "Emulation.setEmulatedMedia",
+            page=True,
+            media="print" if paper else "screen",
+            features=self._colours,
+        )
 
     def screenshot(self, path: Path, whole: bool = False) -> None:
         found = self._ask("Page.captureScreenshot", page=True, captureBeyondViewport=whole)
         path.write_bytes(base64.b64decode(found["data"]))
 
     def pdf(self, path: Path) -> None:
+        """Print. A medium chosen before would hold on paper too, so it goes first."""
+        self._ask("Emulation.setEmulatedMedia", page=True, media="", features=self._colours)
         found = self._ask("Page.printToPDF", page=True, printBackground=True, preferCSSPageSize=True)
         path.write_bytes(base64.b64decode(found["data"]))
+
+    def block(self, *addresses: str) -> None:
+        """Let requests for these addresses fail; none by default."""
+        self._ask("Network.setBlockedURLs", page=True, urls=list(addresses))
 
     def close(self) -> None:
         with contextlib.suppress(OSError, AssertionError):

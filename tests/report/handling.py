@@ -45,6 +45,19 @@ def point_at(browser: Browser, element: str) -> None:
     settled(browser)
 
 
+def point_at_curve(browser: Browser, index: int, x: float, y: float) -> None:
+    """Move the pointer to a place in a card's own units."""
+    browser.run("document.documentElement.style.scrollBehavior = 'auto'")
+    browser.run(f"{CARD}[{index}].scrollIntoView()")
+    settled(browser)
+    browser.point(
+        *browser.run(
+            f"(() => {{ const p = {CARD}[{index}].querySelector('.plot'), f = p._fullLayout, r = p.getBoundingClientRect();"
+            f" return [r.left + f.xaxis._offset + f.xaxis.d2p({x}), r.top + f.yaxis._offset + f.yaxis.d2p({y})]; }})()"
+        )
+    )
+
+
 def own_control(index: int, key: str) -> str:
     return f".card:nth-of-type({index + 1}) .tools [data-key={key}]"
 
@@ -94,3 +107,10 @@ def saved(browser: Browser, suffix: str) -> Path:
     raise AssertionError(
         f"no {suffix} file was saved: {list(browser.downloads.iterdir())} {browser.problems}"
     )
+
+
+def card_named(browser: Browser, start: str) -> int:
+    """Where the card of the feature whose name starts so stands."""
+    at = int(browser.run(f"Array.from({CARD}).findIndex((c) => c.dataset.name.startsWith('{start}'))"))
+    assert at >= 0, start
+    return at

@@ -20,6 +20,7 @@ from handling import (
     laid_out,
     own_control,
     point_at,
+    point_at_curve,
     resettable,
     saved,
     settled,
@@ -287,13 +288,15 @@ def test_a_row_is_lit_as_each_card_shows_it(opened: Browser, built: dict[str, An
     for i in (0, 1):
         drawn(opened, i)
     choose(opened, own_control(1, "output"), "2")
-    point = f"{CARD}[0].querySelector('.plot')"
-    opened.run(
-        f"{point}.emit('plotly_hover', {{points: [{{data: {point}.data.find((t) => t.meta === 'curves'), pointNumber: 3}}]}})"
-    )
     first, second = (card["panel"] for card in built["features"][:2])
-    row = second["rows"].index(first["rows"][0])
-    for index, curve in ((0, first["curves"][0][0]), (1, second["curves"][2][row])):
+    # The row that is farthest from the others somewhere is the one pointed at there.
+    curves = np.array(first["curves"][0], dtype=float)
+    own, point = np.unravel_index(np.nanargmax(curves), curves.shape)
+    point_at_curve(opened, 0, first["x"][point], curves[own, point])
+    opened.wait(f"{CARD}[0].querySelector('.plot').data.find((t) => t.meta === 'lit').y.length > 0")
+    row = second["rows"].index(first["rows"][own])
+    for index, curve in ((0, first["curves"][0][own]), (1, second["curves"][2][row])):
         lit = opened.run(f"{CARD}[{index}].querySelector('.plot').data.find((t) => t.meta === 'lit').y")
         assert lit == curve[: len(lit)]
         assert len(lit) > 1
+    opened.point(1, 1)

@@ -21,6 +21,7 @@ from handling import (
     label_of,
     own_control,
     point_at,
+    point_at_curve,
     saved,
     settled,
     tick,
@@ -37,6 +38,47 @@ def test_opens_without_error_or_request(opened: Browser, page: Path) -> None:
     opened.wait("document.querySelectorAll('.region .main-svg').length > 0")
     assert opened.problems == []
     assert opened.requests == [page.resolve().as_uri()]
+
+
+def test_opens_with_model_data_and_way(opened: Browser, built: dict[str, Any]) -> None:
+    strip = "document.querySelector('.lede').nextElementSibling"
+    assert opened.run(f"Array.from({strip}.querySelectorAll('dt'), (e) => e.textContent)") == [
+        "Model",
+        "Data",
+        "Computed",
+        "Made",
+    ]
+    texts = [fact["text"] for fact in built["opening"]]
+    assert opened.run(f"Array.from({strip}.querySelectorAll('dd'), (e) => e.textContent)") == texts
+    assert opened.run(f"{strip}.getBoundingClientRect().bottom") < 500
+
+
+def test_a_long_name_has_room_on_a_phone(browser: Browser, built: dict[str, Any], tmp_path: Path) -> None:
+    long = copy.deepcopy(built)
+    for name, card in zip(("a_name_of_several_words_" * 4, "x" * 78), long["features"], strict=False):
+        card.update(name=name[:78], full=name)
+    path = tmp_path / "long.html"
+    path.write_text(page_html(long), encoding="utf-8", newline="\n")
+    browser.look(width=360, height=740, touch=True)
+    browser.open(path)
+    for row in (0, 1):
+        cell = f"document.querySelectorAll('#rows th')[{row}]"
+        assert browser.run(f"{cell}.getBoundingClientRect().width") > 250
+        assert browser.run(f"{cell}.getBoundingClientRect().height") < 100
+    assert browser.run("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_partners_and_relatives_are_told_apart(opened: Browser, built: dict[str, Any]) -> None:
+    head = opened.run("Array.from(document.querySelectorAll('.ranking thead th'), (e) => e.textContent)")
+    assert head[6] == "Interacts with"
+    assert "Goes with" not in head
+    for card in built["features"]:
+        terms = opened.run(
+            f"Object.fromEntries(Array.from(document.querySelectorAll('#f{card['number']} dl div'), (e) => Array.from(e.children, (c) => c.textContent)))"
+        )
+        assert terms.get("Interacts with") == card["partner"]
+        assert terms.get("Goes with", "") == card["related"]
+    assert any(card["partner"] for card in built["features"])
 
 
 def test_a_card_is_drawn_when_scrolled_to(browser: Browser, page: Path) -> None:
@@ -177,18 +219,16 @@ def test_matrix_links_to_surfaces_and_lights_features(opened: Browser) -> None:
     assert opened.run("document.querySelectorAll('#rows tr.lit').length") == 2
 
 
-def test_a_row_is_lit_on_every_card(opened: Browser) -> None:
+def test_a_row_is_lit_on_every_card(opened: Browser, built: dict[str, Any]) -> None:
     for i in (0, 1):
         drawn(opened, i)
     lit = f"{CARD}[1].querySelector('.plot').data.find((t) => t.meta === 'lit').x.length"
     assert opened.run(lit) == 0
-    opened.run(
-        f"(() => {{ const p = {CARD}[0].querySelector('.plot'); const d = p.data.find((t) => t.meta === 'curves');"
-        " p.emit('plotly_hover', {points: [{data: d, pointNumber: 3}]}); })()"
-    )
-    assert opened.run(lit) > 0
-    opened.run(f"{CARD}[0].querySelector('.plot').emit('plotly_unhover', {{}})")
-    assert opened.run(lit) == 0
+    panel = built["features"][0]["panel"]
+    point_at_curve(opened, 0, panel["x"][3], panel["curves"][0][0][3])
+    opened.wait(f"{lit} > 0")
+    opened.point(1, 1)
+    opened.wait(f"{lit} === 0")
 
 
 def test_hover_tells_value_average_and_support(opened: Browser) -> None:
@@ -288,7 +328,12 @@ def test_no_sideways_scrolling(browser: Browser, page: Path, width: int) -> None
 
 
 def test_paper_has_every_picture(opened: Browser, tmp_path: Path) -> None:
+    opened.run(
+        "window.media = []; matchMedia('print').addEventListener('change', (e) => window.media.push(e.matches));"
+        " window.addEventListener('beforeprint', () => window.media.push(document.documentElement.classList.contains('paper')))"
+    )
     opened.pdf(tmp_path / "report.pdf")
+    assert opened.run("window.media")[:2] == [True, True]  # made ready for paper, and printed as such
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
     assert opened.run(DRAWN) == 5
     opened.wait("document.documentElement.dataset.theme === undefined")

@@ -11,8 +11,8 @@ import pytest
 
 from icefield import Explainer
 from icefield.report import build, page_html, write_report
-from icefield.report.page import payload_json
-from icefield.report.panels import feature_panel, spark, surface_panel
+from icefield.report.page import packed, payload_json
+from icefield.report.panels import drawable, feature_panel, spark, surface_panel
 
 
 def linear(rows: Any) -> Any:
@@ -153,6 +153,27 @@ def test_payload_cannot_end_its_script() -> None:
     assert json.loads(text) == {"a": hostile}
 
 
+@pytest.mark.parametrize("scale", [1e-12, 1e-5, 1.0, 123.0, 1e9])
+def test_packed_numbers_come_back_as_they_were(scale: float) -> None:
+    values = drawable(scale * np.random.default_rng(4).normal(size=(2, 3, 50)))
+    found = packed(values)
+    assert (np.array(found["whole"]) / 10 ** found["places"]).tolist() == np.array(values).tolist()
+    assert len(json.dumps(found)) < 30 + len(json.dumps(values))
+
+
+def test_numbers_that_cannot_be_packed_stay() -> None:
+    assert packed([[1.5, 1e-20]]) == [[1.5, 1e-20]]
+    assert packed([None, []]) == {"places": 0, "whole": [None, []]}
+
+
+def test_rounding_is_relative_to_the_largest() -> None:
+    assert drawable(np.array([[0.123456, 0.000123456, np.nan], [0.0, 0.0, 0.0]])) == [
+        [0.1235, 0.0001, None],
+        [0, 0, 0],
+    ]
+    assert drawable(np.array([[1e-310, 1e300]]))[0][1] == 1e300
+
+
 def test_policy_names_the_scripts_by_hash(plain: dict[str, Any]) -> None:
     page = page_html(plain)
     policy = page.split('Content-Security-Policy" content="')[1].split('"')[0]
@@ -160,6 +181,13 @@ def test_policy_names_the_scripts_by_hash(plain: dict[str, Any]) -> None:
     assert policy.count("sha256-") == 2
     assert "unsafe-eval" not in policy
     assert "unsafe-inline" not in policy.split("style-src")[0]
+
+
+def test_weak_effects_have_short_bars(plain: dict[str, Any]) -> None:
+    weak = {**plain, "features": [{**card, "strength": 0.01} for card in plain["features"]]}
+    assert page_html(weak).count('style="width:5.0%"') == len(weak["features"])
+    strong = {**plain, "features": [{**card, "strength": 0.8} for card in plain["features"]]}
+    assert page_html(strong).count('style="width:100.0%"') == len(strong["features"])
 
 
 def test_size_and_cdn(explainer: Explainer, tmp_path: Path) -> None:
@@ -222,5 +250,5 @@ def test_levels_shown_stand_side_by_side_with_their_own_names() -> None:
     assert panel["axis"]["ticks"] == panel["points"]
     values = dict(zip(panel["points"], panel["average"][0]))
     assert values["level 056"] - values["level 007"] == pytest.approx(49, rel=1e-3)
-    local = dict(zip(panel["ale"]["points"], panel["ale"]["x"]))
+    local = dict(zip(panel["ale"]["values"], panel["ale"]["x"]))
     assert all(panel["points"][int(x)] == name for name, x in local.items())

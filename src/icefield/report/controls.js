@@ -41,8 +41,8 @@ function paintMatrix() {
     cell.classList.toggle("strong", share > 0.7);
     const text = document.createElement(surface === undefined ? "span" : "a");
     text.textContent = v.toFixed(2);
-    if (surface !== undefined) { text.href = "#s" + surface; text.setAttribute("aria-label", `${v.toFixed(2)}, see the surface`); }
     cell.title = `${data.features[+cell.dataset.row].name} × ${data.features[+cell.dataset.column].name}`;
+    if (surface !== undefined) { text.href = "#s" + surface; text.setAttribute("aria-label", `${cell.title}: ${v.toFixed(2)}, see the surface`); }
     cell.replaceChildren(text);
   }
 }
@@ -74,6 +74,9 @@ function follow(card) {
   inside(card, ".reading").textContent = reading;
   inside(card, ".plot").setAttribute("aria-label", `Partial dependence of ${panel.name}${words && ", " + words}. ${reading}`);
   inside(card, ".shown").textContent = words && `Shown: ${words}`;
+  const size = sizeOf(panel, view.output);
+  inside(card, ".strength").textContent = size.strength;
+  inside(card, ".differences").textContent = size.differences;
   card.classList.toggle("own", differs(card));
   const table = inside(card, "details.table[open]");
   if (table) fillTable(table);
@@ -97,12 +100,21 @@ function choose(card, key, value) {
 function chooseEverywhere(key, value) {
   chooseForAll(key, value);
   if (PER_CARD.includes(key)) cards.forEach(follow);
-  if (key === "output") { paintMatrix(); all(".pair details.table[open]").forEach(fillTable); }
+  if (key === "output") { paintMatrix(); followOthers(); }
   changed();
+}
+// Surfaces and regions show the toolbar's output.
+function followOthers() {
+  data.surfaces.forEach((pair, i) => {
+    const figure = byId("s" + i), size = pairSize(pair, state.output);
+    inside(figure, ".size").textContent = size;
+    inside(figure, ".plot").setAttribute("aria-label", `Joint effect of ${pair.names.join(" and ")}${state.output ? " on " + data.outputs[state.output] : ""}; ${size}`);
+  });
+  all(".pair details.table[open], .region details.table[open]").forEach(fillTable);
 }
 // A browser may restore controls on reload.
 all("[data-key]").forEach((control) => { if (control.type !== "radio" || control.checked) state[control.dataset.key] = chosen(control); });
-if (viewWords(state)) cards.forEach(follow);
+if (viewWords(state)) { cards.forEach(follow); followOthers(); }
 document.addEventListener("change", (event) => {
   const control = event.target.closest("[data-key]");
   if (!control) return;
@@ -110,7 +122,7 @@ document.addEventListener("change", (event) => {
   if (card) choose(card, control.dataset.key, chosen(control)); else chooseEverywhere(control.dataset.key, chosen(control));
 });
 document.addEventListener("click", (event) => {
-  const button = event.target.closest("button"), item = button && button.closest(".card, .pair");
+  const button = event.target.closest("button"), item = button && button.closest(ITEMS);
   if (!item) return;
   if (button.matches(".csv")) saveCsv(item);
   if (button.matches(".png") && has) savePng(item);
@@ -171,18 +183,30 @@ let before = null;
 window.addEventListener("beforeprint", () => {
   before = document.documentElement.dataset.theme || "";
   document.documentElement.dataset.theme = "light";
+  // The page takes its width on paper first: pictures keep the width they are drawn at.
+  document.documentElement.classList.add("paper");
+  makeRoom();
   version++;
   items.slice(0, 60).forEach(draw);
 });
 window.addEventListener("afterprint", () => {
   if (before) document.documentElement.dataset.theme = before; else delete document.documentElement.dataset.theme;
+  document.documentElement.classList.remove("paper");
+  makeRoom();
   changed();
   tidy();
 });
 
 // Room for ticks and for the names of groups depends on the width.
 let width = window.innerWidth;
-window.addEventListener("resize", () => { if (window.innerWidth !== width) { width = window.innerWidth; changed(); } });
+window.addEventListener("resize", () => { if (window.innerWidth !== width) { width = window.innerWidth; makeRoom(); changed(); } });
+// What a link or a key brings into view must not end up under the toolbar, nor may the toolbar fill the screen.
+new ResizeObserver(([entry]) => {
+  const bar = entry.target;
+  bar.classList.toggle("still", bar.offsetHeight > 0.3 * window.innerHeight);
+  const covered = getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0;
+  document.documentElement.style.scrollPaddingTop = `${covered + 12}px`;
+}).observe(byId("toolbar"));
 
 themeButton();
 find();

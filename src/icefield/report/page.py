@@ -11,6 +11,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from markupsafe import Markup
 HERE = Path(__file__).parent
 SCRIPTS = ("view.js", "pictures.js", "files.js", "controls.js")  # later ones use what earlier ones define
 JS_CHOICES = ("inline", "cdn")
+PACKED = ("bands", "change", "curves", "level", "pure")  # by far the longest lists
+EXACT = 2.0**53  # whole numbers up to here are exact in a script
 CDN = "https://cdn.plot.ly"
 
 # What would end a script block or a line of script; JSON reads the escapes as the same characters.
@@ -65,22 +68,22 @@ def payload_json(value: Any) -> str:
 
 
 def breakable(text: str) -> Markup:
-    """Text whose long class names may break where a capital starts a word.
+    """Text whose long names may break where a capital starts a word, and after an underscore.
 
     Examples
     --------
     >>> str(breakable("How RandomForest <works>"))
     'How Random<wbr>Forest &lt;works&gt;'
+    >>> str(breakable("amount_in_euros"))
+    'amount_<wbr>in_<wbr>euros'
     """
-    return Markup("<wbr>").join(re.split(r"(?<=[a-z])(?=[A-Z])", text))
+    return Markup("<wbr>").join(re.split(r"(?<=[a-z])(?=[A-Z])|(?<=_)(?!_|$)", text))
 
 
 def _drawn(report: dict[str, Any]) -> dict[str, Any]:
     """The part of the report the script draws; the rest is in the page already."""
-    cards = [
-        {**card["panel"], "readings": card["readings"], "strengths": card["strengths"], "best": card["best"]}
-        for card in report["features"]
-    ]
+    words = ("readings", "strengths", "strength_words", "heterogeneities")
+    cards = [{**_packed(card["panel"]), **{key: card[key] for key in words}} for card in report["features"]]
     return {
         "what": report["what"],
         "outputs": report["outputs"],
@@ -88,9 +91,54 @@ def _drawn(report: dict[str, Any]) -> dict[str, Any]:
         "by": report["by"],
         "features": cards,
         "matrix": report["matrix"],
-        "surfaces": report["surfaces"],
+        "surfaces": [_packed(surface) for surface in report["surfaces"]],
         "regions": [region["panel"] for region in report["regions"]],
     }
+
+
+def _packed(panel: dict[str, Any]) -> dict[str, Any]:
+    """The panel with its longest lists packed."""
+    found = {key: packed(value) if key in PACKED else value for key, value in panel.items()}
+    if "groups" in found:
+        found["groups"] = [{**group, "average": packed(group["average"])} for group in found["groups"]]
+    return found
+
+
+def packed(values: Any) -> Any:
+    """Nested lists of short decimals as whole numbers and how many places they have; the script divides.
+
+    Examples
+    --------
+    >>> packed([[0.0893, None], [-2, 0.5]])
+    {'places': 4, 'whole': [[893, None], [-20000, 5000]]}
+    """
+    flat = list(_flat(values))
+    places = max(map(_places, flat), default=0)
+    factor = 10**places
+    # While both are exact, their quotient is the very number that was packed.
+    exact = max([factor, *(abs(value) * factor for value in flat)]) < EXACT
+    return {"places": places, "whole": _whole(values, factor)} if exact else values
+
+
+def _flat(values: Any) -> Iterator[float]:
+    for value in values:
+        if isinstance(value, list):
+            yield from _flat(value)
+        elif value is not None:
+            yield value
+
+
+def _whole(values: Any, factor: int) -> Any:
+    if isinstance(values, list):
+        return [_whole(value, factor) for value in values]
+    return None if values is None else round(values * factor)
+
+
+def _places(value: float) -> int:
+    if isinstance(value, int):
+        return 0
+    digits, _, exponent = repr(value).partition("e")
+    return max(0, len(digits.partition(".")[2]) - int(exponent or 0))
 
 
 def _library(js: str) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """What the page draws: each feature, surface and set of regions as a dict of short lists.
 
-Times become milliseconds, levels their place on the axis, predictions five digits. The
-script on the page only subtracts means and chooses what to show; it computes nothing a reader would quote.
+Times become milliseconds, levels their place on the axis, predictions five digits. Beside its place every
+point has a text to read and a value to save. The script on the page only subtracts means and chooses what
+to show; it computes nothing a reader would quote.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.columns import is_missing_value
 from icefield.effect import Effect
 from icefield.plots.coordinates import Coordinates
 from icefield.plots.text import value_text
-from icefield.report.plain import PLACE_DIGITS, label, numbers, sentence, weighted_bands
+from icefield.report.plain import DIGITS, PLACE_DIGITS, label, numbers, sentence, weighted_bands
 from icefield.statistics.curves import centred, point_weights, shown_points
 from icefield.statistics.support import ale_at
 
@@ -23,6 +25,10 @@ Float = NDArray[np.float64]
 MILLISECONDS = 86_400_000.0  # a day, which is the unit of places in time
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 MOST_LEVELS = 40
+MIDNIGHT = "T00:00:00"
+LEVEL_TEXT = 120  # letters of a level; the script cuts it to the room there is
+EXACT_INTEGER = 2**53  # what a script's numbers hold
+MANY_CURVES = 12  # outputs times groups: beyond, one digit less keeps the file small
 SPARK = (96.0, 24.0)
 LOG_FACTOR = 20.0  # positive values that span more than this may be seen on a logarithmic axis
 
@@ -53,10 +59,11 @@ class Place:
         """What the script needs to lay the axis out."""
         axis = self._at.axis()
         missing = self._at.missing
+        ticks = axis.ticks if self._at.ordered else [value_text(v, LEVEL_TEXT) for v in self._at.levels]
         return {
             "label": axis.label,
             "kind": axis.kind,
-            "ticks": list(axis.ticks),
+            "ticks": list(ticks),
             "missing": None if missing is None else numbers(missing * MILLISECONDS if self.time else missing),
         }
 
@@ -69,33 +76,79 @@ def feature_panel(
     place = Place(effect, kept=kept)
     values = effect.grid[0][kept]
     own_weights = _padded_weights(effect)
+    digits = DIGITS - 1 if len(effect.outputs) * len(effect.groups) > MANY_CURVES else DIGITS
     panel: dict[str, Any] = {
         "name": label(effect.features[0]),
         "axis": place.axis(),
         "x": place(values),
-        "points": [value_text(v) for v in values],
+        "points": texts(values),
+        "values": raw(values),
         "average": numbers(effect.average[:, kept]),
-        "error": None if effect.se is None else numbers(effect.se[:, kept]),
+        "error": None if effect.se is None else numbers(effect.se[:, kept], 3),
         "weight": numbers(own_weights[kept] / max(own_weights[kept].sum(), 1e-300)),
         "mean": numbers(effect.average[:, shown_points(effect)] @ point_weights(effect), 8),
         "support": None if effect.support is None else numbers(effect.support.share[kept], 3),
         "low": [] if effect.support is None else np.flatnonzero(effect.support.low[kept]).tolist(),
         "left_out": int(len(effect.grid[0]) - len(kept)),
         "histogram": _histogram(effect, place, kept),
-        "groups": [{**_group(own, kept), "readings": _readings(own)} for own in effect.groups.values()],
+        "groups": [
+            {**_group(own, kept, digits), "readings": _readings(own)} for own in effect.groups.values()
+        ],
         "log": _wants_log(effect, place),
     }
     if effect.individual is not None:
         level = effect.individual
         change = level - _own_means(level, effect)
-        panel["bands"] = numbers(weighted_bands(level, weights, QUANTILES)[:, :, kept])
-        panel["change"] = numbers(weighted_bands(change, weights, QUANTILES)[:, :, kept])
+        panel["bands"] = drawable(weighted_bands(level, weights, QUANTILES)[:, :, kept])
+        panel["change"] = drawable(weighted_bands(change, weights, QUANTILES)[:, :, kept])
         if curves:
-            panel["curves"] = numbers(level[:, :curves][:, :, kept], 4)
+            panel["curves"] = drawable(level[:, :curves][:, :, kept])
             panel["rows"] = [] if effect.rows is None else effect.rows[:curves].tolist()
     if ale is not None:
-        panel["ale"] = _ale(ale, place, effect)
+        panel["ale"] = _ale(ale, place, effect, digits)
     return panel
+
+
+def drawable(values: Float, digits: int = 4) -> Any:
+    """Numbers to so many digits of each output's largest: small ones beside it need not more."""
+    rounded = []
+    for one in values:
+        known = np.abs(one[np.isfinite(one)])
+        largest = float(known.max()) if known.size else 0.0
+        places = digits - 1 - int(np.floor(np.log10(largest))) if largest > 0 else 0
+        # Beyond what rounding can do, the digits themselves are cut.
+        rounded.append(np.round(one, places) if abs(places) < 300 else one)
+    return numbers(np.stack(rounded), digits)
+
+
+def texts(values: NDArray[Any]) -> list[str]:
+    """The points as a reader sees them."""
+    return [value_text(v, LEVEL_TEXT) for v in values]
+
+
+def raw(values: NDArray[Any]) -> list[float | int | str | None]:
+    """The points as a file holds them: numbers, ISO times, levels as they are, None where missing."""
+    found = [_raw(v) for v in values]
+    if values.dtype.kind == "M" and all(v is None or str(v).endswith(MIDNIGHT) for v in found):
+        return [None if v is None else str(v).removesuffix(MIDNIGHT) for v in found]
+    return found
+
+
+def _raw(value: Any) -> float | int | str | None:
+    if is_missing_value(value):
+        return None
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, np.timedelta64):  # an integer to numpy, so it comes first
+        return f"PT{value.astype('timedelta64[us]').astype(np.int64) / 1e6:.12g}S"
+    if isinstance(value, (int, np.integer)):
+        return int(value) if abs(int(value)) <= EXACT_INTEGER else str(int(value))
+    if isinstance(value, (float, np.floating)):
+        # Through text, so that a float32 has the digits it was given.
+        return float(str(value)) if np.isfinite(value) else str(value)
+    if isinstance(value, np.datetime64):
+        return str(value.astype("datetime64[us]")).removesuffix(".000000")
+    return str(value)
 
 
 def _readings(own: Effect) -> list[str]:
@@ -153,16 +206,16 @@ def _histogram(effect: Effect, place: Place, kept: NDArray[np.intp]) -> dict[str
     return {"edges": place(data.edges), "share": numbers(data.counts / total, 3), "missing": missing}
 
 
-def _group(own: Effect, kept: NDArray[np.intp]) -> dict[str, Any]:
+def _group(own: Effect, kept: NDArray[np.intp], digits: int = DIGITS) -> dict[str, Any]:
     shown = shown_points(own)
     return {
-        "average": numbers(own.average[:, kept]),
+        "average": drawable(own.average[:, kept], digits),
         "mean": numbers(own.average[:, shown] @ point_weights(own), 8),
         "rows": own.n_rows,
     }
 
 
-def _ale(ale: Effect, place: Place, effect: Effect) -> dict[str, Any]:
+def _ale(ale: Effect, place: Place, effect: Effect, digits: int) -> dict[str, Any]:
     """The ALE on the card's axis; levels in the card's order."""
     at = place.on_axis(ale.grid[0])
     known = np.isfinite(at)
@@ -172,9 +225,9 @@ def _ale(ale: Effect, place: Place, effect: Effect) -> dict[str, Any]:
     own = np.stack([ale_at(ale, o, effect.grid[0][shown]) for o in range(len(ale.outputs))])
     return {
         "x": place(ale.grid[0][order]),
-        "y": numbers(ale.average[:, order]),
+        "y": numbers(ale.average[:, order], digits),
         "mean": numbers(np.nan_to_num(own) @ weights, 8),
-        "points": [value_text(v) for v in ale.grid[0][order]],
+        "values": raw(ale.grid[0][order]),
         "rows": ale.n_rows,
     }
 
@@ -198,9 +251,10 @@ def surface_panel(
         "axes": [p.axis() | {"missing": None} for p in places],
         "x": places[0](effect.grid[0][shown[0]]),
         "y": places[1](effect.grid[1][shown[1]]),
-        "points": [[value_text(v) for v in effect.grid[i][shown[i]]] for i in (0, 1)],
-        "level": numbers(level),
-        "pure": numbers(pure),
+        "points": [texts(effect.grid[i][shown[i]]) for i in (0, 1)],
+        "values": [raw(effect.grid[i][shown[i]]) for i in (0, 1)],
+        "level": drawable(level, DIGITS),
+        "pure": drawable(pure),
         "low": empty.astype(int).tolist(),
         "share": numbers(weight, 3),
         **numbers_of_pair,
@@ -229,7 +283,8 @@ def regions_panel(effect: Effect) -> dict[str, Any]:
         "name": label(effect.features[0]),
         "axis": place.axis(),
         "x": place(effect.grid[0][kept]),
-        "points": [value_text(v) for v in effect.grid[0][kept]],
+        "points": texts(effect.grid[0][kept]),
+        "values": raw(effect.grid[0][kept]),
         "average": numbers(effect.average[:, kept]),
         "mean": numbers(effect.average[:, shown_points(effect)] @ point_weights(effect), 8),
         "rules": [label(rule, 200) for rule in effect.groups],

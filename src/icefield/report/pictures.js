@@ -3,12 +3,24 @@
 const has = typeof Plotly !== "undefined";
 const QUIET = {displayModeBar: false, responsive: true, doubleClick: false, showTips: false};
 const DRAWN_AT_MOST = 40;
+const TALL = 20;  // levels, beyond which the foot of a picture is out of sight
+const HOVERED_GROUPS = 12;
+const LETTER = 7.4;  // width of a letter of an axis's title; a tick's is smaller
+const TICK_LETTER = 6.7;
+// Plain numbers up to six digits, powers of ten beyond: a reader need not know that µ is a millionth.
+const NUMBERS = {exponentformat: "power", minexponent: 5};
 const safe = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/\$/g, "&#36;");
 function colours() {
   const names = ["paper", "ink", "muted", "rule", "faint", "accent", "second", "low", "bar"];
   const found = Object.fromEntries(names.map((n) => [n, css("--" + n)]));
   found.groups = [0, 1, 2, 3, 4, 5, 6, 7].map((i) => css("--g" + i));
   return found;
+}
+// There are eight colours; further groups have them again, dashed or hollow.
+const ROUNDS = [["solid", "circle"], ["6px,3px", "circle-open"], ["2px,2px", "square-open"]];
+function groupInk(g, colour) {
+  const [dash, symbol] = ROUNDS[Math.floor(g / 8) % 3];
+  return {ink: colour.groups[g % 8], dash, symbol};
 }
 function faded(hex, alpha) {
   const part = (i) => parseInt(hex.slice(1 + 2 * i, 3 + 2 * i), 16);
@@ -57,15 +69,57 @@ function commonRange(view) {
   return padded(commonRanges.get(key));
 }
 
-function axisOf(axis, colour, room) {
-  const base = {color: colour.muted, gridcolor: colour.faint, zeroline: false, linecolor: colour.rule, fixedrange: true, automargin: true,
-    ticks: "outside", ticklen: 3, tickcolor: colour.rule, showgrid: false, title: {text: safe(short(axis.label, Math.min(60, 8 * room))), standoff: 6, font: {size: 13}}};
-  if (axis.kind === "time") return {...base, type: "date"};
-  if (axis.kind !== "category") return {...base, type: "linear", ...(axis.kind === "integer" ? {tickformat: ",d", dtick: null} : {})};
-  const every = Math.max(1, Math.ceil(axis.ticks.length / room));
-  const limit = axis.ticks.length > 10 ? 14 : 24;
+// An axis of so many pixels; levels' names get `limit` letters.
+function axisOf(axis, colour, along, limit = 24) {
+  const base = {color: colour.muted, gridcolor: colour.faint, zeroline: false, linecolor: colour.rule, fixedrange: true, automargin: true, ...NUMBERS,
+    ticks: "outside", ticklen: 3, tickcolor: colour.rule, showgrid: false, title: {text: safe(short(axis.label, Math.min(60, Math.floor(along / LETTER)))), standoff: 6, font: {size: 13}}};
+  if (axis.kind === "time") return {...base, type: "date", nticks: Math.max(3, Math.floor(along / 80))};
+  if (axis.kind !== "category") return {...base, type: "linear"};
+  const count = axis.ticks.length, every = Math.max(1, Math.ceil(count * 11 / along)), names = cutApart(axis.ticks, limit);
   const at = axis.ticks.map((_, i) => i).filter((i) => i % every === 0);
-  return {...base, type: "linear", tickvals: at, ticktext: at.map((i) => safe(short(axis.ticks[i], limit))), range: [-0.6, axis.ticks.length - 0.4]};
+  return {...base, type: "linear", tickvals: at, ticktext: at.map((i) => safe(names[i])), range: [-0.6, count - 0.4], ...(along < 14 * count ? {tickfont: {size: 10}} : {})};
+}
+// As many upright numbers as fit side by side. Whole numbers have whole ticks, and years no comma.
+function numberTicks(axis, [low, high], along) {
+  if (axis.kind !== "integer" && axis.kind !== "number") return {};
+  const largest = Math.max(Math.abs(low), Math.abs(high)), decimals = Math.max(0, -Math.floor(Math.log10((high - low) / 5 || 1)));
+  const letters = largest >= 1e6 || largest < 1e-5 ? 8 : Math.round(largest).toLocaleString("en").length + (decimals && decimals + 1) + (low < 0 ? 1 : 0);
+  const raw = (high - low) / Math.min(8, Math.max(3, Math.floor(along / ((letters + 2.2) * TICK_LETTER)))) || 1, size = 10 ** Math.floor(Math.log10(raw));
+  const step = size * [1, 2, 2.5, 5, 10].find((m) => m * size >= raw * 0.85);
+  return axis.kind === "number" ? {tickangle: 0, dtick: step} : {tickangle: 0, dtick: Math.max(1, Math.ceil(step)), tickformat: largest < 10000 ? "d" : ",d"};
+}
+// Levels whose names do not fit side by side stand one above the other.
+const narrow = window.matchMedia("screen and (max-width: 52rem)");
+const onPaper = () => document.documentElement.classList.contains("paper");
+function pictureWidth() {
+  const wide = byId("cards").clientWidth;
+  return narrow.matches || onPaper() ? wide : wide - 315;
+}
+function isLying(panel, wide) {
+  const {kind, ticks} = panel.axis;
+  return kind === "category" && ticks.length * (2 + Math.max(0, ...ticks.map((name) => name.length))) * TICK_LETTER > wide - 70;
+}
+// Pictures with many levels are taller; said before they are drawn, so that nothing moves then.
+function makeRoom() {
+  const wide = pictureWidth();
+  const room = (item, panel, lying) => { item.classList.toggle("lying", lying); item.style.setProperty("--levels", panel.axis.ticks.length); };
+  cards.forEach((card) => { const panel = panelOf(card); if (panel.axis.kind === "category") room(card, panel, isLying(panel, wide)); });
+  all(".region").forEach((part) => { const panel = data.regions[+part.dataset.region]; if (panel.axis.kind === "category") room(part, panel, isLying(panel, part.querySelector(".plot").clientWidth)); });
+  data.surfaces.forEach((pair, i) => { if (pair.axes[1].kind === "category") byId("s" + i).style.setProperty("--levels", pair.y.length); });
+  document.documentElement.style.setProperty("--step", `${onPaper() ? 16 : 17 + Math.min(10, data.groups.length)}px`);
+}
+// The same picture with the levels from top to bottom.
+function lieDown(traces, layout, wide) {
+  const {xaxis: level, yaxis: value, yaxis2: counts} = layout, names = Math.min(44, Math.floor(0.4 * wide / TICK_LETTER));
+  const tall = layout.meta.ticks.length > TALL, margin = {...layout.margin, ...(tall ? {t: layout.margin.t + 36, b: 10} : {})};
+  const turned = traces.map(({x, y, yaxis, ...rest}) => ({...rest, x: y, y: x, xaxis: yaxis === "y2" ? "x2" : "x", yaxis: "y", ...(rest.type === "bar" ? {orientation: "h"} : {})}));
+  const shapes = (layout.shapes || []).map(({x0, x1, ...rest}) => ({...rest, xref: "x domain", yref: "y", x0: 0, x1: 1, y0: x0, y1: x1}));
+  const found = {...layout, shapes, margin, xaxis: {...value, domain: counts && counts.domain[1] > 0.01 ? [0, 0.86] : [0, 1], title: {...value.title, standoff: 6}, anchor: "y", showgrid: true,
+      side: tall ? "top" : "bottom"},
+    yaxis: {...level, domain: [0, 1], anchor: "x", range: [...level.range].reverse(), title: undefined, ticktext: cutApart(layout.meta.ticks, names).map(safe), tickvals: layout.meta.ticks.map((_, i) => i)}};
+  delete found.yaxis2;
+  if (counts) found.xaxis2 = {...counts, domain: [0.88, 1], anchor: "y"};
+  return [turned, found];
 }
 // Ticks at round numbers: 1, 2, 5 within a few powers of ten, the powers alone over many.
 function logAxis([low, high], room) {
@@ -79,14 +133,14 @@ function logAxis([low, high], room) {
 }
 
 function drawCard(card) {
-  const panel = panelOf(card), view = viewOf(card);
+  const panel = panelOf(card), view = viewOf(card), lying = card.classList.contains("lying");
   const colour = colours(), now = shownCurves(panel, view), levels = panel.axis.kind === "category";
   const n = placed(panel), x = panel.x.slice(0, n), cut = (list) => list.slice(0, n);
   const traces = [];
   const quiet = {hoverinfo: "skip", showlegend: false};
   // Beside groups, all rows stand back.
   const [main, share] = view.group === "none" ? [colour.accent, 1] : [colour.muted, 0.5];
-  if (view.data && panel.histogram) traces.push(...dataBars(panel, levels, colour, quiet));
+  if (view.data && panel.histogram) traces.push(...dataBars(panel, levels, view.log, colour, quiet));
   if (view.bands && now.bands) traces.push(...bandTraces(now.bands.map(cut), x, levels, share, colour, quiet));
   if (now.curves) traces.push(curvesTrace(now.curves.map(cut), x, share, colour));
   if (now.error && !levels) {
@@ -100,32 +154,36 @@ function drawCard(card) {
   }
   now.groups.forEach((curve, g) => {
     if (!isShown(view, g)) return;
-    const alone = onlyGroup(view) !== null, {opacity, width} = groupStyle(g, alone);
+    const alone = onlyGroup(view) !== null, {opacity, width} = groupStyle(g, alone), {ink, dash, symbol} = groupInk(g, colour);
     // Groups of a level stand beside its average, not on it.
     const aside = alone ? 0.16 : 0.16 + Math.min(0.1, 0.3 / now.groups.length) * (now.groups.length - 1 - g);
     traces.push({type: "scatter", mode: levels ? "markers" : "lines", x: levels ? x.map((v) => v - aside) : x, y: cut(curve), showlegend: false,
-      name: safe(short(data.groups[g], 40)), meta: {group: g}, opacity, line: {color: colour.groups[g % 8], width}, marker: {color: colour.groups[g % 8], size: 7},
-      text: cut(panel.points).map((p, i) => `${safe(data.groups[g])}<br>${safe(p)}: ${said(curve[i])}`), hovertemplate: "%{text}<extra></extra>"});
+      name: safe(short(data.groups[g], 40)), meta: {group: g}, opacity, line: {color: ink, width, dash}, marker: {color: ink, symbol, size: now.groups.length > 4 && !alone ? 6 : 7, line: {width: 1.5, color: ink}},
+      text: cut(panel.points).map((p, i) => `${safe(data.groups[g])}<br>${safe(p)}: ${said(curve[i])}`), hoverinfo: levels ? "text" : "skip"});
   });
-  const text = panel.points.map((_, i) => hoverText(panel, now, i));
+  const text = panel.points.map((_, i) => hoverText(panel, view, now, i));
   traces.push({type: "scatter", mode: levels ? "markers" : n < 3 ? "lines+markers" : "lines", x, y: cut(now.average), showlegend: false, name: "all rows", meta: "average",
-    line: {color: main, width: 2.4}, marker: {color: main, size: levels ? 9 : 7}, text: cut(text), hovertemplate: "%{text}<extra></extra>"});
+    line: {color: main, width: 2.4}, marker: {color: main, size: levels ? 9 : 7}, text: cut(text), hoverinfo: "text"});
   if (n < panel.x.length) {
     traces.push({type: "scatter", mode: "markers", x: [0], y: [now.average[n]], xaxis: "x2", showlegend: false,
-      marker: {color: main, size: 9}, text: [text[n]], hovertemplate: "%{text}<extra></extra>"});
+      marker: {color: main, size: 9}, text: [text[n]], hoverinfo: "text"});
     if (view.bands && now.bands) traces.push(...missingBand(now.bands, n, share, colour, quiet));
+    if (view.group !== "none") traces.push(missingGroups(now.groups, n, view, colour));
   }
-  traces.push(litTrace(panel, now, x, cut, colour));
-  const place = card.querySelector(".plot"), wide = place.clientWidth || 600, legend = card.querySelector(".legend");
-  const layout = baseLayout(colour, panel, view, wide, n < panel.x.length);
-  // The names of the groups lie on the picture's upper edge, so that showing them moves nothing on the page.
-  if (legend) layout.margin.t += legend.offsetHeight;
-  layout.yaxis.title.text = upright(view, place.clientHeight || 320, layout.margin);
+  const place = card.querySelector(".plot"), legend = card.querySelector(".legend");
+  // The names of the groups lie on the picture's upper edge, so that showing a few moves nothing on the page.
+  const named = legend ? legend.offsetHeight : 0;
+  card.style.setProperty("--named", `${Math.max(0, named - (onPaper() ? 0 : 56))}px`);
+  const wide = place.clientWidth || 600, layout = baseLayout(colour, panel, view, wide, n < panel.x.length);
+  layout.margin.t += named;
+  layout.yaxis.title.text = upright(view, lying ? wide - 80 : (place.clientHeight || 320) - layout.margin.t - layout.margin.b);
   const range = reach(panel, view.log);
-  Object.assign(layout.xaxis, view.log ? logAxis(range, Math.max(4, Math.floor(wide / 60))) : {range});
+  Object.assign(layout.xaxis, view.log ? logAxis(range, Math.max(4, Math.floor(wide / 60))) : {range, ...numberTicks(panel.axis, range, layout.xaxis.domain[1] * (wide - 66))});
+  if (!levels) Object.assign(layout, {hovermode: "x", hoverdistance: -1});
+  traces.push(litTrace(card, panel, now, x, colour));
   layout.yaxis.range = view.shared ? commonRange(view) : padded(extent(panel, view));
   layout.shapes = levels ? lowLevels(panel, colour) : lowStretches(panel, n, colour);
-  return show(place, traces, layout);
+  return show(place, ...(lying ? lieDown(traces, {...layout, meta: panel.axis}, wide) : [traces, layout]));
 }
 // Among several groups, the one pointed at stands out.
 function groupStyle(g, alone) {
@@ -133,40 +191,46 @@ function groupStyle(g, alone) {
   return {opacity: alone || lit || state.lit === null ? 1 : 0.22, width: alone || lit ? 3 : 1.8};
 }
 
-// What the upright axis measures, in as many letters as fit beside it.
-function upright(view, height, margin) {
+// What the prediction's axis measures, in as many letters as fit along it.
+function upright(view, along) {
   const words = (view.centre ? "change in " : "") + data.what + (data.outputs.length > 1 ? " of " + data.outputs[view.output] : "");
-  const middle = margin.t + (view.data ? 0.425 : 0.5) * (height - margin.t - margin.b);
-  return safe(short(words, Math.floor(2 * Math.min(middle, height - middle) / 7.2)));
+  return inLines(words, Math.max(8, Math.floor((view.data ? 0.85 : 1) * along / LETTER))).map(safe).join("<br>");
 }
 function baseLayout(colour, panel, view, wide, gap) {
+  // The missing point's name is as wide as ever on a narrow page.
+  const [end, start] = !gap ? [1, 1] : wide < 480 ? [0.72, 0.8] : [0.88, 0.91];
   const layout = {
     font: {family: css("--sans"), size: 12, color: colour.muted}, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     margin: {l: 56, r: 10, t: 10, b: 44}, hovermode: "closest", hoverdistance: 40, dragmode: false, bargap: 0.06, autosize: true,
     hoverlabel: {bgcolor: colour.paper, bordercolor: colour.rule, font: {color: colour.ink, size: 12, family: css("--sans")}, align: "left"},
-    xaxis: {...axisOf(panel.axis, colour, Math.max(4, Math.floor(wide / 60))), anchor: "y2", domain: gap ? [0, wide < 480 ? 0.8 : 0.9] : [0, 1]},
-    yaxis: {color: colour.muted, gridcolor: colour.faint, zeroline: false, fixedrange: true, domain: view.data ? [0.15, 1] : [0, 1], nticks: 6,
+    xaxis: {...axisOf(panel.axis, colour, end * (wide - 66), 60), anchor: "y2", domain: [0, end]},
+    yaxis: {color: colour.muted, gridcolor: colour.faint, zeroline: false, fixedrange: true, domain: view.data ? [0.15, 1] : [0, 1], nticks: 6, ...NUMBERS,
       automargin: true, title: {standoff: 8, font: {size: 13}}},
     yaxis2: {domain: view.data ? [0, 0.12] : [0, 0.001], visible: false, fixedrange: true, rangemode: "tozero"},
   };
-  if (gap) layout.xaxis2 = {...axisOf({label: "", kind: "category", ticks: ["missing"]}, colour, 9), domain: [wide < 480 ? 0.84 : 0.92, 1], anchor: "y2", range: [-1, 1]};
+  if (gap) layout.xaxis2 = {...axisOf({label: "", kind: "category", ticks: ["missing"]}, colour, 60), domain: [start, 1], anchor: "y2", range: [-1, 1]};
   return layout;
 }
-function hoverText(panel, now, i) {
+function hoverText(panel, view, now, i) {
   const lines = [`<b>${safe(panel.points[i])}</b>`, `average ${said(now.average[i])}${now.error ? " ± " + said(1.96 * now.error[i]) : ""}`];
   if (now.bands) lines.push(`half of the rows ${said(now.bands[1][i])} to ${said(now.bands[3][i])}`, `90 % of them ${said(now.bands[0][i])} to ${said(now.bands[4][i])}`);
   if (panel.support) lines.push(`${percent(panel.support[i])} of the rows could be here`);
+  const shown = now.groups.flatMap((curve, g) => isShown(view, g) ? [`${safe(short(data.groups[g], 40))} ${said(curve[i])}`] : []);
+  lines.push(...shown.slice(0, HOVERED_GROUPS));
+  if (shown.length > HOVERED_GROUPS) lines.push(`and ${shown.length - HOVERED_GROUPS} more`);
   return lines.join("<br>");
 }
-function dataBars(panel, levels, colour, quiet) {
+function dataBars(panel, levels, log, colour, quiet) {
   const bars = {...quiet, type: "bar", yaxis: "y2", marker: {color: colour.bar, line: {width: 0}}};
   const h = panel.histogram, out = [];
   if (levels) return [{...bars, x: panel.x, y: h.share, width: 0.7}];
   if (h.edges && h.edges.length > 1) {
     const mid = h.share.map((_, i) => (h.edges[i] + h.edges[i + 1]) / 2), width = h.share.map((_, i) => h.edges[i + 1] - h.edges[i]);
-    out.push({...bars, x: mid, y: h.share, width});
+    // On a logarithmic axis bins are of unequal width; a bar's area still is its share.
+    const y = log ? h.share.map((v, i) => v / Math.log(h.edges[i + 1] / h.edges[i])) : h.share;
+    out.push({...bars, x: mid, y, width});
   }
-  if (panel.axis.missing !== null && h.missing) out.push({...bars, x: [0], y: [h.missing], width: [0.8], xaxis: "x2"});
+  if (panel.axis.missing !== null && h.missing && !log) out.push({...bars, x: [0], y: [h.missing], width: [0.8], xaxis: "x2"});
   return out;
 }
 function bandTraces(bands, x, levels, share, colour, quiet) {
@@ -185,16 +249,26 @@ function missingBand(bands, n, share, colour, quiet) {
   return [[0, 4, 0.2, 5], [1, 3, 0.34, 13]].map(([a, b, alpha, width]) => (
     {...quiet, type: "scatter", mode: "lines", xaxis: "x2", x: [0, 0], y: [bands[a][n], bands[b][n]], line: {color: faded(colour.accent, share * alpha), width}}));
 }
-// All rows' curves are one trace with gaps; a point's number tells the row.
+// The groups shown, at the missing value: one trace, so that a group stays one curve.
+function missingGroups(groups, n, view, colour) {
+  const shown = groups.map((_, g) => g).filter((g) => isShown(view, g)), alone = onlyGroup(view) !== null;
+  const inks = shown.map((g) => groupInk(g, colour)), step = Math.min(0.12, 0.9 / shown.length);
+  return {type: "scatter", mode: "markers", xaxis: "x2", x: shown.map((_, i) => -0.25 - step * (shown.length - 1 - i) * 0.7), y: shown.map((g) => groups[g][n]), showlegend: false, meta: "missing groups", customdata: shown,
+    marker: {size: 6, color: inks.map((s) => s.ink), symbol: inks.map((s) => s.symbol), opacity: shown.map((g) => groupStyle(g, alone).opacity), line: {width: 1.5, color: inks.map((s) => s.ink)}}, hoverinfo: "skip"};
+}
+// All rows' curves are one trace with gaps.
 function curvesTrace(curves, x, share, colour) {
   const xs = [], ys = [];
   for (const curve of curves) { for (let i = 0; i < x.length; i++) { xs.push(x[i]); ys.push(curve[i]); } xs.push(null); ys.push(null); }
-  return {type: "scatter", mode: "lines", x: xs, y: ys, line: {color: faded(colour.ink, share * 0.13), width: 1}, showlegend: false, hoverinfo: "none", meta: "curves"};
+  return {type: "scatter", mode: "lines", x: xs, y: ys, line: {color: faded(colour.ink, share * 0.13), width: 1}, showlegend: false, hoverinfo: "skip", meta: "curves"};
 }
-function litTrace(panel, now, x, cut, colour) {
-  const known = state.row !== null && now.curves && panel.rows ? panel.rows.indexOf(state.row) : -1;
-  return {type: "scatter", mode: "lines", x: known < 0 ? [] : x, y: known < 0 ? [] : cut(now.curves[known]), hoverinfo: "skip", showlegend: false,
-    line: {color: colour.second, width: 2.4}, meta: "lit"};
+// One row's curve, with its number and value written on it: at the point pointed at, or at its end elsewhere.
+function litTrace(card, panel, now, x, colour) {
+  const known = state.row !== null && now.curves && panel.rows ? panel.rows.indexOf(state.row) : -1, base = {type: "scatter", mode: "lines+text", hoverinfo: "skip", showlegend: false,
+    line: {color: colour.ink, width: 2.4}, textfont: {color: colour.ink, size: 12}, meta: "lit", cliponaxis: false};
+  if (known < 0) return {...base, x: [], y: [], text: []};
+  const y = now.curves[known].slice(0, x.length), at = state.pointed && state.pointed.card === card ? state.pointed.at : x.length - 1;
+  return {...base, x, y, text: x.map((_, i) => i === at ? `row ${state.row}: ${said(y[i])}` : ""), textposition: at < x.length / 2 ? "top right" : "top left"};
 }
 function lowStretches(panel, n, colour) {
   const out = [], low = new Set(panel.low), x = panel.x;
@@ -213,7 +287,11 @@ const lowBox = (x0, x1, colour) => ({type: "rect", xref: "x", yref: "y domain", 
 // --- surfaces and regions ------------------------------------------------------------------------
 
 const VIRIDIS = [[0, "#33305f"], [0.2, "#33608d"], [0.4, "#2a8a8c"], [0.6, "#46ac7d"], [0.8, "#9ccb57"], [1, "#f3e35b"]];
-const DIVERGING = (middle) => [[0, "#24679f"], [0.25, "#7fb0d3"], [0.5, middle], [0.75, "#e8a07c"], [1, "#b5432a"]];
+// Away from the ground's own colour on both sides, so that what is far from nothing stands out most.
+const DIVERGING = {
+  light: (middle) => [[0, "#174f80"], [0.25, "#7fb0d3"], [0.5, middle], [0.75, "#e8a07c"], [1, "#9c3318"]],
+  dark: (middle) => [[0, "#a8dcff"], [0.25, "#3d79a8"], [0.5, middle], [0.75, "#b0562f"], [1, "#ffc3a0"]],
+};
 function drawSurface(figure) {
   const pair = data.surfaces[+figure.dataset.surface], colour = colours(), pure = state.view === "pure";
   const values = (pure ? pair.pure : pair.level)[state.output];
@@ -228,56 +306,78 @@ function drawSurface(figure) {
   const text = pair.y.map((_, j) => pair.x.map((_, i) => (
     `${safe(short(pair.names[0], 30))}: <b>${safe(pair.points[0][i])}</b><br>${safe(short(pair.names[1], 30))}: <b>${safe(pair.points[1][j])}</b><br>` +
     `${pure ? "interaction" : "average"} ${said(values[i][j])}<br>${percent(pair.share[i][j])} of the data`)));
+  const place = figure.querySelector(".plot"), high = (place.clientHeight || 368) - 60, wide = (place.clientWidth || 420) - (pair.axes[1].kind === "category" ? 180 : 130);
   const layout = {...baseLayout(colour, {axis: pair.axes[0]}, state, 420, false), margin: {l: 60, r: 8, t: 10, b: 46}};
-  const scale = {thickness: 9, len: 1, outlinewidth: 0, tickfont: {color: colour.muted, size: 11}, nticks: 6};
-  layout.xaxis = whole(axisOf(pair.axes[0], colour, 8));
-  layout.yaxis = whole(axisOf(pair.axes[1], colour, 12));
+  const scale = {thickness: 9, len: 1, outlinewidth: 0, tickfont: {color: colour.muted, size: 11}, nticks: 6, ...NUMBERS};
+  layout.xaxis = {...whole(axisOf(pair.axes[0], colour, wide, 16)), ...numberTicks(pair.axes[0], ends(pair.x), wide)};
+  layout.yaxis = {...whole(axisOf(pair.axes[1], colour, high, wide < 260 ? 12 : 18)), ...numberTicks(pair.axes[1], ends(pair.y), high)};
   delete layout.yaxis2;
   layout.plot_bgcolor = colour.faint;
-  const trace = {type: "heatmap", x: pair.x, y: pair.y, z, text, hovertemplate: "%{text}<extra></extra>", hoverongaps: false, colorbar: scale,
-    colorscale: pure ? DIVERGING(colour.paper) : VIRIDIS, ...(pure ? {zmin: -reach, zmax: reach} : {})};
-  return show(figure.querySelector(".plot"), [trace], layout);
+  const trace = {type: "heatmap", x: pair.x, y: pair.y, z, text, hoverinfo: "text", hoverongaps: false, colorbar: scale,
+    colorscale: pure ? DIVERGING[isDark() ? "dark" : "light"](colour.paper) : VIRIDIS, ...(pure ? {zmin: -reach, zmax: reach} : {})};
+  return show(place, [trace, crosses(pair, hidden, colour)], layout);
 }
+// Cells without data are crossed out: an empty one could be taken for nothing happening there.
+function crosses(pair, hidden, colour) {
+  const x = [], y = [];
+  pair.x.forEach((a, i) => pair.y.forEach((b, j) => { if (hidden(i, j)) { x.push(a); y.push(b); } }));
+  return {type: "scatter", mode: "markers", x, y, hoverinfo: "skip", showlegend: false, meta: "hidden", marker: {symbol: "x-thin", size: 6, line: {width: 1, color: colour.muted}}};
+}
+const ends = (list) => [Math.min(...list), Math.max(...list)];
 const whole = (axis) => axis.range ? {...axis, range: [axis.range[0] + 0.1, axis.range[1] - 0.1]} : axis;
 function drawRegion(article) {
-  const panel = data.regions[+article.dataset.region], colour = colours(), levels = panel.axis.kind === "category", o = state.output;
-  const n = placed(panel), x = panel.x.slice(0, n);
-  const curve = (values, mean, name, ink, width, dash) => ({type: "scatter", mode: levels ? "markers" : "lines", x, y: minus(values.slice(0, n), mean), showlegend: false,
-    line: {color: ink, width, dash}, marker: {color: ink, size: 9}, text: panel.points.slice(0, n).map((p, i) => `${safe(short(name, 60))}<br>${safe(p)}: ${said(values[i] - mean)}`), hovertemplate: "%{text}<extra></extra>"});
-  const traces = [curve(panel.average[o], panel.mean[o], "all rows", colour.muted, 1.6, "4px,3px")];
-  panel.groups.forEach((g, i) => traces.push(curve(g.average[o], g.mean[o], panel.rules[i], colour.groups[i % 8], 2.3)));
-  const layout = baseLayout(colour, panel, state, article.clientWidth / 2, false);
+  const panel = data.regions[+article.dataset.region], colour = colours(), levels = panel.axis.kind === "category";
+  const n = placed(panel), x = panel.x.slice(0, n), place = article.querySelector(".plot"), wide = place.clientWidth || 500;
+  const traces = regionCurves(panel).map(({name, values}, i) => {
+    const {ink, dash, symbol} = i ? groupInk(i - 1, colour) : {ink: colour.muted, dash: "4px,3px", symbol: "circle"};
+    return {type: "scatter", mode: levels ? "markers" : "lines", x, y: values.slice(0, n), showlegend: false, line: {color: ink, width: i ? 2.3 : 1.6, dash}, marker: {color: ink, symbol, size: 9, line: {width: 1.5, color: ink}},
+      text: panel.points.slice(0, n).map((p, k) => `${safe(short(name, 60))}<br>${safe(p)}: ${said(values[k])}`), hoverinfo: "text"};
+  });
+  const layout = baseLayout(colour, panel, state, wide, false), lying = article.classList.contains("lying");
   delete layout.yaxis2;
   layout.xaxis.anchor = "y";
   layout.yaxis.domain = [0, 1];
-  layout.yaxis.title.text = safe(short("change in " + data.what, 30));
-  return show(article.querySelector(".plot"), traces, layout);
+  Object.assign(layout.xaxis, numberTicks(panel.axis, ends(x), wide - 66));
+  layout.yaxis.title.text = upright({...state, centre: true, data: false}, lying ? wide - 80 : (place.clientHeight || 256) - 54);
+  return show(place, ...(lying ? lieDown(traces, {...layout, meta: panel.axis}, wide) : [traces, layout]));
 }
 function show(place, traces, layout) {
   Plotly.react(place, traces, layout, QUIET);
   if (!place.dataset.wired && place.on) { place.dataset.wired = "yes"; wireHover(place); }
 }
 // Pointing at a row's curve shows the same row on every card drawn.
+const NEAR = 12;  // pixels
 function wireHover(place) {
-  place.on("plotly_hover", (event) => {
-    const point = event.points.find((p) => p.data.meta === "curves");
-    const card = place.closest(".card");
-    if (!point || !card) return;
-    const panel = panelOf(card);
-    lightRow(panel.rows[Math.floor(point.pointNumber / (placed(panel) + 1))]);
-  });
-  place.on("plotly_unhover", () => lightRow(null));
+  const card = place.closest(".card");
+  if (!card || !panelOf(card).curves) return;
+  place.addEventListener("pointermove", (event) => { const found = rowAt(card, place, event); lightRow(found && found.row, found && {card, at: found.at}); });
+  place.addEventListener("pointerleave", () => lightRow(null, null));
 }
-function lightRow(row) {
-  if (state.row === row) return;
-  state.row = row;
+function rowAt(card, place, event) {
+  const panel = panelOf(card), now = shownCurves(panel, viewOf(card)), inner = place._fullLayout, box = place.getBoundingClientRect();
+  if (!now.curves || !inner || !inner.xaxis) return null;
+  const lying = card.classList.contains("lying"), px = event.clientX - box.left - inner.xaxis._offset, py = event.clientY - box.top - inner.yaxis._offset;
+  const [along, across, a, b] = lying ? [inner.yaxis, inner.xaxis, py, px] : [inner.xaxis, inner.yaxis, px, py];
+  const nearest = (values, axis, at) => values.reduce((best, v, i) => {
+    const far = v === null ? Infinity : Math.abs(axis.d2p(v) - at);
+    return far < best.far ? {i, far} : best;
+  }, {i: -1, far: Infinity});
+  const point = nearest(panel.x.slice(0, placed(panel)), along, a);
+  if (point.i < 0 || a < -NEAR || a > along._length + NEAR) return null;
+  const row = nearest(now.curves.map((curve) => curve[point.i]), across, b);
+  return row.far <= NEAR ? {row: panel.rows[row.i], at: point.i} : null;
+}
+function lightRow(row, pointed) {
+  if (state.row === row && (state.pointed && state.pointed.at) === (pointed && pointed.at)) return;
+  const same = state.row === row;
+  Object.assign(state, {row, pointed});
   const colour = colours();
-  for (const card of drawn) {
+  for (const card of same ? [pointed.card] : drawn) {
     if (!card.classList.contains("card")) continue;
-    const place = card.querySelector(".plot"), at = place.data.findIndex((t) => t.meta === "lit");
-    const panel = panelOf(card), n = placed(panel);
-    const lit = litTrace(panel, shownCurves(panel, viewOf(card)), panel.x.slice(0, n), (l) => l.slice(0, n), colour);
-    Plotly.restyle(place, {x: [lit.x], y: [lit.y]}, [at]);
+    const place = card.querySelector(".plot"), at = place.data.findIndex((t) => t.meta === "lit"), panel = panelOf(card);
+    const {x, y, text, textposition} = litTrace(card, panel, shownCurves(panel, viewOf(card)), panel.x.slice(0, placed(panel)), colour);
+    const [first, second] = card.classList.contains("lying") ? [y, x] : [x, y];
+    Plotly.restyle(place, {x: [first], y: [second], text: [text], textposition: textposition || "top left"}, [at]);
   }
 }
 // Pointing at a group's name lifts its curve out of the others, on every card that shows them.
@@ -290,6 +390,8 @@ function lightGroup(group) {
     const place = card.querySelector(".plot"), at = place.data.flatMap((t, i) => t.meta && t.meta.group !== undefined ? [i] : []);
     const styles = at.map((i) => groupStyle(place.data[i].meta.group, false));
     if (at.length) Plotly.restyle(place, {opacity: styles.map((s) => s.opacity), "line.width": styles.map((s) => s.width)}, at);
+    const apart = place.data.findIndex((t) => t.meta === "missing groups");
+    if (apart >= 0) Plotly.restyle(place, {"marker.opacity": [place.data[apart].customdata.map((g) => groupStyle(g, false).opacity)]}, [apart]);
   }
 }
 
@@ -298,13 +400,13 @@ function lightGroup(group) {
 const drawn = new Set(), visible = new Set(), made = new WeakMap();
 let version = 0;  // rises with every change for all: a picture with an older number is drawn again
 function draw(item) {
-  if (!has || item.hidden || made.get(item) === version) return;
+  if (item.hidden || made.get(item) === version) return;
   made.set(item, version);
+  if (item.classList.contains("card")) equip(item);
+  if (!has) return;
   drawn.delete(item);
   drawn.add(item);
-  if (item.classList.contains("card")) { equip(item); drawCard(item); }
-  else if (item.classList.contains("pair")) drawSurface(item);
-  else drawRegion(item);
+  ofKind(item, drawCard, drawSurface, drawRegion);
 }
 // Pictures far out of view are given back, so that hundreds of features stay light.
 function tidy() {
@@ -313,7 +415,6 @@ function tidy() {
     if (visible.has(item)) continue;
     const place = item.querySelector(".plot");
     Plotly.purge(place);
-    delete place.dataset.wired;
     drawn.delete(item);
     made.delete(item);
   }
@@ -326,7 +427,12 @@ function changed(card) {
   waiting = true;
   requestAnimationFrame(() => { waiting = false; visible.forEach(draw); });
 }
-const items = all(".card, .pair, .region");
+const items = all(ITEMS);
+makeRoom();
+if (!has) {
+  all(".plot").forEach((place) => { place.classList.add("absent"); place.textContent = "This picture needs plotly.js, which could not be loaded from the network. Texts, data tables and CSV work without it."; });
+  all("button.png").forEach((button) => { button.disabled = true; });
+}
 const watcher = new IntersectionObserver((entries) => {
   for (const entry of entries) {
     if (entry.isIntersecting) { visible.add(entry.target); draw(entry.target); } else visible.delete(entry.target);

@@ -3,7 +3,17 @@
 const byId = (id) => document.getElementById(id);
 const all = (selector, root = document) => Array.from(root.querySelectorAll(selector));
 const data = JSON.parse(byId("data").textContent);
+// Long lists come as whole numbers, which are short.
+const divided = (value, by) => Array.isArray(value) ? value.map((one) => divided(one, by)) : value === null ? null : value / by;
+function unpack(part) {
+  for (const [key, value] of Object.entries(part)) if (value && value.whole) part[key] = divided(value.whole, 10 ** value.places);
+}
+data.features.forEach((panel) => { unpack(panel); panel.groups.forEach(unpack); });
+data.surfaces.forEach(unpack);
 const cards = all(".card");
+// The three kinds of thing that have a picture, a table and files.
+const ITEMS = ".card, .pair, .region";
+const ofKind = (item, card, pair, region) => (item.matches(".card") ? card : item.matches(".pair") ? pair : region)(item);
 const state = {
   output: 0, group: "none", centre: false, shared: false, log: false,
   bands: true, ale: true, data: true, curves: true, view: "level", mask: true, lit: null, row: null,
@@ -47,6 +57,10 @@ function readingOf(panel, view) {
   return one === null ? panel.readings[view.output] : `${data.groups[one]}: ${panel.groups[one].readings[view.output]}`;
 }
 
+// Strength and differences of the output shown.
+const sizeOf = (panel, o) => ({strength: `${panel.strengths[o].toFixed(2)} SD, ${panel.strength_words[o]}`, differences: `${panel.heterogeneities[o].toFixed(2)} SD`});
+const pairSize = (pair, o) => `interaction ${pair.strengths[o].toFixed(2)} SD, H ${pair.hs[o].toFixed(2)}`;
+
 // The curves a view shows, centred or not.
 function shownCurves(panel, view) {
   const o = view.output, base = view.centre ? panel.mean[o] : 0;
@@ -76,6 +90,25 @@ function said(value) {
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-3 || size >= 1e7)) return value.toExponential(2);
   return value.toLocaleString("en", {maximumSignificantDigits: size >= 1000 ? 6 : 4});
+}
+// Cut where names do not differ: what all long ones start with goes first, then the middle, else one end.
+function cutApart(names, limit) {
+  const long = names.filter((name) => name.length > limit);
+  if (!long.length) return names;
+  let shared = long.length > 1 ? long.reduce((a, b) => { let i = 0; while (i < a.length && a[i] === b[i]) i++; return a.slice(0, i); }) : "";
+  shared = shared.slice(0, 1 + Math.max(...[" ", "_", "-", ".", "/"].map((mark) => shared.lastIndexOf(mark))));
+  const bare = (name) => shared.length > 3 && name.startsWith(shared) ? "…" + name.slice(shared.length) : name;
+  const ways = [(name) => short(bare(name), limit), (name) => "…" + name.slice(1 - limit), (name) => name.slice(0, limit - 1) + "…"]
+    .map((cut, way) => names.map((name) => way === 0 || name.length > limit ? cut(name) : name));
+  return ways.find((cut) => new Set(cut).size === new Set(names).size) || ways[0];
+}
+// At most two lines of so many letters.
+function inLines(text, letters) {
+  if (text.length <= letters) return [text];
+  const breaks = [...text.matchAll(/ /g)].map((m) => m.index).filter((i) => i <= letters);
+  if (!breaks.length) return [short(text, letters)];
+  const before = text.lastIndexOf(" of ", letters), at = before > 0 && text.length - before <= letters ? before : breaks.at(-1);
+  return [text.slice(0, at), short(text.slice(at + 1), letters)];
 }
 const percent = (share) => share > 0 && share < 0.01 ? "under 1 %" : Math.round(100 * share) + " %";
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
