@@ -45,17 +45,22 @@ def point_at(browser: Browser, element: str) -> None:
     settled(browser)
 
 
-def point_at_curve(browser: Browser, index: int, x: float, y: float) -> None:
-    """Move the pointer to a place in a card's own units."""
+def point_at_curve(browser: Browser, index: int, x: float, y: float, until: str) -> None:
+    """Rest the pointer on a place in a card's own units, trembling as a hand does, until something is true."""
     browser.run("document.documentElement.style.scrollBehavior = 'auto'")
     browser.run(f"{CARD}[{index}].scrollIntoView()")
     settled(browser)
-    browser.point(
-        *browser.run(
+    for attempt in range(60):
+        # The picture may still be finding its place: look where it is each time.
+        at, down = browser.run(
             f"(() => {{ const p = {CARD}[{index}].querySelector('.plot'), f = p._fullLayout, r = p.getBoundingClientRect();"
             f" return [r.left + f.xaxis._offset + f.xaxis.d2p({x}), r.top + f.yaxis._offset + f.yaxis.d2p({y})]; }})()"
         )
-    )
+        browser.point(at + attempt % 2, down)
+        time.sleep(0.15)  # plotly looks at the pointer a few times a second
+        if browser.run(until):
+            return
+    raise AssertionError(f"never came true: {until}; problems: {browser.problems}")
 
 
 def own_control(index: int, key: str) -> str:

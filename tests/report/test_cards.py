@@ -292,8 +292,8 @@ def test_a_row_is_lit_as_each_card_shows_it(opened: Browser, built: dict[str, An
     # The row that is farthest from the others somewhere is the one pointed at there.
     curves = np.array(first["curves"][0], dtype=float)
     own, point = np.unravel_index(np.nanargmax(curves), curves.shape)
-    point_at_curve(opened, 0, first["x"][point], curves[own, point])
-    opened.wait(f"{CARD}[0].querySelector('.plot').data.find((t) => t.meta === 'lit').y.length > 0")
+    lit = f"{CARD}[0].querySelector('.plot').data.find((t) => t.meta === 'lit').y.length > 0"
+    point_at_curve(opened, 0, first["x"][point], curves[own, point], until=lit)
     row = second["rows"].index(first["rows"][own])
     for index, curve in ((0, first["curves"][0][own]), (1, second["curves"][2][row])):
         lit = opened.run(f"{CARD}[{index}].querySelector('.plot').data.find((t) => t.meta === 'lit').y")

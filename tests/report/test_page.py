@@ -225,8 +225,7 @@ def test_a_row_is_lit_on_every_card(opened: Browser, built: dict[str, Any]) -> N
     lit = f"{CARD}[1].querySelector('.plot').data.find((t) => t.meta === 'lit').x.length"
     assert opened.run(lit) == 0
     panel = built["features"][0]["panel"]
-    point_at_curve(opened, 0, panel["x"][3], panel["curves"][0][0][3])
-    opened.wait(f"{lit} > 0")
+    point_at_curve(opened, 0, panel["x"][3], panel["curves"][0][0][3], until=f"{lit} > 0")
     opened.point(1, 1)
     opened.wait(f"{lit} === 0")
 

@@ -280,9 +280,8 @@ def test_a_row_pointed_at_says_its_number_and_value(opened: Browser, built: dict
     drawn(opened, at)
     panel = next(card["panel"] for card in built["features"] if card["name"] == "length")
     point, row = 4, 2
-    point_at_curve(opened, at, panel["x"][point], panel["curves"][0][row][point])
     lit = f"{PLOT.format(at)}.data.find((t) => t.meta === 'lit')"
-    opened.wait(f"{lit}.y.length > 0")
+    point_at_curve(opened, at, panel["x"][point], panel["curves"][0][row][point], until=f"{lit}.y.length > 0")
     label = opened.run(f"{lit}.text[{point}]")
     assert label.startswith("row ")
     number, value = label.removeprefix("row ").split(": ")
