@@ -40,10 +40,13 @@ def lede(explainer: Explainer, ranked: Sequence[tuple[Any, Reading]]) -> str:
 
 def facts(explainer: Explainer, effect: Effect, seconds: float) -> list[dict[str, str]]:
     """Model, data, computation and time, for the top of the page."""
+    computed, what = f"{_how(explainer)}, {_over(explainer, effect)}", _scale_text(explainer)
+    if what != "prediction":  # which says nothing
+        computed += f"; {what}"
     return _listed(
         ("Model", _model_text(explainer)),
         ("Data", _data_text(explainer)),
-        ("Computed", f"{_how(explainer)}, {_over(explainer, effect)}; {_scale_text(explainer)}"),
+        ("Computed", computed),
         ("Made", _made(seconds)),
     )
 
