@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,17 @@ DRAWN = f"Array.from({CARD}).filter((c) => c.querySelector('.main-svg')).length"
 
 def drawn(browser: Browser, index: int) -> None:
     """Scroll a card into view and wait for its picture."""
-    browser.run(f"{CARD}[{index}].scrollIntoView()")
-    browser.wait(f"{CARD}[{index}].querySelector('.main-svg') !== null")
+    drawn_item(browser, f"{CARD}[{index}]")
+
+
+def drawn_item(browser: Browser, item: str) -> None:
+    """Scroll something into view, again if what is above it grew meanwhile, and wait for its picture."""
+    for _ in range(12):
+        browser.run(f"{item}.scrollIntoView({{behavior: 'instant'}})")
+        with suppress(AssertionError):
+            browser.wait(f"{item}.querySelector('.main-svg') !== null", seconds=5)
+            return
+    raise AssertionError(f"{item} was never drawn; problems: {browser.problems}")
 
 
 def settled(browser: Browser) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from browser import Browser
+from handling import drawn_item
 
 from icefield import Explainer
 from icefield.report import write_report
@@ -126,8 +127,7 @@ def walk(browser: Browser) -> None:
     count = browser.run("document.querySelectorAll('.card, .pair, .region').length")
     for i in range(count):
         item = f"document.querySelectorAll('.card, .pair, .region')[{i}]"
-        browser.run(f"{item}.scrollIntoView({{behavior: 'instant'}})")
-        browser.wait(f"{item}.querySelector('.main-svg') !== null")
+        drawn_item(browser, item)
         if i % 7 == 0:
             browser.run(f"(() => {{ const d = {item}.querySelector('details'); if (d) d.open = true; }})()")
             browser.run(
