@@ -12,7 +12,7 @@ from lightgbm import LGBMRegressor
 
 from icefield import Explainer
 from icefield.engines import Sample
-from icefield.engines.trees.encoded import EncodedRows, Encoder
+from icefield.engines.trees.encoded import EncodedRows, EncodeOnce
 from icefield.forest import read
 from icefield.frame import table_of
 
@@ -40,7 +40,7 @@ def counting(booster, frame):
         sizes.append(table.n_rows)
         return model.encode(table)
 
-    return Encoder(replace(model, encode=encode)), sizes
+    return EncodeOnce(replace(model, encode=encode)), sizes
 
 
 def test_a_table_is_encoded_once_while_it_lives(counting, frame):

@@ -183,7 +183,7 @@ MUTATIONS = [
         ("slot = slot + 1 if leaf == before else 0", "slot = 1 if leaf == before else 0"),
         ("add_to_rows(own, 1 + path_group[p], leaf, less,", "add_to_rows(own, 1 + path_group[p], leaf, 0.0,"),
         ("add_times(row, 1 + path_group[p], leaf, less,", "add_times(row, 1 + path_group[p], leaf, 0.0,"),
-        ("& np.uint64(1) else -own", "& np.uint64(1) else 0.0"),
+        ("total += sign[0, run] * weight_from", "total += weight_from"),
         ("entries[k]) >> 16", "entries[k]) >> 20"),
     ),
     *_of(

@@ -12,6 +12,7 @@ import numpy as np
 from icefield.kernels.compiling import POLL, inlined, kernel, lowest
 from icefield.kernels.lists import WALK, arrivals, narrow
 from icefield.kernels.planning import SUBTREE
+from icefield.kernels.regions import runs_of
 
 
 @kernel("void(uint64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], float64[::1])")
@@ -21,21 +22,14 @@ def region_shares(masks, start, words, first, weight_from, weight_start, share):
     ``weight_from[weight_start[a] + k]`` is the weight in the axis's cell k and all later ones.
     """
     for axis in range(start.size):
+        size = weight_start[axis + 1] - weight_start[axis]
+        at = np.empty(size, np.int64).reshape(1, size)
+        sign = np.empty(size, np.float64).reshape(1, size)
         for region in range(first[axis], first[axis + 1]):
-            at = start[axis] + (region - first[axis]) * words[axis]
+            mask = start[axis] + (region - first[axis]) * words[axis]
             total = 0.0
-            carry = np.uint64(0)
-            for w in range(words[axis]):
-                word = masks[at + w]
-                edges = word ^ ((word << np.uint64(1)) | carry)
-                carry = word >> np.uint64(63)
-                while edges != 0:
-                    bit = lowest(edges)
-                    edges &= edges - np.uint64(1)
-                    cell = w * 64 + bit
-                    if cell < weight_start[axis + 1] - weight_start[axis]:
-                        own = weight_from[weight_start[axis] + cell]
-                        total += own if (word >> np.uint64(bit)) & np.uint64(1) else -own
+            for run in range(runs_of(masks, mask, words[axis], size, 0, at, sign)):
+                total += sign[0, run] * weight_from[weight_start[axis] + at[0, run]]
             share[region] = total
 
 

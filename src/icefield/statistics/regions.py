@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,16 +151,15 @@ class _Bundle:
 
     @classmethod
     def of(cls, explainer: Explainer, effect: Effect) -> _Bundle:
-        assert effect.individual is not None
-        assert effect.rows is not None
+        rows = cast("NDArray[np.intp]", effect.rows)  # `effects_with_curves` keeps both
         shown, over = shown_points(effect), point_weights(effect)
         units = np.array([output_unit(effect, o) for o in range(len(effect.outputs))])
-        curves = effect.individual[:, :, shown] / units[:, None, None]
-        weights = np.ones(len(effect.rows)) if explainer.weights is None else explainer.weights[effect.rows]
+        curves = cast(Float, effect.individual)[:, :, shown] / units[:, None, None]
+        weights = np.ones(len(rows)) if explainer.weights is None else explainer.weights[rows]
         shapes = centred(curves, over) * np.sqrt(over)
         differ = float(np.sqrt(np.square(heterogeneity(curves, over, weights)).mean()))
         flat = np.moveaxis(shapes, 1, 0).reshape(len(weights), -1) / np.sqrt(len(units))
-        return cls(effect.rows, weights, flat, differ)
+        return cls(rows, weights, flat, differ)
 
     def heterogeneity(self, inside: NDArray[np.bool_]) -> float:
         w = self.weights[inside] / self.weights[inside].sum()
@@ -236,8 +235,7 @@ def _table(
 
 
 def _region_effect(effect: Effect, inside: NDArray[np.bool_], weights: Float) -> Effect:
-    assert effect.individual is not None
-    curves, w = effect.individual[:, inside], weights[inside] / weights[inside].sum()
+    curves, w = cast(Float, effect.individual)[:, inside], weights[inside] / weights[inside].sum()
     average = np.einsum("r,ork->ok", w, curves)
     std = np.sqrt(np.einsum("r,ork->ok", w, np.square(curves - average[:, None])))
     return replace(
@@ -276,7 +274,7 @@ def _clustered(
 def _k_means(shapes: Float, weights: Float, count: int, seed: int) -> tuple[NDArray[np.intp], float]:
     """Lloyd's algorithm from several spread-out starts; the best is kept, largest cluster first."""
     rng = np.random.default_rng(seed)
-    best: tuple[float, NDArray[np.intp]] | None = None
+    found: list[tuple[float, NDArray[np.intp]]] = []
     for _ in range(RESTARTS):
         centres = _spread_out(shapes, weights, count, rng)
         labels = np.full(len(shapes), -1, dtype=np.intp)
@@ -290,15 +288,13 @@ def _k_means(shapes: Float, weights: Float, count: int, seed: int) -> tuple[NDAr
                 inside = labels == k
                 if inside.any():
                     centres[k] = np.average(shapes[inside], axis=0, weights=weights[inside])
-        total = float(weights @ _squared_distances(shapes, centres).min(axis=1))
-        if best is None or total < best[0]:
-            best = (total, labels)
-    assert best is not None
-    sizes = np.bincount(best[1], weights, minlength=count)
+        found.append((float(weights @ _squared_distances(shapes, centres).min(axis=1)), labels))
+    total, labels = min(found, key=lambda one: one[0])
+    sizes = np.bincount(labels, weights, minlength=count)
     order = np.argsort(-sizes, kind="stable")
     place = np.empty(count, dtype=np.intp)
     place[order] = np.arange(count)
-    return np.unique(place[best[1]], return_inverse=True)[1].astype(np.intp), best[0]
+    return np.unique(place[labels], return_inverse=True)[1].astype(np.intp), total
 
 
 def _spread_out(shapes: Float, weights: Float, count: int, rng: np.random.Generator) -> Float:

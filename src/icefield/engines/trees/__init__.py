@@ -9,7 +9,7 @@ and scales where a link stands between the trees' sum and the response.
 The other modules: `axes` (grids as the forest sees them), `program` (trees as mask operations),
 `layout` and `rows` (rows as bits), `crew` (threads), `training` (the training-weighted
 background), `own_values` (averages at every row's own values), `moves` (rows at points of their own),
-`encoded` (rows encoded once).
+`encoded` (rows encoded once), `visits` (a leaf-visiting program over blocks of rows).
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from icefield.engines.trees.axes import EncodedAxis, find_updates, flat_order, g
 from icefield.engines.trees.crew import Crew, Stopped
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
 from icefield.engines.trees.rows import WORD, Rows
-from icefield.engines.trees.visits import Visit
+from icefield.engines.trees.visits import Visits, Walk
 from icefield.forest.tree_model import TreeModel
 from icefield.kernels import curves as kernels
 
@@ -120,24 +120,17 @@ class Curves:
 
     def _walk(self, rows: Rows, part: Part) -> Callable[[tuple[int, int], Float], Float]:
         """A function that adds a part's trees to a block's differences."""
-        free: list[Visit] = []
+        visits = Visits(part.program, rows)
 
-        def walk(block: tuple[int, int], differences: Float) -> Float:
-            try:
-                visit = free.pop()
-            except IndexError:
-                visit = Visit(part.program, rows)
-            visit.load(*block)
+        def add(differences: Float, walk: Walk) -> Float:
             finished = kernels.add_leaves(
-                visit.walk, *part.updates, part.leaf_output, part.leaf_value, differences,
-                self.crew.stop,
-            )  # fmt: skip
+                walk, *part.updates, part.leaf_output, part.leaf_value, differences, self.crew.stop
+            )
             if not finished:
                 raise Stopped
-            free.append(visit)
             return differences
 
-        return walk
+        return lambda block, differences: visits.over(block, partial(add, differences))
 
     def _values(self, differences: Float, start: int, stop: int) -> Float:
         values = np.empty((stop - start, self.size, len(self.sums.outputs)))

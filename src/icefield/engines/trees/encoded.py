@@ -40,12 +40,7 @@ class EncodedRows:
         return EncodedRows(self.matrix[positions])
 
 
-def matrix_of(rows: Any) -> Float:
-    """The `encode` of a model whose rows are encoded."""
-    return cast(Float, rows.matrix)
-
-
-class Encoder:
+class EncodeOnce:
     """A model's encoding, which remembers the tables it was asked to keep for as long as they live."""
 
     def __init__(self, model: TreeModel) -> None:

@@ -16,7 +16,7 @@ from icefield.engines.brute import check_fits, lane_quantiles
 from icefield.engines.pool import available_processors
 from icefield.engines.trees.axes import EncodedAxis
 from icefield.engines.trees.crew import Crew
-from icefield.engines.trees.encoded import Encoder
+from icefield.engines.trees.encoded import EncodeOnce
 from icefield.engines.trees.program import TreeSums
 from icefield.engines.trees.rows import MOST_POSITIONS, WORD, Rows
 from icefield.forest.form import validate
@@ -51,7 +51,7 @@ class TreesEngine:
 
     def __init__(self, model: TreeModel, scale: str, selected: Sequence[int]) -> None:
         validate(model.forest)
-        self.encoder = Encoder(model)
+        self.encoder = EncodeOnce(model)
         self.model, self.selected = replace(model, encode=self.encoder), tuple(int(s) for s in selected)
         self.additive = scale == "raw" or model.link.additive
         # A link may need every raw output; without one, only those asked for are summed.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -33,6 +34,25 @@ class Visit:
         self.packed.load(start, stop, here=self.buffers[0])
 
 
+class Visits:
+    """Memory for a program that threads take for a block and give back."""
+
+    def __init__(self, program: Program, rows: Rows) -> None:
+        self._program, self._rows = program, rows
+        self._free: list[Visit] = []
+
+    def over(self, block: tuple[int, int], work: Callable[[Walk], Result]) -> Result:
+        """``work(walk)`` for one block of the rows."""
+        try:
+            visit = self._free.pop()
+        except IndexError:
+            visit = Visit(self._program, self._rows)
+        visit.load(*block)
+        result = work(visit.walk)
+        self._free.append(visit)
+        return result
+
+
 def each_block(
     program: Program,
     rows: Rows,
@@ -40,16 +60,5 @@ def each_block(
     work: Callable[[tuple[int, int], Walk], Result],
 ) -> Iterator[Result]:
     """``work(block, walk)`` for each block of the rows, in order, on the crew's threads."""
-    free: list[Visit] = []
-
-    def visited(block: tuple[int, int]) -> Result:
-        try:
-            visit = free.pop()
-        except IndexError:
-            visit = Visit(program, rows)
-        visit.load(*block)
-        result = work(block, visit.walk)
-        free.append(visit)
-        return result
-
-    yield from crew.map(visited, rows.blocks)
+    visits = Visits(program, rows)
+    yield from crew.map(lambda block: visits.over(block, partial(work, block)), rows.blocks)
