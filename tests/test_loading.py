@@ -81,12 +81,12 @@ def test_onnx_loads(models: Files, data: Files) -> None:
 
 
 def test_an_object_is_imported_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "my_models.py").write_text(
+    (tmp_path / "boxed_models.py").write_text(
         "class Box:\n    def predict(self, rows): return rows[:, 0]\nbox = Box()\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    assert type(load_model("my_models:box")).__name__ == "Box"
-    for wrong in ("my_models:bax", "my_modles:box", "my_models:", ":box"):
+    assert type(load_model("boxed_models:box")).__name__ == "Box"
+    for wrong in ("boxed_models:bax", "boxed_modles:box", "boxed_models:", ":box"):
         with pytest.raises(LoadError):
             load_model(wrong)
 
