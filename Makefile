@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test test-all lint format types bench gallery clean
 
 demo: $(VENV)/.demo
-	$(BIN)/python -m icefield.demo
+	$(BIN)/python -m icefield.cli.demo
 
 test: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 -m "not slow"

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 
 from icefield import Effect, Explainer
+from icefield.data.frame import table_of
 from icefield.errors import InputError, InputTypeError
-from icefield.frame import table_of
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(40, 3))

@@ -22,7 +22,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifi
 
 from fitted_models import CASES, DISTINCT, LEVELS, Fitted
 from icefield import Effect, Explainer, Grid
-from icefield.columns import is_missing_value
+from icefield.data.columns import is_missing_value
 from icefield.engines import Axis, Question, Sample
 from icefield.errors import EngineError
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from icefield import Effect, Explainer
-from icefield.frame import table_of
+from icefield.data.frame import table_of
 
 RNG = np.random.default_rng(11)
 N = 60

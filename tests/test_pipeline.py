@@ -38,8 +38,8 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from icefield.frame import table_of
-from icefield.model import read_model
+from icefield.data.frame import table_of
+from icefield.models.model import read_model
 from icefield.pipeline import NoSplit, split_pipeline
 
 RNG = np.random.default_rng(3)

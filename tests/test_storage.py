@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from icefield import Effect, Explainer
-from icefield.columns import is_missing_value, object_array
+from icefield.data.columns import is_missing_value, object_array
 from icefield.errors import InputError
 from icefield.statistics.support import Support
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from icefield import validate
-from icefield.frame import table_of
+from icefield.data.frame import table_of
 
 TABLE = table_of(pd.DataFrame({"x": [1.0, 2.0, 3.0], "w": [1, 0, 2], "paid": [True, False, True]}))
 

@@ -11,6 +11,7 @@ array([[28., 31.]])
 """
 
 from icefield.compare import Comparison, compare
+from icefield.data.grid import Grid
 from icefield.effect import Effect
 from icefield.errors import (
     BudgetError,
@@ -22,7 +23,6 @@ from icefield.errors import (
     ModelError,
 )
 from icefield.explainer import Explainer
-from icefield.grid import Grid
 
 __version__ = "0.1.0"
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from icefield.columns import object_array
+from icefield.data.columns import object_array
+from icefield.data.frame import frame_of
 from icefield.effect import Effect
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
-from icefield.frame import frame_of
 
 
 class Comparison(Mapping[Any, Any]):

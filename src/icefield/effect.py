@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.columns import ORDERED_KINDS, TIME_KINDS, frame_of, is_missing_value, object_array
-from icefield.distribution import Distribution, weighted_quantiles
+from icefield.data.columns import ORDERED_KINDS, TIME_KINDS, frame_of, is_missing_value, object_array
+from icefield.data.distribution import Distribution, weighted_quantiles
+from icefield.data.grid import time_value
 from icefield.errors import InputError, InputTypeError, complaint
-from icefield.grid import time_value
+from icefield.typing import Float
 
 if TYPE_CHECKING:
     from icefield.statistics.reading import Reading
     from icefield.statistics.support import Support
-
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,12 +125,12 @@ class Effect:
         return plot_effect(self, **options)
 
     def __repr__(self) -> str:
-        from icefield.display import effect_text
+        from icefield.printing import effect_text
 
         return effect_text(self)
 
     def _repr_html_(self) -> str:
-        from icefield.display import effect_html
+        from icefield.printing import effect_html
 
         return effect_html(self)
 
@@ -297,7 +296,7 @@ class Effect:
             )  # fmt: skip
         blocks = [self._tidy(individual)]
         if self.groups and not individual:
-            from icefield.display import value_text
+            from icefield.printing import value_text
 
             blocks[0]["group"] = object_array([None] * len(blocks[0]["average"]))
             for label, effect in self.groups.items():

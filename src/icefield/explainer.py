@@ -18,18 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.data.features import Feature, resolve
+from icefield.data.frame import ArrayTable, Table, table_of
+from icefield.data.grid import specifications, whole_steps
+from icefield.data.groups import groups_of
+from icefield.data.whereabouts import Whereabouts
 from icefield.effect import Effect
 from icefield.engines import Answer, Moments, Question, Resources, Sample
 from icefield.engines.brute import interruptible
 from icefield.errors import EngineError, InputError, complaint
-from icefield.features import Feature, resolve
-from icefield.frame import ArrayTable, Table, table_of
-from icefield.grid import specifications, whole_steps
-from icefield.groups import groups_of
-from icefield.model import Model, read_model
+from icefield.models.model import Model, read_model
 from icefield.plan import Plan, choose, without_trees
 from icefield.precision import until_precise
-from icefield.whereabouts import Whereabouts
+from icefield.typing import Float
 
 if TYPE_CHECKING:
     from icefield.statistics.conditional import Conditional
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from icefield.statistics.regions import Regions
     from icefield.statistics.summary import Summary
 
-Float = NDArray[np.float64]
 PREDICTION_SAMPLE = 2_000  # rows behind `Effect.baseline` and `Effect.output_std`
 
 

@@ -21,7 +21,7 @@ from icefield.models.adapter import type_name
 from icefield.models.wrappers import is_pipeline, unwrapped
 
 if TYPE_CHECKING:
-    from icefield.frame import Table
+    from icefield.data.frame import Table
 
 Sources = list[frozenset[int]]
 """For each output column, the positions of the input columns it depends on."""
@@ -182,7 +182,7 @@ def _crossed(rows: Any, alone: Any, driven: list[int], size: int) -> Any:
     """Every row at every grid point: driven columns from the points, the others from the rows."""
     if hasattr(rows, "tocsr"):
         return _crossed_sparse(rows, alone, driven, size)
-    from icefield.frame import table_of
+    from icefield.data.frame import table_of
 
     table, values = table_of(rows), table_of(alone)
     if not driven:

@@ -16,9 +16,9 @@ from icefield.engines.brute import BruteEngine
 from icefield.errors import EngineError
 
 if TYPE_CHECKING:
+    from icefield.data.frame import Table
     from icefield.forest import TreeModel
-    from icefield.frame import Table
-    from icefield.model import Model
+    from icefield.models.model import Model
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from icefield.columns import is_missing_value, object_array
-from icefield.distribution import Distribution, Joint, Marginal
+from icefield.data.columns import is_missing_value, object_array
+from icefield.data.distribution import Distribution, Joint, Marginal
 from icefield.effect import Effect
 from icefield.errors import InputError, complaint
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.features import column_name
+from icefield.data.frame import NUMERIC_KINDS, Table
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
-from icefield.features import column_name
-from icefield.frame import NUMERIC_KINDS, Table
 
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # of the largest weight
 

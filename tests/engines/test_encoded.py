@@ -11,10 +11,10 @@ import pytest
 from lightgbm import LGBMRegressor
 
 from icefield import Explainer
+from icefield.data.frame import table_of
 from icefield.engines import Sample
 from icefield.engines.trees.encoded import EncodedRows, EncodeOnce
 from icefield.forest import read
-from icefield.frame import table_of
 
 
 @pytest.fixture(scope="module")

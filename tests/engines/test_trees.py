@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from icefield.distribution import weighted_quantiles
+from icefield.data.distribution import weighted_quantiles
+from icefield.data.frame import table_of
 from icefield.engines import Axis, Question, Resources, Sample
 from icefield.engines.trees import (
     TreesEngine,
@@ -28,7 +29,6 @@ from icefield.errors import BudgetError, EngineError
 from icefield.forest.form import ZERO_THRESHOLD
 from icefield.forest.tree_model import CannotRead
 from icefield.forest.walk import goes_left, raw
-from icefield.frame import table_of
 from strategies import IDENTITY, SIGMOID, SOFTMAX, RandomForest, random_forest
 
 TOLERANCE = 1e-12  # times the sum of absolute leaf values
@@ -454,7 +454,7 @@ import numpy as np
 from strategies import random_forest
 from icefield.engines import Axis, Question, Resources, Sample
 from icefield.engines.trees import TreesEngine
-from icefield.frame import table_of
+from icefield.data.frame import table_of
 
 rng = np.random.default_rng(0)
 drawn = random_forest(rng, n_columns=5, trees=60, leaves=60)

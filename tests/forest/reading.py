@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from icefield.data.frame import Table, table_of
 from icefield.forest import TreeModel, read, walk
-from icefield.frame import Table, table_of
 
 
 def on_the_thresholds(

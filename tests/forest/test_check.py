@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestRegressor
 
+from icefield.data.frame import table_of
 from icefield.forest import read, self_check, walk
 from icefield.forest.check import raw_by_levels
-from icefield.frame import table_of
 from strategies import random_forest
 
 

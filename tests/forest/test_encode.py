@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from icefield.data.frame import table_of
 from icefield.forest import CannotRead
 from icefield.forest.encode import (
     CategoryNumbers,
@@ -15,7 +16,6 @@ from icefield.forest.encode import (
     check_numeric,
     levels_in_order,
 )
-from icefield.frame import table_of
 
 
 def encoded(data, *rules, **settings):

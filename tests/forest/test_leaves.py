@@ -15,8 +15,8 @@ from reading import error, on_the_thresholds, same_leaves
 from scipy.sparse import csr_matrix
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, IsolationForest
 
+from icefield.data.frame import table_of
 from icefield.forest import read
-from icefield.frame import table_of
 
 
 def own_leaf(predictor: Any, row: np.ndarray, known: dict[int, set[float]]) -> int:

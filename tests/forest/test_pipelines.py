@@ -21,8 +21,8 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeRegressor
 
+from icefield.data.frame import table_of
 from icefield.forest import CannotRead, read
-from icefield.frame import table_of
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from reading import read_and_compare, same_leaves
 
+from icefield.data.frame import table_of
 from icefield.forest import CannotRead, read
-from icefield.frame import table_of
 
 SMALL = {"iterations": 8, "depth": 3, "verbose": 0, "allow_writing_files": False, "thread_count": 1}
 INFINITE = (np.inf, -np.inf, np.nan, 1e300, -1e300)

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from reading import error, read_and_compare, response, same_leaves
 
+from icefield.data.frame import table_of
 from icefield.forest import CannotRead, read
 from icefield.forest.form import ZERO_THRESHOLD
-from icefield.frame import table_of
 
 SMALL = {"verbose": -1, "num_leaves": 6, "min_data_in_leaf": 5, "num_threads": 1}
 INFINITE = (np.inf, -np.inf, np.nan, 1e300, -1e300)

@@ -25,8 +25,8 @@ from sklearn.tree import (
     ExtraTreeRegressor,
 )
 
+from icefield.data.frame import table_of
 from icefield.forest import CannotRead, read
-from icefield.frame import table_of
 
 LARGEST = float(np.finfo(np.float32).max)
 

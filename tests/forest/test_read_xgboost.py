@@ -10,8 +10,8 @@ import scipy.sparse
 import xgboost as xgb
 from reading import error, on_the_thresholds, read_and_compare, same_leaves
 
+from icefield.data.frame import table_of
 from icefield.forest import CannotRead, read
-from icefield.frame import table_of
 
 SMALL = {"max_depth": 3, "nthread": 1}
 INFINITE = (np.inf, -np.inf, np.nan, 1e300, -1e300)

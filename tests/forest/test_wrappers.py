@@ -28,8 +28,8 @@ from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, Randomize
 from sklearn.preprocessing import PowerTransformer, QuantileTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from icefield.data.frame import table_of
 from icefield.forest import CannotRead, read
-from icefield.frame import table_of
 
 
 @pytest.fixture(scope="module")

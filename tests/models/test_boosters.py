@@ -11,9 +11,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from icefield.data.frame import table_of
 from icefield.errors import InputError, ModelError
-from icefield.frame import table_of
-from icefield.model import read_model
+from icefield.models.model import read_model
 
 lightgbm = pytest.importorskip("lightgbm", reason="LightGBM is not installed")
 xgboost = pytest.importorskip("xgboost", reason="XGBoost is not installed")

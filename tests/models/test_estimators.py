@@ -51,9 +51,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, OneClassSVM
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from icefield.data.frame import table_of
 from icefield.errors import InputError, ModelError
-from icefield.frame import table_of
-from icefield.model import read_model
+from icefield.models.model import read_model
 
 RNG = np.random.default_rng(11)
 N = 90

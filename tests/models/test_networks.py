@@ -15,9 +15,9 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from icefield.data.frame import table_of
 from icefield.errors import InputError, InputTypeError, ModelError
-from icefield.frame import table_of
-from icefield.model import read_model
+from icefield.models.model import read_model
 
 RNG = np.random.default_rng(2)
 N = 50

@@ -18,10 +18,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 import icefield
+from icefield.data.frame import table_of
 from icefield.engines import Resources
 from icefield.engines.pool import available_processors, wanted_threads
-from icefield.frame import table_of
-from icefield.model import read_model
+from icefield.models.model import read_model
 from icefield.models.sharing import alone, copies_help, private_copy, shareable
 
 RNG = np.random.default_rng(4)
@@ -118,7 +118,7 @@ def test_warning_filters_survive_many_threads_asking_a_forest():
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
 @pytest.mark.parametrize("metric", ["minkowski", "manhattan"])
 def test_a_private_copy_finds_the_same_neighbours(algorithm, weights, metric):
-    rows = icefield.frame.table_of(np.vstack([X, RNG.integers(-1, 2, (50, 4))]))  # ties among them
+    rows = icefield.data.frame.table_of(np.vstack([X, RNG.integers(-1, 2, (50, 4))]))  # ties among them
     settings = {"algorithm": algorithm, "weights": weights, "metric": metric}
     for model in (KNeighborsRegressor(**settings).fit(X, Y), KNeighborsClassifier(**settings).fit(X, Y > 0)):
         read_model = read(model)
@@ -132,7 +132,7 @@ def test_a_private_copy_refuses_what_the_model_refuses():
     holed = X.copy()
     holed[3, 1] = np.nan
     with pytest.raises(ValueError, match="NaN"):
-        own.predict(icefield.frame.table_of(holed))
+        own.predict(icefield.data.frame.table_of(holed))
 
 
 def test_a_pipeline_around_a_search_is_copied_as_a_whole():

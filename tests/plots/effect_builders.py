@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from icefield.columns import Column, column_of_array, object_array
-from icefield.distribution import Distribution, joint_of, marginal_of
+from icefield.data.columns import Column, column_of_array, object_array
+from icefield.data.distribution import Distribution, joint_of, marginal_of
 from icefield.effect import Effect
 from icefield.statistics.support import Support
 

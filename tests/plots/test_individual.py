@@ -10,7 +10,7 @@ import pytest
 from artists import drawn, legend_texts, one
 from matplotlib.colors import to_hex, to_rgba
 
-from icefield.columns import object_array
+from icefield.data.columns import object_array
 
 
 def heights(ax):

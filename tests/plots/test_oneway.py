@@ -8,7 +8,7 @@ import effect_builders as build
 import numpy as np
 from artists import drawn, legend_texts, one, ticks
 
-from icefield.columns import object_array
+from icefield.data.columns import object_array
 
 
 def test_curve_band_and_labels():

@@ -11,7 +11,8 @@ import pytest
 from browser import Browser
 
 from icefield import Explainer
-from icefield.report import build, page_html
+from icefield.report import contents as build
+from icefield.report import page_html
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import pytest
 from lightgbm import LGBMClassifier
 
 from icefield import Explainer
-from icefield.report.build import build
+from icefield.report.contents import build
 from icefield.report.words import cautions
 
 

@@ -33,10 +33,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from xgboost import XGBRegressor
 
-import icefield.engines.trees.training as training
+import icefield.engines.trees.training_averages as training
 import icefield.sklearn as ours
 from icefield.engines.trees import TreesEngine
-from icefield.sklearn import trees
+from icefield.sklearn import exact as trees
 
 OWN_COSTS = ("KERNELS_LOADED", "FIXED", "FIXED_PIPELINE", "OWN_NODE", "OWN_PREDICTION", "WORTH_READING")
 

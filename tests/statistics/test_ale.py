@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from icefield import Effect, Explainer
-from icefield.distribution import weighted_quantiles
+from icefield.data.distribution import weighted_quantiles
 from icefield.errors import EngineError
 
 EXACT = {"rtol": 1e-11, "atol": 1e-11}

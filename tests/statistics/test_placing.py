@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
+from icefield.data.frame import table_of
 from icefield.engines import Axis
-from icefield.frame import table_of
 from icefield.statistics.placing import rows_at, with_columns_of
 
 FRAME = pd.DataFrame({

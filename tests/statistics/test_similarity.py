@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from icefield.frame import table_of
+from icefield.data.frame import table_of
 from icefield.statistics.similarity import similarity_order
 
 

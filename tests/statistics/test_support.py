@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from icefield import Effect, Explainer
-from icefield.statistics.coordinates import contingency
+from icefield.statistics.row_space import contingency
 from icefield.statistics.support import with_support
 
 

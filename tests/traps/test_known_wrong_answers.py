@@ -14,9 +14,9 @@ from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifi
 from sklearn.inspection import partial_dependence
 
 from icefield import Explainer
+from icefield.data.frame import table_of
 from icefield.errors import EngineError
 from icefield.forest import CannotRead, read, walk
-from icefield.frame import table_of
 
 
 def brute(predict, X, column, values):

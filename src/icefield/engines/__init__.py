@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from icefield.frame import Table
+from icefield.typing import Float
 
-Float = NDArray[np.float64]
+if TYPE_CHECKING:
+    from icefield.data.frame import Table
 
 
 @dataclass(frozen=True)

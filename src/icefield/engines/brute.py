@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.distribution import weighted_quantiles
+from icefield.data.distribution import weighted_quantiles
 from icefield.engines import Answer, Moments, Question, Resources, Sample
 from icefield.engines.pool import Block, Pace, Pool
 from icefield.errors import BudgetError
 from icefield.models.sharing import alone
 from icefield.progress import Progress
+from icefield.typing import Float
 
 if TYPE_CHECKING:
-    from icefield.frame import Table
-    from icefield.model import Model
+    from icefield.data.frame import Table
+    from icefield.models.model import Model
 
-Float = NDArray[np.float64]
 
 ROWS_PER_CALL = 16_384  # enough to drown a call's fixed cost, small enough to stay near the cache
 FIRST_ROWS = 64  # predictions of the first call, which shows how slow the model is

@@ -23,18 +23,17 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from icefield.engines import Resources
 from icefield.errors import EngineError, InputError, complaint
 from icefield.models.sharing import alone, copies_help, private_copy, shareable
+from icefield.typing import Float
 
 if TYPE_CHECKING:
-    from icefield.frame import Table
-    from icefield.model import CrossedRows, Model
+    from icefield.data.frame import Table
+    from icefield.models.model import CrossedRows, Model
 
-Float = NDArray[np.float64]
 Points = Mapping[Any, NDArray[Any]]
 
 

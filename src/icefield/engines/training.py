@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from icefield.engines import Answer, Moments, Question, Resources, Sample
-from icefield.engines.trees.training import training_average
+from icefield.engines.trees.training_averages import training_average
 from icefield.errors import EngineError
 from icefield.forest import TreeModel
 

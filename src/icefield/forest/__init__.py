@@ -16,7 +16,7 @@ from icefield.forest.check import self_check
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 
 if TYPE_CHECKING:
-    from icefield.frame import Table
+    from icefield.data.frame import Table
 
 __all__ = ["CannotRead", "Link", "TreeModel", "read", "self_check"]
 

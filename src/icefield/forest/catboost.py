@@ -24,7 +24,7 @@ from icefield.forest.encode import Encoder, LevelCodes, Numbers, Rule, Unused, c
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 
 if TYPE_CHECKING:
-    from icefield.frame import Table
+    from icefield.data.frame import Table
 
 IDENTITY_LOSSES = {
     "RMSE", "MAE", "MAPE", "Quantile", "MultiQuantile", "GroupQuantile", "Expectile", "Lq", "Huber",

@@ -16,8 +16,8 @@ from icefield.forest.form import ZERO_THRESHOLD
 from icefield.forest.tree_model import TreeModel
 
 if TYPE_CHECKING:
+    from icefield.data.frame import Table
     from icefield.forest.form import Forest
-    from icefield.frame import Table
 
 CHECKED_ROWS = 64
 SEARCHED_ROWS = 4096

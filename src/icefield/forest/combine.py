@@ -19,7 +19,7 @@ from icefield.forest.encode import Encoder
 from icefield.forest.tree_model import CannotRead, TreeModel
 
 if TYPE_CHECKING:
-    from icefield.frame import Table
+    from icefield.data.frame import Table
 
 
 def weighted_sum(

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.forest.tree_model import CannotRead
+from icefield.typing import Float
 
 if TYPE_CHECKING:
-    from icefield.frame import Column, Table
+    from icefield.data.frame import Column, Table
 
-Float = NDArray[np.float64]
 LARGEST_EXACT_INTEGER = 2**53
 
 
@@ -195,7 +195,7 @@ class Encoder:
         """Entries that are not stored are zeros, or missing; stored ones, zeros too, are values."""
         if not self.absent_is_missing:
             return table.to("numpy")
-        from icefield.frame import table_of
+        from icefield.data.frame import table_of
 
         stored = table.native.tocoo()
         dense = np.full(stored.shape, np.nan)

@@ -30,8 +30,8 @@ from icefield.forest.form import ZERO_THRESHOLD
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 
 if TYPE_CHECKING:
+    from icefield.data.frame import Table
     from icefield.forest.form import Forest
-    from icefield.frame import Table
 
 IDENTITY_OBJECTIVES = (
     "regression", "regression_l1", "huber", "fair", "quantile", "mape", "lambdarank", "rank_xendcg",

@@ -10,11 +10,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield.forest.tree_model import Link
-
-Float = NDArray[np.float64]
+from icefield.typing import Float
 
 
 def identity() -> Link:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from icefield.forest.tree_model import CannotRead, TreeModel
 
 if TYPE_CHECKING:
-    from icefield.frame import Table
+    from icefield.data.frame import Table
     from icefield.pipeline import SplitPipeline
 
 
@@ -30,14 +30,14 @@ class AfterTransform:
     encode: Callable[[Table], NDArray[np.float64]]
 
     def __call__(self, table: Table) -> NDArray[np.float64]:
-        from icefield.frame import table_of
+        from icefield.data.frame import table_of
 
         return self.encode(table_of(self.split.transform(table)))
 
 
 def read_pipeline(model: Any, table: Table, read: Callable[[Any, Table], TreeModel]) -> TreeModel:
     """Read a fitted pipeline that ends in something that can be read itself."""
-    from icefield.frame import table_of
+    from icefield.data.frame import table_of
     from icefield.pipeline import NoSplit, split_pipeline
 
     if all(step is None or step == "passthrough" for _, step in model.steps[:-1]):

@@ -22,7 +22,7 @@ from icefield.forest.encode import Encoder, Numbers, Rule, check_numeric, check_
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 
 if TYPE_CHECKING:
-    from icefield.frame import Table
+    from icefield.data.frame import Table
 
 SOURCE = "scikit-learn"
 

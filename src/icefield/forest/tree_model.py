@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from icefield.data.frame import Table
     from icefield.forest.form import Forest
-    from icefield.frame import Table
 
 
 class CannotRead(Exception):

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.forest.form import ZERO_THRESHOLD, Forest
-
-Float = NDArray[np.float64]
+from icefield.typing import Float
 
 
 def goes_left(forest: Forest, condition: int, values: Float) -> NDArray[np.bool_]:

@@ -20,7 +20,7 @@ from icefield.forest.encode import Encoder, Numbers, check_numeric, check_width
 from icefield.forest.tree_model import CannotRead, TreeModel
 
 if TYPE_CHECKING:
-    from icefield.frame import Table
+    from icefield.data.frame import Table
 
 Reader = Callable[[Any, "Table"], TreeModel]
 
@@ -89,7 +89,7 @@ def read_bagging(model: Any, table: Table, read: Reader) -> TreeModel:
 
 def _read_on_columns(estimator: Any, names: list[Any], read: Reader) -> TreeModel:
     """Read a member on a matrix of some columns, then name those columns as the table does."""
-    from icefield.frame import table_of
+    from icefield.data.frame import table_of
 
     inner = read(estimator, table_of(np.zeros((1, len(names)))))
     encode = inner.encode

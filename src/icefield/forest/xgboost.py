@@ -32,8 +32,8 @@ from icefield.forest.encode import (
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 
 if TYPE_CHECKING:
+    from icefield.data.frame import Table
     from icefield.forest.form import Forest
-    from icefield.frame import Table
 
 TOLERANCE = 1e-5
 # XGBoost's first number that is no category any more.

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.errors import ModelError, complaint, shortened
-from icefield.models.rows import RowForm
+from icefield.models.row_form import RowForm
 
 if TYPE_CHECKING:
-    from icefield.frame import Table
+    from icefield.data.frame import Table
 
 
 @dataclass(frozen=True)

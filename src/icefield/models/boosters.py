@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from icefield.models.adapter import Adapter, comes_from
 
 if TYPE_CHECKING:
-    from icefield.frame import Table
+    from icefield.data.frame import Table
 
 
 def booster_reader(model: Any) -> Callable[[Any, str], Adapter] | None:

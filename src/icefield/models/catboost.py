@@ -10,7 +10,7 @@ from icefield.models.adapter import Adapter, ByClass, Naming, SingleOrNumbered, 
 from icefield.models.boosters import has_categories
 
 if TYPE_CHECKING:
-    from icefield.frame import Table
+    from icefield.data.frame import Table
 
 _EXCLUSIVE = ("Logloss", "CrossEntropy", "MultiClass", "MultiClassOneVsAll")
 _INDEPENDENT = ("MultiLogloss", "MultiCrossEntropy")

@@ -26,7 +26,7 @@ from icefield.models.raw_scale import raw_answer
 from icefield.models.wrappers import core
 
 if TYPE_CHECKING:
-    from icefield.frame import Table
+    from icefield.data.frame import Table
 
 ASKED_BY = ("predict", "predict_proba", "decision_function")
 

@@ -12,7 +12,7 @@ from icefield.models.boosters import has_categories
 from icefield.models.estimators import read_estimator
 
 if TYPE_CHECKING:
-    from icefield.frame import Table
+    from icefield.data.frame import Table
 
 _PROBABILITY = ("binary", "multiclass", "multiclassova")
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from icefield.errors import InputError, MissingDependencyError, ModelError, complaint
 from icefield.models.adapter import Adapter, ByClass, Outputs, Positions, comes_from
 from icefield.models.functions import refuse_raw_scale
-from icefield.models.rows import RowForm
+from icefield.models.row_form import RowForm
 
 _NUMPY_TYPES = {
     "tensor(float)": "float32", "tensor(double)": "float64", "tensor(float16)": "float16",

@@ -19,7 +19,7 @@ from icefield.models.adapter import comes_from, type_name
 from icefield.models.wrappers import core, handed_on_to, is_pipeline
 
 if TYPE_CHECKING:
-    from icefield.model import Model
+    from icefield.models.model import Model
 
 # scikit-learn's own classes whose prediction or transformation never enters its parallel helper.
 QUIET = {

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from icefield.errors import ModelError, complaint
 from icefield.models.adapter import Adapter, Positions, comes_from
 from icefield.models.functions import refuse_raw_scale
-from icefield.models.rows import RowForm
+from icefield.models.row_form import RowForm
 
 BATCH_BYTES = 32 * 2**20  # of input; a batch that still does not fit the device is halved
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.columns import ORDERED_KINDS, is_missing_value
+from icefield.data.columns import ORDERED_KINDS, is_missing_value
 from icefield.effect import Effect
 from icefield.plots.panels import Axis, Float
 from icefield.plots.text import MISSING, duration_unit, name_text, value_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Float = NDArray[np.float64]
+from icefield.typing import Float
 
 
 def convex_hull(points: Float) -> Float | None:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.columns import is_missing_value
+from icefield.data.columns import is_missing_value
 from icefield.effect import Effect
 from icefield.errors import InputError, complaint, did_you_mean
 from icefield.plots.coordinates import Coordinates

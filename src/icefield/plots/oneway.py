@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from icefield.distribution import Marginal
+from icefield.data.distribution import Marginal
 from icefield.effect import Effect
 from icefield.errors import InputError, complaint
 from icefield.plots.coordinates import Coordinates

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.plots.geometry import inside_polygon
+from icefield.typing import Float
 
-Float = NDArray[np.float64]
 Colour = int | str
 
 PAD = 0.05  # room around the values, as a share of their range

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.columns import is_missing_value
+from icefield.data.columns import is_missing_value
 
 MISSING = "missing"
 NAME_LIMIT = 60

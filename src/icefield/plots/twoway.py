@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.columns import is_missing_value
-from icefield.distribution import Joint, Marginal
+from icefield.data.columns import is_missing_value
+from icefield.data.distribution import Joint, Marginal
 from icefield.effect import Effect
 from icefield.errors import InputError, InputTypeError, complaint
 from icefield.plots.coordinates import Coordinates

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from icefield import validate
 from icefield.errors import InputError, InputTypeError, complaint
-from icefield.report.build import build
+from icefield.report.contents import build
 from icefield.report.page import JS_CHOICES, page_html
 
 if TYPE_CHECKING:

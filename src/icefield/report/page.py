@@ -35,7 +35,7 @@ def page_html(report: dict[str, Any], js: str = "inline") -> str:
 
     Parameters
     ----------
-    report : what `icefield.report.build` gives
+    report : what `icefield.report.contents` gives
     js : ``"inline"`` or ``"cdn"``
     """
     own = _script()

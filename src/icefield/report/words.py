@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from icefield.display import range_texts
 from icefield.plots.text import value_text
+from icefield.printing import range_texts
 from icefield.report.plain import label
 from icefield.statistics.reading import Reading
 from icefield.statistics.support import Support

@@ -27,15 +27,14 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestRegressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import cartesian
 
+from icefield.data.frame import Table, table_of
 from icefield.engines import Axis
 from icefield.errors import EngineError, InputError, complaint
 from icefield.forest import CannotRead, TreeModel, self_check
-from icefield.frame import Table, table_of
 from icefield.sklearn.arguments import BOOSTING, HIST_BOOSTING
+from icefield.sklearn.exact import recursion_pays, size_of
 from icefield.sklearn.responses import check_levels
-from icefield.sklearn.trees import recursion_pays, size_of
-
-Float = NDArray[np.float64]
+from icefield.typing import Float
 
 
 def training_dependence(

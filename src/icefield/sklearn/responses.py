@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 from sklearn.base import is_regressor
 from sklearn.utils._response import _get_response_values
 
+from icefield.data.frame import Table, table_of
 from icefield.engines import Axis, Question, Resources, Sample
 from icefield.engines.brute import BruteEngine
 from icefield.errors import InputTypeError, complaint, did_you_mean
-from icefield.frame import Table, table_of
-from icefield.model import Model, settled_model
 from icefield.models.estimators import gains_by_threads
+from icefield.models.model import Model, settled_model
 from icefield.models.wrappers import is_pipeline, unwrapped
 from icefield.pipeline import NoSplit, SplitPipeline, split_pipeline
-from icefield.sklearn.trees import tree_answer
+from icefield.sklearn.exact import tree_answer
 
 PROBE_ROWS = 5
 

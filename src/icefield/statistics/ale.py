@@ -21,14 +21,12 @@ from icefield.errors import InputError, complaint
 from icefield.statistics.inquiry import distribution, features_found, prediction_moments
 from icefield.statistics.placing import Moved
 from icefield.statistics.steps import Steps, feature_steps
+from icefield.typing import Float, Mask, Positions
 
 if TYPE_CHECKING:
+    from icefield.data.features import Feature
     from icefield.explainer import Explainer
-    from icefield.features import Feature
 
-Float = NDArray[np.float64]
-Positions = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 DEFAULT_BINS = {1: 40, 2: 20}
 DISTANCES = 1_000_000  # between empty cells and others, at once
 

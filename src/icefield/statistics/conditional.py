@@ -14,25 +14,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.display import value_text
-from icefield.distribution import weighted_quantiles
+from icefield.data.distribution import weighted_quantiles
+from icefield.data.frame import ORDERED_KINDS, object_array
+from icefield.data.grid import with_missing_last
 from icefield.effect import Effect
-from icefield.frame import ORDERED_KINDS, object_array
-from icefield.grid import with_missing_last
+from icefield.printing import value_text
 from icefield.statistics.ale import ale
-from icefield.statistics.curves import BRUTE_ROWS
+from icefield.statistics.bundles import BRUTE_ROWS
 from icefield.statistics.inquiry import features_found
 from icefield.statistics.observations import observed_outputs
 from icefield.statistics.placing import predict_rows
 from icefield.statistics.steps import Steps, feature_steps
 from icefield.statistics.support import ale_at
 from icefield.statistics.tables import ResultTable, labels_column
+from icefield.typing import Float
 
 if TYPE_CHECKING:
+    from icefield.data.features import Feature
     from icefield.explainer import Explainer
-    from icefield.features import Feature
 
-Float = NDArray[np.float64]
 BINS = 20
 
 

@@ -16,20 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.data.features import Feature
 from icefield.effect import Effect
 from icefield.errors import InputError, complaint
-from icefield.features import Feature
-from icefield.statistics.curves import deviation, effects_with_curves, point_weights, shown_points
+from icefield.statistics.bundles import deviation, effects_with_curves, point_weights, shown_points
 from icefield.statistics.inquiry import features_found
 from icefield.statistics.observations import observed_outputs
 from icefield.statistics.placing import predict_rows, with_columns_of
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.statistics.wording import shape_words
+from icefield.typing import Float
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer
 
-Float = NDArray[np.float64]
 PERMUTED_ROWS = 2_000
 REPEATS = 5
 

@@ -9,20 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from icefield.distribution import Distribution
+from icefield.data.distribution import Distribution
+from icefield.data.features import Feature
 from icefield.effect import Effect
 from icefield.engines import Answer, Question, Sample
-from icefield.features import Feature
 from icefield.plan import without_trees
+from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer
-
-Float = NDArray[np.float64]
-Positions = NDArray[np.intp]
 
 
 def features_found(explainer: Explainer, asked: Sequence[Any]) -> tuple[Feature, ...]:

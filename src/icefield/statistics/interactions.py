@@ -17,16 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.data.features import Feature
 from icefield.engines import Axis, Question, Sample
 from icefield.errors import InputError, complaint
-from icefield.features import Feature
 from icefield.statistics import inquiry
 from icefield.statistics.tables import ResultTable, labels_column
+from icefield.typing import Float
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer
 
-Float = NDArray[np.float64]
 Columns = tuple[Any, ...]
 Features = tuple[Feature, ...]
 SAMPLE_ROWS = 300  # a subset of features then costs at most 90,000 predictions
@@ -406,7 +406,7 @@ def _ask(feature: Feature) -> Any:
 
 
 def _variance_statistic(effect: Any) -> Float:
-    from icefield.statistics.curves import shown_points
+    from icefield.statistics.bundles import shown_points
 
     surface = effect.average[:, shown_points(effect, 0)][:, :, shown_points(effect, 1)]
 

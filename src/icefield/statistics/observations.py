@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from icefield.typing import Float
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer
-
-Float = NDArray[np.float64]
 
 
 def observed_outputs(explainer: Explainer) -> tuple[Float | None, str]:

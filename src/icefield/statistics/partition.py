@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.display import value_text
-from icefield.frame import ORDERED_KINDS, Column
-from icefield.statistics.curves import leading_direction
+from icefield.data.frame import ORDERED_KINDS, Column
+from icefield.printing import value_text
+from icefield.statistics.bundles import leading_direction
+from icefield.typing import Float, Mask
 
-Float = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 CUTS = 20  # thresholds tried for a number
 
 

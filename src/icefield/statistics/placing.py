@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.frame import ArrayTable, FrameTable, SparseTable, Table
 from icefield.engines import Axis
-from icefield.frame import ArrayTable, FrameTable, SparseTable, Table
 from icefield.progress import Progress
 from icefield.statistics import inquiry
+from icefield.typing import Float
 
 if TYPE_CHECKING:
     from icefield.engines.trees import TreesEngine
     from icefield.explainer import Explainer
-    from icefield.model import Model
+    from icefield.models.model import Model
 
-Float = NDArray[np.float64]
 ROWS_PER_CALL = 65_536
 
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.frame import TIME_KINDS
 from icefield.effect import Effect
-from icefield.frame import TIME_KINDS
-from icefield.statistics.curves import (
+from icefield.statistics.bundles import (
     deviation,
     explaining_columns,
     heterogeneity,
@@ -27,8 +27,7 @@ from icefield.statistics.curves import (
 )
 from icefield.statistics.shapes import THRESHOLDS as SHAPE_THRESHOLDS
 from icefield.statistics.shapes import shape_of
-
-Float = NDArray[np.float64]
+from icefield.typing import Float
 
 THRESHOLDS = {
     **SHAPE_THRESHOLDS,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from icefield import validate
-from icefield.columns import object_array
+from icefield.data.columns import object_array
 from icefield.effect import Effect, quantiles_of, spread_of
 from icefield.errors import InputError, complaint
 

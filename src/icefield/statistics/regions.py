@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.data.frame import Column
 from icefield.effect import Effect
-from icefield.frame import Column
-from icefield.statistics.curves import (
+from icefield.statistics.bundles import (
     centred,
     effects_with_curves,
     heterogeneity,
@@ -30,11 +30,11 @@ from icefield.statistics.partition import Limits, Part, Split, assigned, partiti
 from icefield.statistics.reading import THRESHOLDS, has_a_reason, output_unit, read_effect
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.statistics.wording import shape_words
+from icefield.typing import Float
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer
 
-Float = NDArray[np.float64]
 CURVES = 1_000
 POINTS = 20
 LEAST_REMOVED = 0.10

@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float = NDArray[np.float64]
+from icefield.typing import Float
 
 THRESHOLDS = {
     "turn": 0.15,  # a reversal counts when it gives back more than this share of the range ...

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.distribution import weighted_quantiles
-from icefield.frame import ORDERED_KINDS, Column
+from icefield.data.distribution import weighted_quantiles
+from icefield.data.frame import ORDERED_KINDS, Column
+from icefield.typing import Float
 
-Float = NDArray[np.float64]
 CUTS = 100  # the distribution functions of numbers are compared at so many quantiles
 
 

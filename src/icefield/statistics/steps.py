@@ -14,18 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
-from icefield.distribution import weighted_quantiles
+from icefield.data.distribution import weighted_quantiles
+from icefield.data.frame import ORDERED_KINDS
+from icefield.data.grid import given_values
 from icefield.errors import InputError, InputTypeError, complaint
-from icefield.frame import ORDERED_KINDS
-from icefield.grid import given_values
 from icefield.statistics.similarity import similarity_order
+from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
+    from icefield.data.features import Feature
     from icefield.explainer import Explainer
-    from icefield.features import Feature
-
-Float = NDArray[np.float64]
-Positions = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)

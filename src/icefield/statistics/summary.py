@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from icefield.effect import Effect
 from icefield.progress import Progress
-from icefield.statistics.coordinates import Surroundings
-from icefield.statistics.curves import effects_with_curves
+from icefield.statistics.bundles import effects_with_curves
 from icefield.statistics.importance import features_asked
 from icefield.statistics.inquiry import features_found
 from icefield.statistics.interactions import interactions
 from icefield.statistics.reading import THRESHOLDS, Reading, output_unit
+from icefield.statistics.row_space import Surroundings
 from icefield.statistics.support import pd_ale_disagreement, support_of, surroundings
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.statistics.wording import shape_words

@@ -20,17 +20,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.features import Feature
+from icefield.data.frame import ORDERED_KINDS
 from icefield.effect import Effect
 from icefield.errors import InputError
-from icefield.features import Feature
-from icefield.frame import ORDERED_KINDS
-from icefield.statistics.coordinates import Association, Surroundings, association, ranks_among
 from icefield.statistics.inquiry import features_found
+from icefield.statistics.row_space import Association, Surroundings, association, ranks_among
+from icefield.typing import Float
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer
 
-Float = NDArray[np.float64]
 
 REFERENCE_ROWS = 1_000  # rows that stand for the data
 MOVED_ROWS = 200  # rows that are moved
@@ -210,7 +210,7 @@ def pd_ale_disagreement(explainer: Explainer, effect: Effect, feature: Any) -> F
     Both are centred over the data first: where features are independent the two agree up to a constant.
     """
     from icefield.statistics.ale import ale
-    from icefield.statistics.curves import deviation, point_weights, shown_points
+    from icefield.statistics.bundles import deviation, point_weights, shown_points
     from icefield.statistics.reading import output_unit
 
     rows = min(2 * REFERENCE_ROWS, explainer.table.n_rows)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.frame import frame_of, is_missing_value, object_array
+from icefield.data.frame import frame_of, is_missing_value, object_array
 
 SHOWN_ROWS = 30
 TERMINAL_WIDTH = 160  # a repr must not depend on the terminal that happens to be attached

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from icefield.display import range_texts, value_text
+from icefield.printing import range_texts, value_text
 
 if TYPE_CHECKING:
     from icefield.statistics.reading import Reading

@@ -21,13 +21,13 @@ from icefield.engines.trees.axes import last_values_left
 from icefield.engines.trees.engine import TreesEngine
 
 if TYPE_CHECKING:
-    from icefield.engines.trees.training import training_average
+    from icefield.engines.trees.training_averages import training_average
 
 __all__ = ["TreesEngine", "last_values_left", "training_average"]
 
 # Modules bring kernels, and kernels take time to compile: each is imported when first asked for.
 _LATER = {
-    "training_average": "icefield.engines.trees.training",
+    "training_average": "icefield.engines.trees.training_averages",
 }
 
 

@@ -20,8 +20,7 @@ from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Batch, Program
 from icefield.engines.trees.rows import Rows, Workspace, aligned
 from icefield.kernels import counting
 from icefield.progress import Progress
-
-Float = NDArray[np.float64]
+from icefield.typing import Float
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.frame import Table
 from icefield.engines import Axis
 from icefield.engines.trees.layout import Layout, lay_out
 from icefield.engines.trees.program import Batch, Program
@@ -22,10 +23,8 @@ from icefield.engines.trees.rows import WORD, bit_mask
 from icefield.errors import EngineError
 from icefield.forest.form import ZERO_THRESHOLD
 from icefield.forest.tree_model import TreeModel
-from icefield.frame import Table
 from icefield.kernels import regions
-
-Float = NDArray[np.float64]
+from icefield.typing import Float
 
 
 @dataclass(frozen=True)

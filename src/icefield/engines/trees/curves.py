@@ -23,8 +23,8 @@ from icefield.engines.trees.rows import WORD, Rows
 from icefield.engines.trees.visits import Visits, Walk
 from icefield.forest.tree_model import TreeModel
 from icefield.kernels import curves as kernels
+from icefield.typing import Float
 
-Float = NDArray[np.float64]
 Result = TypeVar("Result")
 TABLE_BYTES = 2**20
 MOST_ROWS = 4096

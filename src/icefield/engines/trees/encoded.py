@@ -14,12 +14,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.typing import Float
+
 if TYPE_CHECKING:
+    from icefield.data.frame import Table
     from icefield.engines import Sample
     from icefield.forest.tree_model import TreeModel
-    from icefield.frame import Table
 
-Float = NDArray[np.float64]
 KEPT_SHARE = 4  # matrices of up to this part of the memory budget are kept
 
 

@@ -22,12 +22,12 @@ from icefield.engines.trees.rows import MOST_POSITIONS, WORD, Rows
 from icefield.forest.form import validate
 from icefield.forest.tree_model import TreeModel
 from icefield.progress import Progress
+from icefield.typing import Float
 
 if TYPE_CHECKING:
+    from icefield.data.frame import Table
     from icefield.engines.trees.averages import Family
-    from icefield.frame import Table
 
-Float = NDArray[np.float64]
 
 BLOCK = 8192  # rows a mask holds when counting
 PAIRS_SHARE_A_WALK = 4  # fewer two-way questions are cheaper one by one

@@ -27,9 +27,8 @@ from icefield.engines.trees.visits import Walk, each_block
 from icefield.forest.tree_model import TreeModel
 from icefield.kernels import moves as kernels
 from icefield.progress import Progress
+from icefield.typing import Float, Steps
 
-Float = NDArray[np.float64]
-Steps = NDArray[np.int32]
 BLOCK = 4096
 ROWS_AT_ONCE = 65_536  # of the table, encoded
 TABLES_OF_REGIONS = 4  # bytes for each region and point: flags as bits, as bytes, in order, and kept

@@ -28,8 +28,8 @@ from icefield.engines.trees.rows import WORD, Rows
 from icefield.engines.trees.visits import Walk, each_block
 from icefield.forest.tree_model import TreeModel
 from icefield.kernels import others as kernels
+from icefield.typing import Float
 
-Float = NDArray[np.float64]
 CELL_BYTES = 4
 BLOCK_BYTES = 2**19  # of a block's averages over all groups
 MOST_ROWS = 4096

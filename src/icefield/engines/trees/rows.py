@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from icefield.engines import Sample
 from icefield.engines.trees.layout import Layout
 from icefield.forest.tree_model import TreeModel
+from icefield.typing import Float
 
-Float = NDArray[np.float64]
 WORD = 64
 NO_WEIGHT = -(2**20)  # the exponent of a segment's unit when nothing in it weighs anything
 MOST_POSITIONS = 2**16  # list entries keep a row's position in 16 bits

@@ -1,0 +1,396 @@
+"""Columns: one column of any frame library, read into one form.
+
+A `Column` shows every library's data alike: numpy values, a missing mask, and codes and levels
+for categories. Reading hides how each library stores numbers, times, categories and missing
+values; `frame_of` makes a new frame. What is written back into a column's own dtype is made in
+`icefield.data.replacement`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import importlib
+import importlib.util
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, cast
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.errors import InputTypeError, MissingDependencyError
+
+NUMERIC_KINDS = ("float", "integer")
+TIME_KINDS = ("datetime", "date", "duration")
+ORDERED_KINDS = (*NUMERIC_KINDS, *TIME_KINDS)
+
+
+class Column:
+    """One column in library-independent form.
+
+    Attributes
+    ----------
+    name : label
+    kind : ``"float" | "integer" | "boolean" | "categorical" | "datetime" | "date" | "duration" | "other"``
+    values : numpy array; unspecified (but valid) content where `missing`, except NaN and NaT.
+        Times with a zone are shown in UTC. Use `shown` for values to hand on
+    missing : boolean mask
+    codes, levels : for categories, level numbers (-1 missing) and level values in level order
+    closed : whether the dtype itself lists the levels, so that no other value can be written
+    decimals : for decimal dtypes, how many digits after the point can be written
+    """
+
+    def __init__(
+        self,
+        name: Any,
+        kind: str,
+        values: NDArray[Any],
+        missing: NDArray[np.bool_],
+        codes: NDArray[np.int64] | None = None,
+        levels: NDArray[Any] | None = None,
+        *,
+        closed: bool = False,
+        decimals: int | None = None,
+    ) -> None:
+        self.name, self.kind, self.values = name, kind, values
+        # A column without missing values needs no mask of its own: one False serves all its rows.
+        self.missing = missing if missing.any() else np.broadcast_to(np.False_, len(values))
+        self._codes, self._levels = codes, levels
+        self.closed, self.decimals = closed, decimals
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.values.dtype
+
+    @cached_property
+    def any_missing(self) -> bool:
+        return bool(self.missing.any())
+
+    @cached_property
+    def _coded(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Codes and levels; plain strings, booleans and numbers get sorted distinct values as levels."""
+        if self._codes is not None and self._levels is not None:
+            return self._codes, self._levels
+        present = self.values[~self.missing]
+        codes = np.full(len(self.values), -1, dtype=np.int64)
+        if self.values.dtype == object:
+            levels = object_array(_sorted_mixed(set(present.tolist())))
+            lookup = {level: code for code, level in enumerate(levels.tolist())}
+            codes[~self.missing] = np.fromiter((lookup[v] for v in present.tolist()), np.int64, len(present))
+        else:
+            levels, codes[~self.missing] = np.unique(present, return_inverse=True)
+        return codes, levels
+
+    @property
+    def codes(self) -> NDArray[np.int64]:
+        return self._coded[0]
+
+    @property
+    def levels(self) -> NDArray[Any]:
+        return self._coded[1]
+
+    def to_float(self) -> NDArray[np.float64]:
+        """Numbers as float64 with NaN for missing; times as their underlying count."""
+        if self.kind == "categorical" or self.kind == "other":
+            raise InputTypeError(
+                f"Column {self.name!r} holds categories, which have no numeric value. "
+                "Hint: ask for a numeric column."
+            )
+        if self.kind in TIME_KINDS:
+            out = self.values.astype(np.int64).astype(np.float64)
+        else:
+            out = self.values.astype(np.float64)
+        if self.any_missing:
+            out[self.missing] = np.nan
+        return out
+
+    def part(self, rows: Any) -> Column:
+        """The same column at some rows only (a slice or positions), on the same levels."""
+        if isinstance(rows, slice) and rows == slice(None):
+            return self
+        codes = None if self.kind != "categorical" else self.codes[rows]
+        levels = None if self.kind != "categorical" else self.levels
+        return Column(self.name, self.kind, self.values[rows], self.missing[rows], codes, levels)
+
+    def shown(self, rows: NDArray[Any] | None = None) -> NDArray[Any]:
+        """The values at some rows (all by default), with missing ones recognisable as such.
+
+        Floats and integers show NaN, times NaT, everything else None; integers stay integers where
+        none of the rows is missing.
+        """
+        values, missing = (
+            (self.values, self.missing) if rows is None else (self.values[rows], self.missing[rows])
+        )
+        if not missing.any():
+            return values.copy()
+        if self.kind in NUMERIC_KINDS:
+            out = values.astype(np.float64) if self.kind == "integer" else values.copy()
+            out[missing] = np.nan
+        elif self.kind in TIME_KINDS:
+            out = values.copy()
+            out[missing] = np.array("NaT", dtype=values.dtype)
+        else:
+            out = values.astype(object)
+            out[missing] = None
+        return out
+
+
+def object_array(values: Sequence[Any]) -> NDArray[Any]:
+    """A 1-D object array, also of tuples and arrays (which `np.array` would stack)."""
+    out = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        out[i] = value
+    return out
+
+
+def _sorted_mixed(values: Iterable[Any]) -> list[Any]:
+    try:
+        return sorted(values)
+    except TypeError:  # mixed types: by type name, then text, so that the order is at least stable
+        return sorted(values, key=lambda v: (type(v).__name__, str(v)))
+
+
+def is_missing_value(value: Any) -> bool:
+    """None, NaN, NaT or a library's NA."""
+    if value is None:
+        return True
+    if isinstance(value, (float, np.floating)):
+        return bool(np.isnan(value))
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
+    if isinstance(value, decimal.Decimal):
+        return value.is_nan()
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def missing_as_none(values: NDArray[Any]) -> list[Any]:
+    """Plain Python values, with None wherever something is missing."""
+    return [None if is_missing_value(v) else v for v in values.tolist()]
+
+
+def library_named(name: str) -> Any:
+    """Import an optional library, or say how to get it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"This needs {name}, which is not installed. Hint: pip install {name.split('.')[0]}."
+        ) from error
+
+
+# --- reading arrays and lists of objects ---------------------------------------------------------
+
+
+def column_of_array(name: Any, values: NDArray[Any]) -> Column:
+    """Read a 1-D numpy array."""
+    code = values.dtype.kind
+    if code == "f":
+        return Column(name, "float", values, np.isnan(values))
+    if code in "iu":
+        return Column(name, "integer", values, np.zeros(len(values), dtype=bool))
+    if code == "b":
+        return Column(name, "boolean", values, np.zeros(len(values), dtype=bool))
+    if code in "mM":
+        return Column(name, "datetime" if code == "M" else "duration", values, np.isnat(values))
+    if code == "c":
+        return Column(name, "other", values, np.isnan(values))
+    if code in "UST":
+        values = values.astype(object)
+    return _column_of_objects(name, values)
+
+
+def _column_of_objects(name: Any, values: NDArray[Any]) -> Column:
+    """An object column is read by what it holds, as one kind or as ``other``."""
+    items = values.tolist()
+    missing = np.fromiter((is_missing_value(v) for v in items), bool, len(items))
+    present = [v for v, gone in zip(items, missing) if not gone]
+    types = {type(v) for v in present}
+
+    def all_are(*classes: type) -> bool:
+        return all(issubclass(t, classes) and not issubclass(t, bool) for t in types)
+
+    def filled(dtype: Any, filler: Any) -> NDArray[Any]:
+        return np.array([filler if gone else v for v, gone in zip(items, missing)], dtype=dtype)
+
+    if not types:
+        return Column(name, "float", np.full(len(items), np.nan), missing)
+    if types <= {bool, np.bool_}:
+        return Column(name, "boolean", filled(bool, False), missing)
+    if all_are(int, np.integer):
+        dtype = _narrowest_whole(present)
+        if dtype is not None:
+            return Column(name, "integer", filled(dtype, 0), missing)
+    if all_are(int, float, np.integer, np.floating, decimal.Decimal):
+        return Column(name, "float", filled(np.float64, np.nan), missing)
+    zoned = any(getattr(v, "tzinfo", None) is not None for v in present)
+    if all_are(dt.datetime) and not zoned:
+        return Column(name, "datetime", filled("datetime64[us]", np.datetime64("NaT")), missing)
+    if all_are(dt.date) and not any(issubclass(t, dt.datetime) for t in types):
+        return Column(name, "date", filled("datetime64[D]", np.datetime64("NaT")), missing)
+    if all_are(dt.timedelta):
+        return Column(name, "duration", filled("timedelta64[us]", np.timedelta64("NaT")), missing)
+    kind = "categorical" if all(t.__hash__ is not None for t in types) and not zoned else "other"
+    return Column(name, kind, values, missing)
+
+
+def _narrowest_whole(present: list[Any]) -> type[np.integer[Any]] | None:
+    """A numpy type that holds these whole numbers exactly, if there is one."""
+    low, high = min(present), max(present)
+    for kind in (np.int64, np.uint64):
+        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
+            return kind
+    return None
+
+
+# --- reading columns of frames -------------------------------------------------------------------
+
+
+def column_of_series(name: Any, series: nw.Series[Any]) -> Column:
+    """Read a column of a pandas, polars or pyarrow frame."""
+    dtype = series.dtype
+    if dtype in (nw.Categorical, nw.Enum):
+        return _column_of_categories(name, series)
+    if dtype == nw.Object or dtype == nw.Unknown:
+        return _column_of_other(name, series.to_native())
+    if dtype == nw.String:
+        return _column_of_objects(name, object_array(series.to_list()))
+    missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
+    if dtype == nw.Boolean:
+        return Column(name, "boolean", _filled(series, missing, False).astype(bool), missing)
+    if dtype in (nw.Int128, nw.UInt128):
+        return _column_of_objects(name, object_array(series.to_list()))
+    if dtype.is_integer():
+        return Column(name, "integer", _filled(series, missing, 0), missing)
+    if dtype == nw.Decimal:
+        # Through Python's decimals: the libraries' own casts are a digit off now and then.
+        read = _column_of_objects(name, object_array(series.to_list()))
+        return Column(name, "float", read.values, read.missing, decimals=_decimal_scale(series.to_native()))
+    if dtype.is_float():
+        values = _filled(series, missing, 0.0)
+        if missing.any():
+            values = values.copy()
+            values[missing] = np.nan
+        return Column(name, "float", values, np.isnan(values))
+    if dtype == nw.Datetime:
+        if getattr(dtype, "time_zone", None):
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return Column(name, "datetime", _times(series, "datetime64[us]"), missing)
+    if dtype == nw.Date:
+        return Column(name, "date", _times(series, "datetime64[D]").astype("datetime64[D]"), missing)
+    if dtype == nw.Duration:
+        return Column(name, "duration", _times(series, "timedelta64[us]"), missing)
+    return Column(name, "other", object_array(series.to_list()), missing)
+
+
+def _filled(series: nw.Series[Any], missing: NDArray[np.bool_], filler: Any) -> NDArray[Any]:
+    """Numbers as a numpy array of the column's own width, with a valid filler where missing."""
+    return np.asarray((series.fill_null(filler) if missing.any() else series).to_numpy())
+
+
+def _times(series: nw.Series[Any], unit: str) -> NDArray[Any]:
+    values = np.asarray(series.to_numpy())
+    if values.dtype.kind in "mM":
+        return values
+    missing = np.array("NaT", dtype=unit)
+    return np.array([missing if is_missing_value(v) else v for v in series.to_list()], dtype=unit)
+
+
+def _decimal_scale(native: Any) -> int:
+    """Digits after the point of a decimal column, wherever the library keeps that number."""
+    dtype = native.type if hasattr(native, "type") else native.dtype
+    return int(getattr(dtype, "pyarrow_dtype", dtype).scale)
+
+
+def _column_of_other(name: Any, native: Any) -> Column:
+    """A column narwhals has no name for: some time zones, arrow's rarer types, objects of any kind."""
+    if type(native).__module__.startswith("pyarrow"):
+        return _column_of_objects(name, object_array(native.to_pylist()))
+    dtype = native.dtype
+    if hasattr(dtype, "pyarrow_dtype"):
+        return column_of_series(name, nw.from_native(native.array.__arrow_array__(), series_only=True))
+    if getattr(dtype, "tz", None) is not None:
+        values = native.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
+        return Column(name, "datetime", values, np.isnat(values))
+    return _column_of_objects(name, object_array(list(native)))
+
+
+def _column_of_categories(name: Any, series: nw.Series[Any]) -> Column:
+    native, closed = series.to_native(), False
+    if hasattr(native, "cat") and hasattr(native.cat, "codes"):
+        codes = native.cat.codes.to_numpy().astype(np.int64)
+        levels = native.cat.categories.to_numpy()
+        closed = True
+    elif series.implementation.is_polars():
+        closed = series.dtype == nw.Enum
+        # A polars Categorical shares its numbering with the whole process: its own order is the alphabet's.
+        declared = (
+            native.dtype.categories.to_list() if closed else sorted(native.drop_nulls().unique().to_list())
+        )
+        polars = library_named("polars")
+        numbers = native.cast(polars.Enum(declared)).to_physical().cast(polars.Int64)
+        codes, levels = numbers.fill_null(-1).to_numpy(), object_array(declared)
+    else:
+        dictionary = _arrow_dictionary(native)
+        codes = dictionary.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        levels = object_array(dictionary.dictionary.to_pylist())
+    missing = codes < 0
+    values = np.empty(len(codes), dtype=object)
+    if len(levels):
+        values[~missing] = object_array(list(levels))[codes[~missing]]
+    return Column(name, "categorical", values, missing, codes, levels, closed=closed)
+
+
+def _arrow_dictionary(native: Any) -> Any:
+    """One dictionary array from pyarrow chunks, or from a pandas column of that Arrow type."""
+    chunks = native if type(native).__module__.startswith("pyarrow") else native.array.__arrow_array__()
+    return one_dictionary(chunks)
+
+
+def one_dictionary(chunks: Any) -> Any:
+    """A dictionary-encoded arrow column as a single array, whatever its chunks' dictionaries were."""
+    arrow = library_named("pyarrow")
+    if not isinstance(chunks, arrow.ChunkedArray):
+        return chunks
+    if chunks.num_chunks == 0:
+        return arrow.DictionaryArray.from_arrays(
+            arrow.array([], chunks.type.index_type), arrow.array([], chunks.type.value_type)
+        )
+    whole = chunks.unify_dictionaries().combine_chunks()
+    return whole.chunk(0) if isinstance(whole, arrow.ChunkedArray) else whole
+
+
+# --- a frame of columns --------------------------------------------------------------------------
+
+
+def frame_of(columns: Mapping[str, Any], library: str) -> Any:
+    """A new frame in the caller's library; for array callers, in the first one installed."""
+    if library in ("numpy", "sparse"):
+        library = next((n for n in ("pandas", "polars", "pyarrow") if importlib.util.find_spec(n)), "")
+        if not library:
+            raise MissingDependencyError(
+                "A table needs a frame library. Hint: pip install pandas (or polars, or pyarrow)."
+            )
+    prepared = {str(name): _list_or_array(np.asarray(values), library) for name, values in columns.items()}
+    if library == "pandas":
+        return library_named("pandas").DataFrame(prepared)
+    return nw.from_dict(prepared, backend=cast(Any, library)).to_native()
+
+
+def _list_or_array(values: NDArray[Any], library: str) -> Any:
+    """Values in a form the library reads without losing their kind."""
+    if values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] not in ("D", "ms", "us", "ns"):
+        values = values.astype(f"{values.dtype.kind}8[us]")
+    if values.dtype.kind == "m" and np.datetime_data(values.dtype)[0] == "D":
+        values = values.astype("m8[us]")
+    if values.dtype != object:
+        return values
+    items = missing_as_none(values)
+    if library == "pandas" and None in items:
+        types = {type(item) for item in items} - {type(None)}
+        # Whole numbers and flags beside missing values would become floats and objects.
+        dtype = {frozenset({int}): "Int64", frozenset({bool}): "boolean"}.get(frozenset(types))
+        if dtype is not None:
+            return library_named("pandas").array(items, dtype=dtype)
+    return items

@@ -1,0 +1,224 @@
+"""Where the data is: what a picture needs to know of a column, or of two, without the rows.
+
+A `Marginal` summarises one feature (histogram and deciles, or levels and their counts, a rug
+sample, the missing share); a `Joint` two features together (a histogram over both and a
+sample of pairs). Both are small, so an Effect can carry them wherever it goes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.data.columns import ORDERED_KINDS, TIME_KINDS, Column
+
+BINS = 40
+RUG = 400
+BLOCK = 262_144
+
+
+@dataclass(frozen=True, eq=False)
+class Marginal:
+    """The distribution of one feature.
+
+    For ordered kinds `edges` (in the column's dtype, or float) and `counts` are a histogram and
+    `deciles` the 11 values from the minimum to the maximum; for categories and booleans `levels`
+    and `counts`. `rug` is a seeded sample of values. Counts are sums of weights.
+    """
+
+    feature: Any
+    kind: str
+    total: float
+    missing: float
+    counts: NDArray[np.float64]
+    edges: NDArray[Any] | None = None
+    deciles: NDArray[Any] | None = None
+    levels: NDArray[Any] | None = None
+    rug: NDArray[Any] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """The distribution of two features together.
+
+    `counts[i, j]` is the weight in bin i of the first feature and j of the second; an axis's
+    `edges` are bin edges for ordered kinds, levels for categories. `sample` holds seeded pairs,
+    in the columns' own values, for hulls and scatter.
+    """
+
+    features: tuple[Any, Any]
+    counts: NDArray[np.float64]
+    edges: tuple[NDArray[Any], NDArray[Any]]
+    ordered: tuple[bool, bool]
+    sample: tuple[NDArray[Any], NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """The marginals of an Effect's features and, for pairs, their joint distribution."""
+
+    marginals: tuple[Marginal, ...]
+    joint: Joint | None = None
+
+
+def weighted_quantiles(
+    values: NDArray[Any], probabilities: NDArray[np.float64], weights: NDArray[np.float64] | None
+) -> NDArray[Any]:
+    """Quantiles of the ``inverted_cdf`` kind: always values of the data, and a weight of 2
+    counts as a duplicated row.
+
+    Examples
+    --------
+    >>> weighted_quantiles(np.array([1, 2, 3, 4]), np.array([0.0, 0.5, 1.0]), None).tolist()
+    [1, 2, 4]
+    """
+    probabilities = np.asarray(probabilities, dtype=np.float64)
+    if weights is None:
+        ranks = np.ceil(_needed(probabilities, float(len(values)))).astype(np.intp) - 1
+        ranks = np.clip(ranks, 0, len(values) - 1)
+        return np.partition(values, np.unique(ranks))[ranks]
+    kept = weights > 0
+    values, weights = values[kept], weights[kept]
+    order = np.argsort(values, kind="stable")
+    cumulative = np.cumsum(weights[order])
+    at = np.searchsorted(cumulative, _needed(probabilities, float(cumulative[-1])), side="left")
+    return values[order[np.clip(at, 0, len(order) - 1)]]
+
+
+def _needed(probabilities: NDArray[np.float64], total: float) -> NDArray[np.float64]:
+    """The weight at or below a quantile, a hair less than ``p * total``: rounding may put the
+    product just above a sum of weights it should equal, as in 0.07 * 100."""
+    return np.where(probabilities >= 1.0, total, probabilities * total * (1.0 - 1e-12))
+
+
+def marginal_of(
+    feature: Any, column: Column, weights: NDArray[np.float64] | None, rng: np.random.Generator
+) -> Marginal:
+    """Summarise a column."""
+    present = ~column.missing if column.any_missing else slice(None)
+    values = column.values[present]
+    kept = None if weights is None else weights[present]
+    total = float(len(column.values) if weights is None else weights.sum())
+    missing = total - float(len(values) if kept is None else kept.sum())
+    if column.kind not in ORDERED_KINDS:
+        codes, levels = column.codes[present], column.levels
+        counts = np.bincount(codes, kept, minlength=len(levels)).astype(np.float64)
+        return Marginal(feature, column.kind, total, missing, counts, levels=levels)
+    finite = np.isfinite(values)
+    if not finite.all():
+        values, kept = values[finite], None if kept is None else kept[finite]
+    if len(values) == 0 or (kept is not None and kept.sum() == 0):
+        return Marginal(feature, column.kind, total, missing, np.zeros(0))
+    deciles = weighted_quantiles(values, np.linspace(0, 1, 11), kept)
+    edges = _edges(values, column.kind)
+    counts = np.zeros(len(edges) - 1)
+    for start in range(0, len(values), BLOCK):  # bins take eight bytes a row, which adds up
+        part = slice(start, start + BLOCK)
+        inside = None if kept is None else kept[part]
+        counts += np.bincount(_bin_of(values[part], edges), inside, minlength=len(counts))
+    rug = values if len(values) <= RUG else values[rng.integers(0, len(values), RUG)]
+    return Marginal(
+        feature, column.kind, total, missing, counts, edges=edges, deciles=deciles, rug=np.sort(rug)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """A column's rows as bin numbers (-1: not known), with the bins' edges or levels."""
+
+    codes: NDArray[np.int32]
+    edges: NDArray[Any]
+    ordered: bool
+
+    @property
+    def size(self) -> int:
+        return len(self.edges) - 1 if self.ordered else len(self.edges)
+
+
+def binned(column: Column) -> Binned:
+    """Put a column's rows into the bins of its histogram."""
+    if column.kind not in ORDERED_KINDS:
+        return Binned(column.codes.astype(np.int32), column.levels, False)
+    known = ~column.missing
+    if column.kind == "float":
+        known &= np.isfinite(column.values)
+    codes = np.full(len(known), -1, dtype=np.int32)
+    if not known.any():
+        return Binned(codes, np.zeros(2), True)
+    values = column.values[known]
+    edges = _edges(values, column.kind)
+    codes[known] = _bin_of(values, edges)
+    return Binned(codes, edges, True)
+
+
+def joint_of(
+    features: tuple[Any, Any],
+    columns: tuple[Column, Column],
+    weights: NDArray[np.float64] | None,
+    rng: np.random.Generator,
+) -> Joint:
+    """Summarise two columns together, over the rows where both are known."""
+    bins = binned(columns[0]), binned(columns[1])
+    return joint_of_binned(features, columns, bins, weights, rng.permutation(len(columns[0].values)))
+
+
+def joint_of_binned(
+    features: tuple[Any, Any],
+    columns: tuple[Column, Column],
+    bins: tuple[Binned, Binned],
+    weights: NDArray[np.float64] | None,
+    order: NDArray[np.intp],
+) -> Joint:
+    """`joint_of` for columns whose bins are known already.
+
+    `order` is a seeded random order of rows, from which the sample of pairs is taken.
+    """
+    first, second = bins
+    known = (first.codes >= 0) & (second.codes >= 0)
+    flat = first.codes[known].astype(np.int64) * second.size + second.codes[known]
+    kept = None if weights is None else weights[known]
+    counts = np.bincount(flat, kept, minlength=first.size * second.size).astype(np.float64)
+    at = np.sort(order[known[order]][: 5 * RUG])
+    return Joint(
+        features,
+        counts.reshape(first.size, second.size),
+        (first.edges, second.edges),
+        (first.ordered, second.ordered),
+        (columns[0].values[at], columns[1].values[at]),
+    )
+
+
+def _edges(values: NDArray[Any], kind: str) -> NDArray[Any]:
+    if kind in TIME_KINDS:
+        # Through exact integers: a bin of at least one unit, and no overflow over centuries.
+        first, last = (int(v.astype(np.int64)) for v in (values.min(), values.max()))
+        span = last - first
+        steps = range(span + 2) if span < BINS else [span * i // BINS for i in range(BINS + 1)]
+        return np.array([first + step for step in steps], dtype=np.int64).astype(values.dtype)
+    low, high = float(values.min()), float(values.max())
+    if kind == "integer" and high - low < BINS and max(-low, high) < 2**52:
+        return np.arange(low, high + 2) - 0.5
+    if low == high:
+        half = max(0.5, float(np.spacing(abs(low))))
+        return np.array([low - half, high + half])
+    with np.errstate(over="ignore"):
+        width = high - low
+    if not np.isfinite(width):
+        return np.array([low, 0.0, high])
+    # A range of a few floats has fewer edges.
+    return np.unique(np.linspace(low, high, BINS + 1))
+
+
+def _bin_of(values: NDArray[Any], edges: NDArray[Any]) -> NDArray[np.intp]:
+    """Bin numbers by arithmetic where the edges are evenly spaced; it is several times a search."""
+    bins = len(edges) - 1
+    if values.dtype.kind not in "mM":
+        values = values.astype(np.float64)
+        with np.errstate(over="ignore"):
+            scale = bins / (edges[-1] - edges[0])
+        if bins > 2 and np.isfinite(scale):
+            return np.clip(((values - edges[0]) * scale).astype(np.intp), 0, bins - 1)
+    return np.clip(np.searchsorted(edges, values, side="right") - 1, 0, bins - 1)

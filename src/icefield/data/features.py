@@ -1,0 +1,211 @@
+"""Features: from what the user names to the columns that move and the values they take.
+
+A feature is a column, by name or position, or a one-hot group ``{"embarked": ["embarked_C",
+"embarked_Q"]}`` whose columns move together and whose grid is its levels. Both become a
+`Feature` with one `Column` view of the data, so that grids, weights and distributions need not
+know the difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.data.columns import ORDERED_KINDS, Column, is_missing_value, object_array
+from icefield.data.frame import Table
+from icefield.engines import Axis
+from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
+
+NO_LEVEL = "(none)"
+
+
+@dataclass(frozen=True, eq=False)
+class Feature:
+    """One thing that moves: its label, its columns, and its data as a single column."""
+
+    label: Any
+    columns: tuple[Any, ...]
+    column: Column
+
+    @property
+    def is_group(self) -> bool:
+        return self.columns != (self.label,)
+
+    @property
+    def kind(self) -> str:
+        return self.column.kind
+
+    def axis(self, values: NDArray[Any], table: Table) -> Axis:
+        """The values each of the feature's columns takes along the grid."""
+        if not self.is_group:
+            return Axis(self.label, {self.columns[0]: values})
+        levels = self.column.levels.tolist()
+        points = {}
+        for name, level in zip(self.columns, levels):
+            dtype = table.column(name).dtype
+            points[name] = np.array([value == level for value in values.tolist()]).astype(dtype)
+        return Axis(self.label, points)
+
+
+def resolve(asked: Any, table: Table, columns: Sequence[Any]) -> Feature:
+    """The feature a user means; `columns` are those the model uses."""
+    if isinstance(asked, Mapping):
+        return _group(asked, table, columns)
+    name = column_name(asked, table, "features")
+    if name not in columns:
+        raise InputError(
+            complaint("features", "names a column the model does not use", name, did_you_mean(name, columns))
+        )
+    return Feature(name, (name,), table.column(name))
+
+
+def column_name(asked: Any, table: Table, parameter: str) -> Any:
+    """A column's label from its label or its position."""
+    try:
+        # The table's own label, of the same kind: False is not column 0, though Python calls them equal.
+        label = table.names[table.names.index(asked)]
+        if isinstance(label, bool) == isinstance(asked, bool):
+            return label
+    except (TypeError, ValueError):
+        pass
+    if isinstance(asked, (int, np.integer)) and not isinstance(asked, bool):
+        if 0 <= asked < len(table.names):
+            return table.names[int(asked)]
+        raise InputError(
+            complaint(parameter, f"is a position outside the {len(table.names)} columns of X", int(asked),
+                      f"positions run from 0 to {len(table.names) - 1}")
+        )  # fmt: skip
+    if not isinstance(asked, (str, tuple)):
+        raise InputTypeError(
+            complaint(
+                parameter,
+                "must be a column name, a position, or {name: [columns]}",
+                asked,
+                'write several features one after another: partial_dependence("a", "b")'
+                if isinstance(asked, list)
+                else None,
+            )
+        )
+    raise InputError(
+        complaint(parameter, "names a column that X does not have", asked, did_you_mean(asked, table.names))
+    )
+
+
+def _group(asked: Mapping[Any, Any], table: Table, columns: Sequence[Any]) -> Feature:
+    if len(asked) != 1:
+        raise InputError(
+            complaint("features", "must name one group per mapping", dict(asked),
+                      'write {"embarked": ["embarked_C", "embarked_S"]}')
+        )  # fmt: skip
+    ((label, members),) = asked.items()
+    if isinstance(members, str) or not isinstance(members, Sequence) or len(members) < 2:
+        raise InputError(
+            complaint("features", f"must list at least two columns for the group {label!r}", members)
+        )
+    names = tuple(resolve(member, table, columns).label for member in members)
+    if len(set(names)) != len(names):
+        raise InputError(complaint("features", f"lists a column twice in the group {label!r}", list(members)))
+    hot = np.zeros((table.n_rows, len(names)), dtype=bool)
+    for i, name in enumerate(names):
+        column = table.column(name)
+        known = column.values[~column.missing]
+        if column.kind not in ("boolean", "integer", "float") or not np.isin(known, (0, 1)).all():
+            raise InputError(
+                complaint("features", f"must list indicator columns of 0 and 1 for the group {label!r}", name)
+            )
+        hot[:, i] = (column.values == 1) & ~column.missing
+    count = hot.sum(axis=1)
+    if (count > 1).any():
+        row = int(np.flatnonzero(count > 1)[0])
+        raise InputError(
+            complaint("features", f"lists columns of the group {label!r} that are set together in row {row}", list(names),
+                      "a one-hot group has at most one 1 a row")
+        )  # fmt: skip
+    levels = _level_names(label, names)
+    codes = np.where(count == 1, hot.argmax(axis=1), len(names)).astype(np.int64)
+    if (count == 0).any():
+        if NO_LEVEL in levels:
+            levels = [str(name) for name in names]
+        levels.append(NO_LEVEL)
+    all_levels = object_array(levels)
+    column = Column(
+        label, "categorical", all_levels[codes], np.zeros(len(codes), dtype=bool), codes, all_levels
+    )
+    return Feature(label, names, column)
+
+
+def _level_names(label: Any, names: tuple[Any, ...]) -> list[Any]:
+    """Levels from column names: what is left after the prefix they share (``sex_male`` -> ``male``)."""
+    texts = [str(name) for name in names]
+    first, last = min(texts), max(texts)
+    shared = first[: next((i for i, (a, b) in enumerate(zip(first, last)) if a != b), len(first))]
+    # Words are only cut at a separator: "male" and "maybe" do not share the prefix "ma".
+    ends = [shared.rfind(mark) + 1 for mark in "_=.-:/ "]
+    prefix = str(label) if label and shared == str(label) else shared[: max(ends)]
+    cut = [text[len(prefix) :] for text in texts]
+    return cut if all(cut) and len(set(cut)) == len(cut) else texts
+
+
+def check_levels(feature: Feature, values: NDArray[Any]) -> None:
+    """Given values of a one-hot group must be its levels; there is no column for any other."""
+    if not feature.is_group:
+        return
+    known = feature.column.levels.tolist()
+    for value in values.tolist():
+        if value not in known:
+            raise InputError(
+                complaint("grid", f"must hold levels of the group {feature.label!r}", value, did_you_mean(value, known))
+            )  # fmt: skip
+
+
+def nearest_points(values: NDArray[Any], column: Column) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Each row's nearest grid point and whether it has one (categories match or do not).
+
+    Of a value given twice, one of the two points gets the rows.
+    """
+    gone = np.fromiter((is_missing_value(v) for v in values), bool, len(values))
+    at, missing_at = np.flatnonzero(~gone), np.flatnonzero(gone)
+    nearest = np.zeros(len(column.values), dtype=np.intp)
+    has = ~column.missing
+    if column.kind in ORDERED_KINDS and len(at):
+        shown = values[at]
+        nearest = at[
+            _nearest_ordered(column.values, np.array(shown.tolist()) if shown.dtype == object else shown)
+        ]
+        if column.kind == "float":
+            has &= np.isfinite(column.values)
+    elif len(at):
+        place = dict(zip(values[at].tolist(), at.tolist()))
+        of_level = np.array([place.get(level, -1) for level in column.levels.tolist()] or [-1], dtype=np.intp)
+        nearest[has] = of_level[column.codes[has]]
+        has &= nearest >= 0
+    else:
+        has &= False
+    if len(missing_at):
+        nearest[column.missing] = missing_at[0]
+        has |= column.missing
+    return nearest, has
+
+
+def _nearest_ordered(data: NDArray[Any], shown: NDArray[Any]) -> NDArray[np.intp]:
+    as_number = (lambda v: v.astype(np.int64).astype(np.float64)) if shown.dtype.kind in "mM" else np.float64
+    if shown.dtype.kind in "mM":
+        data = data.astype(shown.dtype)
+    points = np.asarray(as_number(shown), dtype=np.float64)
+    order = np.argsort(points, kind="stable")
+    ranked = points[order]
+    if len(ranked) == 1:
+        return np.zeros(len(data), dtype=np.intp)
+    numbers = np.asarray(as_number(data), dtype=np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        steps = np.diff(ranked)
+        if steps[0] > 0 and np.isfinite(steps).all() and np.allclose(steps, steps[0], rtol=1e-6, atol=0):
+            # Evenly spaced points need no search. A row midway goes to the lower point, as below.
+            at = np.clip(np.ceil((numbers - ranked[0]) / steps[0] - 0.5), 0, len(ranked) - 1)
+            return order[np.nan_to_num(at).astype(np.intp)]
+        middles = ranked[:-1] / 2 + ranked[1:] / 2
+    return order[np.searchsorted(middles, numbers, side="left")]

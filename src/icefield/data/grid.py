@@ -1,0 +1,450 @@
+"""Grids: at which values of a feature the model is asked.
+
+`Grid` says how points are placed; `grid_values` turns a specification (a Grid, a number of
+points, or the values themselves) and a column into an array in the column's own dtype:
+integers stay integers, dates stay dates, categories come in level order, and a missing
+point, when the data has missing values, comes last. A skewed, constant or two-valued column is
+never an error: it simply has fewer points.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.data.columns import (
+    NUMERIC_KINDS,
+    ORDERED_KINDS,
+    TIME_KINDS,
+    Column,
+    is_missing_value,
+    object_array,
+)
+from icefield.data.distribution import weighted_quantiles
+from icefield.errors import EngineError, InputError, InputTypeError, complaint, did_you_mean
+
+KINDS = ("uniform", "quantile", "distinct", "thresholds")
+DEFAULT_POINTS = {1: 100, 2: 25}
+POINTS_BEYOND = 10
+
+
+@dataclass(frozen=True)
+class Grid:
+    """How to place grid points.
+
+    Parameters
+    ----------
+    kind : ``"uniform"`` (evenly spaced), ``"quantile"`` (evenly many rows between points),
+        ``"distinct"`` (the values that occur), ``"thresholds"`` (where a tree model itself changes)
+    points : how many, at most; None for the default (100 one-way, 25 two-way, 10 beyond;
+        no limit for ``distinct`` and ``thresholds``)
+    trim : the quantiles between which ``uniform`` and ``quantile`` points lie
+    missing : ``"show"`` adds a missing point, last, when the data has missing values; ``"hide"`` never
+
+    Examples
+    --------
+    >>> Grid("quantile", points=10)
+    Grid(kind='quantile', points=10, trim=(0.05, 0.95), missing='show')
+    """
+
+    kind: str = "uniform"
+    points: int | None = None
+    trim: tuple[float, float] = (0.05, 0.95)
+    missing: str = "show"
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InputError(
+                complaint("kind", f"must be one of {', '.join(map(repr, KINDS))}", self.kind, did_you_mean(self.kind, KINDS))
+            )  # fmt: skip
+        if self.points is not None:
+            _check_points(self.points)
+        try:
+            low, high = (float(t) for t in self.trim)
+        except (TypeError, ValueError):
+            low, high = np.nan, np.nan
+        if not 0.0 <= low < high <= 1.0:
+            raise InputError(
+                complaint("trim", "must be two increasing shares between 0 and 1", self.trim, "write trim=(0.05, 0.95)")
+            )  # fmt: skip
+        object.__setattr__(self, "trim", (low, high))
+        if self.missing not in ("show", "hide"):
+            raise InputError(complaint("missing", "must be 'show' or 'hide'", self.missing))
+
+
+def _check_points(points: Any) -> None:
+    if isinstance(points, bool) or not isinstance(points, (int, np.integer)):
+        raise InputTypeError(complaint("points", "must be a whole number", points, "write points=100"))
+    if points < 1:
+        raise InputError(complaint("points", "must be at least 1", points, "write points=100"))
+
+
+def specifications(grid: Any, features: Sequence[Any]) -> list[Any]:
+    """One specification per feature from what the user passed as ``grid=``."""
+    count = len(features)
+    if grid is None or isinstance(grid, Grid) or _is_whole(grid):
+        return [grid] * count
+    if isinstance(grid, str):
+        raise InputTypeError(
+            complaint(
+                "grid", "must be a Grid, a number of points or the values", grid, f"write grid=Grid({grid!r})"
+            )
+        )
+    if isinstance(grid, Mapping):
+        unknown = [name for name in grid if name not in features]
+        if unknown:
+            raise InputError(
+                complaint("grid", "names a feature that was not asked for", unknown[0], did_you_mean(unknown[0], features))
+            )  # fmt: skip
+        return [grid.get(name) for name in features]
+    if count == 1:
+        return [grid]
+    if isinstance(grid, (str, bytes)) or not hasattr(grid, "__len__") or len(grid) != count:
+        raise InputError(
+            complaint("grid", f"must give one specification for each of the {count} features {list(features)}", grid,
+                      "pass a sequence or a mapping of feature -> values, number of points or Grid")
+        )  # fmt: skip
+    return list(grid)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def whole_steps(asked: Any) -> bool:
+    """Whether every step of the model is among the grid points, so that nothing changes between them."""
+    return isinstance(asked, Grid) and asked.kind == "thresholds" and asked.points is None
+
+
+def grid_values(
+    specification: Any,
+    column: Column,
+    n_features: int,
+    weights: NDArray[np.float64] | None = None,
+    thresholds: Callable[[], NDArray[np.float64]] | None = None,
+) -> tuple[NDArray[Any], str]:
+    """The grid of one column and a note about it (empty when there is nothing to say).
+
+    `thresholds` gives the model's own split values, for the grid kind of that name.
+    """
+    if column.kind == "other":
+        held = {type(value).__name__ for value in column.values[~column.missing][:100]}
+        raise InputTypeError(
+            f"Column {column.name!r} holds {' and '.join(sorted(held))} objects, which cannot be a feature. "
+            "Hint: use a column of numbers, booleans, strings, categories, dates or durations."
+        )
+    if specification is not None and not isinstance(specification, Grid) and not _is_whole(specification):
+        return given_values(specification, column), ""
+    if _is_whole(specification):
+        _check_points(specification)
+        specification = Grid(points=int(specification))
+    plan = specification if isinstance(specification, Grid) else Grid()
+    points = plan.points
+    if points is None and plan.kind in ("uniform", "quantile"):
+        points = DEFAULT_POINTS.get(n_features, POINTS_BEYOND)
+    present, kept = _present(column, weights)
+    if plan.kind == "thresholds":
+        if thresholds is None:
+            raise EngineError(
+                "Grid('thresholds') needs a model read as trees. Hint: use Grid('quantile'), or see Effect.why for "
+                "the reason this model is not read as trees."
+            )
+        values, note = _threshold_points(thresholds(), column, present, points), ""
+    elif column.kind not in ORDERED_KINDS:
+        values, note = _levels(column, points, weights)
+    elif len(present) == 0:
+        values, note = present[:0], f"{column.name!r} has no finite values"
+    else:
+        values, note = _ordered_points(plan, points, column, present, kept)
+    if plan.missing == "show" and column.any_missing:
+        values = with_missing_last(values)
+    if len(values) == 0:
+        raise InputError(
+            f"Column {column.name!r} has no value to ask the model at: it is empty or missing in every row. "
+            "Hint: pass the values with grid=[...]."
+        )
+    return values, note
+
+
+def with_missing_last(values: NDArray[Any]) -> NDArray[Any]:
+    """Append the missing value of the array's own dtype, or None in an object array."""
+    if values.dtype.kind == "f":
+        return np.append(values, np.array([np.nan], dtype=values.dtype))
+    if values.dtype.kind in "mM":
+        return np.append(values, np.array(["NaT"], dtype=values.dtype))
+    return object_array([*values.tolist(), None])
+
+
+def _present(
+    column: Column, weights: NDArray[np.float64] | None
+) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+    """The known, finite values that carry weight."""
+    keep = ~column.missing
+    if column.kind == "float":
+        keep &= np.isfinite(column.values)
+    if weights is not None:
+        keep &= weights > 0
+    if keep.all():
+        return column.values, weights
+    return column.values[keep], None if weights is None else weights[keep]
+
+
+def _ordered_points(
+    plan: Grid, points: int | None, column: Column, present: NDArray[Any], kept: NDArray[np.float64] | None
+) -> tuple[NDArray[Any], str]:
+    if points is None:
+        return np.unique(present), ""
+    distinct = _few_distinct(present, points)
+    if distinct is not None:
+        return distinct, ""
+    if plan.kind == "distinct":
+        ranks = np.linspace(0, 1, points)
+        distinct = np.unique(present)
+        return np.unique(
+            weighted_quantiles(distinct, ranks, None)
+        ), f"{points} of {len(distinct)} distinct values"
+    if plan.kind == "quantile":
+        return np.unique(weighted_quantiles(present, np.linspace(*plan.trim, points), kept)), ""
+    low, high = weighted_quantiles(present, np.array(plan.trim), kept)
+    note = ""
+    if low == high:
+        # Most rows share one value: the trimmed range is a point, so the whole range is shown.
+        low, high = present.min(), present.max()
+        note = f"the {plan.trim[0]:g} and {plan.trim[1]:g} quantiles coincide; the whole range is used"
+    values = _evenly(low, high, points, column.kind, present.dtype)
+    if column.decimals is not None:
+        values = np.unique(np.round(values, column.decimals))
+    return values, note
+
+
+def _few_distinct(present: NDArray[Any], limit: int) -> NDArray[Any] | None:
+    """The distinct values if there are at most `limit`; a prefix settles most columns at once."""
+    if len(present) > 4 * limit and len(np.unique(present[: 4 * limit])) > limit:
+        return None
+    distinct = np.unique(present)
+    return distinct if len(distinct) <= limit else None
+
+
+def _evenly(low: Any, high: Any, points: int, kind: str, dtype: np.dtype[Any]) -> NDArray[Any]:
+    if kind == "integer" or kind in TIME_KINDS:
+        # Through exact Python integers: float spacing would lose digits beyond 2**53, and a span of
+        # centuries in nanoseconds does not fit 64 bits.
+        counts = dtype if kind == "integer" else np.dtype(np.int64)
+        first, last = (int(np.asarray(v).astype(counts)) for v in (low, high))
+        steps = [first + (last - first) * i // max(1, points - 1) for i in range(points)]
+        return np.unique(np.array(steps, dtype=counts).astype(dtype))
+    low, high = float(low), float(high)
+    if math.isfinite(high - low):
+        values = np.linspace(low, high, points)
+    else:
+        share = np.linspace(0.0, 1.0, points)
+        values = (1 - share) * low + share * high
+    return np.unique(values.astype(dtype))
+
+
+def _levels(
+    column: Column, points: int | None, weights: NDArray[np.float64] | None
+) -> tuple[NDArray[Any], str]:
+    """The levels that occur, in level order; the most frequent ones when there are too many."""
+    known = column.codes >= 0
+    counts = np.bincount(
+        column.codes[known], None if weights is None else weights[known], minlength=len(column.levels)
+    )
+    occurring = np.flatnonzero(counts > 0)
+    if points is None or len(occurring) <= points:
+        return column.levels[occurring], ""
+    frequent = np.sort(occurring[np.argsort(-counts[occurring], kind="stable")[:points]])
+    note = f"the {points} most frequent of {len(occurring)} levels are shown; pass grid= for others"
+    return column.levels[frequent], note
+
+
+def _threshold_points(
+    thresholds: NDArray[np.float64], column: Column, present: NDArray[Any], points: int | None
+) -> NDArray[Any]:
+    """One point in each interval on which the model is constant: the last value the column can
+    hold on the left of every threshold (``x <= t``) and one beyond the last."""
+    if column.kind not in NUMERIC_KINDS:
+        raise InputTypeError(
+            f"Grid('thresholds') needs a numeric feature; {column.name!r} is {column.kind}. "
+            "Hint: its levels are the natural grid, leave grid out."
+        )
+    finite = np.unique(thresholds[np.isfinite(thresholds)])
+    if column.kind == "integer":
+        values = _whole_below(finite, column.dtype, int(present.max()) if len(present) else 0)
+    else:
+        values = _floats_below(finite, column.dtype, present.max() if len(present) else 0.0)
+    return (
+        values if points is None else np.unique(weighted_quantiles(values, np.linspace(0, 1, points), None))
+    )
+
+
+def _whole_below(thresholds: NDArray[np.float64], dtype: np.dtype[Any], top: int) -> NDArray[Any]:
+    steps = {math.floor(t) for t in thresholds.tolist()}
+    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    beyond = max(top, *(step + 1 for step in steps)) if steps else top
+    # A threshold beyond what the dtype holds separates nothing.
+    inside = {step for step in steps if low <= step <= high} | {min(beyond, high)}
+    return np.array(sorted(inside), dtype=dtype)
+
+
+def _floats_below(thresholds: NDArray[np.float64], dtype: np.dtype[Any], top: Any) -> NDArray[Any]:
+    with np.errstate(over="ignore"):
+        below = thresholds.astype(dtype)
+    # Rounding to a narrower column may step over the threshold: step back.
+    over = below.astype(np.float64) > thresholds
+    below[over] = np.nextafter(below[over], dtype.type(-np.inf))
+    below = below[np.isfinite(below)]
+    if not len(below):
+        return np.array([top], dtype=dtype)
+    with np.errstate(over="ignore"):
+        beyond = max(dtype.type(top), np.nextafter(below[-1], dtype.type(np.inf)))
+    return np.unique(np.append(below, beyond)) if np.isfinite(beyond) else below
+
+
+def given_values(values: Any, column: Column) -> NDArray[Any]:
+    """The user's own grid values in the column's form: any length, in the order given.
+
+    Only a missing value among them goes to the end, where a missing point always is.
+    """
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        raise InputTypeError(
+            complaint("grid", f"must be a Grid, a number of points or the values for {column.name!r}", values,
+                      "write grid=[...] with values of the feature")
+        )  # fmt: skip
+    items = _items(values)
+    if not items:
+        raise InputError(
+            complaint("grid", f"holds no values for {column.name!r}", values, "give at least one value")
+        )
+    known = [v for v in items if not is_missing_value(v)]
+    items = known if len(known) == len(items) else [*known, None]
+    try:
+        return _in_column_form(items, known, column)
+    except (TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, (InputError, InputTypeError)):
+            raise
+        present = column.values[~column.missing]
+        example = f"values look like {present[:1].tolist()[0]!r}" if len(present) else None
+        raise InputTypeError(
+            complaint(
+                "grid", f"must hold values of the {column.kind} column {column.name!r}", values, example
+            )
+        ) from error
+
+
+def _items(values: Any) -> list[Any]:
+    """Plain values from whatever holds them; arrow hands out boxes of its own when iterated."""
+    if hasattr(values, "to_pylist"):
+        return list(values.to_pylist())
+    if isinstance(values, np.ndarray) and values.dtype.kind not in "mM":
+        return list(values.tolist())
+    return list(values)
+
+
+def _in_column_form(items: list[Any], known: list[Any], column: Column) -> NDArray[Any]:
+    if column.kind in NUMBER_LIKE and any(isinstance(v, (str, bytes)) for v in known):
+        raise TypeError("text for a number")
+    if column.kind == "float":
+        return _given_floats(items, column)
+    if column.kind == "integer":
+        return _given_integers(items, known, column)
+    if column.kind == "boolean":
+        if any(v not in (0, 1) for v in known):
+            raise InputError(
+                complaint("grid", f"must be True or False for the boolean column {column.name!r}", items)
+            )
+        flags: list[Any] = [None if is_missing_value(v) else bool(v) for v in items]
+        return np.array(flags, dtype=bool) if len(known) == len(items) else object_array(flags)
+    if column.kind in TIME_KINDS:
+        missing = np.array("NaT", dtype=column.dtype)
+        times = [missing if is_missing_value(v) else _given_time(v, column) for v in items]
+        return np.array(times, dtype=column.dtype)
+    return _given_levels(items, known, column)
+
+
+NUMBER_LIKE = (*NUMERIC_KINDS, "boolean")
+
+
+def _given_floats(items: list[Any], column: Column) -> NDArray[Any]:
+    numbers = np.array([np.nan if is_missing_value(v) else float(v) for v in items])
+    with np.errstate(over="ignore"):
+        cast = numbers.astype(column.dtype)
+    lost = np.isinf(cast) & ~np.isinf(numbers)
+    if lost.any():
+        raise InputError(
+            complaint("grid", f"is beyond what the {column.dtype} column {column.name!r} can hold", float(numbers[lost][0]))
+        )  # fmt: skip
+    return cast
+
+
+def _given_integers(items: list[Any], known: list[Any], column: Column) -> NDArray[Any]:
+    """Whole numbers of the column's dtype; floats where the user asks for fractions."""
+    if any(not isinstance(v, (int, np.integer)) and v != int(v) for v in known):
+        return np.array([np.nan if is_missing_value(v) else float(v) for v in items])
+    whole = np.array([int(v) for v in known], dtype=column.dtype)
+    if len(known) == len(items):
+        return whole
+    return object_array([None if is_missing_value(v) else int(v) for v in items])
+
+
+def _given_time(value: Any, column: Column) -> Any:
+    """One time in the column's unit, refused where the unit cannot hold it."""
+    time = time_value(value, duration=column.kind == "duration")
+    cast = time.astype(column.dtype)
+    if cast.astype(time.dtype) != time:
+        raise InputError(
+            complaint("grid", f"is beyond what the {column.kind} column {column.name!r} can hold", value,
+                      f"its values are in units of {np.datetime_data(column.dtype)[0]!r}")
+        )  # fmt: skip
+    return cast
+
+
+def time_value(value: Any, duration: bool) -> Any:
+    """A time or duration the user wrote as numpy's; bare numbers have no unit, so they are refused."""
+    if isinstance(value, (bool, int, float, np.number)) and not isinstance(value, np.timedelta64):
+        raise TypeError("a bare number for a time")
+    if not duration:
+        return np.datetime64(_plain_time(value))
+    if isinstance(value, (str, bytes)):
+        raise TypeError("text for a duration")
+    return np.timedelta64(_plain_time(value))
+
+
+def _plain_time(value: Any) -> Any:
+    """Library timestamps and ISO text as something numpy reads; zoned times as UTC, as columns are."""
+    if isinstance(value, str):
+        try:
+            value = dt.datetime.fromisoformat(value)
+        except ValueError:
+            return value
+    if hasattr(value, "tz_convert") and getattr(value, "tzinfo", None) is not None:
+        return value.tz_convert("UTC").tz_localize(None).to_datetime64()
+    if hasattr(value, "to_numpy"):
+        return value.to_numpy()
+    if getattr(value, "tzinfo", None) is not None:
+        return value.astimezone(dt.UTC).replace(tzinfo=None)
+    return value
+
+
+def _given_levels(items: list[Any], known: list[Any], column: Column) -> NDArray[Any]:
+    """Levels of the column; other values only where the column's dtype does not list its levels."""
+    levels = list(column.levels)
+    if column.closed:
+        place = {level: i for i, level in enumerate(levels)}
+        for value in known:
+            if value not in place:
+                raise InputError(
+                    complaint("grid", f"holds a value that is not a level of {column.name!r}", value, did_you_mean(value, levels))
+                )  # fmt: skip
+        if len(known) == len(items):
+            return column.levels[[place[v] for v in known]]
+        return object_array([None if is_missing_value(v) else levels[place[v]] for v in items])
+    if all(isinstance(level, str) for level in levels) and not all(isinstance(v, str) for v in known):
+        raise TypeError("something else for text")
+    return object_array([None if is_missing_value(v) else v for v in items])

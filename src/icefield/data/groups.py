@@ -1,0 +1,121 @@
+"""Groups: what ``by=`` means, as one code per row and a label per group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.data.columns import ORDERED_KINDS, Column, column_of_array, column_of_series, object_array
+from icefield.data.distribution import weighted_quantiles
+from icefield.data.features import column_name
+from icefield.data.frame import Table
+from icefield.errors import InputError, InputTypeError, complaint
+
+FEW = 10  # numbers with more distinct values than this are cut into quartiles
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """A partition of the rows: ``codes[i]`` is the number of row i's label."""
+
+    name: str
+    codes: NDArray[np.intp]
+    labels: tuple[Any, ...]
+
+
+def groups_of(by: Any, table: Table, weights: NDArray[np.float64] | None) -> Groups | None:
+    """Read ``by``: a column of X, an array or series with one entry per row, or None."""
+    if by is None:
+        return None
+    if isinstance(by, (bool, float)):
+        raise InputTypeError(
+            complaint("by", "must be a column name or one entry per row", by, "name a column of X")
+        )
+    if isinstance(by, (str, int, np.integer, tuple)):
+        column = table.column(column_name(by, table, "by"))
+        return _grouped(column, str(column.name), weights)
+    column = _given_column(by, table.n_rows)
+    return _grouped(column, str(column.name), weights)
+
+
+def _given_column(by: Any, n_rows: int) -> Column:
+    name = getattr(by, "name", None)
+    read = _read(by, "group" if name is None or name == "" else name)
+    if len(read.values) != n_rows:
+        raise InputError(
+            complaint(
+                "by", f"must have one entry for each of the {n_rows} rows of X", f"{len(read.values)} entries"
+            )
+        )
+    return read
+
+
+def _read(by: Any, name: Any) -> Column:
+    try:
+        return column_of_series(name, nw.from_native(by, series_only=True))
+    except TypeError:
+        pass
+    if isinstance(by, Sequence) and not isinstance(by, (str, bytes)):
+        # As objects: numpy would turn a NaN among strings into the word "nan".
+        return column_of_array(name, object_array(list(by)))
+    try:
+        array = np.asarray(by)
+    except Exception as error:
+        raise InputTypeError(complaint("by", "must be a column name or one entry per row", by)) from error
+    if array.ndim != 1:
+        raise InputError(
+            complaint("by", "must be a column name or one entry per row", by, "pass a 1-D array")
+        )
+    return column_of_array(name, array)
+
+
+def _grouped(column: Column, name: str, weights: NDArray[np.float64] | None) -> Groups:
+    if column.kind in ORDERED_KINDS and len(np.unique(column.values[~column.missing])) > FEW:
+        codes, labels = _quartiles(column, name, weights)
+    else:
+        if column.kind == "other":
+            raise InputTypeError(
+                complaint("by", "must hold numbers, text, categories or times", column.values[0])
+            )
+        # Times stay as they are: as Python objects, nanoseconds would be bare integers.
+        levels = column.levels
+        codes, labels = column.codes.copy(), list(levels) if levels.dtype.kind in "mM" else levels.tolist()
+    occurring = np.unique(codes[codes >= 0])
+    renumbered = np.full(len(labels) + 1, -1, dtype=np.intp)
+    renumbered[occurring] = np.arange(len(occurring))
+    codes = renumbered[codes]
+    kept = [labels[i] for i in occurring]
+    if column.any_missing:
+        codes[column.missing] = len(kept)
+        kept.append(None)
+    if len(kept) > 50:
+        raise InputError(
+            complaint("by", "has too many groups to show", f"{len(kept)} groups", "group rare levels first")
+        )
+    return Groups(name, codes.astype(np.intp), tuple(kept))
+
+
+def _quartiles(
+    column: Column, name: str, weights: NDArray[np.float64] | None
+) -> tuple[NDArray[np.int64], list[str]]:
+    known = ~column.missing
+    values = column.values[known]
+    cuts = np.unique(
+        weighted_quantiles(values, np.array([0.25, 0.5, 0.75]), None if weights is None else weights[known])
+    )
+    codes = np.full(len(column.values), -1, dtype=np.int64)
+    codes[known] = np.searchsorted(cuts, values, side="left")
+
+    def text(value: Any) -> str:
+        return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
+
+    labels = [f"{name} <= {text(cuts[0])}"]
+    labels += [f"{text(a)} < {name} <= {text(b)}" for a, b in pairwise(cuts)]
+    labels.append(f"{name} > {text(cuts[-1])}")
+    return codes, labels

@@ -1,0 +1,204 @@
+"""Replacement values: the few values of a grid made in a column's own dtype.
+
+A model that checks dtypes must not notice that a column was replaced: category levels, time
+units and zones, widths and the way a missing value is marked all survive. Two things widen a
+column, both only at the user's word: fractional values in a column of whole numbers make it float,
+and a missing value in one that cannot hold any makes it float (numbers) or object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.data.columns import (
+    is_missing_value,
+    library_named,
+    missing_as_none,
+    object_array,
+    one_dictionary,
+)
+
+UNSET: Any = object()
+"""Stands for "this column has no missing value whose form could be kept"."""
+
+
+def own_missing(columns: Iterable[tuple[Any, Any]], library: str) -> dict[Any, Any]:
+    """How columns mark missing values, by name, where the dtype leaves a choice and one was made.
+
+    Object columns may hold None, NaN or NA; polars and arrow floats may hold nulls or NaN. A model
+    (an encoder, an expression) can tell them apart, so replaced columns use the column's own.
+    """
+    marks = ((name, _own_missing(native, library)) for name, native in columns)
+    return {name: mark for name, mark in marks if mark is not UNSET}
+
+
+def _own_missing(native: Any, library: str) -> Any:
+    if library == "pandas":
+        if native.dtype != object:
+            return UNSET
+        gone = native.isna().to_numpy()
+        return native.iloc[int(gone.argmax())] if gone.any() else UNSET
+    if library == "numpy":
+        return next((v for v in native.tolist() if is_missing_value(v)), UNSET)
+    nulls = native.null_count() if library == "polars" else native.null_count
+    return None if nulls else UNSET
+
+
+def _any_missing(values: NDArray[Any]) -> bool:
+    if values.dtype.kind == "f":
+        return bool(np.isnan(values).any())
+    if values.dtype.kind in "mM":
+        return bool(np.isnat(values).any())
+    return values.dtype == object and any(is_missing_value(v) for v in values.tolist())
+
+
+def _fractional(values: NDArray[Any]) -> bool:
+    """Whether numbers the user gave do not fit a column of whole numbers."""
+    if values.dtype.kind == "f":
+        known = values[~np.isnan(values)]
+        return bool((known != np.floor(known)).any())
+    return False
+
+
+def _marked(values: NDArray[Any], mark: Any) -> NDArray[Any]:
+    """Objects with the column's own missing value."""
+    items = values if values.dtype.kind in "mM" else values.tolist()
+    blank = None if mark is UNSET else mark
+    return object_array([blank if is_missing_value(v) else _plain(v) for v in items])
+
+
+def _plain(value: Any) -> Any:
+    """A numpy time as the Python object an object column of times holds; nanoseconds have none."""
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        item = value.item()
+        return value if isinstance(item, int) else item
+    return value
+
+
+def _floats(values: NDArray[Any]) -> NDArray[np.float64]:
+    return np.array([np.nan if is_missing_value(v) else v for v in values.tolist()], dtype=np.float64)
+
+
+# --- numpy and sparse matrices -------------------------------------------------------------------
+
+
+def array_values(values: NDArray[Any], dtype: np.dtype[Any], mark: Any = UNSET) -> NDArray[Any]:
+    """Values for a column of a matrix; of a wider dtype where the matrix cannot hold them."""
+    if dtype.kind == "O":
+        return _marked(values, mark)
+    if values.dtype == object:
+        if dtype.kind in "US" and not _any_missing(values):
+            return np.array(values.tolist(), dtype=dtype.kind)
+        if dtype.kind in "fiub":
+            return _floats(values) if _any_missing(values) else np.array(values.tolist())
+    return values
+
+
+def common_dtype(dtype: np.dtype[Any], replaced: list[NDArray[Any]]) -> np.dtype[Any]:
+    """The matrix dtype that holds its own values and the replaced ones, its own where possible."""
+    for values in replaced:
+        fits = np.can_cast(values.dtype, dtype, "same_kind") and dtype.kind not in "US"
+        if not fits and dtype.kind != "O":
+            dtype = np.promote_types(dtype, values.dtype)
+    return dtype
+
+
+# --- frame libraries -----------------------------------------------------------------------------
+
+
+def pandas_values(values: NDArray[Any], column: Any, mark: Any = UNSET) -> Any:
+    """Values as a pandas (or numpy) array of a pandas column's dtype."""
+    pandas = library_named("pandas")
+    dtype = column.dtype
+    kind = getattr(dtype, "kind", "O")
+    if isinstance(dtype, np.dtype):
+        if kind in "iu" and (_fractional(values) or _any_missing(values)):
+            return _floats(values)
+        if kind == "O" or (kind == "b" and _any_missing(values)):
+            return _marked(values, mark)
+        return values.astype(dtype)
+    if isinstance(dtype, pandas.DatetimeTZDtype):
+        naive = values.astype(f"datetime64[{dtype.unit}]")
+        return pandas.DatetimeIndex(naive).tz_localize("UTC").tz_convert(dtype.tz)
+    if hasattr(dtype, "pyarrow_dtype"):
+        new = arrow_array(values, dtype.pyarrow_dtype, column.array.__arrow_array__())
+        return pandas.arrays.ArrowExtensionArray(library_named("pyarrow").chunked_array([new]))
+    if kind in "iu" and _fractional(values):
+        dtype = "Float64"
+    if values.dtype.kind in "mM" or (values.dtype.kind in "fiub" and not _any_missing(values)):
+        return pandas.array(values, dtype=dtype)
+    return pandas.array(missing_as_none(values), dtype=dtype)
+
+
+def polars_series(name: Any, values: NDArray[Any], dtype: Any, mark: Any = UNSET) -> Any:
+    """Values as a polars Series of a polars column's dtype."""
+    polars = library_named("polars")
+    if dtype.is_integer() and _fractional(values):
+        dtype = polars.Float64
+    if dtype.is_decimal() and not np.array_equal(np.round(values, dtype.scale), values, equal_nan=True):
+        dtype = polars.Float64
+    if dtype.is_temporal():
+        naive = polars.Series(name, values)
+        if getattr(dtype, "time_zone", None):
+            utc = naive.cast(polars.Datetime(dtype.time_unit)).dt.replace_time_zone("UTC")
+            return utc.dt.convert_time_zone(dtype.time_zone)
+        return naive.cast(dtype)
+    if dtype == polars.Null:
+        return polars.Series(name, missing_as_none(values))
+    if values.dtype.kind not in "fiub" or dtype == polars.Object:
+        return polars.Series(name, missing_as_none(values), dtype=dtype)
+    numbers = polars.Series(name, values)
+    if values.dtype.kind == "f" and (mark is None or not dtype.is_float()):
+        numbers = numbers.fill_nan(None)
+    return numbers.cast(dtype)
+
+
+def arrow_array(values: NDArray[Any], kind: Any, column: Any, mark: Any = None) -> Any:
+    """Values as a pyarrow array of the type `kind` of an arrow column."""
+    arrow = library_named("pyarrow")
+    types = arrow.types
+    if types.is_null(kind):
+        return arrow.array(missing_as_none(values))
+    if types.is_dictionary(kind):
+        return _dictionary_array(values, kind, column)
+    if types.is_temporal(kind) and values.dtype.kind in "mM":
+        if types.is_date(kind):
+            return arrow.array(values.astype("datetime64[D]")).cast(kind)
+        letter = "m" if types.is_duration(kind) else "M"
+        return arrow.array(values.astype(f"{letter}8[{kind.unit}]")).cast(kind)
+    if values.dtype.kind == "f":
+        widened = types.is_integer(kind) and _fractional(values)
+        if types.is_decimal(kind):
+            widened = not np.array_equal(np.round(values, kind.scale), values, equal_nan=True)
+        if widened:
+            kind = arrow.float64()
+        if types.is_decimal(kind):
+            return arrow.array([None if np.isnan(v) else _decimal(v, kind.scale) for v in values], type=kind)
+        keep_nan = mark is UNSET and types.is_floating(kind)
+        return arrow.array(values, mask=None if keep_nan else np.isnan(values)).cast(kind)
+    if values.dtype.kind in "iub":
+        return arrow.array(values).cast(kind)
+    return arrow.array(missing_as_none(values), type=kind)
+
+
+def _decimal(value: float, scale: int) -> Any:
+    from decimal import Decimal
+
+    return Decimal(f"{value:.{scale}f}")
+
+
+def _dictionary_array(values: NDArray[Any], kind: Any, column: Any) -> Any:
+    """Codes into the column's own dictionary, with values it does not have yet appended."""
+    arrow = library_named("pyarrow")
+    levels = one_dictionary(column).dictionary.to_pylist()
+    code_of = {level: code for code, level in enumerate(levels)}
+    codes = [None if v is None else code_of.setdefault(v, len(code_of)) for v in missing_as_none(values)]
+    return arrow.DictionaryArray.from_arrays(
+        arrow.array(codes, type=kind.index_type),
+        arrow.array(list(code_of), type=kind.value_type),
+        ordered=kind.ordered,
+    )

@@ -1,0 +1,174 @@
+"""Whereabouts: grids, and where the data lies on them, worked out once per feature.
+
+Every question needs grid points, how many rows stand nearest to each, and histograms for the
+pictures. Asking for all pairs would repeat that for every pair, so it is kept per feature here;
+for large data the per-row parts are not kept but recomputed in blocks, so that memory stays bounded.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.data.distribution import (
+    Binned,
+    Distribution,
+    Joint,
+    Marginal,
+    binned,
+    joint_of_binned,
+    marginal_of,
+)
+from icefield.data.features import Feature, check_levels, nearest_points
+from icefield.data.frame import Column, Table
+from icefield.data.grid import Grid, grid_values, specifications
+from icefield.typing import Float
+
+BLOCK = 262_144  # rows placed at a time
+JOINT_ROWS = 200_000  # joint distributions are of at most this many rows
+KEPT_PLACES = 256
+
+
+class Whereabouts:
+    """The data's side of an effect, for one table and its weights."""
+
+    def __init__(self, table: Table, weights: Float | None, seed: int) -> None:
+        self.table, self.weights, self.seed = table, weights, seed
+        self._lock = threading.RLock()
+        self._grids: dict[Any, tuple[NDArray[Any], str]] = {}
+        self._places: dict[Any, NDArray[np.int32]] = {}
+        self._marginals: dict[Any, Marginal] = {}
+        self._joints: dict[Any, Joint] = {}
+        self._binned: dict[Any, Binned] = {}
+        rng = np.random.default_rng(seed)
+        self._joint_rows: Any = slice(None)
+        if table.n_rows > JOINT_ROWS:
+            self._joint_rows = np.sort(rng.choice(table.n_rows, JOINT_ROWS, replace=False))
+        self._order = rng.permutation(min(table.n_rows, JOINT_ROWS))
+
+    def grids(
+        self, features: Sequence[Feature], asked: Any, thresholds: Callable[[Feature], Float] | None
+    ) -> tuple[tuple[NDArray[Any], ...], str]:
+        """The grid of every feature for what was passed as ``grid=``, and notes about them."""
+        values, notes = [], []
+        for feature, wanted in zip(features, specifications(asked, [f.label for f in features])):
+            points, note = self._grid(feature, wanted, len(features), thresholds)
+            values.append(points)
+            if note:
+                notes.append(f"{feature.label}: {note}")
+        return tuple(values), "; ".join(notes)
+
+    def _grid(
+        self, feature: Feature, wanted: Any, n_features: int, thresholds: Callable[[Feature], Float] | None
+    ) -> tuple[NDArray[Any], str]:
+        own = None if thresholds is None else lambda: thresholds(feature)
+        # True is no number of points, though it equals one and would find its grid.
+        if isinstance(wanted, bool) or not (wanted is None or isinstance(wanted, (Grid, int))):
+            points, note = grid_values(wanted, feature.column, n_features, self.weights, own)
+            check_levels(feature, points)
+            return points, note
+        key = (feature.columns, wanted, n_features)
+        with self._lock:
+            if key not in self._grids:
+                self._grids[key] = grid_values(wanted, feature.column, n_features, self.weights, own)
+            return self._grids[key]
+
+    def point_weights(
+        self,
+        features: Sequence[Feature],
+        grid: Sequence[NDArray[Any]],
+        codes: NDArray[np.intp] | None,
+        n_groups: int,
+    ) -> list[Float]:
+        """Weight of the data nearest to each grid point: over all rows, then per group."""
+        shape = tuple(len(values) for values in grid)
+        size = int(np.prod(shape))
+        sums = np.zeros((n_groups + 1, size))
+        for rows, places in self._placed(features, grid):
+            has = places[0] >= 0
+            flat = places[0].astype(np.int64)
+            for at, length in zip(places[1:], shape[1:]):
+                has &= at >= 0
+                flat *= length
+                flat += at
+            weights = None if self.weights is None else self.weights[rows]
+            every = bool(has.all())
+            inside = flat if every else flat[has]
+            kept = weights if weights is None or every else weights[has]
+            sums[0] += np.bincount(inside, kept, minlength=size)
+            if codes is not None:
+                group = codes[rows] if every else codes[rows][has]
+                known = group >= 0
+                flat_groups = group[known] * size + inside[known]
+                counted = np.bincount(
+                    flat_groups, None if kept is None else kept[known], minlength=n_groups * size
+                )
+                sums[1:] += counted.reshape(n_groups, size)
+        return [s.reshape(shape) for s in sums]
+
+    def _placed(
+        self, features: Sequence[Feature], grid: Sequence[NDArray[Any]]
+    ) -> Iterator[tuple[slice, list[NDArray[np.int32]]]]:
+        """Blocks of rows with each row's nearest grid point per feature (-1: none)."""
+        n_rows = self.table.n_rows
+        if n_rows <= BLOCK:
+            yield slice(0, n_rows), [self._place(f, values) for f, values in zip(features, grid)]
+            return
+        for start in range(0, n_rows, BLOCK):
+            rows = slice(start, min(start + BLOCK, n_rows))
+            yield rows, [_nearest(f, values, rows) for f, values in zip(features, grid)]
+
+    def _place(self, feature: Feature, values: NDArray[Any]) -> NDArray[np.int32]:
+        content = tuple(values.tolist()) if values.dtype == object else values.tobytes()
+        key = (feature.columns, content)
+        with self._lock:
+            if key not in self._places:
+                if len(self._places) >= KEPT_PLACES:
+                    self._places.clear()
+                self._places[key] = _nearest(feature, values, slice(None))
+            return self._places[key]
+
+    def distribution(self, features: Sequence[Feature]) -> Distribution:
+        """What pictures need of the data of one, two or more features."""
+        marginals = tuple(self._marginal(f) for f in features)
+        if len(features) != 2:
+            return Distribution(marginals)
+        return Distribution(marginals, self._joint(features[0], features[1]))
+
+    def _marginal(self, feature: Feature) -> Marginal:
+        key = (feature.label, feature.columns)
+        with self._lock:
+            if key not in self._marginals:
+                rng = np.random.default_rng(self.seed)
+                self._marginals[key] = marginal_of(feature.label, feature.column, self.weights, rng)
+            return self._marginals[key]
+
+    def _joint(self, first: Feature, second: Feature) -> Joint:
+        key = (first.columns, second.columns)
+        with self._lock:
+            if key not in self._joints:
+                self._joints[key] = joint_of_binned(
+                    (first.label, second.label),
+                    (self._joint_column(first), self._joint_column(second)),
+                    (self._bins(first), self._bins(second)),
+                    None if self.weights is None else self.weights[self._joint_rows],
+                    self._order,
+                )
+            return self._joints[key]
+
+    def _joint_column(self, feature: Feature) -> Column:
+        return feature.column.part(self._joint_rows)
+
+    def _bins(self, feature: Feature) -> Binned:
+        if feature.columns not in self._binned:
+            self._binned[feature.columns] = binned(self._joint_column(feature))
+        return self._binned[feature.columns]
+
+
+def _nearest(feature: Feature, values: NDArray[Any], rows: slice) -> NDArray[np.int32]:
+    nearest, has = nearest_points(values, feature.column.part(rows))
+    return np.where(has, nearest, -1).astype(np.int32)

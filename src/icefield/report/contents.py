@@ -1,0 +1,355 @@
+"""Everything the report says, as one plain dict; `page` only lays it out.
+
+The recipe: the summary gives every feature's curve, reading and support; ALE is added per feature;
+the features that move the predictions most are crossed for interactions, the strongest pairs become surfaces;
+and where individual curves differ, regions are looked for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from icefield.effect import Effect
+from icefield.errors import IcefieldError, InputError
+from icefield.progress import Progress
+from icefield.report import opening
+from icefield.report.drawings import feature_panel, regions_panel, spark, surface_panel
+from icefield.report.plain import label, numbers, sentence
+from icefield.report.words import cautions, plain_words, strength_word
+from icefield.statistics.importance import features_asked
+from icefield.statistics.inquiry import features_found
+from icefield.statistics.interactions import Interactions
+from icefield.statistics.reading import Reading, output_unit
+from icefield.statistics.summary import Summary
+from icefield.typing import Float
+
+if TYPE_CHECKING:
+    from icefield.explainer import Explainer
+
+PLAIN_SENTENCES = 6
+CURVES = 100  # rows whose own curves are shown when asked for
+FILE_VALUES = 350_000  # ... fewer where more numbers than this would make the file too large
+OTHER_CURVES = 14  # numbers beside curves for each grid point: averages, bands, ALE and their like
+LEAST_GROUP = 5  # rows a subgroup needs to be shown: fewer would tell of single rows
+LEAST_REACH = 0.2  # standard deviations of the predictions that fill a word-sized curve at least
+INTERACTING = {"trees": 12, "brute": 6}  # features crossed with each other
+SURFACES = 6
+SURFACE = 0.05  # a pair's interaction, in standard deviations of the predictions, worth a surface
+REGIONS = 6
+BRUTE_ALE_ROWS = 5_000  # without trees, local effects ask the model twice a row
+BRUTE_SURFACE_ROWS = 300
+
+
+def build(
+    explainer: Explainer,
+    features: Iterable[Any] | None = None,
+    *,
+    individual: bool = False,
+    title: str | None = None,
+    rows: Any = None,
+) -> dict[str, Any]:
+    """Ask everything and answer with plain data; see `icefield.report.write_report`."""
+    if explainer.background == "training":
+        raise InputError(
+            "A report shows how rows differ, which training counts do not know. "
+            'Hint: use Explainer(..., background="data").'
+        )
+    began = time.perf_counter()
+    asked = features_asked(explainer, features)
+    with Progress("report", total=len(asked) + 4) as progress:
+        summary = explainer.summary(asked, rows=rows)
+        progress.advance(2)
+        question = {features_found(explainer, [name])[0].label: name for name in asked}
+        ranked = [_Ranked.of(summary, question[name], i) for i, name in enumerate(summary.effects)]
+        small = 0
+        if not individual:
+            ranked, small = _without_small_groups(ranked)
+        kept = _curves_kept(ranked) if individual else 0
+        # Word-sized curves share one scale, so that a weak effect looks weak.
+        reach = max(LEAST_REACH, *(one.reach for one in ranked))
+        cards = []
+        for one in ranked:
+            cards.append(_card(explainer, one, kept, reach))
+            progress.advance()
+        crossed = _interactions(explainer, ranked)
+        progress.advance()
+        surfaces = _surfaces(explainer, ranked, crossed)
+        regions = _regions(explainer, ranked)
+        progress.advance()
+    seconds = time.perf_counter() - began
+    first = ranked[0].effect
+    return {
+        "title": label(title, 200)
+        if title
+        else f"How {opening.model_name(explainer)} responds to its features",
+        "lede": opening.lede(explainer, [(one.name, one.reading) for one in ranked]),
+        "made": datetime.now().astimezone().strftime("%d %B %Y, %H:%M"),
+        "opening": opening.facts(explainer, first, seconds),
+        "facts": opening.details(explainer, first, crossed, _ale_rows(explainer), seconds),
+        "warnings": [
+            {"feature": one.number, "name": label(one.name), "text": one.caution}
+            for one in ranked
+            if one.caution
+        ],
+        "plain": _plain(explainer, ranked),
+        "outputs": [label(o) for o in explainer.model.outputs],
+        "what": label(explainer.model.scale_label),
+        "by": None if first.by is None else label(first.by),
+        "groups": [label(g) for g in first.groups],
+        "small_groups": small,
+        "individual": kept,
+        "quantile_rows": 0 if first.individual is None else int(first.individual.shape[1]),
+        "features": cards,
+        "matrix": _matrix(ranked, crossed),
+        "surfaces": surfaces,
+        "regions": regions,
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    """One row of the summary: a feature as asked, its effect, reading and what was noticed."""
+
+    number: int
+    asked: Any
+    name: Any
+    effect: Effect
+    reading: Reading
+    partner: Any
+    warning: str | None
+    shape: str
+
+    @classmethod
+    def of(cls, summary: Summary, asked: Any, row: int) -> _Ranked:
+        name = list(summary.effects)[row]
+        return cls(
+            row,
+            asked,
+            name,
+            summary.effects[name],
+            summary.readings[name],
+            summary["partner"][row],
+            summary["warning"][row],
+            str(summary["shape"][row]),
+        )
+
+    @property
+    def output(self) -> int:
+        """The output this feature moves most."""
+        return self.effect.outputs.index(self.reading.output)
+
+    @property
+    def caution(self) -> str:
+        """What to keep in mind, for a reader who does not know the terms."""
+        return cautions(self.reading, self.effect.support) if self.warning else ""
+
+    @property
+    def reach(self) -> float:
+        """Range of the average, in standard deviations of the predictions."""
+        known = self.effect.average[self.output]
+        known = known[np.isfinite(known)]
+        return float(np.ptp(known)) / output_unit(self.effect, self.output) if len(known) else 0.0
+
+
+def _plain(explainer: Explainer, ranked: list[_Ranked]) -> list[dict[str, Any]]:
+    what = label(explainer.model.scale_label)
+    told = [one for one in ranked if one.reading.shape != "flat" or one.reading.hidden][:PLAIN_SENTENCES]
+    out = []
+    for one in told:
+        of = what if len(one.effect.outputs) == 1 else f"{what} of {label(one.reading.output, 40)}"
+        partner = one.partner
+        if partner is None and one.reading.partners:
+            partner = one.reading.partners[0][0]
+        out.append(
+            {
+                "feature": one.number,
+                "name": label(one.name),
+                "text": plain_words(one.reading, partner, of),
+                "strength": "hidden" if one.reading.hidden else strength_word(one.reading.strength),
+            }
+        )
+    return out
+
+
+def _without_small_groups(ranked: list[_Ranked]) -> tuple[list[_Ranked], int]:
+    """The curve of a group of a few rows is nearly those rows' own: it is left out unless asked for."""
+    small = {name for name, own in ranked[0].effect.groups.items() if own.n_rows < LEAST_GROUP}
+    if not small:
+        return ranked, 0
+
+    def without(one: _Ranked) -> _Ranked:
+        groups = {name: own for name, own in one.effect.groups.items() if name not in small}
+        return replace(one, effect=replace(one.effect, groups=groups))
+
+    return [without(one) for one in ranked], len(small)
+
+
+# --- cards -----------------------------------------------------------------------------------------
+
+
+def _curves_kept(ranked: list[_Ranked]) -> int:
+    values = sum(len(one.effect.grid[0]) * len(one.effect.outputs) for one in ranked)
+    # Each subgroup's averages take as much room as a row's own curve.
+    others = values * (len(ranked[0].effect.groups) + OTHER_CURVES)
+    kept = min(CURVES, max(5, (FILE_VALUES - others) // max(values, 1)))
+    return min(kept, *(0 if e.effect.individual is None else e.effect.individual.shape[1] for e in ranked))
+
+
+def _card(explainer: Explainer, one: _Ranked, curves: int, reach: float) -> dict[str, Any]:
+    effect = one.effect
+    weights = None
+    if explainer.weights is not None and effect.rows is not None:
+        weights = explainer.weights[effect.rows]
+    local, no_ale = _ale(explainer, one.asked)
+    support = effect.support
+    readings = effect.reading.each
+    return {
+        "number": one.number,
+        "name": label(one.name),
+        "full": label(one.name, 300),
+        "shape": sentence(one.shape),
+        "strength": numbers(one.reading.strength, 3),
+        "strengths": numbers([r.strength for r in readings], 3),
+        "word": strength_word(one.reading.strength),
+        "strength_words": [strength_word(r.strength) for r in readings],
+        "heterogeneity": numbers(one.reading.heterogeneity or 0.0, 3),
+        "heterogeneities": numbers([r.heterogeneity or 0.0 for r in readings], 3),
+        "partner": None if one.partner is None else label(one.partner),
+        "outside": 0.0 if support is None else numbers(support.outside, 3),
+        "correlation": None if support is None else numbers(support.correlation, 2),
+        "related": "" if support is None else ", ".join(label(name, 40) for name, _ in support.related[:3]),
+        "warning": one.caution[:1].upper() + one.caution[1:] or None,
+        "readings": [sentence(r.sentence, one.name) for r in readings],
+        "best": one.output,
+        "no_ale": no_ale,
+        "spark": spark(effect, one.output, reach * output_unit(effect, one.output)),
+        "panel": feature_panel(effect, local, weights, curves=curves),
+    }
+
+
+def _ale(explainer: Explainer, asked: Any) -> tuple[Effect | None, str]:
+    try:
+        return explainer.ale(asked, rows=_ale_rows(explainer)), ""
+    except IcefieldError as error:  # a constant column or a one-hot group has none
+        return None, sentence(str(error))
+
+
+def _ale_rows(explainer: Explainer) -> int | None:
+    slow = explainer.plan.trees is None and explainer.table.n_rows > BRUTE_ALE_ROWS
+    return BRUTE_ALE_ROWS if slow else None
+
+
+# --- interactions ----------------------------------------------------------------------------------
+
+
+def _interactions(explainer: Explainer, ranked: list[_Ranked]) -> Interactions | None:
+    """Every pair among the features that move the predictions most, by themselves or with others."""
+    count = INTERACTING.get(explainer.plan.engine.name, INTERACTING["brute"])
+    chosen = [one.asked for one in ranked[:count]]
+    return explainer.interactions(chosen, overall=False) if len(chosen) > 1 else None
+
+
+def _matrix(ranked: list[_Ranked], crossed: Interactions | None) -> dict[str, Any] | None:
+    if crossed is None:
+        return None
+    number = {one.name: one.number for one in ranked}
+    outputs = ranked[0].effect.outputs
+    units = [output_unit(ranked[0].effect, o) for o in range(len(outputs))]
+
+    def of(value: str, o: int) -> Float:
+        found = crossed.matrix(value, outputs[o])
+        np.fill_diagonal(found, np.nan)
+        return found
+
+    return {
+        "features": [number[name] for name in crossed.features],
+        "strength": [numbers(of("strength", o) / units[o], 3) for o in range(len(outputs))],
+        "h": [numbers(of("h", o), 3) for o in range(len(outputs))],
+        "note": sentence(opening.rows_used(crossed)),
+    }
+
+
+def _surfaces(
+    explainer: Explainer, ranked: list[_Ranked], crossed: Interactions | None
+) -> list[dict[str, Any]]:
+    if crossed is None:
+        return []
+    by_name = {one.name: one for one in ranked}
+    outputs = list(ranked[0].effect.outputs)
+    units = {o: output_unit(ranked[0].effect, i) for i, o in enumerate(outputs)}
+    pairs = crossed.pairs()
+    best: dict[tuple[Any, ...], tuple[float, float]] = {}
+    every: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
+    for names, output, strength, h in zip(
+        pairs["features"].tolist(), pairs["output"].tolist(), pairs["strength"], pairs["h"]
+    ):
+        size = float(strength) / units[output]
+        every.setdefault(names, [(0.0, 0.0)] * len(outputs))[outputs.index(output)] = (size, float(h))
+        if size >= max(SURFACE, best.get(names, (0.0, 0.0))[0]):
+            best[names] = (size, float(h))
+    limit = None
+    if explainer.plan.engine.name == "brute" and explainer.table.n_rows > BRUTE_SURFACE_ROWS:
+        limit = BRUTE_SURFACE_ROWS
+    out = []
+    for names, (size, h) in sorted(best.items(), key=lambda item: -item[1][0])[:SURFACES]:
+        asked = [by_name[name].asked for name in names]
+        effect = explainer.partial_dependence(*asked, rows=limit)
+        one, two = (
+            explainer.partial_dependence(a, grid=g, rows=limit, spread=False)
+            for a, g in zip(asked, effect.grid)
+        )
+        out.append(
+            surface_panel(
+                effect,
+                (one, two),
+                {
+                    "strength": numbers(size, 3),
+                    "h": numbers(h, 3),
+                    "strengths": numbers([size for size, _ in every[names]], 3),
+                    "hs": numbers([h for _, h in every[names]], 3),
+                    "features": [by_name[name].number for name in names],
+                    "rows": effect.n_rows,
+                },
+            )
+        )
+    return out
+
+
+# --- regions ---------------------------------------------------------------------------------------
+
+
+def _regions(explainer: Explainer, ranked: list[_Ranked]) -> list[dict[str, Any]]:
+    differing = [one for one in ranked if one.reading.heterogeneous or one.reading.hidden]
+    differing = sorted(differing, key=lambda one: -(one.reading.heterogeneity or 0.0))[:REGIONS]
+    out = []
+    for one in differing:
+        found = explainer.regions(one.asked)
+        if len(found) < 2:
+            continue
+        rules = [
+            {
+                "rule": label(rule, 200),
+                "share": numbers(share, 3),
+                "heterogeneity": numbers(left, 3),
+                "effect": sentence(str(effect)),
+            }
+            for rule, share, left, effect in zip(
+                found["rule"].tolist(), found["share"], found["heterogeneity"], found["effect"].tolist()
+            )
+        ]
+        out.append(
+            {
+                "feature": one.number,
+                "name": label(one.name),
+                "removed": numbers(found.removed, 3),
+                "rules": rules,
+                "panel": regions_panel(found.effect),
+            }
+        )
+    return out

@@ -1,0 +1,323 @@
+"""What the page draws: each feature, surface and set of regions as a dict of short lists.
+
+Times become milliseconds, levels their place on the axis, predictions five digits. Beside its place every
+point has a text to read and a value to save. The script on the page only subtracts means and chooses what
+to show; it computes nothing a reader would quote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.data.columns import is_missing_value
+from icefield.effect import Effect
+from icefield.plots.coordinates import Coordinates
+from icefield.plots.text import value_text
+from icefield.report.plain import DIGITS, PLACE_DIGITS, label, numbers, sentence, weighted_bands
+from icefield.statistics.bundles import centred, point_weights, shown_points
+from icefield.statistics.support import ale_at
+from icefield.typing import Float
+
+MILLISECONDS = 86_400_000.0  # a day, which is the unit of places in time
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+MOST_LEVELS = 40
+MIDNIGHT = "T00:00:00"
+LEVEL_TEXT = 120  # letters of a level; the script cuts it to the room there is
+EXACT_INTEGER = 2**53  # what a script's numbers hold
+MANY_CURVES = 12  # outputs times groups: beyond, one digit less keeps the file small
+SPARK = (96.0, 24.0)
+LOG_FACTOR = 20.0  # positive values that span more than this may be seen on a logarithmic axis
+
+
+class Place:
+    """The axis of one feature: its values' places, texts and ticks.
+
+    `kept` are the levels shown, which then stand side by side; a level that is not has no place.
+    """
+
+    def __init__(self, effect: Effect, which: int = 0, kept: NDArray[np.intp] | None = None) -> None:
+        self._at = Coordinates([effect], which)
+        self.time = self._at.axis_kind == "time"
+        if kept is not None and not effect.ordered[which]:
+            self._at = self._at.categorical([self._at.levels[i] for i in kept])
+
+    def on_axis(self, values: NDArray[Any]) -> Float:
+        """Places as numbers, NaN for values without one."""
+        return np.asarray(self._at.place(values), dtype=np.float64)
+
+    def __call__(self, values: NDArray[Any]) -> list[Any]:
+        places = self.on_axis(values)
+        if self._at.missing is not None:
+            places = np.where(np.isnan(places), self._at.missing, places)
+        return list(numbers(places * MILLISECONDS if self.time else places, PLACE_DIGITS))
+
+    def axis(self) -> dict[str, Any]:
+        """What the script needs to lay the axis out."""
+        axis = self._at.axis()
+        missing = self._at.missing
+        ticks = axis.ticks if self._at.ordered else [value_text(v, LEVEL_TEXT) for v in self._at.levels]
+        return {
+            "label": axis.label,
+            "kind": axis.kind,
+            "ticks": list(ticks),
+            "missing": None if missing is None else numbers(missing * MILLISECONDS if self.time else missing),
+        }
+
+
+def feature_panel(
+    effect: Effect, ale: Effect | None, weights: Float | None, *, curves: int = 0
+) -> dict[str, Any]:
+    """One feature's card: average, bands, ALE, data, groups and, if asked for, `curves` rows' own curves."""
+    kept = frequent(effect)
+    place = Place(effect, kept=kept)
+    values = effect.grid[0][kept]
+    own_weights = _padded_weights(effect)
+    digits = DIGITS - 1 if len(effect.outputs) * len(effect.groups) > MANY_CURVES else DIGITS
+    panel: dict[str, Any] = {
+        "name": label(effect.features[0]),
+        "axis": place.axis(),
+        "x": place(values),
+        "points": texts(values),
+        "values": raw(values),
+        "average": numbers(effect.average[:, kept]),
+        "error": None if effect.se is None else numbers(effect.se[:, kept], 3),
+        "weight": numbers(own_weights[kept] / max(own_weights[kept].sum(), 1e-300)),
+        "mean": numbers(effect.average[:, shown_points(effect)] @ point_weights(effect), 8),
+        "support": None if effect.support is None else numbers(effect.support.share[kept], 3),
+        "low": [] if effect.support is None else np.flatnonzero(effect.support.low[kept]).tolist(),
+        "left_out": int(len(effect.grid[0]) - len(kept)),
+        "histogram": _histogram(effect, place, kept),
+        "groups": [
+            {**_group(own, kept, digits), "readings": _readings(own)} for own in effect.groups.values()
+        ],
+        "log": _wants_log(effect, place),
+    }
+    if effect.individual is not None:
+        level = effect.individual
+        change = level - _own_means(level, effect)
+        panel["bands"] = drawable(weighted_bands(level, weights, QUANTILES)[:, :, kept])
+        panel["change"] = drawable(weighted_bands(change, weights, QUANTILES)[:, :, kept])
+        if curves:
+            panel["curves"] = drawable(level[:, :curves][:, :, kept])
+            panel["rows"] = [] if effect.rows is None else effect.rows[:curves].tolist()
+    if ale is not None:
+        panel["ale"] = _ale(ale, place, effect, digits)
+    return panel
+
+
+def drawable(values: Float, digits: int = 4) -> Any:
+    """Numbers to so many digits of each output's largest: small ones beside it need not more."""
+    rounded = []
+    for one in values:
+        known = np.abs(one[np.isfinite(one)])
+        largest = float(known.max()) if known.size else 0.0
+        places = digits - 1 - int(np.floor(np.log10(largest))) if largest > 0 else 0
+        # Beyond what rounding can do, the digits themselves are cut.
+        rounded.append(np.round(one, places) if abs(places) < 300 else one)
+    return numbers(np.stack(rounded), digits)
+
+
+def texts(values: NDArray[Any]) -> list[str]:
+    """The points as a reader sees them."""
+    return [value_text(v, LEVEL_TEXT) for v in values]
+
+
+def raw(values: NDArray[Any]) -> list[float | int | str | None]:
+    """The points as a file holds them: numbers, ISO times, levels as they are, None where missing."""
+    found = [_raw(v) for v in values]
+    if values.dtype.kind == "M" and all(v is None or str(v).endswith(MIDNIGHT) for v in found):
+        return [None if v is None else str(v).removesuffix(MIDNIGHT) for v in found]
+    return found
+
+
+def _raw(value: Any) -> float | int | str | None:
+    if is_missing_value(value):
+        return None
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, np.timedelta64):  # an integer to numpy, so it comes first
+        return f"PT{value.astype('timedelta64[us]').astype(np.int64) / 1e6:.12g}S"
+    if isinstance(value, (int, np.integer)):
+        return int(value) if abs(int(value)) <= EXACT_INTEGER else str(int(value))
+    if isinstance(value, (float, np.floating)):
+        # Through text, so that a float32 has the digits it was given.
+        return float(str(value)) if np.isfinite(value) else str(value)
+    if isinstance(value, np.datetime64):
+        return str(value.astype("datetime64[us]")).removesuffix(".000000")
+    return str(value)
+
+
+def _readings(own: Effect) -> list[str]:
+    return [sentence(reading.sentence, own.features[0]) for reading in own.reading.each]
+
+
+def _wants_log(effect: Effect, place: Place) -> bool:
+    """Whether a logarithmic axis would help, and no value in the data would fall off it."""
+    if not effect.ordered[0] or place.time:
+        return False
+    at = place.on_axis(effect.grid[0][shown_points(effect)])
+    found = effect.distribution
+    edges = None if found is None else found.marginals[0].edges
+    seen = at if edges is None else np.concatenate([at, place.on_axis(edges)])
+    seen = seen[np.isfinite(seen)]
+    at = at[np.isfinite(at)]
+    return bool(len(at) and seen.min() > 0 and at.max() > LOG_FACTOR * at.min())
+
+
+def frequent(effect: Effect) -> NDArray[np.intp]:
+    """Grid points to show: all of a number's, the most frequent levels of a category."""
+    size = len(effect.grid[0])
+    if effect.ordered[0] or size <= MOST_LEVELS or effect.weight is None:
+        return np.arange(size)
+    return np.sort(np.argsort(-effect.weight, kind="stable")[:MOST_LEVELS])
+
+
+def _padded_weights(effect: Effect) -> Float:
+    """Weights of all grid points, zero at the missing one: centring leaves it out."""
+    weights = np.zeros(len(effect.grid[0]))
+    weights[shown_points(effect)] = point_weights(effect)
+    return weights
+
+
+def _own_means(curves: Float, effect: Effect) -> Float:
+    shown = shown_points(effect)
+    return curves[..., shown][..., :1] - centred(curves[..., shown], point_weights(effect))[..., :1]
+
+
+def _histogram(effect: Effect, place: Place, kept: NDArray[np.intp]) -> dict[str, Any] | None:
+    """Shares of the data; levels stand at the axis's own places."""
+    found = effect.distribution
+    if found is None:
+        return None
+    data = found.marginals[0]
+    total = max(data.total, 1e-300)
+    missing = numbers(data.missing / total, 3)
+    if data.edges is None:
+        own = effect.weight
+        if own is None:
+            return None
+        return {"share": numbers(own[kept] / total, 3), "missing": missing}
+    if len(data.edges) < 2:
+        return {"edges": [], "share": [], "missing": missing}
+    return {"edges": place(data.edges), "share": numbers(data.counts / total, 3), "missing": missing}
+
+
+def _group(own: Effect, kept: NDArray[np.intp], digits: int = DIGITS) -> dict[str, Any]:
+    shown = shown_points(own)
+    return {
+        "average": drawable(own.average[:, kept], digits),
+        "mean": numbers(own.average[:, shown] @ point_weights(own), 8),
+        "rows": own.n_rows,
+    }
+
+
+def _ale(ale: Effect, place: Place, effect: Effect, digits: int) -> dict[str, Any]:
+    """The ALE on the card's axis; levels in the card's order."""
+    at = place.on_axis(ale.grid[0])
+    known = np.isfinite(at)
+    order = np.flatnonzero(known)[np.argsort(at[known], kind="stable")]
+    # An ALE is centred over its bins; the card centres both curves over the same points to compare them.
+    shown, weights = shown_points(effect), point_weights(effect)
+    own = np.stack([ale_at(ale, o, effect.grid[0][shown]) for o in range(len(ale.outputs))])
+    return {
+        "x": place(ale.grid[0][order]),
+        "y": numbers(ale.average[:, order], digits),
+        "mean": numbers(np.nan_to_num(own) @ weights, 8),
+        "values": raw(ale.grid[0][order]),
+        "rows": ale.n_rows,
+    }
+
+
+def surface_panel(
+    effect: Effect, singles: tuple[Effect, Effect], numbers_of_pair: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A pair's surface, what is left of it without both one-way effects, and where it lacks data."""
+    places = Place(effect, 0), Place(effect, 1)
+    shown = shown_points(effect, 0), shown_points(effect, 1)
+    level = effect.average[:, shown[0]][:, :, shown[1]]
+    first = singles[0].average[:, shown_points(singles[0])]
+    second = singles[1].average[:, shown_points(singles[1])]
+    weight = np.ones(level.shape[1:]) if effect.weight is None else effect.weight[shown]
+    empty = _without_data(weight, effect.ordered)
+    weight = weight / weight.sum() if weight.sum() > 0 else np.full(weight.shape, 1.0 / weight.size)
+    pure = level - first[:, :, None] - second[:, None, :]
+    pure = pure - (pure * weight).sum(axis=(1, 2), keepdims=True)
+    return {
+        "names": [label(f) for f in effect.features],
+        "axes": [p.axis() | {"missing": None} for p in places],
+        "x": places[0](effect.grid[0][shown[0]]),
+        "y": places[1](effect.grid[1][shown[1]]),
+        "points": [texts(effect.grid[i][shown[i]]) for i in (0, 1)],
+        "values": [raw(effect.grid[i][shown[i]]) for i in (0, 1)],
+        "level": drawable(level, DIGITS),
+        "pure": drawable(pure),
+        "low": empty.astype(int).tolist(),
+        "share": numbers(weight, 3),
+        **numbers_of_pair,
+    }
+
+
+def _without_data(weight: Float, ordered: tuple[bool, ...]) -> NDArray[np.bool_]:
+    """Cells of a surface with no row in them nor, along numbers and times, in the cells beside them."""
+    seen = weight > 0
+    for axis, has_order in enumerate(ordered):
+        if not has_order:
+            continue
+        before, after = np.roll(seen, 1, axis), np.roll(seen, -1, axis)
+        # A roll brings the far end around; the ends have one neighbour only.
+        np.moveaxis(before, axis, 0)[0] = False
+        np.moveaxis(after, axis, 0)[-1] = False
+        seen = seen | before | after
+    return ~seen
+
+
+def regions_panel(effect: Effect) -> dict[str, Any]:
+    """The curve of every region, with the curve over all rows."""
+    kept = frequent(effect)
+    place = Place(effect, kept=kept)
+    return {
+        "name": label(effect.features[0]),
+        "axis": place.axis(),
+        "x": place(effect.grid[0][kept]),
+        "points": texts(effect.grid[0][kept]),
+        "values": raw(effect.grid[0][kept]),
+        "average": numbers(effect.average[:, kept]),
+        "mean": numbers(effect.average[:, shown_points(effect)] @ point_weights(effect), 8),
+        "rules": [label(rule, 200) for rule in effect.groups],
+        "groups": [_group(own, kept) for own in effect.groups.values()],
+    }
+
+
+def spark(effect: Effect, output: int, full: float) -> dict[str, Any]:
+    """A word-sized curve as an SVG path; levels are small bars. A range of `full` fills the height."""
+    kept = frequent(effect)
+    shown = kept[kept < len(effect.grid[0][shown_points(effect)])]
+    y = effect.average[output][shown]
+    wide, high = SPARK
+    known = np.isfinite(y)
+    if known.sum() < 1:
+        return {"kind": "line", "d": ""}
+    low, span = float(y[known].min()), float(np.ptp(y[known]))
+    share = min(1.0, span / full) if full > 0 else 0.0
+    height = (high - 4.0) * (share * (y - low) / (span or 1.0) + (1.0 - share) / 2)
+    if not effect.ordered[0]:
+        step = wide / max(len(y), 1)
+        bar = min(step * 0.7, 10.0)
+        parts = [
+            f"M{i * step + (step - bar) / 2:.1f} {high:.1f}v{-(h + 2):.1f}h{bar:.1f}v{h + 2:.1f}z"
+            for i, h in enumerate(height)
+            if np.isfinite(h)
+        ]
+        return {"kind": "bars", "d": "".join(parts)}
+    x = np.asarray(Coordinates([effect]).place(effect.grid[0][shown]), dtype=np.float64)
+    finite = known & np.isfinite(x)
+    if finite.sum() < 1:
+        return {"kind": "line", "d": ""}
+    x, height = x[finite], height[finite]
+    reach = float(np.ptp(x)) or 1.0
+    points = [f"{wide * (a - x.min()) / reach:.1f} {high - 2 - h:.1f}" for a, h in zip(x, height)]
+    return {"kind": "line", "d": "M" + "L".join(points)}

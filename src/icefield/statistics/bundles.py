@@ -1,0 +1,194 @@
+"""What a bundle of individual curves says beyond its average.
+
+An average can be flat while every curve moves. The measures here start from curves centred at
+their own mean, so that only their *shape* counts: how strongly they differ (heterogeneity), whether
+they run in opposite directions, and which other column tells them apart. All of it works on arrays
+of shape ``(outputs, rows, points)`` and weights over points and rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield import validate
+from icefield.data.frame import is_missing_value
+from icefield.effect import Effect
+from icefield.statistics import inquiry
+from icefield.typing import Float
+
+if TYPE_CHECKING:
+    from icefield.explainer import Explainer
+
+BRUTE_ROWS = 1_000  # rows a statistic averages over when every curve costs predictions
+KEPT_CURVES = 300  # individual curves behind heterogeneity
+EXPLAINING_BINS = 8  # a numeric column is cut into so many groups to see whether it tells curves apart
+
+
+def effects_with_curves(
+    explainer: Explainer,
+    features: Sequence[Any],
+    *,
+    grid: Any = None,
+    rows: Any = None,
+    kept: int = KEPT_CURVES,
+) -> tuple[list[Effect], str]:
+    """One-way effects of several features in one pass, with a sample of individual curves kept.
+
+    Returns the effects and a note on the rows, empty when all were used. Without `rows`, an engine that pays for
+    each row and point (brute force) averages over a seeded sample.
+    """
+    n_rows = explainer.table.n_rows
+    chosen, note = None, ""
+    if rows is not None:
+        chosen = validate.row_positions(rows, n_rows, explainer.seed)
+    elif explainer.plan.engine.name == "brute" and n_rows > BRUTE_ROWS:
+        chosen = validate.row_positions(BRUTE_ROWS, n_rows, explainer.seed)
+    used = n_rows if chosen is None else len(chosen)
+    if used < n_rows:
+        how = "sampled with the seed" if rows is None or isinstance(rows, (int, np.integer)) else "as given"
+        note = f"{used:,} of {n_rows:,} rows, {how}; rows={n_rows} uses all"
+    own = validate.row_positions(min(kept, used), used, explainer.seed)
+    return inquiry.curves(explainer, features, grid, chosen, own), note
+
+
+def shown_points(effect: Effect, axis: int = 0) -> slice:
+    """The grid points of a feature without its missing point."""
+    return slice(0, -1) if effect.missing_last[axis] and len(effect.grid[axis]) > 1 else slice(None)
+
+
+def point_weights(effect: Effect) -> Float:
+    """How much of the data each known point of a one-way effect stands for; sums to 1.
+
+    Even weights where the effect carries none. An ALE's weights belong to bins, whose halves go to
+    either edge.
+    """
+    shown = shown_points(effect)
+    size = len(effect.grid[0][shown])
+    weight = None if effect.weight is None else effect.weight[shown]
+    if weight is None or not np.isfinite(weight.sum()) or weight.sum() <= 0:
+        return np.full(size, 1.0 / size)
+    if effect.kind == "ale" and effect.ordered[0]:
+        weight = 0.5 * (weight + np.append(weight[1:], 0.0))
+    return weight / weight.sum()
+
+
+def deviation(curve: Float, weights: Float) -> Float:
+    """Weighted standard deviation along the last axis."""
+    mean = (curve * weights).sum(axis=-1, keepdims=True)
+    return np.sqrt((np.square(curve - mean) * weights).sum(axis=-1))
+
+
+def centred(curves: Float, weights: Float) -> Float:
+    """Each curve less its own mean over the data's distribution of the feature."""
+    return curves - (curves * weights).sum(axis=-1, keepdims=True)
+
+
+def heterogeneity(curves: Float, weights: Float, row_weights: Float | None = None) -> Float:
+    """Root mean square distance of the centred curves from their average, per output.
+
+    It is zero exactly when all curves are parallel: the feature then takes part in no interaction.
+
+    Examples
+    --------
+    >>> parallel = np.array([[[0.0, 1.0], [5.0, 6.0]]])
+    >>> heterogeneity(parallel, np.array([0.5, 0.5]))
+    array([0.])
+    """
+    own = np.full(curves.shape[1], 1.0) if row_weights is None else row_weights
+    own = own / own.sum()
+    shape = centred(curves, weights)
+    apart = shape - np.einsum("r,ork->ok", own, shape)[:, None]
+    found = np.sqrt(np.einsum("r,ork,k->o", own, np.square(apart), weights))
+    # Parallel curves differ by rounding; that is no heterogeneity.
+    return np.where(found <= 1e-12 * np.abs(curves).max(axis=(1, 2), initial=0.0), 0.0, found)
+
+
+def opposing(curves: Float, weights: Float) -> float:
+    """Share of one output's curves, shape ``(rows, points)``, that run against the others.
+
+    Curves are compared with the pattern that most of their movement follows (the first principal
+    direction of the centred curves); those that hardly move are not counted on either side.
+    """
+    shape = centred(curves, weights) * np.sqrt(weights)
+    size = np.sqrt(np.square(shape).mean())
+    if size == 0:
+        return 0.0
+    along = shape @ leading_direction(shape)
+    moving = np.abs(along) > 0.25 * np.sqrt(np.square(along).mean())
+    if not moving.any():
+        return 0.0
+    up = float((along[moving] > 0).mean())
+    return min(up, 1.0 - up)
+
+
+def leading_direction(rows: Float, steps: int = 30) -> Float:
+    """The direction in which rows extend most (first right singular vector), by power iteration.
+
+    A few matrix products settle it to the precision that signs and orders need; a full
+    decomposition of a few hundred curves costs many times more.
+    """
+    gram = rows.T @ rows
+    direction = gram[np.argmax(np.diagonal(gram))].copy()
+    for _ in range(steps):
+        size = np.sqrt(direction @ direction)
+        if size == 0:
+            break
+        direction = gram @ (direction / size)
+    size = np.sqrt(direction @ direction)
+    return direction / size if size > 0 else direction
+
+
+def explaining_columns(
+    curves: Float, weights: Float, row_values: Mapping[Any, NDArray[Any]]
+) -> list[tuple[Any, float]]:
+    """Columns by how much of the heterogeneity of ``(outputs, rows, points)`` curves they explain.
+
+    The share is that of an analysis of variance over groups of the column (its levels, or eight
+    quantile groups), adjusted for the number of groups; largest first.
+    """
+    shape = centred(curves, weights) * np.sqrt(weights)
+    flat = np.moveaxis(shape, 1, 0).reshape(shape.shape[1], -1)
+    flat = flat - flat.mean(axis=0)
+    total = float(np.square(flat).sum())
+    # Parallel curves differ by rounding only; nothing is left to explain.
+    if total <= 1e-20 * max(float(np.square(curves).sum()), 1e-300):
+        return []
+    found = []
+    for name, values in row_values.items():
+        codes = group_codes(values)
+        groups = int(codes.max()) + 1
+        if not 1 < groups < len(flat) // 2:
+            continue
+        sums = np.zeros((groups, flat.shape[1]))
+        np.add.at(sums, codes, flat)
+        between = float((np.square(sums).sum(axis=1) / np.bincount(codes, minlength=groups)).sum())
+        share = 1.0 - (1.0 - between / total) * (len(flat) - 1) / (len(flat) - groups)
+        found.append((name, max(0.0, share)))
+    return sorted(found, key=lambda pair: -pair[1])
+
+
+def group_codes(values: NDArray[Any]) -> NDArray[np.intp]:
+    """A column as a few groups: its values when they are few, quantile groups otherwise; missing apart."""
+    if values.dtype == object:
+        gone = np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
+        lookup: dict[Any, int] = {}
+        codes = np.array(
+            [0 if g else lookup.setdefault(v, len(lookup)) for v, g in zip(values.tolist(), gone)],
+            dtype=np.intp,
+        )
+    else:
+        gone = np.isnat(values) if values.dtype.kind in "mM" else ~np.isfinite(values.astype(np.float64))
+        codes = np.zeros(len(values), dtype=np.intp)
+        distinct, inverse = np.unique(values[~gone], return_inverse=True)
+        if len(distinct) > EXPLAINING_BINS:
+            ranked = np.sort(values[~gone])
+            cuts = np.unique(ranked[(np.arange(1, EXPLAINING_BINS) * len(ranked)) // EXPLAINING_BINS])
+            inverse = np.searchsorted(cuts, values[~gone], side="right")
+        codes[~gone] = inverse
+    if gone.any():
+        codes[gone] = codes.max() + 1
+    return np.unique(codes, return_inverse=True)[1].astype(np.intp)

@@ -1,0 +1,274 @@
+"""Rows as points in the few dimensions that matter for a feature: ranks, levels, a linear guess.
+
+Numbers and times become their ranks among the data (0 to 1), categories indicators that stand one
+apart. Of the other columns only those associated with the moved features are kept, and the moved
+features' linear prediction from all of them; so distances between points say whether a feature's value fits the rest
+of its row, however many unrelated columns there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.data.features import Feature
+from icefield.data.frame import ORDERED_KINDS, Column, is_missing_value
+from icefield.typing import Codes, Float
+
+if TYPE_CHECKING:
+    from icefield.explainer import Explainer
+
+KEPT = 2  # other columns beside each moved feature
+LEAST = 0.10  # association below which a column says nothing about the feature
+APART = 1.0  # distance between two levels, and between missing and known; ranks span 1
+RIDGE = 1e-6
+GROUPS = 8
+MANY = 30  # distinct values: rows that agree in so fine a coordinate agree by descent, not by chance
+
+
+@dataclass(frozen=True, eq=False)
+class Association:
+    """The data as points around the moved features.
+
+    Attributes
+    ----------
+    matrix : ``(rows, coordinates)``; the first blocks are the moved features' own
+    own_columns : per moved feature, the range of its own coordinates
+    names : what the coordinates are, in words
+    ranked : per moved feature, its sorted known values (numbers), or None
+    correlation : multiple correlation of the first moved feature with the other columns
+    related : columns associated with the first moved feature, strongest first
+    strangers : ``(rows, rows)``; which rows must not count as each other's neighbours when the data is
+        measured: a row itself, and for a moved number with many values its copies
+    """
+
+    matrix: Float
+    own_columns: tuple[tuple[int, int], ...]
+    names: tuple[str, ...]
+    ranked: tuple[NDArray[Any] | None, ...]
+    correlation: float
+    related: tuple[tuple[Any, float], ...]
+    strangers: NDArray[np.bool_]
+
+
+class Surroundings:
+    """Sampled rows of all the model's columns as coordinates, worked out once for any number of features."""
+
+    def __init__(self, explainer: Explainer, rows: NDArray[np.intp]) -> None:
+        self.rows = rows
+        known = {name: explainer.table.column(name) for name in explainer.model.columns}
+        self.columns = {name: column for name, column in known.items() if column.kind != "other"}
+        self.encoded = {name: _encoded(column, rows) for name, column in self.columns.items()}
+        self.codes = {name: _codes(column, rows) for name, column in self.columns.items()}
+
+    @cached_property
+    def _design(self) -> tuple[Float, dict[Any, NDArray[np.intp]]]:
+        """All coordinates that vary, centred, and the places of each column's."""
+        parts, places, at = [np.zeros((len(self.rows), 0))], {}, 0
+        for name, block in self.encoded.items():
+            part = block - block.mean(axis=0)
+            part = part[:, part.std(axis=0) > 1e-12]
+            parts.append(part)
+            places[name] = np.arange(at, at + part.shape[1])
+            at += part.shape[1]
+        return np.concatenate(parts, axis=1), places
+
+    @cached_property
+    def _precision(self) -> Float:
+        """The inverse of the coordinates' (ridged) cross products: holds every column's regression on all others."""
+        design, _ = self._design
+        ridged: Float = design.T @ design + RIDGE * len(design) * np.eye(design.shape[1])
+        return np.asarray(np.linalg.inv(ridged), dtype=np.float64)
+
+    def linear_guess(self, block: Float, moving: Collection[Any]) -> tuple[Float, float]:
+        """Ridge prediction of coordinates from all columns that do not move, and the adjusted multiple correlation."""
+        design, places = self._design
+        own = np.concatenate([np.zeros(0, np.intp), *(places[c] for c in moving if c in places)])
+        others = np.setdiff1d(np.arange(design.shape[1]), own)
+        target = block - block.mean(axis=0)
+        total = float(np.square(target).sum())
+        if total == 0 or not len(others):
+            return block * 0.0, 0.0
+        # Without the moving columns the inverse is that of the others, less what went through them.
+        inverse = self._precision[np.ix_(others, others)]
+        if len(own):
+            through = self._precision[np.ix_(others, own)]
+            inverse = inverse - through @ np.linalg.solve(self._precision[np.ix_(own, own)], through.T)
+        guess = design[:, others] @ (inverse @ (design[:, others].T @ target))
+        freedom = len(design) - len(others) - 1
+        if freedom <= 0:
+            return guess, 0.0
+        left = float(np.square(target - guess).sum()) / total
+        explained = max(0.0, 1.0 - left * (len(design) - 1) / freedom)
+        return guess, float(np.sqrt(explained))
+
+
+def association(around: Surroundings, features: Sequence[Feature]) -> Association:
+    """Describe sampled rows around the moved features."""
+    moving = {column for feature in features for column in feature.columns}
+    columns, encoded, rows = around.columns, around.encoded, around.rows
+    coded = {name: codes for name, codes in around.codes.items() if name not in moving}
+    own = [_encoded(feature.column, rows) for feature in features]
+    blocks, names, ranges, at = list(own), [str(f.label) for f in features], [], 0
+    for block in own:
+        ranges.append((at, at + block.shape[1]))
+        at += block.shape[1]
+    kept: list[Any] = []
+    first_related: tuple[tuple[Any, float], ...] = ()
+    correlation = 0.0
+    for number, (feature, block) in enumerate(zip(features, own)):
+        guess, fitted = around.linear_guess(block, moving)
+        related = _related(_codes(feature.column, rows), coded)
+        if number == 0:
+            correlation, first_related = fitted, related
+        # With a single related column the linear guess would say the same again.
+        if fitted**2 >= LEAST and (len(related) != 1 or fitted**2 > related[0][1] + LEAST):
+            blocks.append(guess)
+            names.append(f"linear guess of {feature.label}")
+        for name, _ in related[:KEPT]:
+            if name not in kept:
+                kept.append(name)
+                blocks.append(encoded[name])
+                names.append(str(name))
+    ranked = tuple(_ranked_values(feature.column, rows) for feature in features)
+    return Association(
+        np.concatenate(blocks, axis=1), tuple(ranges), tuple(names), ranked, correlation, first_related,
+        _strangers([f.column for f in features], [columns[name] for name in kept], rows),
+    )  # fmt: skip
+
+
+def _strangers(moving: Sequence[Column], kept: Sequence[Column], rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Pairs of rows whose distance says nothing about how far apart data can be.
+
+    Rows drawn twice, or of one person at several times, agree in everything that is finely measured; beside
+    such copies every new value would look far away. Copies are left out, and then only rows with the
+    same levels compared, which are what is left to be near.
+    """
+
+    def same(column: Column) -> NDArray[np.bool_]:
+        numbers = (
+            _numbers(column.values[rows], column.missing[rows]) if is_fine(column) else column.codes[rows]
+        )
+        return np.asarray(
+            (numbers[:, None] == numbers) & (column.missing[rows][:, None] == column.missing[rows])
+        )
+
+    def is_fine(column: Column) -> bool:
+        return column.kind in ORDERED_KINDS and len(np.unique(column.values[rows])) >= MANY
+
+    alone = np.eye(len(rows), dtype=bool)
+    if not all(is_fine(column) for column in moving):
+        return alone
+    copies = np.logical_and.reduce([same(c) for c in (*moving, *kept) if is_fine(c)])
+    unlike = [~same(c) for c in kept if c.kind not in ORDERED_KINDS]
+    left_out = np.logical_or.reduce([copies, *unlike])
+    return alone if left_out.all() else left_out
+
+
+def ranks_among(feature: Feature, values: NDArray[Any], found: Association, which: int) -> Float:
+    """Coordinates of grid values of the `which`-th moved feature, ``(values, its coordinates)``."""
+    ranked = found.ranked[which]
+    gone = np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
+    if values.dtype.kind in "mM":
+        gone = np.isnat(values)
+    if ranked is not None:
+        known = _numbers(values, gone)
+        return _with_missing(_mid_ranks(known, ranked), gone)
+    levels = {level: i for i, level in enumerate(feature.column.levels.tolist())}
+    width = found.own_columns[which][1] - found.own_columns[which][0]
+    out = np.zeros((len(values), width))
+    for row, (value, missing) in enumerate(zip(values.tolist(), gone)):
+        out[row, width - 1 if missing else levels.get(value, width - 1)] = APART / np.sqrt(2.0)
+    return out
+
+
+def _encoded(column: Column, rows: NDArray[np.intp]) -> Float:
+    ranked = _ranked_values(column, rows)
+    gone = column.missing[rows]
+    if ranked is not None:
+        return _with_missing(_mid_ranks(_numbers(column.values[rows], gone), ranked), gone)
+    codes = np.where(gone, len(column.levels), column.codes[rows])
+    out = np.zeros((len(rows), len(column.levels) + 1))
+    out[np.arange(len(rows)), codes] = APART / np.sqrt(2.0)
+    return out
+
+
+def _ranked_values(column: Column, rows: NDArray[np.intp]) -> Float | None:
+    if column.kind not in ORDERED_KINDS:
+        return None
+    gone = column.missing[rows]
+    return np.sort(_numbers(column.values[rows][~gone], gone[~gone]))
+
+
+def _numbers(values: NDArray[Any], gone: NDArray[np.bool_]) -> Float:
+    if values.dtype.kind in "mM":
+        return values.astype(np.int64).astype(np.float64)
+    if values.dtype == object:
+        return np.array([0.0 if g else float(v) for v, g in zip(values.tolist(), gone)])
+    return np.where(gone, 0.0, values.astype(np.float64))
+
+
+def _mid_ranks(values: Float, ranked: Float) -> Float:
+    """Share of the data below a value, ties counting half; values beyond the data go on linearly."""
+    ranked = ranked[np.isfinite(ranked)]
+    if not len(ranked):
+        return np.zeros(len(values))
+    values = np.where(np.isinf(values), np.where(values > 0, ranked[-1], ranked[0]), values)
+    below, upto = np.searchsorted(ranked, values, "left"), np.searchsorted(ranked, values, "right")
+    rank = 0.5 * (below + upto) / len(ranked)
+    distinct, first = np.unique(ranked, return_index=True)
+    if len(distinct) > 1:
+        # Between two neighbouring data values a rank would not move: interpolate instead.
+        last = np.append(first[1:], len(ranked))
+        rank = np.interp(values, distinct, 0.5 * (first + last) / len(ranked))
+        # In halves: the numbers may span more than a float does.
+        low, high, at = distinct[0] / 2, distinct[-1] / 2, values / 2
+        rank = rank + (np.maximum(at - high, 0.0) - np.maximum(low - at, 0.0)) / (high - low)
+    return rank
+
+
+def _with_missing(rank: Float, gone: NDArray[np.bool_]) -> Float:
+    """A rank and whether it is missing; a missing value stands apart from all known ones."""
+    return np.column_stack([np.where(gone, 0.5, rank), np.where(gone, APART, 0.0)])
+
+
+def _related(own: Codes, others: dict[Any, Codes]) -> tuple[tuple[Any, float], ...]:
+    found = [(name, contingency(own, other)) for name, other in others.items()]
+    return tuple(sorted((pair for pair in found if pair[1] >= LEAST), key=lambda pair: -pair[1]))
+
+
+def contingency(first: Codes, second: Codes) -> float:
+    """Pearson's squared contingency coefficient, corrected for chance: 0 without any dependence.
+
+    For two normal variables it estimates their squared correlation; unlike that it also sees bent, ring-shaped
+    and other dependences, and takes categories.
+
+    Examples
+    --------
+    >>> contingency(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))
+    0.0
+    """
+    shape = (int(first.max()) + 1, int(second.max()) + 1)
+    table = np.bincount(first * shape[1] + second, minlength=shape[0] * shape[1]).reshape(shape)
+    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+    count = len(first)
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / count
+    squared = float((np.square(table - expected) / expected).sum()) / count
+    by_chance = (table.shape[0] - 1) * (table.shape[1] - 1) / max(1, count - 1)
+    squared = max(0.0, squared - by_chance)
+    return squared / (1.0 + squared)
+
+
+def _codes(column: Column, rows: NDArray[np.intp]) -> Codes:
+    """A column as a few groups: eight of equal size for numbers, its levels otherwise; missing apart."""
+    gone = column.missing[rows]
+    ranked = _ranked_values(column, rows)
+    if ranked is None:
+        return np.where(gone, len(column.levels), column.codes[rows]).astype(np.intp)
+    rank = _mid_ranks(_numbers(column.values[rows], gone), ranked)
+    return np.where(gone, GROUPS, np.clip((rank * GROUPS).astype(np.intp), 0, GROUPS - 1))

@@ -1,0 +1,354 @@
+"""The command line: breadth through click's runner, and the installed command itself where it matters."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from icefield import progress
+from icefield.cli import commands as cli
+from model_files import people, write_data, write_models
+
+Files = dict[str, Path]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    folder = tmp_path_factory.mktemp("files")
+    found = write_data(folder) | write_models(folder)
+    (folder / "my_models.py").write_text("def half(rows):\n    return rows['age'] / 2\n")
+    found["folder"] = folder
+    return found
+
+
+def command() -> str:
+    """The installed ``icefield``, beside the running Python."""
+    path = shutil.which(
+        "icefield", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    )
+    if path is None:
+        pytest.skip("the icefield command is not installed: pip install -e .")
+    return path
+
+
+def installed(
+    *arguments: Any, stdin: bytes | None = None, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [command(), *map(str, arguments)], input=stdin, capture_output=True, timeout=180, cwd=cwd, check=False
+    )
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def asked(*arguments: Any) -> Result:
+    """A command in this process; errors come out as exceptions."""
+    return CliRunner().invoke(cli.main, [str(a) for a in arguments], catch_exceptions=False)
+
+
+def model(files: Files, name: str) -> Path:
+    if name not in files:
+        pytest.skip(f"the library that writes {name} is not installed")
+    return files[name]
+
+
+@pytest.fixture
+def linear(files: Files) -> tuple[str, ...]:
+    """A quick model for the questions that do not depend on the format."""
+    return str(model(files, "linear.pkl")), str(files["numbers.csv"]), "--allow-pickle"
+
+
+# --- through the installed command: every model format, and every data format ------------------------
+
+FORMATS = [
+    ("lightgbm.txt", "people.csv", ()),
+    ("xgboost.json", "people.parquet", ()),
+    ("xgboost.ubj", "people.tsv", ()),
+    ("catboost.cbm", "people.feather", ()),
+    ("catboost.json", "people.arrow", ()),
+    ("linear.onnx", "numbers.csv", ()),
+    ("linear.joblib", "numbers.csv", ("--allow-pickle",)),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "options"), FORMATS)
+def test_every_format_gives_the_slope_it_was_trained_on(
+    files: Files, name: str, data: str, options: tuple[str, ...]
+) -> None:
+    done = installed(
+        "pd", model(files, name), model(files, data), "siblings", "--grid", "0,5", "--json", *options
+    )
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert rows[1]["average"] - rows[0]["average"] > 1  # a few trees already see that siblings count
+    assert done.stderr == ""
+
+
+def test_standard_input_and_an_imported_function(files: Files) -> None:
+    done = installed(
+        "pd", "my_models:half", "-", "age", "--grid", "10,20", "--csv",
+        stdin=files["people.csv"].read_bytes(), cwd=files["folder"],
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("output,age,average")
+    assert [float(line.split(",")[2]) for line in lines[1:]] == [5.0, 10.0]
+
+
+def test_skops_names_the_types_to_trust_and_then_loads(files: Files) -> None:
+    question = (
+        "pd",
+        model(files, "forest.skops"),
+        files["numbers.csv"],
+        "siblings",
+        "--grid",
+        "0,5",
+        "--json",
+    )
+    refused = installed(*question)
+    assert refused.returncode == cli.EXIT_ERROR
+    hint = refused.stderr.split("add ")[1].strip().rstrip(".").split()
+    assert hint[0] == "--trust"
+    done = installed(*question, *hint)
+    assert done.returncode == 0, done.stderr
+    low, high = (row["average"] for row in json.loads(done.stdout))
+    assert high - low > 1
+
+
+def test_report_is_written(files: Files, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    done = installed(
+        "report",
+        model(files, "lightgbm.txt"),
+        files["people.csv"],
+        "--by",
+        "sex",
+        "-o",
+        out,
+        "--title",
+        "Of people",
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"wrote {out}" in done.stderr
+    text = out.read_text(encoding="utf-8")
+    assert "<h1>Of people</h1>" in text
+    assert "female" in text
+
+
+def test_an_error_is_one_block_without_traceback(files: Files) -> None:
+    done = installed("pd", model(files, "linear.pkl"), files["numbers.csv"], "age")
+    assert done.returncode == cli.EXIT_ERROR
+    assert done.stdout == ""
+    assert done.stderr.startswith("Error: ")
+    assert "--allow-pickle" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "\x1b" not in done.stderr, "colour is for terminals"
+
+
+def test_debug_shows_the_traceback(files: Files) -> None:
+    done = installed("pd", files["folder"] / "nowhere.txt", files["people.csv"], "age", "--debug")
+    assert done.returncode != 0
+    assert "Traceback" in done.stderr
+
+
+def test_a_closed_pipe_is_no_error(files: Files) -> None:
+    line = f"'{command()}' pd my_models:half '{files['people.csv']}' age --csv | head -1"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", line], capture_output=True, cwd=files["folder"], check=False
+    )
+    assert done.stdout.startswith(b"output,age")
+    assert b"Traceback" not in done.stderr
+    assert b"Error" not in done.stderr
+
+
+# --- in this process: every command and option -------------------------------------------------------
+
+
+def test_help_everywhere_with_examples() -> None:
+    top = asked("--help")
+    assert top.exit_code == 0
+    for name, sub in cli.main.commands.items():
+        assert name in top.output
+        text = asked(name, "--help").output
+        assert f"  icefield {name} " in text, f"{name} has no example"
+        if any(parameter.name == "model" for parameter in sub.params):
+            assert "package.module:object, which imports that module and so runs its code" in " ".join(
+                text.split()
+            )
+        assert sub.help
+    assert "Exit codes" in top.output
+    assert asked("--version").output.startswith("icefield") or "version" in asked("--version").output
+
+
+def test_completion_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    for shell in ("bash", "zsh", "fish"):
+        found = CliRunner().invoke(
+            cli.main, [], prog_name="icefield", env={"_ICEFIELD_COMPLETE": f"{shell}_source"}
+        )
+        assert "_ICEFIELD_COMPLETE" in found.output
+    words = {
+        "_ICEFIELD_COMPLETE": "bash_complete",
+        "COMP_WORDS": "icefield pd m d --scale ",
+        "COMP_CWORD": "5",
+    }
+    found = CliRunner().invoke(cli.main, [], prog_name="icefield", env=words)
+    assert "plain,response" in found.output
+    assert "plain,raw" in found.output
+
+
+def test_pd_prints_a_curve_and_a_surface(linear: tuple[str, ...]) -> None:
+    assert "Partial dependence" in asked("pd", *linear, "age").output
+    assert "age x siblings" in asked("pd", *linear, "age", "siblings", "--grid", "5").output
+
+
+def test_pd_by_group_and_weights(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(files["folder"])
+    done = asked("pd", "my_models:half", files["people.csv"], "age", "--by", "sex", "--weights", "siblings",
+                 "--grid", "10,20", "--csv")  # fmt: skip
+    assert "female" in done.output
+    assert "male" in done.output
+
+
+@pytest.mark.parametrize("name", ["pd", "ice", "ale"])
+def test_effects_as_files(linear: tuple[str, ...], tmp_path: Path, name: str) -> None:
+    pd = pytest.importorskip("pandas")
+    out = {kind: tmp_path / f"out.{kind}" for kind in ("csv", "json", "parquet", "png", "html", "svg", "pdf")}
+    done = asked(name, *linear, "age", "--csv", out["csv"], "--json", out["json"], "--parquet", out["parquet"],
+                 "--plot", out["png"])  # fmt: skip
+    assert done.exit_code == 0
+    assert done.stdout == ""
+    assert str(out["csv"]) in done.stderr
+    csv, parquet = pd.read_csv(out["csv"]), pd.read_parquet(out["parquet"])
+    assert len(csv) == len(parquet) == len(json.loads(out["json"].read_text()))
+    assert out["png"].read_bytes().startswith(b"\x89PNG")
+    if name == "pd":
+        for kind in ("html", "svg", "pdf"):
+            assert asked(name, *linear, "age", "--plot", out[kind], "-q").output == ""
+            assert out[kind].stat().st_size > 1000
+
+
+def test_ice_centres_and_limits_rows(linear: tuple[str, ...]) -> None:
+    rows = json.loads(asked("ice", *linear, "age", "--rows", "7", "--center", "--grid", "3", "--json").stdout)
+    assert len({row["row"] for row in rows}) == 7
+    assert all(row["prediction"] == 0 for row in rows if row["age"] == rows[0]["age"])
+
+
+def test_tables_print_and_convert(linear: tuple[str, ...], tmp_path: Path) -> None:
+    for name in ("importance", "interactions", "summary"):
+        assert "age" in asked(name, *linear).output
+        rows = json.loads(asked(name, *linear, "--json").stdout)
+        assert rows
+    assert asked("importance", *linear, "--plot", tmp_path / "bars.png").exit_code == 0
+    only = json.loads(asked("importance", *linear, "-f", "age", "--json").stdout)
+    assert [row["feature"] for row in only] == ["age"]
+
+
+def test_observed_targets_give_permutation_importance(files: Files, tmp_path: Path) -> None:
+    frame, target = people()
+    path = tmp_path / "with_target.csv"
+    frame.assign(target=target)[["age", "siblings", "target"]].to_csv(path, index=False)
+    model_path = model(files, "linear.pkl")
+    rows = json.loads(
+        asked("importance", model_path, path, "--allow-pickle", "--y", "target", "--json").stdout
+    )
+    assert all(row["permutation"] > 0 for row in rows)
+
+
+def test_verbose_says_which_engine(linear: tuple[str, ...]) -> None:
+    done = asked("pd", *linear, "age", "-v")
+    assert "engine:" in done.stderr
+    assert "Explainer(" in done.stderr
+
+
+def test_quiet_shows_no_bar_and_leaves_no_trace(
+    linear: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    monkeypatch.setattr(cli, "show", lambda *_, **__: seen.append(progress.PATIENCE))
+    before = progress.PATIENCE
+    asked("pd", *linear, "age", "-q")
+    assert seen == [float("inf")]
+    assert before == progress.PATIENCE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        ((), 2, "Usage"),
+        (("pdd",), 2, "No such command"),
+        (("pd",), 2, "Missing argument"),
+        (("pd", "m.txt", "d.csv"), 2, "FEATURE..."),
+        (("pd", "m.txt", "d.csv", "a", "--scale", "log"), 2, "response"),
+        (("pd", "m.txt", "d.csv", "a", "--threads", "0"), 2, "threads"),
+        (("pd", "m.txt", "d.csv", "a"), 1, "does not exist"),
+        (("pd", "m.xyz", "d.csv", "a"), 1, "does not exist"),
+        (("pd", "no_such_module:thing", "d.csv", "a"), 1, "cannot be imported"),
+        (("report", "m.txt", "d.csv", "--js", "local"), 2, "inline"),
+    ],
+)
+def test_exit_codes(
+    arguments: tuple[str, ...], code: int, words: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        cli.run(list(arguments))
+    assert stop.value.code == code
+    printed = capfd.readouterr()
+    assert words in printed.err + printed.out
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        (("agee",), "age"),
+        (("age", "--y", "agee"), "'age'"),
+        (("age", "--by", "nothing"), "nothing"),
+        (("age", "--target", "7"), "target"),
+        (("age", "--grid", "a,b"), "grid"),
+        (("age", "siblings", "--grid", "1,2"), "number of points"),
+        (("age", "--plot", "out.xyz"), ".png"),
+        (("age", "--engine", "trees"), "trees"),
+    ],
+)
+def test_wrong_requests_are_told_apart(
+    linear: tuple[str, ...], extra: tuple[str, ...], words: str, capfd: pytest.CaptureFixture[str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stop:
+        cli.run(["pd", *linear, *extra])
+    assert stop.value.code == cli.EXIT_ERROR
+    text = capfd.readouterr().err
+    assert text.startswith("Error: ")
+    assert words in text
+
+
+def test_a_bug_says_so_and_interrupts_have_their_code(
+    linear: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for error, code in ((RuntimeError("boom"), cli.EXIT_BUG), (KeyboardInterrupt(), cli.EXIT_INTERRUPTED)):
+
+        def fail(*_: Any, error: BaseException = error, **__: Any) -> None:
+            raise error
+
+        monkeypatch.setattr(cli, "show", fail)
+        with pytest.raises(SystemExit) as stop:
+            cli.run(["pd", *linear, "age"])
+        assert stop.value.code == code
+    assert "--debug" in capfd.readouterr().err
+
+
+def test_names_cannot_steer_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, _ = people()
+    (tmp_path / "names.csv").write_text("\x1b[31mred,b\n" + "\n".join(f"{v},1" for v in frame["age"]))
+    (tmp_path / "escape_models.py").write_text("def first(rows):\n    return rows.iloc[:, 0]\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    done = asked("pd", "escape_models:first", tmp_path / "names.csv", "\x1b[31mred")
+    assert "\x1b" not in done.output
+    assert "red" in done.output

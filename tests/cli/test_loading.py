@@ -1,0 +1,467 @@
+"""Model and data files: every format loads, and hostile or corrupt ones end in one clear error."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from icefield import Explainer, native_files
+from icefield.cli.loading import LoadError, check_numbers, load_model, read_data, rows_for, with_categories
+from icefield.data.frame import table_of
+from icefield.native_files import tree_problem
+from model_files import people, write_data, write_models
+
+Files = dict[str, Path]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    return write_models(tmp_path_factory.mktemp("models"))
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    return write_data(tmp_path_factory.mktemp("data"))
+
+
+def existing(files: Files, name: str) -> Path:
+    if name not in files:
+        pytest.skip(f"the library that writes {name} is not installed")
+    return files[name]
+
+
+# --- what is sound loads ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["lightgbm.txt", "xgboost.json", "xgboost.ubj", "catboost.cbm", "catboost.json"]
+)
+def test_a_booster_gets_its_text_categories_from_csv(models: Files, data: Files, name: str) -> None:
+    model = load_model(str(existing(models, name)))
+    rows = with_categories(model, read_data(str(data["people.csv"])))
+    effect = Explainer(model, rows).partial_dependence("sex")
+    assert [str(level) for level in effect.grid[0]] == ["female", "male"]
+    assert effect.average[0, 1] - effect.average[0, 0] > 0.3  # men were given more
+    assert effect.engine == "trees"
+
+
+def test_a_pickle_loads_when_allowed(models: Files, data: Files) -> None:
+    for name in ("linear.pkl", "linear.joblib"):
+        model = load_model(str(existing(models, name)), allow_pickle=True)
+        effect = Explainer(model, read_data(str(data["numbers.csv"]))).partial_dependence(
+            "siblings", grid=[0, 1]
+        )
+        assert np.isfinite(effect.average).all()
+
+
+def test_skops_asks_for_trust_and_takes_it(models: Files) -> None:
+    path = str(existing(models, "forest.skops"))
+    with pytest.raises(LoadError, match="--trust") as caught:
+        load_model(path)
+    wanted = [part.split(" ")[0].rstrip(".") for part in str(caught.value).split("--trust ")[1:]]
+    assert wanted
+    assert type(load_model(path, trust=wanted)).__name__ == "RandomForestRegressor"
+
+
+def test_onnx_loads(models: Files, data: Files) -> None:
+    model = load_model(str(existing(models, "linear.onnx")))
+    rows = read_data(str(data["numbers.csv"])).to_numpy(dtype=np.float32)
+    slope = np.diff(Explainer(model, rows).partial_dependence(1, grid=[0.0, 1.0]).average[0])
+    assert slope[0] == pytest.approx(1.0, abs=0.1)
+
+
+def test_an_object_is_imported_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "boxed_models.py").write_text(
+        "class Box:\n    def predict(self, rows): return rows[:, 0]\nbox = Box()\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert type(load_model("boxed_models:box")).__name__ == "Box"
+    for wrong in ("boxed_models:bax", "boxed_modles:box", "boxed_models:", ":box"):
+        with pytest.raises(LoadError):
+            load_model(wrong)
+
+
+@pytest.mark.parametrize(
+    "name", ["people.csv", "people.tsv", "people.parquet", "people.feather", "people.arrow"]
+)
+def test_every_data_format_gives_the_same_rows(data: Files, name: str) -> None:
+    frame, _ = people()
+    found = read_data(str(existing(data, name)))
+    assert list(found.columns) == list(frame.columns)
+    assert found["sex"].tolist() == frame["sex"].tolist()
+    np.testing.assert_allclose(found["age"], frame["age"])
+
+
+@pytest.mark.parametrize(
+    "name", ["people.csv", "people.tsv", "people.parquet", "people.feather", "people.arrow"]
+)
+def test_standard_input_says_what_it_is(data: Files, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stdin:
+        buffer = io.BytesIO(existing(data, name).read_bytes())
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    assert list(read_data("-").columns) == ["age", "sex", "siblings"]
+
+
+def test_categories_that_were_numbers_come_back_as_numbers() -> None:
+    pd, lgb = pytest.importorskip("pandas"), pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"a": rng.normal(size=200), "zone": pd.Categorical(rng.integers(1, 4, 200) * 10)})
+    target = frame["a"] + frame["zone"].astype(int)
+    booster = lgb.LGBMRegressor(n_estimators=5, verbose=-1).fit(frame, target).booster_
+    plain = frame.assign(zone=frame["zone"].astype(int))
+    typed = with_categories(booster, plain)
+    np.testing.assert_allclose(booster.predict(typed), booster.predict(frame))
+    texts = with_categories(booster, plain.assign(zone=plain["zone"].astype(str)))
+    np.testing.assert_allclose(booster.predict(texts), booster.predict(frame))
+
+
+def test_catboost_missing_category_is_the_text_nan() -> None:
+    pytest.importorskip("pandas")
+    cb = pytest.importorskip("catboost")
+    frame, target = people()
+    frame.loc[:20, "sex"] = None
+    text = frame.assign(sex=frame["sex"].astype(object).where(frame["sex"].notna(), "nan"))
+    model = cb.CatBoost({"iterations": 3, "verbose": 0, "allow_writing_files": False})
+    model.fit(text, target, cat_features=["sex"])
+    np.testing.assert_allclose(model.predict(with_categories(model, frame)), model.predict(text))
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_a_wrapper_gets_its_categories_as_its_booster_does(library: str) -> None:
+    module = pytest.importorskip(library)
+    frame, target = people()
+    typed = frame.assign(sex=frame["sex"].astype("category"))
+    if library == "lightgbm":
+        model = module.LGBMRegressor(n_estimators=3, verbose=-1).fit(typed, target)
+    else:
+        model = module.XGBRegressor(n_estimators=3, enable_categorical=True).fit(typed, target)
+    rows = with_categories(model, frame)
+    check_numbers(model, table_of(rows))
+    np.testing.assert_allclose(model.predict(rows), model.predict(typed))
+
+
+# --- data for a model ------------------------------------------------------------------------------
+
+
+def test_columns_beside_the_features_go_by_what_the_model_knows() -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    frame, target = people()
+    table = table_of(frame.assign(target=target))
+    features = frame[["age", "siblings"]]
+    named = linear_model.LinearRegression().fit(features, target)
+    assert rows_for(named, table, y="target", by="sex") is table
+    unnamed = linear_model.LinearRegression().fit(features.to_numpy(), target)
+    assert rows_for(unnamed, table, y="target", by="sex").names == ("age", "siblings")
+    # That siblings was a feature cannot be known here; the command line says which columns it hands over.
+    assert rows_for(unnamed, table, y="target", by="siblings").names == ("age", "sex")
+    assert rows_for(unnamed, table).names == table.names
+    # A function takes whatever there is, but never what it is to be compared with.
+    assert rows_for(len, table, y="target", by="sex", weights="age").names == ("age", "sex", "siblings")
+
+
+def test_numbers_are_wanted_only_where_the_model_takes_them() -> None:
+    pd, cb = pytest.importorskip("pandas"), pytest.importorskip("catboost")
+    frame, target = people()
+    model = cb.CatBoost({"iterations": 2, "verbose": 0, "allow_writing_files": False})
+    model.fit(frame, target, cat_features=["sex"])
+    check_numbers(model, table_of(frame))
+    for wrong in ("old", pd.Timestamp("2020-01-01")):
+        broken = frame.astype({"age": object})
+        broken.loc[7, "age"] = wrong
+        with pytest.raises(LoadError, match=r"column 'age'.*row 8 "):
+            check_numbers(model, table_of(broken))
+    broken.loc[7, "age"] = None
+    check_numbers(model, table_of(broken))
+
+
+# --- hostile and corrupt models --------------------------------------------------------------------
+
+MARK = "icefield-was-here"
+
+
+class Bomb:
+    """Unpickling this would write a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return (open, (str(self.path), "w"))
+
+
+def edited_xgboost(files: Files, change: Callable[[dict[str, Any]], None]) -> bytes:
+    model = json.loads(existing(files, "xgboost.json").read_text())
+    change(model["learner"]["gradient_booster"]["model"]["trees"][0])
+    return json.dumps(model).encode()
+
+
+def edited_lightgbm(files: Files, field: str, change: Callable[[list[str]], list[str]]) -> bytes:
+    lines = existing(files, "lightgbm.txt").read_text().splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith(f"{field}="))
+    lines[at] = f"{field}=" + " ".join(change(lines[at].partition("=")[2].split()))
+    return "\n".join(lines).encode()
+
+
+def put(where: int, what: int) -> Callable[[list[str]], list[str]]:
+    return lambda values: [str(what) if i == where else v for i, v in enumerate(values)]
+
+
+def half(files: Files, name: str) -> bytes:
+    content = existing(files, name).read_bytes()
+    return content[: len(content) // 2]
+
+
+def flipped(files: Files, name: str, at: int) -> bytes:
+    content = bytearray(existing(files, name).read_bytes())
+    content[at] ^= 0xFF
+    return bytes(content)
+
+
+def zipped(**files: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name.replace("__", "."), content)
+    return buffer.getvalue()
+
+
+def skops_of(module: str, kind: str) -> bytes:
+    schema = {"__class__": kind, "__module__": module, "__loader__": "TypeNode", "__id__": 1, "protocol": 2,
+              "_skops_version": "0.11"}  # fmt: skip
+    return zipped(schema__json=json.dumps(schema).encode())
+
+
+NESTED = b"[" * 200_000 + b"]" * 200_000
+
+# Rejected by what the file says of itself, before any library sees it.
+AT_THE_DOOR: dict[str, Callable[[Files], bytes]] = {
+    "empty.txt": lambda _: b"",
+    "empty.json": lambda _: b"",
+    "empty.cbm": lambda _: b"",
+    "empty.ubj": lambda _: b"",
+    "empty.onnx": lambda _: b"",
+    "empty.skops": lambda _: b"",
+    "prose.txt": lambda _: b"It was a dark and stormy night.",
+    "random.txt": lambda _: np.random.default_rng(0).bytes(5000),
+    "list.json": lambda _: b"[1, 2, 3]",
+    "other.json": lambda _: b'{"name": "not a model"}',
+    "half.json": lambda f: half(f, "xgboost.json"),
+    "nested.json": lambda _: NESTED,
+    "nested_model.json": lambda _: b'{"learner": ' + NESTED + b"}",
+    "infinite.json": lambda _: b'{"learner": 1e999999999999',
+    "not_utf8.json": lambda _: b'{"learner": "\xff\xfe"}',
+    "prose.cbm": lambda _: b"CBM, but not really",
+    "prose.ubj": lambda _: b"ubjson, but not really",
+    "pickle.txt": lambda _: pickle.dumps(Bomb(Path(MARK))),
+    "pickle.json": lambda _: pickle.dumps(Bomb(Path(MARK))),
+    "pickle.cbm": lambda _: pickle.dumps(Bomb(Path(MARK))),
+    "pickle.ubj": lambda _: pickle.dumps(Bomb(Path(MARK))),
+    "pickle.skops": lambda _: pickle.dumps(Bomb(Path(MARK))),
+    "refused.pkl": lambda _: pickle.dumps(Bomb(Path(MARK))),
+    "refused.pickle": lambda _: pickle.dumps(Bomb(Path(MARK))),
+    "refused.joblib": lambda _: pickle.dumps(Bomb(Path(MARK))),
+    "prose.skops": lambda _: b"PK, but not really",
+    "no_schema.skops": lambda _: zipped(other__json=b"{}"),
+    "nested.skops": lambda _: zipped(schema__json=NESTED),
+    "system.skops": lambda _: skops_of("os", "system"),
+    "wrong.model": lambda f: existing(f, "xgboost.json").read_bytes(),
+    "nosuffix": lambda _: b"anything",
+}
+
+# Rejected by loading in a child process.
+IN_THE_CHILD: dict[str, Callable[[Files], bytes]] = {
+    "circle.json": lambda f: edited_xgboost(f, lambda t: t["left_children"].__setitem__(1, 0)),
+    "outside.json": lambda f: edited_xgboost(f, lambda t: t["right_children"].__setitem__(0, 10**6)),
+    "column.json": lambda f: edited_xgboost(f, lambda t: t["split_indices"].__setitem__(0, 10**6)),
+    "texts.json": lambda f: edited_xgboost(f, lambda t: t.__setitem__("left_children", ["a", "b"])),
+    "bare.json": lambda _: b'{"learner": {}}',
+    "half.ubj": lambda f: half(f, "xgboost.ubj"),
+    "braces.ubj": lambda _: b"{" * 100_000,
+    "circle.txt": lambda f: edited_lightgbm(f, "left_child", put(1, 0)),
+    "outside.txt": lambda f: edited_lightgbm(f, "right_child", put(0, 10**6)),
+    "column.txt": lambda f: edited_lightgbm(f, "split_feature", put(0, 10**6)),
+    "many.txt": lambda f: edited_lightgbm(f, "num_leaves", put(0, 2_000_000_000)),
+    "header.txt": lambda _: b"tree\nversion=v4\n",
+    "half.cbm": lambda f: half(f, "catboost.cbm"),
+    "magic.cbm": lambda _: b"CBM1",
+    "flipped.cbm": lambda f: flipped(f, "catboost.cbm", 9),
+    "bare.json_catboost": lambda _: b'{"oblivious_trees": "none", "features_info": 3}',
+    "prose.onnx": lambda _: b"onnx, but not really",
+    "pickle.onnx": lambda _: pickle.dumps(Bomb(Path(MARK))),
+}
+
+
+def refused(path: Path, **options: Any) -> str:
+    with pytest.raises(LoadError) as caught:
+        load_model(str(path), **options)
+    text = str(caught.value)
+    assert len(text) < 1500, "an error should be readable"
+    return text
+
+
+@pytest.mark.parametrize("name", AT_THE_DOOR)
+def test_a_hostile_model_file_is_refused(models: Files, tmp_path: Path, monkeypatch: Any, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(native_files.subprocess, "run", lambda *a, **k: pytest.fail("a child was started"))
+    path = tmp_path / name
+    path.write_bytes(AT_THE_DOOR[name](models))
+    if path.suffix == ".skops":
+        pytest.importorskip("skops")
+    refused(path)
+    assert not (tmp_path / MARK).exists(), "the file's code was run"
+
+
+@pytest.mark.parametrize("name", IN_THE_CHILD)
+def test_a_corrupt_model_file_ends_in_the_child(
+    models: Files, tmp_path: Path, monkeypatch: Any, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / name.replace(".json_catboost", "_catboost.json")
+    path.write_bytes(IN_THE_CHILD[name](models))
+    if path.suffix == ".onnx":
+        pytest.importorskip("onnxruntime")
+    refused(path)
+    assert not (tmp_path / MARK).exists(), "the file's code was run"
+
+
+def test_a_corrupt_pickle_is_one_error_even_when_allowed(tmp_path: Path) -> None:
+    path = tmp_path / "broken.pkl"
+    path.write_bytes(b"\x80\x05 nonsense")
+    assert "unpickled" in refused(path, allow_pickle=True)
+
+
+def test_a_hang_in_the_library_is_an_error(models: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = existing(models, "lightgbm.txt")
+    monkeypatch.setattr(native_files, "LOAD_SECONDS", 0.5)
+    monkeypatch.setattr(native_files, "_CHILD", "import time; time.sleep(60)")
+    assert "0.5 s" in refused(path)
+
+
+def test_a_crash_in_the_library_is_an_error(models: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = existing(models, "lightgbm.txt")
+    monkeypatch.setattr(native_files, "_CHILD", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
+    assert "signal 11" in refused(path)
+
+
+def test_files_too_large_for_the_machine_are_refused(
+    data: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import icefield.cli.loading as loading
+
+    monkeypatch.setattr(loading.os, "sysconf", lambda name: 1 if name == "SC_PAGE_SIZE" else 1000)
+    with pytest.raises(LoadError, match="would take"):
+        read_data(str(existing(data, "people.parquet")))
+    pytest.importorskip("skops")
+    bomb = tmp_path / "bomb.skops"
+    bomb.write_bytes(zipped(schema__json=b" " * 10_000_000))
+    assert "would take" in refused(bomb)
+
+
+def test_a_folder_and_a_missing_file_are_named(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "nowhere.txt", tmp_path / "folder.txt"):
+        if path.name == "folder.txt":
+            path.mkdir()
+        assert str(path) in refused(path)
+        with pytest.raises(LoadError, match="DATA"):
+            read_data(str(path))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "leaves", "why"),
+    [
+        ([1, -1, -1], [2, -1, -1], 0, ""),
+        ([-1], [-2], 2, ""),
+        ([1, -1], [-2, -3], 3, ""),
+        ([1, -1, 4, 3, 2], [-1, -1, -1, -1, -1], 0, "one child"),
+        ([1, -1, -1, 4, 3], [2, -1, -1, -1, -1], 0, "one child"),
+        ([1, 1], [-1, -2], 2, "two parents"),
+        ([0], [-1], 2, "two parents"),
+        ([-1, 2, 1], [-2, -3, -4], 4, "circle"),
+        ([5], [-1], 2, "outside"),
+        ([-9], [-1], 2, "outside"),
+        ([], [], 2, "length"),
+    ],
+)
+def test_links_that_are_no_tree(left: list[int], right: list[int], leaves: int, why: str) -> None:
+    found = tree_problem(np.array(left, int), np.array(right, int), leaves, np.zeros(len(left), int), 1)
+    assert (why in found) if why else found == ""
+
+
+# --- corrupt data ----------------------------------------------------------------------------------
+
+BAD_DATA: dict[str, Callable[[Files], bytes]] = {
+    "empty.csv": lambda _: b"",
+    "header.csv": lambda _: b"a,b,c\n",
+    "blank.csv": lambda _: b"\n\n\n",
+    "binary.csv": lambda _: b"a,b\n\x00\x01,2\n",
+    "latin.csv": lambda _: b"a,b\n\xe9\xff,2\n",
+    "ragged.csv": lambda _: b"a,b\n1,2\n1,2,3,4\n",
+    "quote.csv": lambda _: b'a,b\n"1,2\n3,4\n',
+    "pickle.csv": lambda _: pickle.dumps(Bomb(Path(MARK))),
+    "empty.parquet": lambda _: b"",
+    "prose.parquet": lambda _: b"a,b\n1,2\n",
+    "magic.parquet": lambda _: b"PAR1PAR1",
+    "half.parquet": lambda f: half(f, "people.parquet"),
+    "flipped.parquet": lambda f: flipped(f, "people.parquet", -5),
+    "pickle.parquet": lambda _: pickle.dumps(Bomb(Path(MARK))),
+    "prose.feather": lambda _: b"a,b\n1,2\n",
+    "magic.feather": lambda _: b"ARROW1",
+    "half.feather": lambda f: half(f, "people.feather"),
+    "stream.arrow": lambda _: b"\xff\xff\xff\xff\xff\xff\xff\x7f",
+    "half.arrow": lambda f: half(f, "people.arrow")[:300],
+    "sheet.xlsx": lambda _: b"PK",
+    "nosuffix": lambda _: b"a,b\n1,2\n",
+}
+
+
+@pytest.mark.parametrize("name", BAD_DATA)
+def test_corrupt_data_is_refused(
+    data: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / name
+    path.write_bytes(BAD_DATA[name](data))
+    with pytest.raises(LoadError, match="`DATA`"):
+        read_data(str(path))
+    assert not (tmp_path / MARK).exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["lightgbm.txt", "xgboost.json", "xgboost.ubj", "catboost.cbm", "catboost.json"]
+)
+def test_flipped_bits_never_crash(models: Files, data: Files, tmp_path: Path, name: str) -> None:
+    """Either the file is refused, or it loads and predicts; a process of its own shows that it lives."""
+    content = existing(models, name).read_bytes()
+    rng = np.random.default_rng(3)
+    code = (
+        "import sys, warnings; warnings.simplefilter('ignore')\n"
+        "from icefield.cli.loading import load_model, read_data, with_categories\n"
+        "from icefield import Explainer, IcefieldError\n"
+        "try:\n"
+        "    model = load_model(sys.argv[1])\n"
+        "    Explainer(model, with_categories(model, read_data(sys.argv[2]))).partial_dependence('age', grid=3)\n"
+        "except IcefieldError as error:\n"
+        "    print(error)\n"
+    )
+    for i in range(8):
+        broken = bytearray(content)
+        for at in rng.integers(0, len(content), 1 + i % 3):
+            broken[at] ^= 1 << int(rng.integers(0, 8))
+        path = tmp_path / f"{i}{Path(name).suffix}"
+        path.write_bytes(bytes(broken))
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(path), str(data["people.csv"])], capture_output=True, timeout=120
+        )
+        assert done.returncode == 0, (path, done.returncode, done.stderr[-800:])

@@ -1,0 +1,89 @@
+"""Measures of bundles of curves against closed forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from icefield import Explainer
+from icefield.statistics.bundles import (
+    centred,
+    deviation,
+    explaining_columns,
+    group_codes,
+    heterogeneity,
+    leading_direction,
+    opposing,
+    point_weights,
+)
+
+X = np.linspace(-1, 1, 21)
+EVEN = np.full(21, 1 / 21)
+
+
+def test_heterogeneity_of_slopes_is_their_spread_times_that_of_the_feature():
+    slopes = np.array([1.0, 2.0, 6.0])
+    curves = (slopes[:, None] * X + np.array([[5.0], [0.0], [-9.0]]))[None]
+    assert heterogeneity(curves, EVEN)[0] == pytest.approx(slopes.std() * X.std())
+    weights = np.array([2.0, 0.0, 1.0])
+    copied = curves[:, [0, 0, 2]]
+    assert heterogeneity(curves, EVEN, weights)[0] == pytest.approx(heterogeneity(copied, EVEN)[0])
+
+
+def test_parallel_curves_have_none_whatever_their_level():
+    curves = (np.sin(X) + 1e8 * np.arange(5)[:, None])[None]
+    assert heterogeneity(curves, EVEN)[0] == 0.0
+
+
+def test_centred_and_deviation_follow_the_weights():
+    weights = np.array([0.5, 0.5, 0.0])
+    np.testing.assert_allclose(centred(np.array([1.0, 3.0, 100.0]), weights), [-1.0, 1.0, 98.0])
+    assert deviation(np.array([1.0, 3.0, 100.0]), weights) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("signs", "share"), [([1, 1, 1, 1], 0.0), ([1, 1, 1, -1], 0.25), ([1, -1, 1, -1], 0.5)]
+)
+def test_opposing_is_the_smaller_side(signs, share):
+    assert opposing(np.array(signs)[:, None] * X, EVEN) == pytest.approx(share)
+
+
+def test_curves_that_do_not_move_oppose_nothing():
+    assert opposing(np.zeros((4, 21)), EVEN) == 0.0
+    assert opposing(np.array([1.0, 1.0, 1e-9, -1e-9])[:, None] * X, EVEN) == 0.0
+
+
+def test_leading_direction_is_the_first_singular_vector(rng):
+    rows = rng.normal(size=(50, 6)) * np.array([5.0, 2.0, 1.0, 1.0, 1.0, 1.0])
+    expected = np.linalg.svd(rows)[2][0]
+    found = leading_direction(rows)
+    assert abs(found @ expected) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_columns_are_ranked_by_what_they_explain(rng):
+    sign = rng.choice([-1.0, 1.0], 400)
+    values = {
+        "sign": sign,
+        "noise": rng.normal(size=400),
+        "half": np.where(rng.random(400) < 0.7, sign, -sign),
+    }
+    found = explaining_columns((sign[:, None] * X)[None], EVEN, values)
+    assert [name for name, _ in found] == ["sign", "half", "noise"]
+    assert found[0][1] == pytest.approx(1.0)
+    assert found[2][1] < 0.05
+    assert explaining_columns(np.ones((1, 400, 21)), EVEN, values) == []
+
+
+def test_groups_keep_missing_values_apart():
+    codes = group_codes(np.array([1.0, np.nan, 2.0, 1.0, np.nan]))
+    assert codes.tolist() == [0, 2, 1, 0, 2]
+    levels = group_codes(np.array(["a", None, "b", "a"], dtype=object))
+    assert levels.tolist() == [0, 2, 1, 0]
+    assert len(np.unique(group_codes(np.arange(100.0)))) == 8
+
+
+def test_point_weights_of_an_ale_halve_its_bins(rng):
+    ex = Explainer(lambda r: r[:, 0], rng.normal(size=(40, 2)))
+    effect = ex.ale(0, bins=4)
+    np.testing.assert_allclose(point_weights(effect) * 40, [5, 10, 10, 10, 5])
+    assert point_weights(ex.partial_dependence(0)).sum() == pytest.approx(1.0)
