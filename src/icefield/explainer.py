@@ -12,18 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.data.frame import ArrayTable, Table, table_of
-from icefield.data.groups import Groups, groups_of
+from icefield.data.groups import groups_of
 from icefield.effect import Effect
 from icefield.engines import Resources
 from icefield.errors import InputError, complaint
 from icefield.models.model import Model, read_model
 from icefield.plan import Plan
 from icefield.study import Ask, Study
-from icefield.typing import Background, EngineChoice, Float, Scale
+from icefield.typing import Background, EngineChoice, Scale
 
 if TYPE_CHECKING:
     from icefield.statistics.conditional import Conditional
@@ -95,44 +94,21 @@ class Explainer:
             raise InputError(
                 complaint("X", "must have at least one row and one column", f"{table.n_rows} rows")
             )
-        chosen = validate.weights(weights, table)
+        self.table: Table = table
+        self.model: Model = read_model(model, table, target=target, scale=scale)
+        self.weights = validate.weights(weights, table)
+        self.y = validate.observed(y, table.n_rows)
+        self.groups = groups_of(by, table, self.weights)
         self.study = Study(
-            read_model(model, table, target=target, scale=scale),
+            self.model,
             table,
-            y=validate.observed(y, table.n_rows),
-            weights=chosen,
-            groups=groups_of(by, table, chosen),
+            y=self.y,
+            weights=self.weights,
+            groups=self.groups,
             background=background,
             engine=engine,
             resources=Resources(int(memory), threads, processes, int(seed)),
         )
-
-    # --- what was given --------------------------------------------------------------------------
-
-    @property
-    def model(self) -> Model:
-        """The model, with the outputs and scale chosen."""
-        return self.study.model
-
-    @property
-    def table(self) -> Table:
-        """The rows."""
-        return self.study.table
-
-    @property
-    def weights(self) -> Float | None:
-        """One weight per row, or None."""
-        return self.study.weights
-
-    @property
-    def y(self) -> NDArray[Any] | None:
-        """Observed targets, or None."""
-        return self.study.y
-
-    @property
-    def groups(self) -> Groups | None:
-        """What ``by=`` made of the rows, or None."""
-        return self.study.groups
 
     @property
     def plan(self) -> Plan:

@@ -7,18 +7,26 @@ caller's rows. Every choice comes with a sentence for `Effect.why`.
 
 from __future__ import annotations
 
+import threading
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
 
 from icefield.engines import Engine
 from icefield.engines.brute import BruteEngine
 from icefield.errors import EngineError
+from icefield.typing import Background, EngineChoice, Float
 
 if TYPE_CHECKING:
+    from icefield.data.features import Feature
     from icefield.data.frame import Table
     from icefield.forest import TreeModel
     from icefield.models.model import Model
+
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +40,57 @@ class Plan:
 
 class ReadingWarning(UserWarning):
     """A model was read as trees, but they do not predict as the model does; brute force is used."""
+
+
+class Engines:
+    """The engine planned for a model and its rows, and brute force where it turns out not to know a value.
+
+    Parameters
+    ----------
+    model, table : what is asked, and about which rows
+    asked : ``"auto"``, ``"trees"`` or ``"brute"``
+    background : ``"data"`` or ``"training"``
+    """
+
+    def __init__(
+        self, model: Model, table: Table, asked: EngineChoice = "auto", background: Background = "data"
+    ) -> None:
+        self.model, self.table, self.asked, self.background = model, table, asked, background
+        self._lock = threading.RLock()
+
+    @property
+    def plan(self) -> Plan:
+        """The plan, made at the first question."""
+        with self._lock:
+            return self._plan
+
+    @cached_property
+    def _plan(self) -> Plan:
+        return choose(self.model, self.table, self.asked, self.background)
+
+    def ask(self, question: Callable[[Plan, str], Found]) -> Found:
+        """What a question finds by the plan; where the trees cannot read a value, by brute force.
+
+        The question is handed the plan that holds for it, and why that is not the one made at first. The
+        exception holds for one question: the next one may do without that value.
+        """
+        from icefield.forest import CannotRead
+
+        try:
+            return question(self.plan, "")
+        except CannotRead as reason:
+            return question(without_trees(self.model, str(reason), self.asked, self.background), str(reason))
+
+    def thresholds(self, feature: Feature) -> Float:
+        """Where the model itself changes along a feature, for ``Grid("thresholds")``."""
+        if self.plan.trees is None:
+            raise EngineError(
+                f"Grid('thresholds') needs a model read as trees: {self.plan.why}. Hint: use Grid('quantile')."
+            )
+        from icefield.engines.trees import last_values_left
+
+        rows = self.table.select(self.model.columns)
+        return last_values_left(self.plan.trees, feature.columns[0], rows)
 
 
 def choose(model: Model, table: Table, asked: str = "auto", background: str = "data") -> Plan:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.data.distribution import Distribution
-from icefield.data.features import Axis, Feature, resolve
+from icefield.data.features import Axis, Feature, listed_features, resolve
 from icefield.data.frame import Table
 from icefield.data.grid import specifications, whole_steps
 from icefield.data.groups import Groups
@@ -31,7 +31,7 @@ from icefield.engines.crossing import crossed_averages, moving_columns
 from icefield.engines.precision import until_precise
 from icefield.errors import EngineError, InputError, complaint
 from icefield.models.model import Model
-from icefield.plan import Plan, choose, without_trees
+from icefield.plan import Engines, Plan
 from icefield.sampling import CROSSED_ROWS, PREDICTION_ROWS, Chosen, choose_rows
 from icefield.typing import Background, EngineChoice, Float, Positions
 
@@ -107,7 +107,7 @@ class Study:
         resources: Resources | None = None,
     ) -> None:
         self.model, self.table, self.y, self.weights, self.groups = model, table, y, weights, groups
-        self.background, self.engine = background, engine
+        self.background, self.engines = background, Engines(model, table, engine, background)
         self.resources = Resources() if resources is None else resources
         self._lock = threading.RLock()
         self._whereabouts = Whereabouts(table, weights, self.seed)
@@ -127,12 +127,7 @@ class Study:
     @property
     def plan(self) -> Plan:
         """The engine that answers and why; chosen at the first question."""
-        with self._lock:
-            return self._plan
-
-    @cached_property
-    def _plan(self) -> Plan:
-        return choose(self.model, self.table, self.engine, self.background)
+        return self.engines.plan
 
     @property
     def how(self) -> str:
@@ -158,15 +153,7 @@ class Study:
 
     def listed(self, features: Iterable[Any] | None, least: int = 1) -> list[Any]:
         """The features a table is about, one or several as given; all of the model's by default."""
-        if isinstance(features, (str, int, np.integer, Mapping)):
-            features = [features]
-        asked = validate.listed("features", self.model.columns if features is None else features)
-        if len(asked) < least:
-            number, hint = (
-                ("one feature", None) if least == 1 else ("two features", "interactions need a pair")
-            )
-            raise InputError(complaint("features", f"must name at least {number}", asked, hint))
-        return asked
+        return listed_features(features, self.model.columns, least)
 
     def needs_rows(self, what: str) -> None:
         """Refuse what the training background, which looks at no row, cannot give."""
@@ -253,17 +240,7 @@ class Study:
     def _grids(self, features: tuple[Feature, ...], grid: Any) -> tuple[tuple[NDArray[Any], ...], str]:
         if isinstance(grid, Mapping):
             grid = {f.label: grid[f.label] for f in features if f.label in grid}
-        return self._whereabouts.grids(features, grid, self._thresholds)
-
-    def _thresholds(self, feature: Feature) -> Float:
-        """Where the model itself changes along a feature, for ``Grid("thresholds")``."""
-        if self.plan.trees is None:
-            raise EngineError(
-                f"Grid('thresholds') needs a model read as trees: {self.plan.why}. Hint: use Grid('quantile')."
-            )
-        from icefield.engines.trees import last_values_left
-
-        return last_values_left(self.plan.trees, feature.columns[0], self.table.select(self.model.columns))
+        return self._whereabouts.grids(features, grid, self.engines.thresholds)
 
     def _dressed(
         self,
@@ -354,7 +331,7 @@ class Study:
             note = f"but brute force here, because {reason}"
             return [replace(a, engine=plan.engine.name, notes=(note, *a.notes)) for a in found]
 
-        return self._by_engine(ask)
+        return self.engines.ask(ask)
 
     def own_averages(
         self,
@@ -388,7 +365,7 @@ class Study:
             why = why or f"{sample.n_rows:,} of {self.n_rows:,} rows"
             return collect(_named(sets, found), OwnValues(why, self.row_weights(chosen.positions)))
 
-        return self._by_engine(ask)
+        return self.engines.ask(ask)
 
     def _what_gives_all_rows(self, plan: Plan) -> str:
         crossed = f"rows={self.n_rows} evaluates at all rows, each crossed with each"
@@ -411,19 +388,7 @@ class Study:
                 raise EngineError(f"The {plan.engine.name} engine moves no rows.")
             return Differences(found, plan.engine.costs_predictions, plan.engine.name, reason)
 
-        return self._by_engine(ask)
-
-    def _by_engine(self, ask: Callable[[Plan, str], Found]) -> Found:
-        """What the planned engine finds; where the trees turn out not to know a value, what brute force finds.
-
-        That holds for one question: the next one may do without that value.
-        """
-        from icefield.forest import CannotRead
-
-        try:
-            return ask(self.plan, "")
-        except CannotRead as reason:
-            return ask(without_trees(self.model, str(reason), self.engine, self.background), str(reason))
+        return self.engines.ask(ask)
 
     # --- what the model itself predicts --------------------------------------------------------
 

@@ -79,7 +79,7 @@ def test_a_sample_keeps_its_weights_and_groups(counting, frame):
 
 def test_every_answer_is_the_same_with_and_without_room(booster, frame):
     roomy, narrow = Explainer(booster, frame, by="c"), Explainer(booster, frame, by="c", memory=40_000)
-    assert roomy.resources.memory // 4 > 8 * 500 * 3 > narrow.resources.memory // 4
+    assert roomy.study.resources.memory // 4 > 8 * 500 * 3 > narrow.study.resources.memory // 4
     for ask in (
         lambda ex: ex.partial_dependence("a"),
         lambda ex: ex.ice("b"),

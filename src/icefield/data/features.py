@@ -8,7 +8,7 @@ know the difference.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,6 +80,20 @@ def resolve(asked: Any, table: Table, columns: Sequence[Any]) -> Feature:
             complaint("features", "names a column the model does not use", name, did_you_mean(name, columns))
         )
     return Feature(name, (name,), table.column(name))
+
+
+def listed_features(features: Iterable[Any] | None, columns: Sequence[Any], least: int) -> list[Any]:
+    """The features a table is about, one or several as given; all of the model's by default."""
+    if isinstance(features, (str, int, np.integer, Mapping)):
+        features = [features]
+    asked = columns if features is None else features
+    if isinstance(asked, bool) or not hasattr(asked, "__iter__"):
+        raise InputTypeError(complaint("features", "must be a sequence", asked, "write [...]"))
+    listed = list(asked)
+    if len(listed) < least:
+        number, hint = ("one feature", None) if least == 1 else ("two features", "interactions need a pair")
+        raise InputError(complaint("features", f"must name at least {number}", listed, hint))
+    return listed
 
 
 def column_name(asked: Any, table: Table, parameter: str) -> Any:
