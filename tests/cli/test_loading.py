@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from icefield import Explainer, native_files
+from icefield import Explainer
 from icefield.cli.loading import LoadError, check_numbers, load_model, read_data, rows_for, with_categories
 from icefield.data.frame import table_of
-from icefield.native_files import tree_problem
+from icefield.libraries import native_files
+from icefield.libraries.soundness import tree_problem
 from model_files import people, write_data, write_models
 
 Files = dict[str, Path]
