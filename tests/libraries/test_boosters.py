@@ -1,64 +1,35 @@
-"""LightGBM, XGBoost and CatBoost, as wrappers and as raw boosters, against their own predict."""
+"""What holds for LightGBM, XGBoost and CatBoost alike: classes, columns by name, frames of every library."""
 
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from icefield.data.frame import table_of
 from icefield.errors import InputError, ModelError
-from icefield.models.model import read_model
+from libraries.booster_samples import (
+    BINARY,
+    CAT,
+    CODED,
+    COUNTS,
+    EXTREME,
+    FRAME,
+    LABEL_SETS,
+    LIGHT,
+    NUMBERS,
+    SCORE,
+    THREE,
+    N,
+    converted,
+    extreme_booster,
+    extreme_predict,
+    light_booster,
+    read,
+    same,
+)
 
 lightgbm = pytest.importorskip("lightgbm", reason="LightGBM is not installed")
 xgboost = pytest.importorskip("xgboost", reason="XGBoost is not installed")
 catboost = pytest.importorskip("catboost", reason="CatBoost is not installed")
-
-RNG = np.random.default_rng(5)
-N = 200
-FRAME = pd.DataFrame(
-    {
-        "x": RNG.normal(size=N),
-        "two words": RNG.normal(size=N),
-        "level": pd.Categorical(RNG.choice(list("zyxw"), N), categories=list("zyxw")),
-    }
-)
-FRAME.loc[:9, "x"] = np.nan
-NUMBERS = FRAME[["x", "two words"]]
-SCORE = FRAME["x"].fillna(0).to_numpy() + 2 * (FRAME["level"] == "z").to_numpy() + RNG.normal(size=N) * 0.3
-BINARY = np.where(SCORE > 0.5, "yes", "no")
-CODED = (SCORE > 0.5).astype(int)
-THREE = np.digitize(SCORE, [0.0, 1.0])
-COUNTS = np.maximum(np.round(np.exp(SCORE / 2)), 0.0)
-LABEL_SETS = np.column_stack([SCORE > 0.5, FRAME["two words"] > 0]).astype(int)
-LIGHT = {"n_estimators": 5, "verbose": -1, "num_threads": 1}
-EXTREME = {"n_estimators": 5, "n_jobs": 1}
-CAT = {"iterations": 5, "verbose": 0, "allow_writing_files": False, "thread_count": 1}
-
-
-def read(model, data=FRAME, **options):
-    table = table_of(data)
-    read_in = read_model(model, table, **options)
-    return read_in, read_in.predict(table)
-
-
-def same(actual, expected, atol=0.0):
-    np.testing.assert_allclose(
-        actual, np.asarray(expected, dtype=float).reshape(len(actual), -1), rtol=0, atol=atol
-    )
-
-
-def converted(library):
-    return {
-        "pandas": FRAME,
-        "polars": pl.from_pandas(FRAME),
-        "pyarrow": pa.Table.from_pandas(FRAME, preserve_index=False),
-    }[library]
 
 
 def classifiers():
@@ -178,12 +149,6 @@ def test_several_regression_targets():
         same(answer, native.predict(NUMBERS))
 
 
-def test_a_variance_beside_the_mean_is_what_predict_gives():
-    native = catboost.CatBoostRegressor(loss_function="RMSEWithUncertainty", **CAT).fit(NUMBERS, SCORE)
-    same(read(native, NUMBERS)[1], native.predict(NUMBERS))
-    same(read(native, NUMBERS, scale="raw")[1], native.predict(NUMBERS, prediction_type="RawFormulaVal"))
-
-
 def test_rankers():
     groups = [N // 2, N // 2]
     ranks = THREE
@@ -199,115 +164,6 @@ def test_rankers():
     model, answer = read(native, NUMBERS)
     assert model.kind == "ranker"
     same(answer, native.predict(NUMBERS))
-
-
-# --- raw boosters --------------------------------------------------------------------------------
-
-
-def light_booster(y, data=FRAME, **parameters):
-    parameters = {"verbose": -1, "num_threads": 1, **parameters}
-    return lightgbm.train(parameters, lightgbm.Dataset(data, y), 5)
-
-
-def extreme_booster(y, data=FRAME, **parameters):
-    matrix = xgboost.DMatrix(data, y, enable_categorical=True)
-    return xgboost.train({"nthread": 1, **parameters}, matrix, 5)
-
-
-def extreme_predict(booster, data=FRAME, **options):
-    return booster.predict(xgboost.DMatrix(data, enable_categorical=True), **options)
-
-
-@pytest.mark.parametrize("reloaded", [False, True])
-def test_a_binary_lightgbm_booster_has_both_classes(reloaded):
-    native = light_booster(CODED, objective="binary")
-    if reloaded:
-        native = lightgbm.Booster(model_str=native.model_to_string())
-    model, answer = read(native)
-    assert (model.kind, model.scale_label, model.outputs) == ("classifier", "probability", (1,))
-    same(answer, native.predict(FRAME))
-    same(read(native, target=0)[1], 1 - native.predict(FRAME))
-    model, answer = read(native, scale="raw")
-    assert (model.scale_label, model.outputs) == ("log-odds", (1,))
-    same(answer, native.predict(FRAME, raw_score=True))
-
-
-def test_a_margin_that_a_factor_turns_into_log_odds_is_not_called_so():
-    native = light_booster(CODED, objective="binary", sigmoid=2.0)
-    assert read(native, scale="raw")[0].scale_label == "raw score"
-
-
-@pytest.mark.parametrize("objective", ["multiclass", "multiclassova"])
-def test_a_lightgbm_booster_of_several_classes(objective):
-    native = light_booster(THREE, objective=objective, num_class=3)
-    model, answer = read(native)
-    assert model.outputs == (0, 1, 2)
-    same(answer, native.predict(FRAME))
-    same(read(native, scale="raw", target=2)[1], native.predict(FRAME, raw_score=True)[:, 2])
-
-
-def test_a_lightgbm_booster_stops_where_its_predict_stops():
-    native = light_booster(SCORE, NUMBERS)
-    native.best_iteration = 2
-    assert np.abs(native.predict(NUMBERS) - native.predict(NUMBERS, num_iteration=5)).max() > 0.01
-    same(read(native, NUMBERS)[1], native.predict(NUMBERS, num_iteration=2))
-
-
-def test_a_custom_objective_has_only_its_score():
-    def squares(predictions, data):
-        return predictions - data.get_label(), np.ones_like(predictions)
-
-    native = light_booster(SCORE, objective=squares)
-    model, answer = read(native)
-    assert model.scale_label == "raw score"
-    assert "objective is the user's own" in model.notes[0]
-    same(answer, native.predict(FRAME))
-
-    def own(truth, predictions):
-        return predictions - truth, np.ones_like(predictions)
-
-    native = lightgbm.LGBMClassifier(objective=own, **LIGHT).fit(FRAME, CODED)
-    model, answer = read(native)
-    assert (model.scale_label, model.outputs) == ("raw score", (1,))
-    same(answer, native.predict(FRAME, raw_score=True))
-
-
-def test_a_binary_xgboost_booster_has_both_classes():
-    native = extreme_booster(CODED, objective="binary:logistic")
-    model, answer = read(native)
-    assert (model.kind, model.scale_label, model.outputs) == ("classifier", "probability", (1,))
-    same(answer, extreme_predict(native))
-    same(read(native, target=0)[1], 1 - extreme_predict(native))
-    model, answer = read(native, scale="raw")
-    assert model.scale_label == "log-odds"
-    same(answer, extreme_predict(native, output_margin=True))
-
-
-@pytest.mark.parametrize("objective", ["multi:softprob", "multi:softmax"])
-def test_an_xgboost_booster_of_several_classes_gives_probabilities(objective):
-    native = extreme_booster(THREE, objective=objective, num_class=3)
-    twin = extreme_booster(THREE, objective="multi:softprob", num_class=3)
-    model, answer = read(native)
-    assert (model.outputs, model.scale_label) == ((0, 1, 2), "probability")
-    same(answer, extreme_predict(twin), atol=1e-6)
-    same(read(native, scale="raw")[1], extreme_predict(native, output_margin=True))
-
-
-@pytest.mark.parametrize(
-    ("objective", "y", "label"),
-    [
-        ("reg:squarederror", SCORE, "prediction"),
-        ("count:poisson", COUNTS, "prediction"),
-        ("binary:logitraw", CODED, "log-odds"),
-        ("binary:hinge", CODED, "predicted class"),
-    ],
-)
-def test_other_xgboost_objectives(objective, y, label):
-    native = extreme_booster(y, objective=objective)
-    model, answer = read(native)
-    assert model.scale_label == label
-    same(answer, extreme_predict(native))
-    same(read(native, scale="raw")[1], extreme_predict(native, output_margin=True))
 
 
 @pytest.mark.parametrize("fitted_on", ["names", "no names"])
@@ -329,30 +185,6 @@ def test_boosters_in_every_frame_library(frames):
     same(read(native, converted(frames))[1], native.predict(FRAME))
 
 
-def test_xgboost_takes_absent_entries_of_a_sparse_matrix_as_missing():
-    from scipy import sparse
-
-    matrix = sparse.random(N, 4, density=0.4, random_state=0, format="csr")
-    native = xgboost.train({"nthread": 1}, xgboost.DMatrix(matrix, SCORE), 5)
-    same(read(native, matrix)[1], native.predict(xgboost.DMatrix(matrix)))
-
-
-def test_a_plain_catboost_object_answers_by_its_loss(tmp_path):
-    native = catboost.CatBoost({"loss_function": "Logloss", **CAT}).fit(NUMBERS, BINARY)
-    native.save_model(str(tmp_path / "model.cbm"))
-    loaded = catboost.CatBoost().load_model(str(tmp_path / "model.cbm"))
-    for one in (native, loaded):
-        model, answer = read(one, NUMBERS, target="all")
-        assert (model.kind, model.scale_label, model.outputs) == ("classifier", "probability", ("no", "yes"))
-        same(answer, one.predict(NUMBERS, prediction_type="Probability"))
-        same(read(one, NUMBERS, scale="raw")[1], one.predict(NUMBERS, prediction_type="RawFormulaVal"))
-    native = catboost.CatBoost({"loss_function": "Poisson", **CAT}).fit(NUMBERS, COUNTS)
-    same(read(native, NUMBERS)[1], native.predict(NUMBERS, prediction_type="Exponent"))
-
-
-# --- unfitted and wrapped ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("scale", ["response", "raw"])
 @pytest.mark.parametrize(
     "native",
@@ -362,19 +194,3 @@ def test_a_plain_catboost_object_answers_by_its_loss(tmp_path):
 def test_unfitted_boosters_say_so(native, scale):
     with pytest.raises(ModelError, match=r"is not fitted.*fit it first"):
         read(native, scale=scale)
-
-
-def test_a_search_over_boosters_keeps_both_scales():
-    native = GridSearchCV(lightgbm.LGBMClassifier(**LIGHT), {"max_depth": [2]}, cv=2).fit(FRAME, CODED)
-    same(read(native, target="all")[1], native.predict_proba(FRAME))
-    model, answer = read(native, scale="raw")
-    assert (model.outputs, model.scale_label) == ((1,), "log-odds")
-    same(answer, native.best_estimator_.predict(FRAME, raw_score=True))
-
-
-def test_a_pipeline_ending_in_a_booster_keeps_both_scales():
-    native = make_pipeline(StandardScaler(), xgboost.XGBClassifier(**EXTREME)).fit(NUMBERS, CODED)
-    same(read(native, NUMBERS, target="all")[1], native.predict_proba(NUMBERS))
-    model, answer = read(native, NUMBERS, scale="raw")
-    assert (model.outputs, model.scale_label) == ((1,), "log-odds")
-    same(answer, native.predict(NUMBERS, output_margin=True))

@@ -12,9 +12,7 @@ from __future__ import annotations
 import importlib
 import io
 import numbers
-import os
 import sys
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,14 +26,15 @@ from icefield.data.frame import Table
 from icefield.errors import IcefieldError, MissingDependencyError, ModelError, complaint, did_you_mean
 from icefield.libraries.native_files import (
     LoadError,
+    check_fits,
     cut,
     first_line,
     load_native,
     native_suffixes,
-    needed,
     optional,
 )
 from icefield.libraries.registry import Files, library_of
+from icefield.libraries.sklearn.skops_files import load_skops
 from icefield.models.adapter import Adapter, columns_by_spelling
 
 __all__ = [
@@ -144,14 +143,8 @@ def _read_parquet(buffer: io.BytesIO) -> Any:
     about = file.metadata
     groups = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
     # A run of one value takes a few bytes in the file, and eight for each row in memory.
-    _fits(max(groups, 8 * about.num_rows * about.num_columns), "its tables")
+    check_fits(max(groups, 8 * about.num_rows * about.num_columns), "its tables")
     return file.read()
-
-
-def _fits(size: int, what: str) -> None:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 2**36
-    if size > memory:
-        raise ValueError(f"{what} would take {size / 2**30:,.0f} GiB, this machine has {memory / 2**30:,.0f}")
 
 
 # --- models --------------------------------------------------------------------------------------
@@ -191,30 +184,8 @@ def load_model(path: str, *, allow_pickle: bool = False, trust: Sequence[str] = 
             )
         return _unpickled(file)
     if suffix == ".skops":
-        return _skops(file, trust)
+        return load_skops(file, trust)
     return load_native(file)
-
-
-def _skops(file: Path, trust: Sequence[str]) -> Any:
-    skops = needed("skops.io", "skops")
-    try:
-        with zipfile.ZipFile(file) as archive:
-            _fits(sum(entry.file_size for entry in archive.infolist()), "its contents")
-        unknown = [t for t in skops.get_untrusted_types(file=str(file)) if t not in trust]
-    except Exception as error:
-        raise LoadError(
-            complaint("MODEL", "is not a readable skops file", str(file), first_line(error))
-        ) from error
-    if unknown:
-        wanted = " ".join(f"--trust {cut(name, 80)}" for name in unknown[:5])
-        raise LoadError(
-            f"{file} holds types that are not on the allow-list: {cut(', '.join(unknown[:5]))}. Hint: if you trust "
-            f"them, add {wanted}."
-        )
-    try:
-        return skops.load(str(file), trusted=list(trust))
-    except Exception as error:
-        raise LoadError(complaint("MODEL", "could not be loaded", str(file), first_line(error))) from error
 
 
 def _unpickled(file: Path) -> Any:

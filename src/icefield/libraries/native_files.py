@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -131,6 +132,13 @@ def _limit_memory(limit: int) -> None:
     except ImportError:  # no such limits on this system
         return
     resource.setrlimit(resource.RLIMIT_AS, (limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+def check_fits(size: int, what: str) -> None:
+    """Refuse what unpacks to more than the machine's memory."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 2**36
+    if size > memory:
+        raise ValueError(f"{what} would take {size / 2**30:,.0f} GiB, this machine has {memory / 2**30:,.0f}")
 
 
 # --- words -------------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def read_catboost(model: Any, table: Table) -> TreeModel:
         raise CannotRead(f"{type(model).__name__} is not fitted")
     check_width(table, len(model.feature_names_))
     export = _export(model)
-    columns = _columns_of(export["features_info"])
+    columns = _feature_columns(export["features_info"])
     scale, bias = export["scale_and_bias"]
     base = np.atleast_1d(np.asarray(bias, np.float64))
     splits = _Splits(columns)
@@ -111,7 +111,7 @@ class _Columns:
     categorical: dict[int, int]
 
 
-def _columns_of(info: dict[str, Any]) -> _Columns:
+def _feature_columns(info: dict[str, Any]) -> _Columns:
     known = {"float_features", "categorical_features", "cat_features_hash", "ctrs"}
     unknown = {key for key, value in info.items() if key not in known and value}
     if unknown:
