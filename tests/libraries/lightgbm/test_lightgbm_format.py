@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from icefield.libraries.lightgbm.format import header_of, numbers, objective_words, parse
+from icefield.libraries.lightgbm.format import blocks, header_of, numbers, objective_words, parse
 
 TEXT = """tree
 version=v4
@@ -49,6 +49,14 @@ def test_a_text_that_breaks_off_keeps_what_there_is() -> None:
     model = parse(TEXT[: TEXT.index("threshold")])
     assert not model.ended
     assert list(model.trees()) == [{"num_leaves": "2", "left_child": "-1"}]
+
+
+def test_parts_behind_the_end_are_seen_by_who_checks_files() -> None:
+    assert [part.get("left_child") for part in blocks(TEXT)] == [None, "-1", "", "7"]
+
+
+def test_a_tree_that_says_nothing_is_still_a_tree() -> None:
+    assert list(parse("tree\n\nTree=0\n\nTree=1\n\nend of trees\n").trees()) == [{}, {}]
 
 
 def test_a_text_without_trees() -> None:

@@ -34,7 +34,6 @@ IDENTITY_LOSSES = {
 }  # fmt: skip
 NAN_GOES_LEFT = {"AsIs": True, "AsFalse": True, "AsTrue": False}
 
-
 CLASSES = {
     "catboost.core.CatBoost", "catboost.core.CatBoostRegressor", "catboost.core.CatBoostClassifier",
     "catboost.core.CatBoostRanker",

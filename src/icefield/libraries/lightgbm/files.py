@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from icefield.libraries.category_types import categorised, holds_numbers
-from icefield.libraries.lightgbm.format import CATEGORICAL, header_of, numbers, parse
+from icefield.libraries.lightgbm.format import CATEGORICAL, blocks, header_of, numbers
 from icefield.libraries.native_files import LoadError, NativeFormat, cut, needed
 from icefield.libraries.soundness import Links, check_links
 
@@ -47,7 +47,7 @@ def number_columns(model: Any, names: Sequence[Any]) -> list[Any]:
 
 def _trees(text: str, n_columns: int) -> Iterator[Links]:
     """Children of each tree that splits; a negative number stands for a leaf, counted from -1 down."""
-    for fields in parse(text).trees():
+    for fields in blocks(text):
         if fields.get("left_child"):
             yield _links(fields, n_columns)
 

@@ -35,18 +35,27 @@ class ModelText:
     body: str
 
     def trees(self) -> Iterator[dict[str, str]]:
-        """The fields of each tree, as text; what stands in a line without ``=`` is left out."""
-        fields: dict[str, str] | None = None
-        for line in self.body.split("\n"):
-            name, equals, value = line.partition("=")
-            if name == "Tree" and equals:
-                if fields is not None:
-                    yield fields
-                fields = {}
-            elif equals and fields is not None:
-                fields[name] = value
-        if fields is not None:
-            yield fields
+        """The fields of each tree, as text."""
+        return blocks(self.body)
+
+
+def blocks(text: str) -> Iterator[dict[str, str]]:
+    """The ``name=value`` lines of each part of a text: of each tree, and of what stands before and after them.
+
+    LightGBM finds trees by the sizes in the header, so that one may also lie behind an end of trees.
+    """
+    fields: dict[str, str] | None = None
+    for line in text.split("\n"):
+        name, equals, value = line.partition("=")
+        if name in ("Tree", "end of trees"):
+            if fields is not None:
+                yield fields
+            fields = {}
+        elif equals:
+            fields = {} if fields is None else fields
+            fields[name] = value
+    if fields is not None:
+        yield fields
 
 
 def parse(text: str) -> ModelText:

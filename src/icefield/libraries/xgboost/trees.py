@@ -53,7 +53,6 @@ TREE_FIELDS = {
     "split_conditions", "split_indices", "split_type", "sum_hessian", "tree_param", "leaf_weights",
 }  # fmt: skip
 
-
 CLASSES = {
     "xgboost.core.Booster", "xgboost.sklearn.XGBModel", "xgboost.sklearn.XGBRegressor",
     "xgboost.sklearn.XGBClassifier", "xgboost.sklearn.XGBRanker", "xgboost.sklearn.XGBRFRegressor",
