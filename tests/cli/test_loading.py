@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from icefield import Explainer, native_files
+from icefield import Explainer
 from icefield.cli.loading import LoadError, check_numbers, load_model, read_data, rows_for, with_categories
 from icefield.data.frame import table_of
-from icefield.native_files import tree_problem
+from icefield.libraries import native_files
 from model_files import people, write_data, write_models
 
 Files = dict[str, Path]
@@ -111,30 +111,6 @@ def test_standard_input_says_what_it_is(data: Files, name: str, monkeypatch: pyt
 
     monkeypatch.setattr(sys, "stdin", Stdin)
     assert list(read_data("-").columns) == ["age", "sex", "siblings"]
-
-
-def test_categories_that_were_numbers_come_back_as_numbers() -> None:
-    pd, lgb = pytest.importorskip("pandas"), pytest.importorskip("lightgbm")
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame({"a": rng.normal(size=200), "zone": pd.Categorical(rng.integers(1, 4, 200) * 10)})
-    target = frame["a"] + frame["zone"].astype(int)
-    booster = lgb.LGBMRegressor(n_estimators=5, verbose=-1).fit(frame, target).booster_
-    plain = frame.assign(zone=frame["zone"].astype(int))
-    typed = with_categories(booster, plain)
-    np.testing.assert_allclose(booster.predict(typed), booster.predict(frame))
-    texts = with_categories(booster, plain.assign(zone=plain["zone"].astype(str)))
-    np.testing.assert_allclose(booster.predict(texts), booster.predict(frame))
-
-
-def test_catboost_missing_category_is_the_text_nan() -> None:
-    pytest.importorskip("pandas")
-    cb = pytest.importorskip("catboost")
-    frame, target = people()
-    frame.loc[:20, "sex"] = None
-    text = frame.assign(sex=frame["sex"].astype(object).where(frame["sex"].notna(), "nan"))
-    model = cb.CatBoost({"iterations": 3, "verbose": 0, "allow_writing_files": False})
-    model.fit(text, target, cat_features=["sex"])
-    np.testing.assert_allclose(model.predict(with_categories(model, frame)), model.predict(text))
 
 
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
@@ -341,25 +317,10 @@ def test_a_corrupt_pickle_is_one_error_even_when_allowed(tmp_path: Path) -> None
     assert "unpickled" in refused(path, allow_pickle=True)
 
 
-def test_a_hang_in_the_library_is_an_error(models: Files, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = existing(models, "lightgbm.txt")
-    monkeypatch.setattr(native_files, "LOAD_SECONDS", 0.5)
-    monkeypatch.setattr(native_files, "_CHILD", "import time; time.sleep(60)")
-    assert "0.5 s" in refused(path)
-
-
-def test_a_crash_in_the_library_is_an_error(models: Files, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = existing(models, "lightgbm.txt")
-    monkeypatch.setattr(native_files, "_CHILD", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
-    assert "signal 11" in refused(path)
-
-
 def test_files_too_large_for_the_machine_are_refused(
     data: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import icefield.cli.loading as loading
-
-    monkeypatch.setattr(loading.os, "sysconf", lambda name: 1 if name == "SC_PAGE_SIZE" else 1000)
+    monkeypatch.setattr("os.sysconf", lambda name: 1 if name == "SC_PAGE_SIZE" else 1000)
     with pytest.raises(LoadError, match="would take"):
         read_data(str(existing(data, "people.parquet")))
     pytest.importorskip("skops")
@@ -375,27 +336,6 @@ def test_a_folder_and_a_missing_file_are_named(tmp_path: Path) -> None:
         assert str(path) in refused(path)
         with pytest.raises(LoadError, match="DATA"):
             read_data(str(path))
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "leaves", "why"),
-    [
-        ([1, -1, -1], [2, -1, -1], 0, ""),
-        ([-1], [-2], 2, ""),
-        ([1, -1], [-2, -3], 3, ""),
-        ([1, -1, 4, 3, 2], [-1, -1, -1, -1, -1], 0, "one child"),
-        ([1, -1, -1, 4, 3], [2, -1, -1, -1, -1], 0, "one child"),
-        ([1, 1], [-1, -2], 2, "two parents"),
-        ([0], [-1], 2, "two parents"),
-        ([-1, 2, 1], [-2, -3, -4], 4, "circle"),
-        ([5], [-1], 2, "outside"),
-        ([-9], [-1], 2, "outside"),
-        ([], [], 2, "length"),
-    ],
-)
-def test_links_that_are_no_tree(left: list[int], right: list[int], leaves: int, why: str) -> None:
-    found = tree_problem(np.array(left, int), np.array(right, int), leaves, np.zeros(len(left), int), 1)
-    assert (why in found) if why else found == ""
 
 
 # --- corrupt data ----------------------------------------------------------------------------------

@@ -10,11 +10,11 @@ import pytest
 from sklearn.ensemble import RandomForestRegressor
 from test_trees import assert_close, draw_axes
 
+from forest_walk import raw
 from icefield import Explainer
 from icefield.data.frame import table_of
 from icefield.engines import Resources
 from icefield.engines.trees import TreesEngine, moves, program
-from icefield.forest.walk import raw
 from strategies import IDENTITY, SIGMOID, SOFTMAX, random_forest
 
 

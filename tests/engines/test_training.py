@@ -20,12 +20,12 @@ from sklearn.ensemble import (
 from sklearn.inspection import partial_dependence
 from sklearn.tree import DecisionTreeRegressor
 
+import forest_walk as walk
 from fitted_models import CASES, Fitted
 from icefield import Explainer
 from icefield.engines import Axis, Question, Resources, Sample
 from icefield.engines.training import TrainingEngine
 from icefield.errors import EngineError
-from icefield.forest import walk
 
 
 def plain_average(explainer: Explainer, point: dict[Any, Any]) -> np.ndarray:

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from forest_walk import goes_left, raw
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import table_of
 from icefield.engines import Axis, Question, Resources, Sample
@@ -28,7 +29,6 @@ from icefield.engines.trees import (
 from icefield.errors import BudgetError, EngineError
 from icefield.forest.form import ZERO_THRESHOLD
 from icefield.forest.tree_model import CannotRead
-from icefield.forest.walk import goes_left, raw
 from strategies import IDENTITY, SIGMOID, SOFTMAX, RandomForest, random_forest
 
 TOLERANCE = 1e-12  # times the sum of absolute leaf values

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from icefield.forest import CannotRead, walk
+import forest_walk as walk
+from icefield.forest import CannotRead
 from icefield.forest.build import Nodes, assemble, join
 from strategies import random_forest
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestRegressor
 
+import forest_walk as walk
 from icefield.data.frame import table_of
-from icefield.forest import read, self_check, walk
+from icefield.forest import read, self_check
 from icefield.forest.check import raw_by_levels
 from strategies import random_forest
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from forest_walk import goes_left
 from icefield.engines.trees.layout import lay_out
-from icefield.forest.walk import goes_left
 from strategies import random_forest
 
 

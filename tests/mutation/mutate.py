@@ -17,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 FOREST = "tests/forest/"
+LIBRARIES = "tests/libraries/"
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,6 @@ def _of(file: str, tests: str, *changes: tuple[str, str]) -> list[Mutation]:
 
 
 MUTATIONS = [
-    *_of(
-        "forest/walk.py", FOREST + "test_walk.py",
-        ("left = values <= forest", "left = values < forest"),
-        ("left[missing] = forest.condition", "left[missing] = ~forest.condition"),
-        ("<= ZERO_THRESHOLD", "< ZERO_THRESHOLD"),
-    ),
     *_of(
         "forest/check.py", FOREST + "test_check.py tests/test_plan.py",
         ("left = values <= forest", "left = values < forest"),
@@ -87,7 +82,7 @@ MUTATIONS = [
         ("start += width", "start += 1"),
     ),
     *_of(
-        "forest/sklearn.py", FOREST + "test_read_sklearn.py " + FOREST + "test_leaves.py",
+        "libraries/sklearn/own_trees.py", LIBRARIES + "sklearn/test_own_trees.py " + LIBRARIES + "sklearn/test_own_leaves.py",
         ("value[:, k, :n] for k", "value[:, 0, :n] for k"),
         ('missing_left=records["missing_go_to_left"]', 'missing_left=1 - records["missing_go_to_left"]'),
         ("table.names[i] for i in [*first, *then]", "table.names[i] for i in [*then, *first]"),
@@ -99,7 +94,7 @@ MUTATIONS = [
         ("levels_in_order(known, unknown_is_missing=True,", "levels_in_order(known, unknown_is_missing=False,"),
     ),
     *_of(
-        "forest/lightgbm.py", FOREST + "test_read_lightgbm.py",
+        "libraries/lightgbm/trees.py", LIBRARIES + "lightgbm/test_lightgbm_trees.py",
         ("as_zero = self.threshold >= 0.0", "as_zero = self.threshold > 0.0"),
         ("(self.decision & DEFAULT_LEFT) > 0", "(self.decision & DEFAULT_LEFT) == 0"),
         ("np.where(self.is_set, False, numeric)", "np.where(self.is_set, True, numeric)"),
@@ -111,7 +106,7 @@ MUTATIONS = [
         ("negative_fraction_is_zero=True", "negative_fraction_is_zero=False"),
     ),
     *_of(
-        "forest/xgboost.py", FOREST + "test_read_xgboost.py",
+        "libraries/xgboost/trees.py", LIBRARIES + "xgboost/test_xgboost_trees.py",
         ("np.nextafter(condition, np.float32(-np.inf))", "condition"),
         ("missing_left=default_left ^ is_set", "missing_left=default_left"),
         ("int(wrapper.best_iteration) + 1", "int(wrapper.best_iteration)"),
@@ -122,7 +117,7 @@ MUTATIONS = [
         ("absent_is_missing=True", "absent_is_missing=False"),
     ),
     *_of(
-        "forest/catboost.py", FOREST + "test_read_catboost.py",
+        "libraries/catboost/trees.py", LIBRARIES + "catboost/test_catboost_trees.py",
         ('"AsTrue": False', '"AsTrue": True'),
         ("np.where(is_set, lower + 1, lower)", "np.where(is_set, lower, lower + 1)"),
         ('reversed(tree["splits"] or [])', '(tree["splits"] or [])'),
@@ -131,18 +126,18 @@ MUTATIONS = [
         ("Numbers(float32=True)", "Numbers()"),
     ),
     *_of(
-        "forest/combine.py", FOREST + "test_wrappers.py",
+        "forest/combine.py", LIBRARIES + "sklearn/test_member_trees.py",
         ("weight * member.forest.base", "member.forest.base"),
         ("scales = list(weights)", "scales = [1.0] * len(members)"),
         ("start + np.arange(width)", "np.arange(width)"),
     ),
     *_of(
-        "forest/wrappers.py", FOREST + "test_wrappers.py",
+        "libraries/sklearn/member_trees.py", LIBRARIES + "sklearn/test_member_trees.py",
         ("weights / weights.sum()", "weights / len(weights)"),
         ("[int(place) for place in estimator.classes_]", "list(range(len(estimator.classes_)))"),
     ),
     *_of(
-        "forest/pipelines.py", FOREST + "test_pipelines.py tests/test_plan.py",
+        "libraries/sklearn/pipeline_trees.py", LIBRARIES + "sklearn/test_pipeline_trees.py tests/test_plan.py",
         ("elif len(sources) > 1 and looked_at &", "elif len(sources) > 1 and not looked_at &"),
         ("if len(sources) == 1 and name in inner.drives:", "if name in inner.drives:"),
     ),

@@ -6,7 +6,7 @@ import pytest
 from mutate import MUTATIONS, survivors
 
 HANDFUL = [
-    "forest/walk.py: left = values <= forest",
+    "forest/check.py: left = values <= forest",
     "forest/check.py: if agrees.all()",
     "forest/build.py: flags",
     "forest/encode.py: high > limit",

@@ -13,10 +13,11 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.inspection import partial_dependence
 
+import forest_walk as walk
 from icefield import Explainer
 from icefield.data.frame import table_of
 from icefield.errors import EngineError
-from icefield.forest import CannotRead, read, walk
+from icefield.forest import CannotRead, read
 
 
 def brute(predict, X, column, values):

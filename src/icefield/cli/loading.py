@@ -12,9 +12,7 @@ from __future__ import annotations
 import importlib
 import io
 import numbers
-import os
 import sys
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,20 +24,18 @@ import numpy as np
 from icefield.data.columns import Column
 from icefield.data.frame import Table
 from icefield.errors import IcefieldError, MissingDependencyError, ModelError, complaint, did_you_mean
-from icefield.models.adapter import Adapter
-from icefield.models.boosters import booster_reader
-from icefield.models.estimators import is_estimator, read_estimator
-from icefield.models.onnx import is_onnx, read_onnx
-from icefield.native_files import (
+from icefield.libraries.native_files import (
     LoadError,
+    check_fits,
     cut,
     first_line,
     load_native,
-    needed,
-    number_columns,
+    native_suffixes,
     optional,
-    with_categories,
 )
+from icefield.libraries.registry import Files, library_of
+from icefield.libraries.sklearn.skops_files import load_skops
+from icefield.models.adapter import Adapter, columns_by_spelling
 
 __all__ = [
     "LoadError",
@@ -52,8 +48,8 @@ __all__ = [
 ]
 
 DATA_FORMATS = (".csv", ".tsv", ".parquet", ".feather", ".arrow", ".ipc")
-MODEL_FORMATS = (".txt", ".json", ".ubj", ".cbm", ".onnx", ".skops", ".pkl", ".pickle", ".joblib")
 PICKLES = (".pkl", ".pickle", ".joblib")
+MODEL_FORMATS = (*native_suffixes(), ".skops", *PICKLES)
 
 
 # --- data ----------------------------------------------------------------------------------------
@@ -147,14 +143,8 @@ def _read_parquet(buffer: io.BytesIO) -> Any:
     about = file.metadata
     groups = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
     # A run of one value takes a few bytes in the file, and eight for each row in memory.
-    _fits(max(groups, 8 * about.num_rows * about.num_columns), "its tables")
+    check_fits(max(groups, 8 * about.num_rows * about.num_columns), "its tables")
     return file.read()
-
-
-def _fits(size: int, what: str) -> None:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 2**36
-    if size > memory:
-        raise ValueError(f"{what} would take {size / 2**30:,.0f} GiB, this machine has {memory / 2**30:,.0f}")
 
 
 # --- models --------------------------------------------------------------------------------------
@@ -194,30 +184,8 @@ def load_model(path: str, *, allow_pickle: bool = False, trust: Sequence[str] = 
             )
         return _unpickled(file)
     if suffix == ".skops":
-        return _skops(file, trust)
+        return load_skops(file, trust)
     return load_native(file)
-
-
-def _skops(file: Path, trust: Sequence[str]) -> Any:
-    skops = needed("skops.io", "skops")
-    try:
-        with zipfile.ZipFile(file) as archive:
-            _fits(sum(entry.file_size for entry in archive.infolist()), "its contents")
-        unknown = [t for t in skops.get_untrusted_types(file=str(file)) if t not in trust]
-    except Exception as error:
-        raise LoadError(
-            complaint("MODEL", "is not a readable skops file", str(file), first_line(error))
-        ) from error
-    if unknown:
-        wanted = " ".join(f"--trust {cut(name, 80)}" for name in unknown[:5])
-        raise LoadError(
-            f"{file} holds types that are not on the allow-list: {cut(', '.join(unknown[:5]))}. Hint: if you trust "
-            f"them, add {wanted}."
-        )
-    try:
-        return skops.load(str(file), trusted=list(trust))
-    except Exception as error:
-        raise LoadError(complaint("MODEL", "could not be loaded", str(file), first_line(error))) from error
 
 
 def _unpickled(file: Path) -> Any:
@@ -264,6 +232,17 @@ def _imported(path: str) -> Any:
 # --- data for a model ----------------------------------------------------------------------------
 
 
+def with_categories(model: Any, frame: Any) -> Any:
+    """The frame with categorical columns typed as the model was trained on them; other frames as they are.
+
+    Files of a text format have lost their categories' type.
+    """
+    files = _files_of(model)
+    if files is None or not type(frame).__module__.startswith("pandas"):
+        return frame
+    return files.with_categories(model, frame)
+
+
 def rows_for(
     model: Any, table: Table, *, y: str | None = None, weights: str | None = None, by: str | None = None
 ) -> Table:
@@ -302,7 +281,8 @@ def check_numbers(model: Any, table: Table) -> None:
         not _by_name(adapter, table.names) and adapter.n_columns not in (None, len(table.names))
     ):
         return  # with other columns than the model's, there is no telling which are numbers
-    for name in number_columns(model, _columns_of(model, table)):
+    files = _files_of(model)
+    for name in [] if files is None else files.number_columns(model, _columns_of(model, table)):
         if name not in table.names:
             continue  # the Explainer says what is missing
         column = table.column(name)
@@ -342,8 +322,12 @@ def _raised_by_model(error: BaseException) -> bool:
         return False
     modules = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
     # Adapters turn rows into what a library takes: text that is no number fails there.
-    in_adapter = modules[-1].startswith("icefield.models.") and isinstance(error, (ValueError, TypeError))
-    return "icefield.models.model" in modules and (in_adapter or not modules[-1].startswith("icefield."))
+    in_adapter = modules[-1].startswith("icefield.models.") or modules[-1].endswith(
+        (".predictions", ".margins")
+    )
+    asked = "icefield.models.model" in modules or "icefield.models.trial" in modules
+    ours = modules[-1].startswith("icefield.")
+    return asked and (not ours or (in_adapter and isinstance(error, (ValueError, TypeError))))
 
 
 def _text_among_numbers(model: Any, table: Table) -> str:
@@ -366,12 +350,12 @@ def _text_among_numbers(model: Any, table: Table) -> str:
 
 
 def _columns_of(model: Any, table: Table) -> list[Any]:
-    """The table's columns in the model's order; LightGBM stores blanks in their names as underscores."""
+    """The table's columns in the model's order; those that are missing by the model's name."""
     adapter, names = _adapter(model), list(table.names)
     if adapter is None or adapter.columns is None or not _by_name(adapter, names):
         return names
-    stored = {str(name).replace(" ", "_"): name for name in names}
-    return [name if name in names else stored.get(str(name), name) for name in adapter.columns]
+    found = columns_by_spelling(adapter.columns, names)
+    return [name if own is None else own for name, own in zip(adapter.columns, found)]
 
 
 def _by_name(adapter: Adapter, names: Sequence[Any]) -> bool:
@@ -381,13 +365,16 @@ def _by_name(adapter: Adapter, names: Sequence[Any]) -> bool:
 
 def _adapter(model: Any) -> Adapter | None:
     """What a model says of its columns; None for those that say nothing, or cannot be read."""
-    reader = booster_reader(model)
-    if reader is None:
-        reader = read_onnx if is_onnx(model) else read_estimator if is_estimator(model) else None
+    library = library_of(model)
     try:
-        return None if reader is None else reader(model, "response")
+        return None if library is None else library.predictions.adapt(model, "response")
     except Exception:
         return None  # the Explainer reads it again, and says what is wrong
+
+
+def _files_of(model: Any) -> Files | None:
+    library = library_of(model)
+    return None if library is None else library.files
 
 
 def _first_other(column: Column) -> tuple[str, Any] | None:

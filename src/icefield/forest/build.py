@@ -148,6 +148,17 @@ def assemble(
     )
 
 
+def members_of(words: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """The categories in a set that is stored as one bit each.
+
+    Examples
+    --------
+    >>> members_of(np.array([0b101, 0b1], np.uint32)).tolist()
+    [0, 2, 32]
+    """
+    return np.flatnonzero(np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little"))
+
+
 def join(
     forests: Sequence[Forest],
     columns: Sequence[NDArray],

@@ -1,6 +1,6 @@
-"""One file per kind of model: each turns a fitted object into an `Adapter`.
+"""Any fitted model as one thing to ask, whatever its library.
 
-An adapter hides how a library is asked for numbers on a scale, what its outputs are called and
-which columns it wants. `icefield.models.model` picks the adapter and does everything they share:
-finding a form of rows the model accepts, checking answers and choosing outputs.
+`model` reads and asks; `adapter` is what a library's folder in `icefield.libraries` reduces its models to;
+`trial` finds a form of rows the model takes (`row_form`), `targets` the outputs a user means, and `sharing`
+says which models several threads may ask at once.
 """

@@ -82,6 +82,25 @@ def comes_from(model: Any, library: str) -> bool:
     return any(base.__module__.split(".")[0] == library for base in type(model).__mro__)
 
 
+def refuse_raw_scale(what: str) -> ModelError:
+    """The error for models that are just functions of their rows, whatever they are made of."""
+    return ModelError(
+        complaint(
+            "scale", f"cannot be 'raw': {what} has only the scale of what it returns",
+            hint='pass a model that returns the margin, with scale="response"',
+        )
+    )  # fmt: skip
+
+
+def columns_by_spelling(wanted: Sequence[Any], names: Sequence[Any]) -> list[Any | None]:
+    """Which of the names each wanted column is, None for one that is not there.
+
+    LightGBM stores blanks in names as underscores.
+    """
+    stored = {str(name).replace(" ", "_"): name for name in names}
+    return [name if name in names else stored.get(str(name)) for name in wanted]
+
+
 # --- answers -------------------------------------------------------------------------------------
 
 

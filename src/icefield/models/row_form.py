@@ -78,3 +78,10 @@ def usual_forms(table: Table, names: Sequence[Any] | None) -> list[RowForm]:
         forms.append(RowForm("numpy"))
     forms += [RowForm("numpy", "float64"), RowForm("numpy", "float32")]
     return forms
+
+
+def has_categories(table: Table) -> bool:
+    """Whether a frame has columns that are not plain numbers (arrays are taken as they are)."""
+    if table.library in ("numpy", "sparse"):
+        return False
+    return any(table.column(name).kind not in ("float", "integer", "boolean") for name in table.names)

@@ -20,8 +20,8 @@ from icefield.data.frame import Table, table_of
 from icefield.engines import Answer, Question, Resources, Sample
 from icefield.errors import EngineError
 from icefield.forest import CannotRead, TreeModel
+from icefield.libraries.sklearn.nesting import core, is_pipeline, unwrapped
 from icefield.models.model import Model, settled_model
-from icefield.models.wrappers import core, is_pipeline, unwrapped
 from icefield.plan import read_trees
 from icefield.sklearn.arguments import BOOSTING, HIST_BOOSTING
 

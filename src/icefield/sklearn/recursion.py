@@ -133,7 +133,7 @@ def _wide_row(X: Any, positions: Sequence[int]) -> Any:
 
 def _reader(estimator: Any) -> tuple[Callable[[Any, Table], TreeModel], Callable[[Any], Any]]:
     """How the trees are read, and what sums them up: a subclass has the same trees, whatever it predicts."""
-    from icefield.forest import sklearn as readers
+    from icefield.libraries.sklearn import own_trees as readers
 
     if isinstance(estimator, GradientBoostingClassifier):
         return readers.read_gradient_boosting, estimator.decision_function

@@ -23,10 +23,10 @@ from icefield.data.frame import Table, table_of
 from icefield.engines import Axis, Question, Resources, Sample
 from icefield.engines.brute import BruteEngine
 from icefield.errors import InputTypeError, complaint, did_you_mean
-from icefield.models.estimators import gains_by_threads
+from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
+from icefield.libraries.sklearn.pipelines import NoSplit, SplitPipeline, split_pipeline
+from icefield.libraries.sklearn.threads import gains_by_threads
 from icefield.models.model import Model, settled_model
-from icefield.models.wrappers import is_pipeline, unwrapped
-from icefield.pipeline import NoSplit, SplitPipeline, split_pipeline
 from icefield.sklearn.exact import tree_answer
 
 PROBE_ROWS = 5

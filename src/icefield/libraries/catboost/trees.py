@@ -1,0 +1,301 @@
+"""Reading CatBoost: from its JSON export to a `Forest`.
+
+CatBoost rounds to float32 and a split holds when ``x > border``; its symmetric trees number a leaf
+by the bits of their splits. NaN counts as smaller or larger than everything as the model says.
+One-hot splits compare hashes of categories, which the model's own export maps to levels. Splits on
+target statistics of categories, text and embeddings look at no column alone and are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.forest import links
+from icefield.forest.build import Nodes, assemble
+from icefield.forest.encode import Encoder, LevelCodes, Numbers, Rule, Unused, check_numeric, check_width
+from icefield.forest.tree_model import CannotRead, Link, TreeModel
+from icefield.libraries.catboost.format import NESTED, SYMMETRIC, exported
+from icefield.libraries.class_path import class_path
+
+if TYPE_CHECKING:
+    from icefield.data.frame import Table
+
+IDENTITY_LOSSES = {
+    "RMSE", "MAE", "MAPE", "Quantile", "MultiQuantile", "GroupQuantile", "Expectile", "Lq", "Huber",
+    "LogCosh", "MultiRMSE", "MultiRMSEWithMissingValues", "SurvivalAft", "Cox", "YetiRank",
+    "YetiRankPairwise", "PairLogit", "PairLogitPairwise", "QueryRMSE", "QuerySoftMax",
+    "QueryCrossEntropy", "StochasticRank", "LambdaMart", "PythonUserDefinedPerObject",
+    "PythonUserDefinedMultiTarget",
+}  # fmt: skip
+NAN_GOES_LEFT = {"AsIs": True, "AsFalse": True, "AsTrue": False}
+
+CLASSES = {
+    "catboost.core.CatBoost", "catboost.core.CatBoostRegressor", "catboost.core.CatBoostClassifier",
+    "catboost.core.CatBoostRanker",
+}  # fmt: skip
+
+
+def tree_reader(model: Any) -> Callable[[Any, Table], TreeModel] | None:
+    """The reader of CatBoost's own classes; a subclass may predict in another way."""
+    return read_catboost if class_path(model) in CLASSES else None
+
+
+def read_catboost(model: Any, table: Table) -> TreeModel:
+    """Read a CatBoost model of any of its classes."""
+    if not model.is_fitted():
+        raise CannotRead(f"{type(model).__name__} is not fitted")
+    check_width(table, len(model.feature_names_))
+    export = _export(model)
+    columns = _feature_columns(export["features_info"])
+    scale, bias = export["scale_and_bias"]
+    base = np.atleast_1d(np.asarray(bias, np.float64))
+    splits = _Splits(columns)
+    if SYMMETRIC in export:
+        nodes, root = _symmetric(export[SYMMETRIC], splits)
+    else:
+        nodes, root = _nested(export[NESTED], splits)
+    width = nodes.value.shape[1]
+    if len(base) == 1 and width > 1:
+        base = np.full(width, base[0])
+    encode = _encoder(model, table, columns, splits)
+    return TreeModel(
+        forest=assemble(
+            Nodes(**{**vars(nodes), "value": nodes.value * scale}),
+            tree_root=root,
+            tree_output=np.full(len(root), -1 if width > 1 else 0),
+            base=base,
+            n_columns=len(table.names),
+            sets=[np.array([number]) for number in range(splits.n_codes)],
+        ),
+        encode=encode,
+        drives=encode.drives,
+        link=_link(export),
+        source="catboost",
+    )
+
+
+def _export(model: Any, pool: Any = None) -> dict[str, Any]:
+    try:
+        return exported(model, pool)
+    except Exception as error:
+        raise CannotRead(f"CatBoost does not export this model ({' '.join(str(error).split())})") from error
+
+
+def _link(export: dict[str, Any]) -> Link:
+    loss = export.get("model_info", {}).get("params", {}).get("loss_function", {}).get("type")
+    if loss in IDENTITY_LOSSES:
+        return links.identity()
+    if loss in ("Poisson", "Tweedie"):
+        return links.exponential()
+    if loss in ("Logloss", "CrossEntropy"):
+        return links.two_columns(links.logistic())
+    if loss in ("MultiClassOneVsAll", "MultiLogloss", "MultiCrossEntropy"):
+        return links.logistic()
+    if loss == "MultiClass":
+        return links.softmax()
+    raise CannotRead(f"CatBoost loss {loss!r} is not known")
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Where CatBoost's numeric and categorical features are in the table."""
+
+    numeric: dict[int, int]
+    nan_left: dict[int, bool]
+    categorical: dict[int, int]
+
+
+def _feature_columns(info: dict[str, Any]) -> _Columns:
+    known = {"float_features", "categorical_features", "cat_features_hash", "ctrs"}
+    unknown = {key for key, value in info.items() if key not in known and value}
+    if unknown:
+        raise CannotRead(f"the CatBoost model uses {sorted(unknown)[0]}, which are not conditions on columns")
+    numeric, nan_left = {}, {}
+    for feature in info.get("float_features", []):
+        treatment = feature["nan_value_treatment"]
+        if treatment not in NAN_GOES_LEFT:
+            raise CannotRead(f"CatBoost nan_value_treatment {treatment!r} is not known")
+        numeric[feature["feature_index"]] = feature["flat_feature_index"]
+        nan_left[feature["feature_index"]] = NAN_GOES_LEFT[treatment]
+    categorical = {f["feature_index"]: f["flat_feature_index"] for f in info.get("categorical_features", [])}
+    return _Columns(numeric, nan_left, categorical)
+
+
+class _Splits:
+    """CatBoost's splits as conditions; a one-hot split is a set of one code."""
+
+    def __init__(self, columns: _Columns) -> None:
+        self.columns = columns
+        self.code_of: dict[int, dict[int, int]] = {}
+        self.n_codes = 0
+
+    def condition(self, split: dict[str, Any]) -> tuple[int, float, bool, int]:
+        """Column, threshold, whether NaN goes left, and the code of a one-hot split or -1."""
+        kind = split["split_type"]
+        if kind == "FloatFeature":
+            number = split["float_feature_index"]
+            border = float(np.float32(split["border"]))
+            return self.columns.numeric[number], border, self.columns.nan_left[number], -1
+        if kind == "OneHotFeature":
+            column = self.columns.categorical[split["cat_feature_index"]]
+            codes = self.code_of.setdefault(column, {})
+            hashed = split["value"] & 0xFFFFFFFF
+            if hashed not in codes:
+                codes[hashed] = len(codes)
+                self.n_codes = max(self.n_codes, len(codes))
+            return column, 0.0, False, codes[hashed]
+        if kind == "OnlineCtr":
+            raise CannotRead(
+                "CatBoost splits on target statistics (CTR) of categories, which no column decides alone"
+            )
+        raise CannotRead(f"CatBoost split type {kind!r} is not known")
+
+
+def _symmetric(trees: Sequence[dict[str, Any]], splits: _Splits) -> tuple[Nodes, NDArray[np.int64]]:
+    """Symmetric trees as full binary ones: the last split at the root, so leaves stay in order."""
+    parts: list[Nodes] = []
+    root: list[int] = []
+    start = 0
+    for tree in trees:
+        tests = [splits.condition(split) for split in reversed(tree["splits"] or [])]
+        depth, n_leaves = len(tests), 2 ** len(tests)
+        level = np.repeat(np.arange(depth), 2 ** np.arange(depth))
+        column, border, nan_left, code = np.array(tests, np.float64).reshape(depth, 4)[level].T
+        values = np.asarray(tree["leaf_values"], np.float64).reshape(n_leaves, -1)
+        lower = start + 2 * np.arange(n_leaves - 1) + 1
+        # A one-hot split that holds goes right in CatBoost, and left as a set.
+        is_set = code >= 0
+        leaf = np.zeros(n_leaves)
+        parts.append(
+            Nodes.of(
+                column=np.concatenate([column, leaf]),
+                threshold=np.concatenate([border, leaf]),
+                missing_left=np.concatenate([nan_left, leaf]),
+                set_number=np.concatenate([code, leaf - 1]),
+                left=np.concatenate([np.where(is_set, lower + 1, lower), leaf - 1]),
+                right=np.concatenate([np.where(is_set, lower, lower + 1), leaf - 1]),
+                value=np.concatenate([np.zeros((n_leaves - 1, values.shape[1])), values]),
+                weight=_summed_upwards(tree.get("leaf_weights"), n_leaves),
+            )
+        )
+        root.append(start)
+        start += 2 * n_leaves - 1
+    return _joined(parts), np.array(root, np.int64)
+
+
+def _summed_upwards(leaf_weights: Sequence[float] | None, n_leaves: int) -> NDArray[np.float64]:
+    """Each node's training weight from its leaves', in the order of a heap."""
+    if not leaf_weights or len(leaf_weights) != n_leaves:
+        return np.full(2 * n_leaves - 1, np.nan)
+    levels = [np.asarray(leaf_weights, np.float64)]
+    while len(levels[0]) > 1:
+        levels.insert(0, levels[0].reshape(-1, 2).sum(axis=1))
+    return np.concatenate(levels)
+
+
+def _nested(trees: Sequence[dict[str, Any]], splits: _Splits) -> tuple[Nodes, NDArray[np.int64]]:
+    """Non-symmetric trees, stored node within node."""
+    column, threshold, nan_left, code, left, right, weight = ([] for _ in range(7))  # type: ignore[var-annotated]
+    value: list[Any] = []
+    root: list[int] = []
+    for tree in trees:
+        root.append(len(left))
+        pending: list[tuple[dict[str, Any], int]] = [(tree, -1)]
+        while pending:
+            node, parent = pending.pop()
+            number = len(left)
+            if parent >= 0:
+                # The first of a parent's children to be met is its left one.
+                (left if left[parent] < 0 else right)[parent] = number
+            test = splits.condition(node["split"]) if "split" in node else (0, 0.0, False, -1)
+            for values, item in zip((column, threshold, nan_left, code), test):
+                values.append(item)
+            left.append(-1)
+            right.append(-1)
+            value.append(node.get("value", 0.0))
+            weight.append(node.get("weight", np.nan))
+            if "split" in node:
+                holds_left = test[3] >= 0
+                lower, upper = node["left"], node["right"]
+                first, second = (upper, lower) if holds_left else (lower, upper)
+                pending += [(second, number), (first, number)]
+    width = max(np.size(v) for v in value)
+    filled = np.array([v if np.size(v) == width else [0.0] * width for v in value], np.float64)
+    nodes = Nodes.of(
+        column=np.array(column), threshold=np.array(threshold), missing_left=np.array(nan_left),
+        left=np.array(left), right=np.array(right), value=filled.reshape(len(value), width),
+        weight=_weights_of_parents(np.array(weight, np.float64), left, right), set_number=np.array(code),
+    )  # fmt: skip
+    return nodes, np.array(root, np.int64)
+
+
+def _weights_of_parents(
+    weight: NDArray[np.float64], left: list[int], right: list[int]
+) -> NDArray[np.float64]:
+    """Parents come before their children, so sums run from the end."""
+    for node in range(len(left) - 1, -1, -1):
+        if left[node] >= 0:
+            weight[node] = weight[left[node]] + weight[right[node]]
+    return weight
+
+
+def _joined(parts: Sequence[Nodes]) -> Nodes:
+    return Nodes(
+        *(np.concatenate([getattr(part, name) for part in parts]) for name in Nodes.__dataclass_fields__)
+    )
+
+
+def _encoder(model: Any, table: Table, columns: _Columns, splits: _Splits) -> Encoder:
+    numbers = Numbers(float32=True)
+    numeric = set(columns.numeric.values())
+    check_numeric(table.slice(0, min(table.n_rows, 100)), sorted(numeric))
+    categories = set(splits.code_of)
+    hashes = (
+        _hashes(model, table, sorted(columns.categorical.values()), sorted(categories)) if categories else {}
+    )
+    rules: list[Rule] = []
+    for position in range(len(table.names)):
+        if position in numeric:
+            rules.append(numbers)
+        elif position in categories:
+            codes = splits.code_of[position]
+            rules.append(
+                LevelCodes(
+                    tuple(
+                        (level, float(codes.get(hashed, -1))) for level, hashed in hashes[position].items()
+                    ),
+                    unlisted="that no row of X holds, so that CatBoost's hash of it is not known",
+                )
+            )
+        else:
+            rules.append(Unused())
+    return Encoder(table.names, tuple(rules))
+
+
+def _hashes(model: Any, table: Table, categorical: list[int], asked: list[int]) -> dict[int, dict[Any, int]]:
+    """For each asked column, its levels in this table with CatBoost's own hashes of them."""
+    from catboost import Pool
+
+    positions = []
+    for column in asked:
+        codes = table.column(table.names[column]).codes
+        positions.append(np.unique(codes, return_index=True)[1])
+    rows = table.take(np.unique(np.concatenate(positions)).astype(np.intp))
+    pool = Pool(rows.to("pandas").native, cat_features=categorical)
+    stored = _export(model, pool)["features_info"].get("cat_features_hash", [])
+    hash_of = {entry["value"]: entry["hash"] & 0xFFFFFFFF for entry in stored}
+    found: dict[int, dict[Any, int]] = {}
+    for column in asked:
+        here = rows.column(table.names[column])
+        present = np.unique(here.codes[here.codes >= 0])
+        levels = here.levels[present].tolist()
+        strange = [level for level in levels if str(level) not in hash_of]
+        if strange or any(not isinstance(level, (str, int)) for level in levels):
+            raise CannotRead(f"CatBoost's hash of a category of column {table.names[column]!r} is not known")
+        found[column] = {level: hash_of[str(level)] for level in levels}
+    return found

@@ -1,0 +1,42 @@
+"""Columns of a pandas frame with the categories a model was trained on.
+
+Text formats such as CSV have lost the type of categories, and model files list levels in their
+library's own way. Libraries say which levels a column had; here the column gets them back.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+
+def categorised(frame: Any, levels: Mapping[str, Sequence[Any]]) -> Any:
+    """The frame with these columns as categories of these levels, unless they are categories already."""
+    pandas = importlib.import_module("pandas")
+    changed = {}
+    for name, own in levels.items():
+        if name in frame.columns and str(frame[name].dtype) != "category":
+            kinds = pandas.Index(list(own))
+            values = frame[name]
+            if not holds_numbers(values) and kinds.dtype.kind in "iufb":
+                # Levels were numbers, the file gave texts (or the other way round below).
+                values = pandas.to_numeric(values, errors="coerce")
+            elif holds_numbers(values) and kinds.dtype.kind not in "iufb":
+                values = values.map(number_as_text, na_action="ignore")
+            changed[name] = pandas.Categorical(values, categories=kinds)
+    return frame.assign(**changed) if changed else frame
+
+
+def number_as_text(value: Any) -> str:
+    """A number as it was written before a missing value beside it made it a fraction."""
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        value = int(value)
+    return str(value)
+
+
+def holds_numbers(column: Any) -> bool:
+    kind = getattr(column.dtype, "kind", "O")
+    return kind in "iufb"

@@ -1,0 +1,88 @@
+"""LightGBM's files: text models, whether their trees are trees, and the categories they were trained with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from icefield.libraries.category_types import categorised, holds_numbers
+from icefield.libraries.lightgbm.format import CATEGORICAL, blocks, header_of, numbers
+from icefield.libraries.native_files import LoadError, NativeFormat, cut, needed
+from icefield.libraries.soundness import Links, check_links
+
+
+def _is_text(head: bytes) -> bool:
+    return head.lstrip().startswith(b"tree")
+
+
+FORMATS = {".txt": NativeFormat("a LightGBM text", "Booster.save_model", _is_text)}
+
+
+def load(file: Path) -> Any:
+    """The Booster in a text file."""
+    return needed("lightgbm").Booster(model_file=str(file))
+
+
+def check(model: Any, file: Path) -> None:
+    """LightGBM follows a file's links as they are; it must be the file's own text that is looked at."""
+    text = file.read_text(encoding="utf-8", errors="replace")
+    check_links(_trees(text, model.num_feature()))
+
+
+def with_categories(model: Any, frame: Any) -> Any:
+    """Text columns as the categories the model was trained on."""
+    booster = getattr(model, "booster_", model)
+    if not getattr(booster, "pandas_categorical", None):
+        return frame
+    return categorised(frame, _levels(booster, frame))
+
+
+def number_columns(model: Any, names: Sequence[Any]) -> list[Any]:
+    """Categories have a type of their own by now, so that every other column is numbers."""
+    return list(names)
+
+
+def _trees(text: str, n_columns: int) -> Iterator[Links]:
+    """Children of each tree that splits; a negative number stands for a leaf, counted from -1 down."""
+    for fields in blocks(text):
+        if fields.get("left_child"):
+            yield _links(fields, n_columns)
+
+
+def _links(fields: Mapping[str, str], n_columns: int) -> Links:
+    def values(name: str, dtype: Any = np.int64) -> Any:
+        return numbers([fields.get(name, "")], dtype)
+
+    columns = values("split_feature")
+    # A split on categories keeps the number of its set where others keep their threshold.
+    by_set = values("decision_type") & CATEGORICAL > 0
+    sets = values("threshold", np.float64)
+    if by_set.shape == sets.shape and by_set.any():
+        outside = by_set & ~((sets >= 0) & (sets < int(fields.get("num_cat", "0"))))
+        columns = np.where(outside, -1, columns)
+    return values("left_child"), values("right_child"), int(fields.get("num_leaves", "0")), columns, n_columns
+
+
+def _levels(model: Any, frame: Any) -> dict[str, list[Any]]:
+    """Columns that were categories, in order; the file lists their levels but not their names."""
+    names, levels = model.feature_name(), model.pandas_categorical
+    infos = header_of(model).get("feature_infos", "").split()
+    listed = [name for name, info in zip(names, infos) if not info.startswith("[") and info != "none"]
+    if len(listed) != len(levels):
+        # A column without a split has no description; texts can only have been categories.
+        listed = [
+            n
+            for n in names
+            if n in frame.columns
+            and (n in listed or not holds_numbers(frame[n]) or str(frame[n].dtype) == "category")
+        ]
+    if len(listed) != len(levels):
+        raise LoadError(
+            f"The model was trained with {len(levels)} categorical columns, but its file does not say which: "
+            f"{len(listed)} of the data's columns could be meant ({cut(', '.join(map(str, listed)))}). "
+            "Hint: store the data as Parquet or Feather with categorical columns."
+        )
+    return dict(zip(listed, levels))

@@ -1,0 +1,98 @@
+"""LightGBM's text, as ``model_to_string`` and ``save_model`` write it: the one place that takes it apart.
+
+A model is a line ``tree``, a header of ``name=value`` lines, one block of such lines per tree beginning
+with ``Tree=``, and a line ``end of trees``; what follows is not about predictions. Values stay text
+here, and nothing is refused: readers of trees are strict about what they find, checkers of files are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+CATEGORICAL, DEFAULT_LEFT = 1, 2  # bits of a split's decision_type; bits 2 and 3 are the missing type
+
+
+@dataclass(frozen=True)
+class ModelText:
+    """A model's text in parts.
+
+    Attributes
+    ----------
+    first_line : ``tree`` in every format that is known
+    header : what each header line says; empty for a line without ``=``
+    ended : whether there is an end of trees
+    body : the text of all trees
+    """
+
+    first_line: str
+    header: Mapping[str, str]
+    ended: bool
+    body: str
+
+    def trees(self) -> Iterator[dict[str, str]]:
+        """The fields of each tree, as text."""
+        return blocks(self.body)
+
+
+def blocks(text: str) -> Iterator[dict[str, str]]:
+    """The ``name=value`` lines of each part of a text: of each tree, and of what stands before and after them.
+
+    LightGBM finds trees by the sizes in the header, so that one may also lie behind an end of trees.
+    """
+    fields: dict[str, str] | None = None
+    for line in text.split("\n"):
+        name, equals, value = line.partition("=")
+        if name in ("Tree", "end of trees"):
+            if fields is not None:
+                yield fields
+            fields = {}
+        elif equals:
+            fields = {} if fields is None else fields
+            fields[name] = value
+    if fields is not None:
+        yield fields
+
+
+def parse(text: str) -> ModelText:
+    """Take a model's text apart.
+
+    Examples
+    --------
+    >>> model = parse("tree\\nversion=v4\\n\\nTree=0\\nnum_leaves=1\\n\\nend of trees\\n")
+    >>> model.header["version"], list(model.trees())
+    ('v4', [{'num_leaves': '1'}])
+    """
+    head, tree, rest = text.partition("\nTree=")
+    first, *lines = head.strip().split("\n")
+    header = {name: value for name, _, value in (line.partition("=") for line in lines)}
+    body, end, _ = rest.partition("\nend of trees")
+    return ModelText(first, header, bool(end), tree.lstrip("\n") + body)
+
+
+def header_of(booster: Any) -> Mapping[str, str]:
+    """What the header of a booster's text says; one iteration's trees are the least that can be written."""
+    return parse(booster.model_to_string(num_iteration=1)).header
+
+
+def objective_words(booster: Any) -> list[str]:
+    """The words of the stored objective, such as ``binary sigmoid:1``; empty for a custom one."""
+    return header_of(booster).get("objective", "").split()
+
+
+def booster_of(model: Any) -> Any:
+    """The booster in a wrapper that speaks like scikit-learn; a booster as it is."""
+    return model if is_booster(model) else model.booster_
+
+
+def is_booster(model: Any) -> bool:
+    return hasattr(model, "model_to_string")
+
+
+def numbers(texts: Iterable[str], dtype: Any) -> NDArray[Any]:
+    """The numbers of a field, one tree after another."""
+    return np.array(" ".join(texts).split(), dtype=dtype)

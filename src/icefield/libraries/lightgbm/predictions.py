@@ -1,0 +1,96 @@
+"""LightGBM: its scikit-learn wrappers and raw Boosters, on either scale."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from icefield.libraries.lightgbm.format import is_booster, objective_words
+from icefield.libraries.sklearn.predictions import adapt as adapt_estimator
+from icefield.models.adapter import Adapter, ByClass, Naming, SingleOrNumbered
+from icefield.models.row_form import has_categories
+
+if TYPE_CHECKING:
+    from icefield.data.frame import Table
+
+_PROBABILITY = ("binary", "multiclass", "multiclassova")
+
+
+def adapt(model: Any, scale: str) -> Adapter:
+    """The adapter of a LightGBM model."""
+    if is_booster(model):
+        return _adapt_booster(model, scale)
+    if not getattr(model, "fitted_", False):
+        return adapt_estimator(model, "response")  # the trial prediction will say that it is not fitted
+    return _adapt_wrapper(model, scale)
+
+
+def _adapt_wrapper(model: Any, scale: str) -> Adapter:
+    words = objective_words(model.booster_)
+    classifier = hasattr(model, "predict_proba")
+    naming: Naming = ByClass(model.classes_) if classifier else SingleOrNumbered("prediction")
+    if scale == "response" and classifier and words:
+        answer, label = model.predict_proba, "probability"
+    elif scale == "response" and words:
+        answer, label = model.predict, "prediction"
+    else:  # a custom objective has no link: LightGBM can only give the score
+        answer, label = partial(model.predict, raw_score=True), _raw_label(words)
+    kind = "classifier" if classifier else "ranker" if words[:1] == ["lambdarank"] else "regressor"
+    return _named(kind, label, answer, naming, model.booster_, scale, words)
+
+
+def _adapt_booster(model: Any, scale: str) -> Adapter:
+    words = objective_words(model)
+    width = model.num_model_per_iteration()
+    objective = words[0] if words else None
+    naming: Naming
+    if objective == "binary":
+        naming = ByClass(np.arange(2))
+    elif objective in _PROBABILITY:
+        naming = ByClass(np.arange(width))
+    else:
+        naming = SingleOrNumbered("prediction")
+    if scale == "raw" or not words:
+        answer, label = partial(model.predict, raw_score=True), _raw_label(words)
+    elif objective == "binary":
+        answer, label = partial(_both_sides, model.predict), "probability"
+    else:
+        answer, label = model.predict, "probability" if objective in _PROBABILITY else "prediction"
+    kind = "classifier" if objective in _PROBABILITY else "regressor"
+    return _named(kind, label, answer, naming, model, scale, words)
+
+
+def _named(
+    kind: str, label: str, answer: Any, naming: Naming, booster: Any, scale: str, words: list[str]
+) -> Adapter:
+    columns = tuple(booster.feature_name())
+    note = "the objective is the user's own, so LightGBM knows no link: numbers are raw scores"
+    return Adapter(
+        kind=kind,
+        scale_label=label,
+        answer=answer,
+        naming=naming,
+        columns=columns,
+        n_columns=len(columns),
+        names_are_made_up=columns == tuple(f"Column_{i}" for i in range(len(columns))),
+        avoid=_avoid,
+        notes=(note,) if scale == "response" and not words else (),
+    )
+
+
+def _raw_label(words: list[str]) -> str:
+    return "log-odds" if words[:1] == ["binary"] and "sigmoid:1" in words else "raw score"
+
+
+def _both_sides(ask: Any, rows: Any) -> Any:
+    """A binary Booster gives the positive class alone; naming both classes needs both."""
+    positive = np.asarray(ask(rows))
+    return np.column_stack([1.0 - positive, positive])
+
+
+def _avoid(table: Table) -> str | None:
+    if table.library in ("polars", "pyarrow") and has_categories(table):
+        return "LightGBM takes categories from pandas only"
+    return None

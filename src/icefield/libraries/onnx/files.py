@@ -1,0 +1,40 @@
+"""ONNX files, as a session of onnxruntime, which checks them itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from icefield.libraries.native_files import NativeFormat, needed
+from icefield.libraries.onnx import is_session
+
+
+def _may_be_onnx(head: bytes) -> bool:
+    return True  # the format begins with no mark
+
+
+FORMATS = {".onnx": NativeFormat("an ONNX", "onnx.save_model", _may_be_onnx)}
+
+
+def load(file: Path) -> Any:
+    """A session that answers with the model in a file."""
+    return needed("onnxruntime").InferenceSession(str(file), providers=["CPUExecutionProvider"])
+
+
+def check(model: Any, file: Path) -> None:
+    """A session that opened is sound."""
+
+
+def with_categories(model: Any, frame: Any) -> Any:
+    """Texts go over as they are."""
+    return frame
+
+
+def number_columns(model: Any, names: Sequence[Any]) -> list[Any]:
+    """All but texts, where the session says what it takes."""
+    if not is_session(model):
+        return []
+    inputs = model.get_inputs()
+    kinds = [one.type for one in inputs] * (len(names) if len(inputs) == 1 else 1)
+    return [name for name, kind in zip(names, kinds) if kind != "tensor(string)"]

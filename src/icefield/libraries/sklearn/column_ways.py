@@ -1,0 +1,182 @@
+"""The way of every column through scikit-learn's own transformers: which inputs an output depends on.
+
+Only what is on an explicit list is followed; everything on it works row by row. Anything else is
+`UnknownTransformer`, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from icefield.models.adapter import type_name
+
+Sources = list[frozenset[int]]
+"""For each output column, the positions of the input columns it depends on."""
+
+
+class UnknownTransformer(Exception):
+    """A transformer that is not on the list."""
+
+
+def compose(before: Sequence[frozenset[int]], step: Sources) -> Sources:
+    """What a step's outputs depend on, from what its inputs do."""
+    return [frozenset().union(*(before[i] for i in sources)) for sources in step]
+
+
+def passes_through(step: Any) -> bool:
+    """Whether a pipeline's step hands its rows on unchanged."""
+    return step is None or (isinstance(step, str) and step == "passthrough")
+
+
+def trace(step: Any, width: int) -> Sources:
+    """What each output of a fitted transformer depends on; `UnknownTransformer` when that is not known."""
+    if passes_through(step):
+        return _one_to_one(step, width)
+    known = _TRACES.get(type(step).__name__)
+    if known is None or type(step).__module__.split(".")[0] != "sklearn":
+        raise UnknownTransformer(f"{type_name(step)} is not known to work row by row")
+    return known(step, width)
+
+
+def _one_to_one(step: Any, width: int) -> Sources:
+    return [frozenset([i]) for i in range(width)]
+
+
+def _all_to_all(step: Any, width: int) -> Sources:
+    return [frozenset(range(width))] * len(step.get_feature_names_out())
+
+
+def _normalizer(step: Any, width: int) -> Sources:
+    return [frozenset(range(width))] * width
+
+
+def _spread_out(counts: Iterable[int]) -> Sources:
+    return [frozenset([i]) for i, count in enumerate(counts) for _ in range(int(count))]
+
+
+def _one_hot(step: Any, width: int) -> Sources:
+    counts = getattr(step, "_n_features_outs", None)
+    if counts is None:
+        raise UnknownTransformer("this scikit-learn keeps the widths of a OneHotEncoder elsewhere")
+    return _spread_out(counts)
+
+
+def _evenly(step: Any, width: int) -> Sources:
+    """As many outputs for each input, side by side."""
+    outputs = len(step.get_feature_names_out())
+    if outputs % width:
+        raise UnknownTransformer(f"{type_name(step)} gives its {width} columns unequal numbers of outputs")
+    return _spread_out([outputs // width] * width)
+
+
+def _bins(step: Any, width: int) -> Sources:
+    return _one_to_one(step, width) if step.encode == "ordinal" else _spread_out(step.n_bins_)
+
+
+def _powers(step: Any, width: int) -> Sources:
+    return [frozenset(np.flatnonzero(powers).tolist()) for powers in step.powers_]
+
+
+def _selected(step: Any, width: int) -> Sources:
+    return [frozenset([int(i)]) for i in step.get_support(indices=True)]
+
+
+def _simple_imputer(step: Any, width: int) -> Sources:
+    missing = [isinstance(s, (float, np.floating)) and np.isnan(s) for s in step.statistics_.tolist()]
+    kept = [i for i in range(width) if step.keep_empty_features or not missing[i]]
+    return [frozenset([i]) for i in kept] + _indicator(step.indicator_)
+
+
+def _mixing_imputer(step: Any, width: int) -> Sources:
+    if getattr(step, "sample_posterior", False):
+        raise UnknownTransformer("IterativeImputer(sample_posterior=True) answers at random")
+    indicated = _indicator(step.indicator_)
+    outputs = len(step.get_feature_names_out()) - len(indicated)
+    return [frozenset(range(width))] * outputs + indicated
+
+
+def _indicator(step: Any, width: int = 0) -> Sources:
+    return [] if step is None else [frozenset([int(i)]) for i in step.features_]
+
+
+def _function(step: Any, width: int) -> Sources:
+    """Only no function at all, or a numpy ufunc of one argument, is known to look at single numbers."""
+    known = step.func is None or (isinstance(step.func, np.ufunc) and step.func.nin == 1)
+    if not known or step.kw_args:
+        raise UnknownTransformer("the function of a FunctionTransformer may look across rows")
+    return _one_to_one(step, width)
+
+
+def _pipeline(step: Any, width: int) -> Sources:
+    sources = _one_to_one(step, width)
+    for _, inner in step.steps:
+        sources = compose(sources, trace(inner, len(sources)))
+    return sources
+
+
+def _union(step: Any, width: int) -> Sources:
+    kept = [inner for _, inner in step.transformer_list if not (isinstance(inner, str) and inner == "drop")]
+    return [sources for inner in kept for sources in trace(inner, width)]
+
+
+def _column_transformer(step: Any, width: int) -> Sources:
+    outputs: dict[int, frozenset[int]] = {}
+    for transformer, columns, where in branches(step, width):
+        traced = trace(transformer, len(columns))
+        if len(traced) != where.stop - where.start:
+            raise UnknownTransformer(
+                f"{type_name(transformer)} in a ColumnTransformer gave another number of columns"
+            )
+        for i, sources in zip(range(where.start, where.stop), traced):
+            outputs[i] = frozenset(columns[s] for s in sources)
+    return [outputs[i] for i in range(len(outputs))]
+
+
+def branches(step: Any, width: int) -> list[tuple[Any, list[int], slice]]:
+    """A ColumnTransformer's working parts: transformer, input positions, output positions."""
+    inputs = getattr(step, "_transformer_to_input_indices", None)
+    if inputs is None:
+        raise UnknownTransformer("this scikit-learn keeps the columns of a ColumnTransformer elsewhere")
+    found = []
+    for name, transformer, columns in step.transformers_:
+        if isinstance(transformer, str) and transformer == "drop":
+            continue
+        if isinstance(columns, str):
+            raise UnknownTransformer(
+                f"the ColumnTransformer hands {name!r} a single column instead of a table"
+            )
+        positions = [int(i) for i in inputs[name]]
+        if positions:
+            found.append((transformer, positions, step.output_indices_[name]))
+    return found
+
+
+_TRACES: dict[str, Callable[[Any, int], Sources]] = {
+    **dict.fromkeys(
+        ("StandardScaler", "MinMaxScaler", "RobustScaler", "MaxAbsScaler", "QuantileTransformer",
+         "PowerTransformer", "OrdinalEncoder", "Binarizer"),
+        _one_to_one,
+    ),
+    **dict.fromkeys(("PCA", "TruncatedSVD", "FactorAnalysis", "FastICA"), _all_to_all),
+    **dict.fromkeys(("KNNImputer", "IterativeImputer"), _mixing_imputer),
+    **dict.fromkeys(
+        ("VarianceThreshold", "SelectKBest", "SelectPercentile", "SelectFromModel", "RFE", "RFECV",
+         "SelectFpr", "SelectFdr", "SelectFwe", "GenericUnivariateSelect", "SequentialFeatureSelector"),
+        _selected,
+    ),
+    "OneHotEncoder": _one_hot,
+    "TargetEncoder": _evenly,
+    "SplineTransformer": _evenly,
+    "KBinsDiscretizer": _bins,
+    "PolynomialFeatures": _powers,
+    "Normalizer": _normalizer,
+    "SimpleImputer": _simple_imputer,
+    "MissingIndicator": _indicator,
+    "FunctionTransformer": _function,
+    "Pipeline": _pipeline,
+    "FeatureUnion": _union,
+    "ColumnTransformer": _column_transformer,
+}  # fmt: skip

@@ -1,0 +1,122 @@
+"""The raw scale of scikit-learn estimators: where each family keeps its margin.
+
+A margin (or linear predictor) is the number before the link: the log-odds of a boosted
+classifier, the log of a Poisson rate. This module knows, by an explicit list, which estimators
+have one, how to ask for it exactly, and what to say about those that have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from icefield.errors import ModelError, complaint
+from icefield.libraries.registry import library_of
+from icefield.libraries.sklearn.internals import internal
+from icefield.libraries.sklearn.nesting import core, handed_on_to, is_pipeline
+from icefield.models.adapter import comes_from, type_name
+
+USE_RESPONSE = 'use scale="response"'
+
+# Regressors that predict a sum (or an average of leaves) directly: their margin is the prediction.
+_LINK_FREE_MODULES = (
+    "sklearn.linear_model", "sklearn.tree", "sklearn.svm", "sklearn.kernel_ridge",
+    "sklearn.cross_decomposition", "sklearn.ensemble._forest", "sklearn.ensemble._gb",
+    "sklearn.ensemble._hist_gradient_boosting",
+)  # fmt: skip
+
+_WHY_NO_MARGIN = {
+    "RandomForestClassifier": "its probabilities are averages of leaf fractions",
+    "ExtraTreesClassifier": "its probabilities are averages of leaf fractions",
+    "DecisionTreeClassifier": "its probabilities are leaf fractions",
+    "ExtraTreeClassifier": "its probabilities are leaf fractions",
+    "KNeighborsClassifier": "its probabilities are the neighbours' votes",
+    "RadiusNeighborsClassifier": "its probabilities are the neighbours' votes",
+    "BaggingClassifier": "its probabilities are averages over its members",
+    "VotingClassifier": "its probabilities are averages over its members",
+    "CalibratedClassifierCV": "its probabilities are calibrated averages",
+    "StackingClassifier": "its final estimator offers none",
+}
+
+Answer = Callable[[Any], Any]
+
+
+def raw_answer(model: Any, kind: str) -> tuple[Answer, str]:
+    """How to ask an estimator for its margin, and what that number is called."""
+    found = _margin(model, kind)
+    if found is None:
+        reason = _WHY_NO_MARGIN.get(type_name(model), "it offers no number before its link")
+        raise ModelError(
+            complaint(
+                "scale", f"cannot be 'raw': {type_name(model)} has no margin; {reason}", hint=USE_RESPONSE
+            )
+        )
+    return found
+
+
+def _margin(model: Any, kind: str) -> tuple[Answer, str] | None:
+    library = library_of(model)
+    if library is not None and library.knows_margin:
+        adapter = library.predictions.adapt(model, "raw")
+        return adapter.answer, adapter.scale_label
+    wrapped = handed_on_to(model)
+    if wrapped is not None:
+        return _margin(wrapped, kind)
+    if is_pipeline(model):
+        inner = _margin(model.steps[-1][1], kind)
+        if inner is None or len(model.steps) == 1:
+            return inner
+        return partial(_after_transform, model[:-1], inner[0]), inner[1]
+    if hasattr(model, "decision_function"):
+        return model.decision_function, _margin_label(model)
+    if kind == "regressor":
+        return _regression_margin(model)
+    return None
+
+
+def _regression_margin(model: Any) -> tuple[Answer, str] | None:
+    if type_name(model) == "TransformedTargetRegressor" and hasattr(model, "regressor_"):
+        return model.regressor_.predict, "transformed target"
+    if hasattr(model, "_linear_predictor"):  # generalised linear models
+        return internal(model, "_linear_predictor"), _link_label(getattr(model, "_base_loss", None))
+    if type_name(model) == "HistGradientBoostingRegressor" and hasattr(model, "_raw_predict"):
+        return partial(_single_column, internal(model, "_raw_predict")), _link_label(internal(model, "_loss"))
+    if _is_link_free(model):
+        return model.predict, "prediction"
+    return None
+
+
+def _is_link_free(model: Any) -> bool:
+    """Whether a regressor's prediction is itself its margin."""
+    if getattr(model, "out_activation_", None) == "identity" and comes_from(model, "sklearn"):
+        return True
+    if type_name(model) == "RANSACRegressor":  # a wrapper around any regressor, whatever its link
+        return False
+    return any(base.__module__.startswith(_LINK_FREE_MODULES) for base in type(model).__mro__)
+
+
+def _margin_label(model: Any) -> str:
+    inner = core(model)
+    binary = len(np.atleast_1d(np.asarray(getattr(model, "classes_", ()), dtype=object))) == 2
+    boosted = type_name(inner) in ("GradientBoostingClassifier", "HistGradientBoostingClassifier")
+    logistic = type_name(inner) in ("LogisticRegression", "LogisticRegressionCV")
+    if binary and (logistic or (boosted and getattr(inner, "loss", None) == "log_loss")):
+        return "log-odds"
+    return "raw score" if boosted else "decision function"
+
+
+def _link_label(loss: Any) -> str:
+    link = type(getattr(loss, "link", None)).__name__
+    return {"LogLink": "log of the prediction", "IdentityLink": "prediction"}.get(link, "raw score")
+
+
+def _single_column(ask: Answer, rows: Any) -> Any:
+    margin = np.asarray(ask(rows))
+    return margin[:, 0] if margin.ndim == 2 and margin.shape[1] == 1 else margin
+
+
+def _after_transform(steps: Any, ask: Answer, rows: Any) -> Any:
+    return ask(steps.transform(rows))

@@ -1,0 +1,62 @@
+"""Trees that are trees: whether the links between a model's nodes can be followed without harm.
+
+Libraries follow the links in their files without looking: a child outside the tree is wild memory, a
+circle never ends. What any library's trees have in common is checked here, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.libraries.native_files import LoadError
+
+Links = tuple[NDArray[Any], NDArray[Any], int, NDArray[Any], int]
+"""One tree, as `tree_problem` takes it."""
+
+
+def check_links(trees: Iterable[Links]) -> None:
+    """Raise for the first tree that is none."""
+    for number, tree in enumerate(trees):
+        problem = tree_problem(*tree)
+        if problem:
+            raise LoadError(f"tree {number}: {problem}")
+
+
+def tree_problem(
+    left: NDArray[Any], right: NDArray[Any], leaves_below: int, columns: NDArray[Any], n_columns: int
+) -> str:
+    """Why links do not form one tree from node 0, or an empty text.
+
+    `leaves_below` is the number of leaves when they are negative numbers, 0 when they are nodes with
+    both children -1; `columns` are those that nodes split on.
+
+    Examples
+    --------
+    >>> tree_problem(np.array([1, -1, -1]), np.array([2, -1, -1]), 0, np.array([0, 0, 0]), 1)
+    ''
+    >>> tree_problem(np.array([1, 0]), np.array([-1, -2]), 2, np.array([0, 0]), 1)
+    'a node has two parents, or is its own ancestor'
+    """
+    if not left.shape == right.shape == columns.shape or left.ndim != 1 or not len(left):
+        return "its lists of nodes differ in length"
+    if ((columns < 0) | (columns >= n_columns)).any():
+        return "a node splits on a column or set that is not there"
+    children = np.concatenate([left, right])
+    if ((children < -(leaves_below or 1)) | (children >= len(left))).any():
+        return "a child lies outside the tree"
+    if not leaves_below and ((left == -1) != (right == -1)).any():
+        return "a node has one child"
+    parents = np.bincount(children[children >= 0], minlength=len(left))
+    if parents[0] != 0 or (parents[1:] > 1).any():
+        return "a node has two parents, or is its own ancestor"
+    # One parent each, yet not below the root: such nodes form a circle.
+    reached, frontier = 1, np.array([0])
+    while len(frontier):
+        below = np.concatenate([left[frontier], right[frontier]])
+        frontier = below[below >= 0]
+        reached += len(frontier)
+    return "some nodes form a circle" if reached < 1 + int((parents[1:] == 1).sum()) else ""

@@ -1,0 +1,11 @@
+"""XGBoost: Boosters, their scikit-learn wrappers, and the JSON they are saved as."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from icefield.models.adapter import comes_from
+
+
+def recognises(model: Any) -> bool:
+    return comes_from(model, "xgboost")

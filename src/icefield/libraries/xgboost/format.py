@@ -1,0 +1,80 @@
+"""XGBoost's JSON, as ``save_raw`` and ``save_config`` give it: the one place that knows where things stand.
+
+A model is a *learner* with sizes, an objective and a booster; the trees of a dart booster lie one level
+deeper than those of a plain one. Nothing is refused here: readers of trees are strict about what they
+find, checkers of files are not.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Learner:
+    """What a booster says of itself; built by `saved` with its trees, by `configured` without."""
+
+    document: dict[str, Any]
+
+    @property
+    def objective(self) -> str:
+        return str(self.document["objective"]["name"])
+
+    @property
+    def sizes(self) -> dict[str, str]:
+        return self.document["learner_model_param"]
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.sizes["num_feature"])
+
+    @property
+    def n_classes(self) -> int:
+        return int(self.sizes["num_class"])
+
+    @property
+    def n_targets(self) -> int:
+        return int(self.sizes.get("num_target", "1"))
+
+    @property
+    def booster_name(self) -> str:
+        return str(self.document["gradient_booster"]["name"])
+
+    @property
+    def gbtree(self) -> dict[str, Any] | None:
+        """The part that holds trees and what belongs to them; None for a booster that is not made of trees."""
+        booster = self.document["gradient_booster"]
+        if self.booster_name == "gbtree":
+            return booster["model"]
+        return booster["gbtree"]["model"] if self.booster_name == "dart" else None
+
+    @property
+    def tree_weights(self) -> list[float] | None:
+        """What a dart booster multiplies each tree by; None for a plain one."""
+        return self.document["gradient_booster"]["weight_drop"] if self.booster_name == "dart" else None
+
+
+def saved(booster: Any) -> Learner:
+    """All of a booster, with its trees."""
+    return Learner(json.loads(bytes(booster.save_raw("json")))["learner"])
+
+
+def configured(booster: Any) -> Learner:
+    """A booster's objective and sizes, which is little to write."""
+    return Learner(json.loads(booster.save_config())["learner"])
+
+
+def is_model(document: Any) -> bool:
+    """Whether a JSON document is a saved model."""
+    return isinstance(document, dict) and "learner" in document
+
+
+def booster_of(model: Any) -> Any:
+    """The booster in a wrapper that speaks like scikit-learn; a booster as it is."""
+    return model.get_booster() if is_wrapper(model) else model
+
+
+def is_wrapper(model: Any) -> bool:
+    return hasattr(model, "get_booster")

@@ -1,0 +1,301 @@
+"""Reading XGBoost: from the JSON of ``save_raw`` to a `Forest`.
+
+XGBoost rounds to float32 and goes left when ``x < threshold``, strictly, which for float32 numbers
+is ``x <=`` the number just below. A category in the split's set goes right, every other number
+left. What it calls ``base_score`` is on the scale of the response for some objectives and on the
+margin for others. Sums are in float32, so predictions agree to about 1e-5.
+
+Entries that are absent from a *sparse* matrix are missing; zeros of a dense one are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.forest import links
+from icefield.forest.build import Nodes, assemble
+from icefield.forest.encode import (
+    CategoryNumbers,
+    Encoder,
+    Numbers,
+    Rule,
+    check_numeric,
+    check_width,
+    levels_in_order,
+)
+from icefield.forest.tree_model import CannotRead, Link, TreeModel
+from icefield.libraries.class_path import class_path
+from icefield.libraries.xgboost.format import Learner, booster_of, is_wrapper, saved
+
+if TYPE_CHECKING:
+    from icefield.data.frame import Table
+    from icefield.forest.form import Forest
+
+TOLERANCE = 1e-5
+# XGBoost's first number that is no category any more.
+CATEGORY_LIMIT = 2.0**24
+
+IDENTITY_OBJECTIVES = {
+    "reg:squarederror", "reg:squaredlogerror", "reg:pseudohubererror", "reg:absoluteerror",
+    "reg:quantileerror", "rank:pairwise", "rank:ndcg", "rank:map", "binary:logitraw",
+}  # fmt: skip
+LOGISTIC_OBJECTIVES = {"reg:logistic", "binary:logistic"}
+LOG_OBJECTIVES = {"count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft"}
+SOFTMAX_OBJECTIVES = {"multi:softprob", "multi:softmax"}
+TREE_FIELDS = {
+    "base_weights", "categories", "categories_nodes", "categories_segments", "categories_sizes",
+    "default_left", "id", "left_children", "loss_changes", "parents", "right_children",
+    "split_conditions", "split_indices", "split_type", "sum_hessian", "tree_param", "leaf_weights",
+}  # fmt: skip
+
+CLASSES = {
+    "xgboost.core.Booster", "xgboost.sklearn.XGBModel", "xgboost.sklearn.XGBRegressor",
+    "xgboost.sklearn.XGBClassifier", "xgboost.sklearn.XGBRanker", "xgboost.sklearn.XGBRFRegressor",
+    "xgboost.sklearn.XGBRFClassifier",
+}  # fmt: skip
+
+
+def tree_reader(model: Any) -> Callable[[Any, Table], TreeModel] | None:
+    """The reader of XGBoost's own classes; a subclass may predict in another way."""
+    return read_booster if class_path(model) in CLASSES else None
+
+
+def read_booster(model: Any, table: Table) -> TreeModel:
+    """Read an XGBoost ``Booster`` or scikit-learn style wrapper."""
+    wrapper = model if is_wrapper(model) else None
+    learner = saved(booster_of(model))
+    check_width(table, learner.n_columns)
+    gbtree = learner.gbtree
+    if gbtree is None:
+        raise CannotRead(f"the XGBoost booster {learner.booster_name!r} is not made of trees")
+    n_trees = _n_trees(wrapper, gbtree)
+    n_outputs = max(1, learner.n_classes, learner.n_targets)
+
+    to_margin, link = _scales(learner.objective)
+    base = to_margin(_base_score(learner.sizes["base_score"], n_outputs))
+    _check_classifier(model, learner.objective)
+    is_regressor = wrapper is not None and not hasattr(model, "predict_proba")
+    if learner.objective == "binary:logistic" and n_outputs == 1 and not is_regressor:
+        link = links.two_columns(link)
+
+    encode = _encoder(wrapper, learner, gbtree, table)
+    return TreeModel(
+        forest=_forest(gbtree, n_trees, learner.tree_weights, base, learner.n_columns),
+        encode=encode,
+        drives=encode.drives,
+        link=link,
+        source="xgboost",
+        missing_number=_missing_number(wrapper),
+        tolerance=TOLERANCE,
+    )
+
+
+def _n_trees(wrapper: Any, gbtree: dict[str, Any]) -> int:
+    """How many trees predict: the model says how many there are after each iteration."""
+    stop = None if wrapper is None else _last_iteration(wrapper)
+    iterations = gbtree["iteration_indptr"]
+    return len(gbtree["trees"]) if stop is None else iterations[min(stop, len(iterations) - 1)]
+
+
+def _last_iteration(wrapper: Any) -> int | None:
+    """Wrappers predict with the trees up to the best iteration where training stopped early."""
+    try:
+        return int(wrapper.best_iteration) + 1
+    except AttributeError:
+        return None
+
+
+def _base_score(text: str, n_outputs: int) -> NDArray[np.float64]:
+    """``"5E-1"``, ``"[5E-1]"`` or ``"[1E0,2E0]"``: one number for all outputs, or one for each."""
+    numbers = np.array(text.strip("[]").split(","), np.float32).astype(np.float64)
+    if len(numbers) not in (1, n_outputs):
+        raise CannotRead(f"XGBoost base_score {text!r} does not fit {n_outputs} outputs")
+    return np.broadcast_to(numbers, (n_outputs,)).copy()
+
+
+def _scales(objective: str) -> tuple[Callable[[NDArray], NDArray], Link]:
+    """How base_score becomes a margin, and the margin a response."""
+    if objective in IDENTITY_OBJECTIVES:
+        return np.asarray, links.identity()
+    if objective in LOGISTIC_OBJECTIVES:
+        return _logit, links.logistic()
+    if objective in LOG_OBJECTIVES:
+        return np.log, links.exponential()
+    if objective in SOFTMAX_OBJECTIVES:
+        return np.asarray, links.softmax()
+    raise CannotRead(f"XGBoost objective {objective!r} is not known")
+
+
+def _logit(probability: NDArray) -> NDArray:
+    return -np.log(1.0 / probability - 1.0)
+
+
+def _check_classifier(model: Any, objective: str) -> None:
+    """A classifier trained on an objective that gives no probabilities predicts labels only."""
+    gives_scores = objective in SOFTMAX_OBJECTIVES or objective in ("binary:logistic", "binary:logitraw")
+    if hasattr(model, "predict_proba") and not gives_scores:
+        raise CannotRead(f"XGBoost classifiers trained on {objective!r} have no probabilities")
+
+
+def _forest(
+    gbtree: dict[str, Any],
+    n_trees: int,
+    tree_weights: list[float] | None,
+    base: NDArray[np.float64],
+    n_columns: int,
+) -> Forest:
+    trees = gbtree["trees"][:n_trees]
+    weights = np.ones(n_trees)
+    if tree_weights is not None:
+        weights = np.asarray(tree_weights[:n_trees], np.float32).astype(np.float64)
+    for tree in trees:
+        unknown = set(tree) - TREE_FIELDS
+        if unknown:
+            raise CannotRead(f"an XGBoost tree has an unknown field {sorted(unknown)[0]!r}")
+    n_nodes = np.array([len(tree["left_children"]) for tree in trees], np.int64)
+    root = np.concatenate([[0], np.cumsum(n_nodes)]).astype(np.int64)
+    start = np.repeat(root[:-1], n_nodes)
+
+    def field(name: str, dtype: Any) -> NDArray:
+        return np.array([number for tree in trees for number in tree[name]], dtype)
+
+    left = field("left_children", np.int64)
+    right = field("right_children", np.int64)
+    is_split = left >= 0
+    kind = field("split_type", np.int64)
+    if (kind > 1).any():
+        raise CannotRead(f"XGBoost split_type {kind.max()} is not known")
+    is_set = is_split & (kind == 1)
+    condition = field("split_conditions", np.float32)
+    if not (condition[is_split & ~is_set] > -np.inf).all():
+        raise CannotRead("an XGBoost threshold is minus infinity or not a number")
+    default_left = field("default_left", np.int64) == 1
+    cover = field("sum_hessian", np.float64)  # a user's own objective may make it negative
+    # x < t is x <= the float32 just below t; a set sends its members right, so its children swap.
+    with np.errstate(over="ignore"):  # below the lowest number there is minus infinity
+        threshold = np.nextafter(condition, np.float32(-np.inf)).astype(np.float64)
+    sets, set_number = _sets(trees, root, is_set)
+    first = np.where(is_set, right, left)
+    second = np.where(is_set, left, right)
+    value, tree_output = _leaf_values(
+        trees, condition, right, is_split, n_nodes, gbtree["tree_info"], len(base)
+    )
+    nodes = Nodes.of(
+        column=field("split_indices", np.int64),
+        threshold=np.where(is_set, 0.0, threshold),
+        missing_left=default_left ^ is_set,
+        left=np.where(is_split, first + start, -1),
+        right=np.where(is_split, second + start, -1),
+        value=value * np.repeat(weights, n_nodes)[:, None],
+        weight=np.where(cover >= 0.0, cover, np.nan),
+        set_number=set_number,
+    )
+    return assemble(
+        nodes, tree_root=root[:-1], tree_output=tree_output, base=base, n_columns=n_columns, sets=sets
+    )
+
+
+def _leaf_values(
+    trees: list[dict[str, Any]],
+    condition: NDArray[np.float32],
+    right: NDArray[np.int64],
+    is_split: NDArray[np.bool_],
+    n_nodes: NDArray[np.int64],
+    tree_info: list[int],
+    n_outputs: int,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Each node's value (of leaves) and each tree's output."""
+    width = {int(tree["tree_param"]["size_leaf_vector"]) for tree in trees}
+    if width <= {0, 1}:
+        info = np.array(tree_info[: len(trees)], np.int64)
+        return condition.astype(np.float64)[:, None], info
+    if width != {n_outputs} or not all("leaf_weights" in tree for tree in trees):
+        raise CannotRead("XGBoost leaves hold vectors in a form that is not known")
+    value = np.zeros((len(condition), n_outputs))
+    begin = 0
+    for tree, size in zip(trees, n_nodes):
+        # A leaf's right child is the row of its vector.
+        leaf = np.flatnonzero(~is_split[begin : begin + size])
+        vectors = np.array(tree["leaf_weights"], np.float32).reshape(-1, n_outputs)
+        value[begin + leaf] = vectors[right[begin + leaf]]
+        begin += size
+    return value, np.full(len(trees), -1, np.int64)
+
+
+def _sets(
+    trees: list[dict[str, Any]], root: NDArray[np.int64], is_set: NDArray[np.bool_]
+) -> tuple[list[NDArray], NDArray[np.int64]]:
+    """All category sets, and each categorical split's number among them."""
+    sets: list[NDArray] = []
+    number = np.full(len(is_set), -1, np.int64)
+    for tree, begin in zip(trees, root):
+        members = np.array(tree["categories"], np.int64)
+        for node, first, size in zip(
+            tree["categories_nodes"], tree["categories_segments"], tree["categories_sizes"]
+        ):
+            number[begin + node] = len(sets)
+            sets.append(members[first : first + size])
+    if (is_set & (number < 0)).any():
+        raise CannotRead("an XGBoost split on categories has no set")
+    return sets, np.where(is_set, number, -1)
+
+
+def _encoder(wrapper: Any, learner: Learner, gbtree: dict[str, Any], table: Table) -> Encoder:
+    numbers = Numbers(
+        float32=True,
+        # A Booster is asked through a DMatrix, which refuses infinities; wrappers take them.
+        refuse_infinite=wrapper is None,
+        missing=_missing_number(wrapper),
+    )
+    n_columns = len(table.names)
+    types = learner.document["feature_types"] or ["float"] * n_columns
+    levels = _stored_levels(gbtree.get("cats", {}), n_columns)
+    head = table.slice(0, min(table.n_rows, 100))
+    rules: list[Rule] = []
+    for i, name in enumerate(table.names):
+        kind = head.column(name).kind
+        if types[i] != "c":
+            check_numeric(head, [i])
+            if kind == "categorical":
+                raise CannotRead(
+                    f"column {name!r} holds categories, but the XGBoost model takes numbers there"
+                )
+            rules.append(numbers)
+        elif kind == "categorical":
+            known = levels[i]
+            if known is None:
+                raise CannotRead(
+                    f"the XGBoost model does not say which categories column {name!r} had, or not in ASCII"
+                )
+            rules.append(levels_in_order(known, unknown_is_missing=False))
+        else:
+            rules.append(CategoryNumbers(numbers, limit=CATEGORY_LIMIT))
+    return Encoder(table.names, tuple(rules), absent_is_missing=True)
+
+
+def _missing_number(wrapper: Any) -> float | None:
+    missing = getattr(wrapper, "missing", None)
+    return None if missing is None or np.isnan(missing) else float(missing)
+
+
+def _stored_levels(cats: dict[str, Any], n_columns: int) -> list[tuple[Any, ...] | None]:
+    """Each column's categories in the order of their codes; None where the model stores none.
+
+    XGBoost counts characters where it stores bytes, so texts beyond ASCII are cut in wrong places
+    and cannot be told; such a column counts as not stored.
+    """
+    stored: list[tuple[Any, ...] | None] = [None] * n_columns
+    for i, entry in enumerate(cats.get("enc", [])):
+        levels: tuple[Any, ...] = tuple(entry["values"])
+        if "offsets" in entry:
+            if any(not 0 <= byte < 128 for byte in levels):
+                continue
+            text = bytes(levels).decode("ascii")
+            levels = tuple(text[start:stop] for start, stop in pairwise(entry["offsets"]))
+        stored[i] = levels or None
+    return stored

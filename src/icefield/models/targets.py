@@ -1,0 +1,53 @@
+"""Which outputs a target names: by label, by position, several of them, or all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from icefield.errors import InputError, complaint, did_you_mean, shortened
+from icefield.models.adapter import Outputs
+
+
+def chosen_outputs(target: Any, outputs: Outputs) -> tuple[int, ...]:
+    """Positions of the outputs a target names; None stands for the outputs' own default."""
+    if target is None:
+        return outputs.default
+    if isinstance(target, str) and target == "all":
+        return tuple(range(len(outputs.names)))
+    if isinstance(target, (list, tuple, np.ndarray)):
+        chosen = tuple(_position(one, outputs) for one in target)
+        if not chosen or len(set(chosen)) < len(chosen):
+            problem = "names no output" if not chosen else "names an output twice"
+            raise InputError(complaint("target", problem, target, f"choose from {shortened(outputs.names)}"))
+        return chosen
+    return (_position(target, outputs),)
+
+
+def _position(target: Any, outputs: Outputs) -> int:
+    """Where an output stands: by label first, since labels may be integers too, then by position."""
+    for labels in (outputs.names, tuple(outputs.absent)):
+        for position, label in enumerate(labels):
+            if _same_label(label, target):
+                if labels is outputs.names:
+                    return position
+                reason = outputs.absent[label]
+                raise InputError(complaint("target", f"has no output of its own: {reason}", target,
+                                           f"write target={outputs.names[0]!r}"))  # fmt: skip
+    if isinstance(target, (int, np.integer)) and not isinstance(target, (bool, np.bool_)):
+        if 0 <= target < len(outputs.names):
+            return int(target)
+        problem = f"is no label, and the positions go from 0 to {len(outputs.names) - 1}"
+        raise InputError(complaint("target", problem, target, f"choose from {shortened(outputs.names)}"))
+    raise InputError(complaint("target", "names an output the model does not have", target,
+                               did_you_mean(target, outputs.names)))  # fmt: skip
+
+
+def _same_label(label: Any, target: Any) -> bool:
+    if isinstance(label, str) != isinstance(target, str):
+        return False
+    try:
+        return bool(label == target)
+    except (TypeError, ValueError):
+        return False

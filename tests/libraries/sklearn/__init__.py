@@ -1,0 +1,1 @@
+"""scikit-learn: estimators' predictions and margins, trees, members, pipelines and threads."""

@@ -1,0 +1,1 @@
+"""PyTorch: modules asked as they would be in evaluation."""
