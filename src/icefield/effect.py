@@ -296,12 +296,12 @@ class Effect:
             )  # fmt: skip
         blocks = [self._tidy(individual)]
         if self.groups and not individual:
-            from icefield.printing import value_text
+            from icefield.wording.values import printed_value
 
             blocks[0]["group"] = object_array([None] * len(blocks[0]["average"]))
             for label, effect in self.groups.items():
                 block = effect._tidy(False)
-                block["group"] = object_array([value_text(label)] * len(block["average"]))
+                block["group"] = object_array([printed_value(label)] * len(block["average"]))
                 blocks.append(block)
         columns = {}
         for name in blocks[0]:

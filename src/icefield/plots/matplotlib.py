@@ -44,7 +44,7 @@ from icefield.plots.panels import (
     visible_features,
     visible_values,
 )
-from icefield.plots.text import MISSING, shortened, wrapped
+from icefield.wording.names import MISSING, abbreviated, wrapped
 
 LEGEND_WIDTH = 22  # characters
 
@@ -214,7 +214,7 @@ def _level_ticks(ax: Axes, axis: Any, described: Axis, which: str) -> None:
             texts = broken
         else:
             rotation = 90.0 if len(texts) > 12 else 40.0
-            texts = [shortened(" ".join(t.split("\n")), 22) for t in texts]
+            texts = [abbreviated(" ".join(t.split("\n")), 22) for t in texts]
     words = [drawable(t) for t in texts]
     axis.set_major_locator(FixedLocator(list(range(len(texts)))))
     axis.set_ticklabels([w for w, _ in words])

@@ -34,8 +34,9 @@ from icefield.plots.panels import (
     value_range,
 )
 from icefield.plots.series import Series
-from icefield.plots.text import name_text, value_text, wrapped
-from icefield.plots.words import average_note, joined, quantity, value_label
+from icefield.wording.labels import average_note, joined, quantity, value_label
+from icefield.wording.names import name_text, wrapped
+from icefield.wording.values import shown_value
 
 LEVELS_AS_LINES = 7  # a number by more levels than this reads better as cells
 SLICES = 5
@@ -422,7 +423,7 @@ def _lines_panel(series: Series, whole: Effect, options: Options, named: bool, t
         colour: Any = number
         if sequential and not gone:
             colour = f"sequential:{number / max(1, len(chosen) - 1):.3f}"
-        label = value_text(other[at])
+        label = shown_value(other[at])
         if across.ordered:
             marks.append(
                 Line(x[order], z[order, at], colour=colour, label=label, step="pre" if effect.steps else None)

@@ -24,8 +24,8 @@ from icefield.statistics.inquiry import features_found
 from icefield.statistics.observations import observed_outputs
 from icefield.statistics.placing import predict_rows, with_columns_of
 from icefield.statistics.tables import ResultTable, labels_column
-from icefield.statistics.wording import shape_words
 from icefield.typing import Float
+from icefield.wording.sentences import shape_words
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer
