@@ -11,8 +11,8 @@ import pytest
 from browser import Browser
 
 from icefield import Explainer
-from icefield.report import contents as build
 from icefield.report import page_html
+from icefield.report.contents import build
 
 
 @pytest.fixture(scope="session")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from icefield import Explainer
-from icefield.report import contents as build
 from icefield.report import page_html, write_report
+from icefield.report.contents import build
 from icefield.report.drawings import feature_panel, short_curves, spark, surface_panel
 from icefield.report.page import packed, payload_json
 
