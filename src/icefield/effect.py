@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from icefield.data.columns import ORDERED_KINDS, TIME_KINDS, frame_of, is_missing_value, object_array
 from icefield.data.distribution import Distribution, weighted_quantiles
-from icefield.data.grid import time_value
+from icefield.data.given_values import time_value
 from icefield.errors import InputError, InputTypeError, complaint
 from icefield.typing import Float
 

@@ -22,7 +22,7 @@ from icefield.errors import InputError, complaint
 from icefield.statistics.bundles import deviation, effects_with_curves, point_weights, shown_points
 from icefield.statistics.inquiry import features_found
 from icefield.statistics.observations import observed_outputs
-from icefield.statistics.placing import predict_rows, with_columns_of
+from icefield.statistics.placing import predict_rows
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.typing import Float
 from icefield.wording.sentences import shape_words
@@ -217,7 +217,7 @@ def permutation_importance(
         else:
             donors = rng.choice(len(used), len(used), p=weights / weights.sum())
         donor = table.select(feature.columns).take(donors)
-        shuffled = with_columns_of(table, feature.columns, donor)
+        shuffled = table.with_columns_of(feature.columns, donor)
         worse.append(loss(predict_rows(explainer.model, shuffled)) - base)
     increases = np.stack(worse)
     spread = increases.std(axis=0, ddof=1) if repeats > 1 else np.zeros(increases.shape[1])

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.data.frame import ArrayTable, FrameTable, SparseTable, Table
+from icefield.data.frame import Table
 from icefield.engines import Axis
 from icefield.progress import Progress
 from icefield.statistics import inquiry
@@ -37,7 +37,7 @@ def rows_at(
     first = table.slice(0, 1)
     for axis, places in zip(axes, at):
         points = first.crossed(axis.points).select(axis.columns)
-        moved = with_columns_of(moved, axis.columns, points.take(places))
+        moved = moved.with_columns_of(axis.columns, points.take(places))
     return moved
 
 
@@ -102,37 +102,3 @@ def predict_rows(model: Model, table: Table) -> Float:
     return np.concatenate(
         [model.predict(table.slice(s, min(s + ROWS_PER_CALL, table.n_rows))) for s in starts]
     )
-
-
-def with_columns_of(table: Table, columns: Sequence[Any], donor: Table) -> Table:
-    """A table with these columns replaced by the donor's, in order; both have as many rows."""
-    if isinstance(table, ArrayTable):
-        return _with_array_columns(table, columns, donor)
-    if isinstance(table, SparseTable):
-        return _with_sparse_columns(table, columns, donor)
-    native = table.native
-    if table.library == "pandas":
-        native = native.copy(deep=False)
-        for name in columns:
-            native[name] = donor.native[name].array
-    elif table.library == "polars":
-        native = native.with_columns([donor.native.get_column(name) for name in columns])
-    else:
-        for name in columns:
-            native = native.set_column(table.names.index(name), name, donor.native.column(name))
-    return FrameTable(native, table.library)
-
-
-def _with_array_columns(table: ArrayTable, columns: Sequence[Any], donor: Table) -> ArrayTable:
-    out = np.array(table.native, dtype=np.result_type(table.native, donor.native))
-    for i, name in enumerate(columns):
-        out[:, table.names.index(name)] = donor.native[:, i]
-    return ArrayTable(out, table.names if table.named else None)
-
-
-def _with_sparse_columns(table: SparseTable, columns: Sequence[Any], donor: Table) -> SparseTable:
-    matrix = table.native.tolil(copy=True)
-    values = donor.to_numpy()
-    for i, name in enumerate(columns):
-        matrix[:, name] = values[:, [i]]
-    return SparseTable(matrix.tocsr())
