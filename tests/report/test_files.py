@@ -13,8 +13,8 @@ from browser import Browser
 from handling import CARD, card_named, choose, drawn, own_control, saved, settled, table_of, tick
 
 from icefield import Explainer
-from icefield.report import contents as build
 from icefield.report import page_html, write_report
+from icefield.report.contents import build
 from icefield.report.drawings import raw
 
 

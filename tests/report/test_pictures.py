@@ -11,8 +11,8 @@ from browser import Browser
 from handling import CARD, card_named, choose, drawn, laid_out, own_control, point_at_curve, settled, tick
 
 from icefield import Explainer
-from icefield.report import contents as build
 from icefield.report import page_html
+from icefield.report.contents import build
 
 LONG = "the average number of outpatient visits per insured household member during the last year"
 GROUPS = [f"district number {i:02d} of the county" for i in range(18)]
