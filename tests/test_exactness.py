@@ -380,12 +380,12 @@ def test_parts_of_the_rows_merge_to_the_whole(many: Any) -> None:
             Question(pair, spread=False),
             Question((axis,), spread=True),
         ]
-        expected = whole.plan.engine.answer(questions, Sample(whole.table), whole.resources)
+        expected = whole.plan.engine.answer(questions, Sample(whole.table), whole.study.resources)
         place = draw.integers(0, 5, len(X))
         place[place == 3] = 2  # one part is empty
         parts = [
             whole.plan.engine.answer(
-                questions, Sample(whole.table.take(np.flatnonzero(place == p))), whole.resources
+                questions, Sample(whole.table.take(np.flatnonzero(place == p))), whole.study.resources
             )
             for p in range(5)
         ]

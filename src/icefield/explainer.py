@@ -1,15 +1,12 @@
-"""Explainer: a model, its data, and the choices that hold for every question.
+"""Explainer: what a user holds. A facade over a `Study`, with a method for every question.
 
-The recipe for any question is the same and reads top to bottom in `Explainer._effects`: find the
-features, place the grids, pick the rows, let the engine answer, dress the answer as Effects.
+Each method checks its plain arguments, asks the study or a statistic built on it, and hands back the result;
+modules of statistics, pictures and the report are imported when they are first asked for.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import cached_property
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,19 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
-from icefield.data.features import Feature, resolve
 from icefield.data.frame import ArrayTable, Table, table_of
-from icefield.data.grid import specifications, whole_steps
-from icefield.data.groups import groups_of
-from icefield.data.whereabouts import Whereabouts
+from icefield.data.groups import Groups, groups_of
 from icefield.effect import Effect
-from icefield.engines import Answer, Moments, Question, Resources, Sample
-from icefield.engines.brute import interruptible
-from icefield.errors import EngineError, InputError, complaint
+from icefield.engines import Resources
+from icefield.errors import InputError, complaint
 from icefield.models.model import Model, read_model
-from icefield.plan import Plan, choose, without_trees
-from icefield.precision import until_precise
-from icefield.typing import Float
+from icefield.plan import Plan
+from icefield.study import Ask, Study
+from icefield.typing import Background, EngineChoice, Float, Scale
 
 if TYPE_CHECKING:
     from icefield.statistics.conditional import Conditional
@@ -38,8 +31,6 @@ if TYPE_CHECKING:
     from icefield.statistics.interactions import Interactions
     from icefield.statistics.regions import Regions
     from icefield.statistics.summary import Summary
-
-PREDICTION_SAMPLE = 2_000  # rows behind `Effect.baseline` and `Effect.output_std`
 
 
 class Explainer:
@@ -82,11 +73,11 @@ class Explainer:
         y: Any = None,
         *,
         target: Any = None,
-        scale: str = "response",
+        scale: Scale = "response",
         weights: Any = None,
         by: Any = None,
-        background: str = "data",
-        engine: str = "auto",
+        background: Background = "data",
+        engine: EngineChoice = "auto",
         threads: int | None = None,
         seed: int = 0,
         processes: int | None = None,
@@ -104,19 +95,49 @@ class Explainer:
             raise InputError(
                 complaint("X", "must have at least one row and one column", f"{table.n_rows} rows")
             )
-        self.table: Table = table
-        self.model: Model = read_model(model, table, target=target, scale=scale)
-        self.weights = validate.weights(weights, table)
-        self.y = validate.observed(y, table.n_rows)
-        self.groups = groups_of(by, table, self.weights)
-        self.background, self.engine, self.seed = background, engine, int(seed)
-        self.resources = Resources(int(memory), threads, processes, int(seed))
-        self._lock = threading.RLock()
-        self._whereabouts = Whereabouts(table, self.weights, self.seed)
-        if background == "training" and (self.weights is not None or self.groups is not None):
-            self._needs_rows("`weights`" if self.weights is not None else "`by`")
-        if engine == "trees" or background == "training":
-            self.plan  # noqa: B018  (a clear error now beats one at the first question)
+        chosen = validate.weights(weights, table)
+        self.study = Study(
+            read_model(model, table, target=target, scale=scale),
+            table,
+            y=validate.observed(y, table.n_rows),
+            weights=chosen,
+            groups=groups_of(by, table, chosen),
+            background=background,
+            engine=engine,
+            resources=Resources(int(memory), threads, processes, int(seed)),
+        )
+
+    # --- what was given --------------------------------------------------------------------------
+
+    @property
+    def model(self) -> Model:
+        """The model, with the outputs and scale chosen."""
+        return self.study.model
+
+    @property
+    def table(self) -> Table:
+        """The rows."""
+        return self.study.table
+
+    @property
+    def weights(self) -> Float | None:
+        """One weight per row, or None."""
+        return self.study.weights
+
+    @property
+    def y(self) -> NDArray[Any] | None:
+        """Observed targets, or None."""
+        return self.study.y
+
+    @property
+    def groups(self) -> Groups | None:
+        """What ``by=`` made of the rows, or None."""
+        return self.study.groups
+
+    @property
+    def plan(self) -> Plan:
+        """The engine that answers and why; chosen at the first question."""
+        return self.study.plan
 
     # --- questions -----------------------------------------------------------------------------
 
@@ -154,19 +175,24 @@ class Explainer:
         >>> ex.partial_dependence(0, 1, grid=[[2.0], [20.0]]).average
         array([[[229.]]])
         """
-        self._check_features(features)
+        study = self.study
+        study.resolve(features)
         validate.flag("individual", individual)
         validate.flag("spread", spread, optional=True)
         validate.flag("support", support)
-        chosen = None if rows is None else validate.row_positions(rows, self.table.n_rows, self.seed)
+        chosen = study.chosen(rows).positions
         if precision is not None:
-            effect = self._to_precision(features, grid, spread, quantiles, individual, chosen, precision)
+            validate.share("precision", precision)
+            if quantiles is not None or individual:
+                raise InputError(
+                    complaint("precision", "works on averages only; quantiles and individual curves do not merge", precision,
+                              "choose the rows with rows=...")
+                )  # fmt: skip
+            effect = study.to_precision(features, precision, grid=grid, rows=chosen)
             return self._supported(effect, features, support)
-        kept = None
-        if individual:
-            kept = np.arange(self.table.n_rows if chosen is None else len(chosen))
-        effect = self._effects([features], "pd", grid, spread, quantiles, kept, chosen)[0]
-        return self._supported(effect, features, support)
+        kept = np.arange(study.n_rows if chosen is None else len(chosen)) if individual else None
+        ask = Ask(sets=[features], grid=grid, spread=spread, quantiles=quantiles, rows=chosen, kept=kept)
+        return self._supported(study.effects(ask)[0], features, support)
 
     def ice(
         self, *features: Any, grid: Any = None, rows: Any = None, quantiles: Any = None, support: bool = False
@@ -185,13 +211,22 @@ class Explainer:
         array([[[0., 5.],
                 [0., 6.]]])
         """
-        self._check_features(features)
+        self.study.resolve(features)
         validate.flag("support", support)
-        kept = np.arange(self.table.n_rows)
+        kept = np.arange(self.study.n_rows)
         if rows is not None:
-            kept = validate.row_positions(rows, self.table.n_rows, self.seed)
-        effect = self._effects([features], "ice", grid, True, quantiles, kept, None)[0]
-        return self._supported(effect, features, support)
+            kept = validate.row_positions(rows, self.study.n_rows, self.study.seed)
+        ask = Ask(sets=[features], kind="ice", grid=grid, spread=True, quantiles=quantiles, kept=kept)
+        return self._supported(self.study.effects(ask)[0], features, support)
+
+    def _supported(self, effect: Effect, features: tuple[Any, ...], wanted: bool) -> Effect:
+        """The effect with its support, where that is wanted."""
+        if not wanted:
+            return effect
+        self.study.needs_rows("support")
+        from icefield.statistics.support import with_support
+
+        return with_support(self.study, effect, features=features)
 
     def effects(
         self, features: Iterable[Any] | None = None, order: int = 1, spread: bool = False, grid: Any = None
@@ -206,16 +241,14 @@ class Explainer:
                 complaint("order", "must be 1 or 2", order, "use partial_dependence(a, b, c) for one triple")
             )
         validate.flag("spread", spread)
-        if isinstance(features, (str, int, np.integer, Mapping)):
-            features = [features]
-        singles = validate.listed("features", self.model.columns if features is None else features)
-        labels = [self._feature(f).label for f in singles]
+        singles = self.study.listed(features, least=0)
+        labels = [self.study.feature(f).label for f in singles]
         if len(set(labels)) != len(labels):
             raise InputError(complaint("features", "names the same feature twice", singles))
         asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
         if not asked:
             raise InputError(complaint("features", f"must name at least {order} features", features))
-        found = self._effects(asked, "pd", grid, spread, None, None, None)
+        found = self.study.effects(Ask(sets=asked, grid=grid, spread=spread))
         return {e.features[0] if order == 1 else e.features: e for e in found}
 
     # --- statistics ----------------------------------------------------------------------------
@@ -233,15 +266,20 @@ class Explainer:
         >>> ex.ale(0, bins=2).average
         array([[-3.6,  0.4,  4.4]])
         """
-        self._needs_rows("accumulated local effects")
+        self.study.needs_rows("accumulated local effects")
         from icefield.statistics.ale import ale
 
-        return ale(self, *features, bins=bins, order=order, rows=rows)
+        return ale(self.study, *features, bins=bins, order=order, rows=rows)
 
-    def conditional(self, feature: Any, **options: Any) -> Conditional:
+    def conditional(self, feature: Any, *, bins: Any = 20, rows: Any = None) -> Conditional:
         """Observed and predicted means per bin (the M-plot), with PD and ALE, in one table.
 
-        See `icefield.statistics.conditional.conditional` for the options.
+        Parameters
+        ----------
+        feature : one feature
+        bins : number of quantile bins, or the edges; categories have their levels
+        rows : rows the partial dependence averages over; by default all, or a seeded sample where each
+            row costs predictions. Means per bin are always over all rows
 
         Examples
         --------
@@ -250,15 +288,31 @@ class Explainer:
         >>> ex.conditional(0, bins=2)["predicted"]
         array([2., 8.])
         """
-        self._needs_rows("means per bin")
+        self.study.needs_rows("means per bin")
         from icefield.statistics.conditional import conditional
 
-        return conditional(self, feature, **options)
+        return conditional(self.study, feature, bins=bins, rows=rows)
 
-    def importance(self, features: Iterable[Any] | None = None, **options: Any) -> Importance:
+    def importance(
+        self,
+        features: Iterable[Any] | None = None,
+        *,
+        weighted: bool = False,
+        permutation: bool | None = None,
+        repeats: int = 5,
+        grid: Any = None,
+        rows: Any = None,
+    ) -> Importance:
         """Features by how much they move the predictions, with direction and shape.
 
-        See `icefield.statistics.importance.importance` for the options.
+        Parameters
+        ----------
+        features : which features; all of the model's by default
+        weighted : spread over the data's distribution of the feature instead of evenly over the grid
+        permutation : permutation importance too; by default when ``y`` was given
+        repeats : shuffles per feature
+        grid : grid of the curves, as in `partial_dependence`
+        rows : average over these rows; by default all, or a seeded sample where each row costs predictions
 
         Examples
         --------
@@ -267,15 +321,38 @@ class Explainer:
         >>> ex.importance()["feature"]
         array([1, 0])
         """
-        self._needs_rows("importances")
+        self.study.needs_rows("importances")
         from icefield.statistics.importance import importance
 
-        return importance(self, features, **options)
+        return importance(
+            self.study,
+            features,
+            weighted=weighted,
+            permutation=permutation,
+            repeats=repeats,
+            grid=grid,
+            rows=rows,
+        )
 
-    def interactions(self, features: Iterable[Any] | None = None, **options: Any) -> Interactions:
+    def interactions(
+        self,
+        features: Iterable[Any] | None = None,
+        *,
+        method: str = "h",
+        triples: Any = None,
+        overall: bool = True,
+        rows: Any = None,
+    ) -> Interactions:
         """Friedman's H of every pair, and of each feature with all others.
 
-        See `icefield.statistics.interactions.interactions` for the options.
+        Parameters
+        ----------
+        features : which features; all of the model's by default
+        method : ``"h"``, or ``"variance"`` for Greenwell et al.'s statistic: how much the importance of
+            one feature varies along the other
+        triples : True for the three-way statistic of every triple, or the triples wanted
+        overall : also each feature's interaction with all others together
+        rows : evaluate at these rows; by default all where the engine can, else 300 sampled with the seed
 
         Examples
         --------
@@ -284,15 +361,36 @@ class Explainer:
         >>> ex.interactions().pairs()["h"]
         array([1.])
         """
-        self._needs_rows("H statistics")
+        self.study.needs_rows("H statistics")
         from icefield.statistics.interactions import interactions
 
-        return interactions(self, features, **options)
+        return interactions(self.study, features, method=method, triples=triples, overall=overall, rows=rows)
 
-    def regions(self, feature: Any, **options: Any) -> Regions:
+    def regions(
+        self,
+        feature: Any,
+        *,
+        method: str = "rules",
+        depth: int = 2,
+        clusters: int | None = None,
+        least_rows: float = 0.05,
+        least_removed: float | None = None,
+        grid: Any = None,
+        rows: Any = None,
+    ) -> Regions:
         """Readable rules on other features within which a feature's individual curves agree.
 
-        See `icefield.statistics.regions.regions` for the options.
+        Parameters
+        ----------
+        feature : one feature
+        method : ``"rules"``, or ``"clusters"`` to cluster the curves and explain each cluster by a rule
+        depth : levels of splits, so at most ``2 ** depth`` regions
+        clusters : how many clusters; None adds clusters while each removes `least_removed`
+        least_rows : least share of rows in a region
+        least_removed : least share of all heterogeneity that a split must remove: 0.10 by default, and 0.35
+            for the first split of curves that differ little
+        grid : grid of the curves
+        rows : use these rows' curves; by default at most 1,000, sampled with the seed
 
         Examples
         --------
@@ -301,15 +399,31 @@ class Explainer:
         >>> ex.regions(0)["rule"].tolist()
         ['1 <= 0.5', '1 > 0.5']
         """
-        self._needs_rows("regions")
+        self.study.needs_rows("regions")
         from icefield.statistics.regions import regions
 
-        return regions(self, feature, **options)
+        return regions(
+            self.study,
+            feature,
+            method=method,
+            depth=depth,
+            clusters=clusters,
+            least_rows=least_rows,
+            least_removed=least_removed,
+            grid=grid,
+            rows=rows,
+        )
 
-    def summary(self, features: Iterable[Any] | None = None, **options: Any) -> Summary:
+    def summary(
+        self, features: Iterable[Any] | None = None, *, grid: Any = None, rows: Any = None
+    ) -> Summary:
         """What each feature does, how strongly, with whom, and how far the data supports it.
 
-        See `icefield.statistics.summary.summary` for the options.
+        Parameters
+        ----------
+        features : which features; all of the model's by default
+        grid : grid of the curves
+        rows : average over these rows; by default all, or a seeded sample where each row costs predictions
 
         Examples
         --------
@@ -317,13 +431,33 @@ class Explainer:
         >>> Explainer(lambda rows: rows[:, 0] - 2 * rows[:, 1], X).summary()["shape"].tolist()
         ['linear, increasing', 'linear, decreasing']
         """
-        self._needs_rows("a summary")
+        self.study.needs_rows("a summary")
         from icefield.statistics.summary import summary
 
-        return summary(self, features, **options)
+        return summary(self.study, features, grid=grid, rows=rows)
 
-    def report(self, path: str | Path, **options: Any) -> Path:
-        """Write one offline, interactive HTML file about the model; see `icefield.report.write_report`.
+    def report(
+        self,
+        path: str | Path,
+        *,
+        features: Iterable[Any] | None = None,
+        individual: bool = False,
+        js: str = "inline",
+        title: str | None = None,
+        rows: Any = None,
+    ) -> Path:
+        """Write one offline, interactive HTML file about the model, and return its path.
+
+        Parameters
+        ----------
+        path : where to write; ``.html`` is usual
+        features : which features; all of the model's by default
+        individual : put a sample of rows' own curves into the file. Without it the file holds averages,
+            quantiles and counts only, and says so
+        js : ``"inline"`` for a file that opens offline, ``"cdn"`` for a small one that loads plotly.js
+            from the network
+        title : heading of the page
+        rows : average over these rows; by default all, or a seeded sample where each row costs predictions
 
         Examples
         --------
@@ -331,7 +465,9 @@ class Explainer:
         """
         from icefield.report import write_report
 
-        return write_report(self, path, **options)
+        return write_report(
+            self.study, path, features=features, individual=individual, js=js, title=title, rows=rows
+        )
 
     # --- pictures ------------------------------------------------------------------------------
 
@@ -344,262 +480,14 @@ class Explainer:
         from icefield.plots import plot_many
         from icefield.statistics.importance import curve_importance
 
-        effects = list(self.effects(features, spread=self.background == "data").values())
+        effects = list(self.effects(features, spread=self.study.background == "data").values())
         if features is None:
             effects.sort(key=lambda effect: -float(curve_importance(effect).mean()))
             effects = effects[:top]
         return plot_many(effects, **options)
 
-    # --- the recipe ----------------------------------------------------------------------------
-
-    def _effects(
-        self,
-        asked: Sequence[tuple[Any, ...]],
-        kind: str,
-        grid: Any,
-        spread: bool | None,
-        quantiles: Sequence[float] | None,
-        kept: NDArray[np.intp] | None,
-        chosen: NDArray[np.intp] | None,
-    ) -> list[Effect]:
-        # 1. The features and their grids.
-        features = [tuple(self._feature(f) for f in names) for names in asked]
-        if isinstance(grid, Mapping):
-            specifications(grid, [f.label for fs in features for f in fs])
-        grids = [self._grids(fs, grid) for fs in features]
-        # 2. What is wanted of the curves.
-        wanted = validate.probabilities(quantiles)
-        questions = [
-            Question(
-                tuple(f.axis(values, self.table) for f, values in zip(fs, gs)),
-                spread=self._default_spread(len(fs), chosen) if spread is None else bool(spread),
-                quantiles=wanted,
-                rows=kept,
-            )
-            for fs, (gs, _) in zip(features, grids)
-        ]
-        # 3. The rows, and the engine's answers.
-        sample = self._sample(chosen)
-        answers = self._answers(questions, sample)
-        # 4. Effects, with what pictures need of the data.
-        said = "" if chosen is None else f"averaged over {len(chosen):,} of {self.table.n_rows:,} rows"
-        return [
-            self._effect(
-                kind,
-                fs,
-                gs,
-                "; ".join(filter(None, [notes, said])),
-                question,
-                answer,
-                chosen,
-                whole_steps(grid),
-            )
-            for fs, (gs, notes), question, answer in zip(features, grids, questions, answers)
-        ]
-
-    def _effect(
-        self,
-        kind: str,
-        features: tuple[Feature, ...],
-        grid: tuple[NDArray[Any], ...],
-        notes: str,
-        question: Question,
-        answer: Answer,
-        chosen: NDArray[np.intp] | None,
-        steps: bool = False,
-    ) -> Effect:
-        used = "; ".join(part for part in (self.plan.why, notes, *answer.notes) if part)
-        rows = question.rows if question.rows is None or chosen is None else chosen[question.rows]
-        codes, labels = (None, ()) if self.groups is None else (self.groups.codes, self.groups.labels)
-        point_weights = self._whereabouts.point_weights(features, grid, codes, len(labels))
-        distribution = self._whereabouts.distribution(features)
-        baseline, output_std = self._prediction_moments(chosen)
-
-        def dressed(moments: Moments, quantiles: Float | None, weight: Float) -> Effect:
-            return Effect(
-                kind=kind,
-                features=tuple(f.label for f in features),
-                grid=grid,
-                average=moments.average,
-                outputs=self.model.outputs,
-                kinds=tuple(f.kind for f in features),
-                scale=self.model.scale,
-                scale_label=self.model.scale_label,
-                background=self.background,
-                engine=answer.engine or self.plan.engine.name,
-                why=used,
-                n_rows=moments.count,
-                weight=weight,
-                std=moments.std,
-                se=moments.se,
-                quantiles=None if quantiles is None else dict(zip(question.quantiles, quantiles)),
-                by=None if self.groups is None else self.groups.name,
-                distribution=distribution,
-                baseline=baseline,
-                output_std=output_std,
-                steps=steps,
-                library=self.table.library,
-            )
-
-        effect = dressed(answer.total, answer.quantiles, point_weights[0])
-        groups = {}
-        for g, label in enumerate(labels):
-            own = answer.group_quantiles[g] if answer.group_quantiles else None
-            groups[label] = dressed(answer.groups[g], own, point_weights[1 + g])
-        row_values = None
-        if rows is not None:
-            row_values = {n: self.table.column(n).shown(rows) for n in self.table.names}
-        row_weights = None if rows is None or self.weights is None else self.weights[rows]
-        return replace(
-            effect,
-            groups=groups,
-            individual=answer.curves,
-            rows=rows,
-            row_values=row_values,
-            others=tuple(c for c in self.model.columns if not any(c in f.columns for f in features)),
-            row_weights=row_weights,
-        )
-
-    def _supported(self, effect: Effect, features: tuple[Any, ...], wanted: bool) -> Effect:
-        """The effect with its support, where that is wanted."""
-        if not wanted:
-            return effect
-        self._needs_rows("support")
-        from icefield.statistics.support import with_support
-
-        return with_support(self, effect, features=features)
-
-    def _to_precision(
-        self,
-        features: tuple[Any, ...],
-        grid: Any,
-        spread: bool | None,
-        quantiles: Any,
-        individual: bool,
-        chosen: NDArray[np.intp] | None,
-        precision: float,
-    ) -> Effect:
-        """Average over more and more seeded random rows until the standard error is small enough."""
-        validate.share("precision", precision)
-        if quantiles is not None or individual:
-            raise InputError(
-                complaint("precision", "works on averages only; quantiles and individual curves do not merge", precision,
-                          "choose the rows with rows=...")
-            )  # fmt: skip
-        pool = np.arange(self.table.n_rows) if chosen is None else chosen
-        order = np.random.default_rng(self.seed).permutation(pool)
-        found = tuple(self._feature(f) for f in features)
-        grids, notes = self._grids(found, grid)
-        question = Question(tuple(f.axis(v, self.table) for f, v in zip(found, grids)), spread=True)
-
-        answer, used, said = until_precise(
-            lambda rows: self._answers([question], self._sample(rows))[0], order, precision
-        )
-        notes = "; ".join(filter(None, [notes, said]))
-        return self._effect("pd", found, grids, notes, question, answer, used)
-
-    # --- pieces of the recipe ------------------------------------------------------------------
-
-    @property
-    def plan(self) -> Plan:
-        """The engine that answers and why; chosen at the first question."""
-        with self._lock:
-            return self._plan
-
-    @cached_property
-    def _plan(self) -> Plan:
-        return choose(self.model, self.table, self.engine, self.background)
-
-    def _answers(self, questions: Sequence[Question], sample: Sample) -> list[Answer]:
-        """The engine's answers; values the trees turn out not to know are left to brute force."""
-        from icefield.forest import CannotRead
-
-        try:
-            return self.plan.engine.answer(questions, sample, self.resources)
-        except CannotRead as reason:
-            engine = without_trees(self.model, str(reason), self.engine, self.background).engine
-            note = f"but brute force here, because {reason}"
-            answers = engine.answer(questions, sample, self.resources)
-            return [replace(a, engine=engine.name, notes=(note, *a.notes)) for a in answers]
-
-    def _feature(self, asked: Any) -> Feature:
-        return resolve(asked, self.table, self.model.columns)
-
-    def _default_spread(self, n_features: int, chosen: NDArray[np.intp] | None) -> bool:
-        """Spread comes with one feature, and with rows chosen to save time, whose error it states."""
-        return self.background == "data" and (n_features == 1 or chosen is not None)
-
-    def _needs_rows(self, what: str) -> None:
-        if self.background == "training":
-            from icefield.engines.training import refusal
-
-            raise refusal(what)
-
-    def _check_features(self, features: tuple[Any, ...]) -> None:
-        if not features:
-            raise InputError(
-                complaint(
-                    "features", "must name at least one feature", (), f"for example {self.model.columns[0]!r}"
-                )
-            )
-        labels = [self._feature(f).columns for f in features]
-        moving = [c for columns in labels for c in columns]
-        if len(set(moving)) != len(moving):
-            raise InputError(complaint("features", "names the same column twice", list(features)))
-
-    def _grids(self, features: tuple[Feature, ...], grid: Any) -> tuple[tuple[NDArray[Any], ...], str]:
-        if isinstance(grid, Mapping):
-            grid = {f.label: grid[f.label] for f in features if f.label in grid}
-        return self._whereabouts.grids(features, grid, self._thresholds)
-
-    def _thresholds(self, feature: Feature) -> Float:
-        """Where the model itself changes along a feature, for ``Grid("thresholds")``."""
-        if self.plan.trees is None:
-            raise EngineError(
-                f"Grid('thresholds') needs a model read as trees: {self.plan.why}. Hint: use Grid('quantile')."
-            )
-        from icefield.engines.trees import last_values_left
-
-        return last_values_left(self.plan.trees, feature.columns[0], self.table.select(self.model.columns))
-
-    def _sample(self, chosen: NDArray[np.intp] | None) -> Sample:
-        codes = None if self.groups is None else self.groups.codes
-        n_groups = 0 if self.groups is None else len(self.groups.labels)
-        if chosen is None:
-            return Sample(self.table, self.weights, codes, n_groups)
-        return Sample(
-            self.table.take(chosen),
-            None if self.weights is None else self.weights[chosen],
-            None if codes is None else codes[chosen],
-            n_groups,
-        )
-
-    def _prediction_moments(self, chosen: NDArray[np.intp] | None) -> tuple[Float, Float]:
-        """Mean and standard deviation of the model's own predictions, on a seeded sample of rows.
-
-        Rows chosen because the model is slow are not followed by thousands of others.
-        """
-        if chosen is not None and len(chosen) < PREDICTION_SAMPLE:
-            return self._moments_of_predictions(chosen)
-        with self._lock:
-            return self._prediction_sample
-
-    @cached_property
-    def _prediction_sample(self) -> tuple[Float, Float]:
-        count = min(PREDICTION_SAMPLE, self.table.n_rows)
-        return self._moments_of_predictions(validate.row_positions(count, self.table.n_rows, self.seed))
-
-    def _moments_of_predictions(self, rows: NDArray[np.intp]) -> tuple[Float, Float]:
-        weights = None if self.weights is None else self.weights[rows]
-        moments = Moments.of(interruptible(self.model, self.table.take(rows)), weights, True)
-        return moments.average, np.asarray(moments.std)
-
     def __repr__(self) -> str:
-        kind = type(self.model.native).__name__
-        return (
-            f"Explainer({kind}, {self.table.n_rows:,} rows x {len(self.model.columns)} features, "
-            f"{self.model.scale_label} of {', '.join(map(str, self.model.outputs[:5]))})"
-        )
+        return repr(self.study)
 
 
 def _named_like_the_model(table: Table, model: Any) -> Table:

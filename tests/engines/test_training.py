@@ -94,7 +94,12 @@ def test_equals_a_plain_weighted_walk(name: str) -> None:
                 explainer.partial_dependence(*features, grid=points)
             continue
         effect = explainer.partial_dependence(*features, grid=points)
-        assert (effect.engine, effect.background, effect.std, effect.se) == ("trees", "training", None, None)
+        assert (effect.engine, effect.background, effect.std, effect.se) == (
+            "training",
+            "training",
+            None,
+            None,
+        )
         expected = expected.T.reshape(-1, *effect.average.shape[1:])
         assert effect.average.shape == expected.shape
         assert np.abs(effect.average - expected).max() <= allowed, features
@@ -253,7 +258,7 @@ def test_a_scale_that_is_no_sum_is_refused(numbers: Any) -> None:
     model = HistGradientBoostingClassifier(max_iter=2).fit(X, y > 5)
     with pytest.raises(EngineError, match=r"needs an additive scale.*scale='raw'"):
         Explainer(model, X, background="training")
-    assert Explainer(model, X, background="training", scale="raw").plan.engine.name == "trees"
+    assert Explainer(model, X, background="training", scale="raw").plan.engine.name == "training"
 
 
 def test_weights_that_are_not_stored_are_told(explainer: Explainer) -> None:

@@ -11,8 +11,7 @@ import pytest
 from browser import Browser
 
 from icefield import Explainer
-from icefield.report import page_html
-from icefield.report.contents import build
+from icefield.report import build, page_html
 
 
 @pytest.fixture(scope="session")
@@ -62,7 +61,7 @@ def flower_explainer() -> Explainer:
 @pytest.fixture(scope="session")
 def built() -> dict[str, Any]:
     """The report's data, with a few rows' own curves."""
-    return build(flower_explainer(), ["length", "width", "colour", "petals", "seen"], individual=True)
+    return build(flower_explainer().study, ["length", "width", "colour", "petals", "seen"], individual=True)
 
 
 @pytest.fixture(scope="session")

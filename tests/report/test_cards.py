@@ -117,7 +117,7 @@ def test_a_shared_axis_has_room_for_groups_shown_elsewhere(browser: Browser, tmp
     frame = pd.DataFrame({"x": np.tile(np.linspace(0, 1, 40), 2), "side": np.repeat(["up", "down"], 40)})
     explainer = Explainer(lambda f: np.where(f["side"] == "up", f["x"], -f["x"]), frame, by="side")
     browser.look()
-    browser.open(write_report(explainer, tmp_path / "sides.html", features=["x"]))
+    browser.open(write_report(explainer.study, tmp_path / "sides.html", features=["x"]))
     drawn(browser, 0)
     for box in ("#bands", "#ale"):
         tick(browser, box)
@@ -135,7 +135,7 @@ def long_tailed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     x = np.logspace(0, 3, 60)
     rows = np.column_stack([x, x[::-1] - 1, np.linspace(10, 30, 60)])
     path = tmp_path_factory.mktemp("tails") / "report.html"
-    return write_report(Explainer(lambda r: np.log(r[:, 0]) + r[:, 1] / 1e3 + r[:, 2] / 9, rows), path)
+    return write_report(Explainer(lambda r: np.log(r[:, 0]) + r[:, 1] / 1e3 + r[:, 2] / 9, rows).study, path)
 
 
 def test_a_log_axis_where_values_are_positive_and_span_much(browser: Browser, long_tailed: Path) -> None:
@@ -168,7 +168,7 @@ def test_without_classes_groups_or_tails_a_card_offers_only_its_scale(
 ) -> None:
     rows = np.random.default_rng(0).normal(size=(60, 2))
     browser.look()
-    browser.open(write_report(Explainer(lambda r: r[:, 0], rows), tmp_path / "plain.html"))
+    browser.open(write_report(Explainer(lambda r: r[:, 0], rows).study, tmp_path / "plain.html"))
     drawn(browser, 0)
     keys = (
         "Array.from(document.querySelectorAll('.card:first-child .tools [data-key]'), (e) => e.dataset.key)"

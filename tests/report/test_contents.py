@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from icefield import Explainer
-from icefield.report import page_html, write_report
-from icefield.report.contents import build
+from icefield.report import build, page_html, write_report
 from icefield.report.drawings import feature_panel, short_curves, spark, surface_panel
 from icefield.report.page import packed, payload_json
 
@@ -28,7 +27,7 @@ def explainer() -> Explainer:
 
 @pytest.fixture(scope="module")
 def plain(explainer: Explainer) -> dict[str, Any]:
-    return build(explainer)
+    return build(explainer.study)
 
 
 def test_everything_is_plain_json(built: dict[str, Any]) -> None:
@@ -192,7 +191,7 @@ def test_weak_effects_have_short_bars(plain: dict[str, Any]) -> None:
 
 
 def test_size_and_cdn(explainer: Explainer, tmp_path: Path) -> None:
-    inline = write_report(explainer, tmp_path / "inline.html")
+    inline = write_report(explainer.study, tmp_path / "inline.html")
     small = explainer.report(tmp_path / "small.html", js="cdn")
     assert inline.stat().st_size < 6_000_000
     assert small.stat().st_size < 400_000
@@ -234,7 +233,7 @@ def test_an_older_report_survives_a_failure(
 
 def test_one_feature_has_a_report_too(tmp_path: Path) -> None:
     explainer = Explainer(lambda rows: rows[:, 0] ** 2, np.linspace(-1, 1, 50).reshape(-1, 1))
-    found = build(explainer)
+    found = build(explainer.study)
     assert found["matrix"] is None
     assert found["surfaces"] == []
     assert 'id="interactions"' not in page_html(found)

@@ -13,8 +13,7 @@ from browser import Browser
 from handling import CARD, card_named, choose, drawn, own_control, saved, settled, table_of, tick
 
 from icefield import Explainer
-from icefield.report import page_html, write_report
-from icefield.report.contents import build
+from icefield.report import build, page_html, write_report
 from icefield.report.drawings import raw
 
 
@@ -40,7 +39,7 @@ def spending(frame: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def page_of_spending(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_report(Explainer(spending, spent()), tmp_path_factory.mktemp("files") / "report.html")
+    return write_report(Explainer(spending, spent()).study, tmp_path_factory.mktemp("files") / "report.html")
 
 
 def csv_of(browser: Browser, item: str) -> list[dict[str, str]]:
@@ -208,7 +207,7 @@ def test_many_curves_have_one_digit_less() -> None:
     explainer = Explainer(
         lambda f: np.column_stack([np.sin(f["x"]), np.cos(f["x"])]) + np.pi, frame, by="group"
     )
-    panel = build(explainer, ["x"])["features"][0]["panel"]
+    panel = build(explainer.study, ["x"])["features"][0]["panel"]
     digits = {len(str(v).replace(".", "")) for group in panel["groups"] for v in group["average"][0]}
     assert max(digits) == 4
     assert max(len(str(v).replace(".", "")) for v in panel["average"][0]) == 5

@@ -149,7 +149,7 @@ def test_hostile_names_values_groups_and_title(browser: Browser, tmp_path: Path)
     explainer = Explainer(moved, frame, by="group <i>")
     features = [name for name in frame.columns if name != "group <i>"]
     page = write_report(
-        explainer, tmp_path / "report.html", features=features, title=HOSTILE[0], individual=True
+        explainer.study, tmp_path / "report.html", features=features, title=HOSTILE[0], individual=True
     )
     browser.look()
     browser.open(page)
@@ -169,7 +169,7 @@ def test_hostile_classes(browser: Browser, tmp_path: Path) -> None:
     X = rng.normal(size=(90, 3))
     labels = np.array([HOSTILE[0], HOSTILE[2], "$\\frac$"], dtype=object)[rng.integers(0, 3, 90)]
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, labels)
-    page = write_report(Explainer(model, X), tmp_path / "report.html")
+    page = write_report(Explainer(model, X).study, tmp_path / "report.html")
     browser.look()
     browser.open(page)
     assert browser.run("document.querySelectorAll('#output option').length") == 3
@@ -184,7 +184,7 @@ def test_a_spreadsheet_does_not_run_the_csv(browser: Browser, tmp_path: Path) ->
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"=1+1": ["=cmd", "@x", "+1 x", "-y", "plain"] * 8, "b": np.arange(40.0)})
     explainer = Explainer(lambda f: f["b"] + f["=1+1"].str.len(), frame)
-    page = write_report(explainer, tmp_path / "report.html")
+    page = write_report(explainer.study, tmp_path / "report.html")
     browser.look()
     browser.open(page)
     text = browser.run(

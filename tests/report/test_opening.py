@@ -30,12 +30,12 @@ def plain_model(rows):
 
 def test_a_group_of_one_row_is_that_rows_own_curve_and_left_out(frame):
     ex = Explainer(plain_model, frame, by="who")
-    quiet = build(ex, ["a"])
+    quiet = build(ex.study, ["a"])
     assert quiet["groups"] == ["many", "others"]
     assert quiet["small_groups"] == 1
     assert len(quiet["features"][0]["panel"]["groups"]) == 2
     assert "Anna" not in json.dumps(quiet["features"])
-    asked = build(ex, ["a"], individual=True)
+    asked = build(ex.study, ["a"], individual=True)
     assert "Anna Example" in asked["groups"]
     assert asked["small_groups"] == 0
 
@@ -44,20 +44,20 @@ def test_the_opening_names_model_data_and_way(frame):
     numbers = frame[["a", "b", "c"]]
     y = (frame["a"] + frame["c"] > 0).to_numpy()
     trees = Explainer(LGBMClassifier(n_estimators=5, n_jobs=1, verbose=-1).fit(numbers, y), numbers)
-    page = build(trees)
+    page = build(trees.study)
     said = {fact["term"]: fact["text"] for fact in page["opening"]}
     assert said["Model"] == "lightgbm LGBMClassifier, classifier"
     assert said["Data"] == "400 rows, 3 features (3 float)"
     assert said["Computed"].startswith("exactly, from the model’s trees, over every row; probability")
     assert page["title"] == "How LGBMClassifier responds to its features"
-    function = build(Explainer(plain_model, frame, by="who"), ["a"])
+    function = build(Explainer(plain_model, frame, by="who").study, ["a"])
     said = {fact["term"]: fact["text"] for fact in function["opening"]}
     assert said["Model"] == "a Python function, plain_model"
     assert function["title"] == "How the model responds to its features"
 
 
 def test_advice_for_callers_is_not_on_the_page(frame):
-    page = build(Explainer(plain_model, frame[["a", "b", "c"]]))
+    page = build(Explainer(plain_model, frame[["a", "b", "c"]]).study)
     text = json.dumps(page)
     assert "scale=" not in text
     assert "rows=" not in text
@@ -82,7 +82,9 @@ def test_warnings_use_no_terms_before_they_are_explained(frame):
 def test_two_values_are_compared_and_many_curves_fit_the_file():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"flag": rng.random(300) < 0.5, "x": rng.normal(size=300)})
-    page = build(Explainer(lambda r: 2.0 * r["flag"].to_numpy() + r["x"].to_numpy(), X), individual=True)
+    page = build(
+        Explainer(lambda r: 2.0 * r["flag"].to_numpy() + r["x"].to_numpy(), X).study, individual=True
+    )
     plain = {line["name"]: line["text"] for line in page["plain"]}
     assert plain["flag"].startswith("gives a higher average prediction at True (")
     assert " than at False (" in plain["flag"]

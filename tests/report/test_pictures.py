@@ -11,8 +11,7 @@ from browser import Browser
 from handling import CARD, card_named, choose, drawn, laid_out, own_control, point_at_curve, settled, tick
 
 from icefield import Explainer
-from icefield.report import page_html
-from icefield.report.contents import build
+from icefield.report import build, page_html
 
 LONG = "the average number of outpatient visits per insured household member during the last year"
 GROUPS = [f"district number {i:02d} of the county" for i in range(18)]
@@ -55,7 +54,7 @@ def town_model(frame: Any) -> Any:
 @pytest.fixture(scope="module")
 def county() -> dict[str, Any]:
     explainer = Explainer(town_model, towns(), by="group")
-    return build(explainer, ["town", "quarter", LONG, "income", "tiny", "year"], individual=True)
+    return build(explainer.study, ["town", "quarter", LONG, "income", "tiny", "year"], individual=True)
 
 
 @pytest.fixture(scope="module")

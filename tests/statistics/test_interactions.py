@@ -177,7 +177,7 @@ def test_an_engine_that_knows_all_rows_is_asked_once(rng):
     asked = []
 
     class Knowing:
-        name = "knowing"
+        name, additive, costs_predictions = "knowing", True, False
 
         def own_averages(self, sets, sample, resources):
             asked.append(list(sets))
@@ -190,7 +190,7 @@ def test_an_engine_that_knows_all_rows_is_asked_once(rng):
                 yield np.array([out])
 
     object.__setattr__(ex.plan, "engine", Knowing())
-    table = interactions(ex)
+    table = interactions(ex.study)
     assert len(asked) == 1
     assert asked[0][:3] == [(0,), (1,), (2,)]
     assert "all 350 rows" in table.notes[0]

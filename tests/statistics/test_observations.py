@@ -18,30 +18,30 @@ def X(rng):
 
 def test_a_regressors_target_is_itself(X):
     y = X @ [1.0, 2.0]
-    found, reason = observed_outputs(Explainer(LinearRegression().fit(X, y), X, y=y))
+    found, reason = observed_outputs(Explainer(LinearRegression().fit(X, y), X, y=y).study)
     np.testing.assert_array_equal(found[:, 0], y)
     assert reason == ""
 
 
 def test_classes_become_indicators(X):
     y = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.5, 0.5])]
-    found, _ = observed_outputs(Explainer(LogisticRegression().fit(X, y), X, y=y))
+    found, _ = observed_outputs(Explainer(LogisticRegression().fit(X, y), X, y=y).study)
     np.testing.assert_array_equal(found, (y[:, None] == np.array(["a", "b", "c"])).astype(float))
-    one, _ = observed_outputs(Explainer(LogisticRegression().fit(X, y), X, y=y, target="b"))
+    one, _ = observed_outputs(Explainer(LogisticRegression().fit(X, y), X, y=y, target="b").study)
     np.testing.assert_array_equal(one[:, 0], y == "b")
 
 
 @pytest.mark.parametrize("dtype", [int, bool, float])
 def test_the_positive_class_of_two(X, dtype):
     y = (X[:, 0] > 0).astype(dtype)
-    found, _ = observed_outputs(Explainer(LogisticRegression().fit(X, y), X, y=y))
+    found, _ = observed_outputs(Explainer(LogisticRegression().fit(X, y), X, y=y).study)
     np.testing.assert_array_equal(found[:, 0], X[:, 0] > 0)
 
 
 def test_several_targets(X):
     y = np.column_stack([X[:, 0], X[:, 1], X.sum(axis=1)])
     model = LinearRegression().fit(X, y)
-    found, _ = observed_outputs(Explainer(model, X, y=y, target=[2, 0]))
+    found, _ = observed_outputs(Explainer(model, X, y=y, target=[2, 0]).study)
     np.testing.assert_array_equal(found, y[:, [2, 0]])
 
 
@@ -56,6 +56,6 @@ def test_reasons(X):
         (Explainer(lambda r: r[:, 0], X, y=np.full(60, np.nan)), "missing"),
     ]
     for ex, word in cases:
-        found, reason = observed_outputs(ex)
+        found, reason = observed_outputs(ex.study)
         assert found is None
         assert word in reason

@@ -13,7 +13,7 @@ from icefield.statistics.support import with_support
 
 def supported(X, feature, model=lambda r: np.asarray(r)[:, 0].astype(float), **options):
     ex = Explainer(model, X)
-    return with_support(ex, ex.partial_dependence(feature, grid=20), **options).support
+    return with_support(ex.study, ex.partial_dependence(feature, grid=20), **options).support
 
 
 def pair(rng, rho, n=500, extra=2):
@@ -110,7 +110,7 @@ def test_scales_and_outliers_do_not_matter(rng):
     one = supported(X, 0)
     ex = Explainer(lambda r: r[:, 0], stretched)
     grid = np.exp(3 * Explainer(lambda r: r[:, 0], X).partial_dependence(0, grid=20).grid[0])
-    two = with_support(ex, ex.partial_dependence(0, grid=grid)).support
+    two = with_support(ex.study, ex.partial_dependence(0, grid=grid)).support
     np.testing.assert_allclose(one.share, two.share, atol=0.03)
 
 
@@ -132,23 +132,23 @@ def test_missing_point_and_dates(rng):
     })  # fmt: skip
     model = lambda f: f["x"].fillna(0).to_numpy()  # noqa: E731
     ex = Explainer(model, frame)
-    effect = with_support(ex, ex.partial_dependence("x", grid=10))
+    effect = with_support(ex.study, ex.partial_dependence("x", grid=10))
     assert effect.support.share.shape == effect.grid[0].shape
     assert not effect.support.doubtful
-    day = with_support(ex, ex.partial_dependence("day", grid=10)).support
+    day = with_support(ex.study, ex.partial_dependence("day", grid=10)).support
     assert not day.doubtful
 
 
 def test_a_grid_beyond_the_data_is_unsupported(rng):
     ex = Explainer(lambda r: r[:, 0], pair(rng, 0.0))
-    share = with_support(ex, ex.partial_dependence(0, grid=[0.0, 50.0])).support.share
+    share = with_support(ex.study, ex.partial_dependence(0, grid=[0.0, 50.0])).support.share
     assert share[0] > 0.95
     assert share[1] == 0.0
 
 
 def test_surfaces_lack_support_off_the_diagonal(rng):
     ex = Explainer(lambda r: r[:, 0], pair(rng, 0.95))
-    effect = with_support(ex, ex.partial_dependence(0, 1, grid=7))
+    effect = with_support(ex.study, ex.partial_dependence(0, 1, grid=7))
     assert effect.support.share.shape == (7, 7)
     assert effect.support.share[0, -1] == 0.0
     assert effect.support.share[3, 3] > 0.9
@@ -174,13 +174,13 @@ def test_one_hot_group_is_named_as_it_was_asked(rng):
     frame = pd.DataFrame(np.column_stack([hot, rng.normal(size=200)]), columns=["k_a", "k_b", "k_c", "x"])
     ex = Explainer(lambda f: f["k_a"].to_numpy(), frame)
     group = {"k": ["k_a", "k_b", "k_c"]}
-    found = with_support(ex, ex.partial_dependence(group), features=[group]).support
+    found = with_support(ex.study, ex.partial_dependence(group), features=[group]).support
     assert found.outside < 0.02
 
 
 def test_travels_with_the_effect(rng, tmp_path):
     ex = Explainer(lambda r: r[:, 0], pair(rng, 0.9))
-    effect = with_support(ex, ex.partial_dependence(0, grid=12))
+    effect = with_support(ex.study, ex.partial_dependence(0, grid=12))
     effect.save(tmp_path / "effect.zip")
     again = Effect.load(tmp_path / "effect.zip").support
     np.testing.assert_array_equal(again.share, effect.support.share)
@@ -192,7 +192,7 @@ def test_rows_without_weight_do_not_vouch(rng):
     X = np.vstack([pair(rng, 0.97), rng.normal(size=(500, 4))])
     weights = np.repeat([1.0, 0.0], 500)
     ex = Explainer(lambda r: r[:, 0], X, weights=weights)
-    assert with_support(ex, ex.partial_dependence(0, grid=15)).support.doubtful
+    assert with_support(ex.study, ex.partial_dependence(0, grid=15)).support.doubtful
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.8])
@@ -220,7 +220,7 @@ def test_support_comes_with_the_effect_when_asked(tied, question):
     ask = getattr(tied, question)
     assert ask(0).support is None
     effect = ask(0, support=True)
-    expected = with_support(tied, ask(0)).support
+    expected = with_support(tied.study, ask(0)).support
     np.testing.assert_array_equal(effect.support.share, expected.share)
     np.testing.assert_array_equal(effect.support.disagreement, expected.disagreement)
     assert effect.support.doubtful

@@ -17,10 +17,29 @@ from numpy.typing import NDArray
 
 from icefield.data.columns import ORDERED_KINDS, Column, is_missing_value, object_array
 from icefield.data.frame import Table
-from icefield.engines import Axis
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 
 NO_LEVEL = "(none)"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One moving feature: the columns that move together and the values they take.
+
+    `points` maps each moving column to its K values, in the form `Table.crossed` writes into
+    that column (so a one-hot group moves several columns, an ordinary feature one).
+    """
+
+    feature: Any
+    points: Mapping[Any, NDArray[Any]]
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        return tuple(self.points)
+
+    @property
+    def size(self) -> int:
+        return len(next(iter(self.points.values())))
 
 
 @dataclass(frozen=True, eq=False)

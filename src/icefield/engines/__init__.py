@@ -12,37 +12,20 @@ threads or partitions the rows were split into.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.typing import Float
+from icefield.data.features import Axis
+from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table
 
-
-@dataclass(frozen=True)
-class Axis:
-    """One moving feature: the columns that move together and the values they take.
-
-    `points` maps each moving column to its K values, in the form `Table.crossed` writes into
-    that column (so a one-hot group moves several columns, an ordinary feature one).
-    """
-
-    feature: Any
-    points: Mapping[Any, NDArray[Any]]
-
-    @property
-    def columns(self) -> tuple[Any, ...]:
-        return tuple(self.points)
-
-    @property
-    def size(self) -> int:
-        return len(next(iter(self.points.values())))
+__all__ = ["Answer", "Axis", "Engine", "Moments", "Question", "Resources", "Sample", "block_moments"]
 
 
 @dataclass(frozen=True)
@@ -180,9 +163,56 @@ class Answer:
     notes: tuple[str, ...] = field(default=())
 
 
+def block_moments(values: Float, sample: Sample, start: int, stop: int, spread: bool) -> list[Moments]:
+    """Moments of a block's values ``(rows, outputs, *grid)``: over all its rows, then by group."""
+    weights = None if sample.weights is None else sample.weights[start:stop]
+    found = [Moments.of(values, weights, spread)]
+    if sample.codes is not None:
+        codes = sample.codes[start:stop]
+        for g in range(sample.n_groups):
+            chosen = codes == g
+            found.append(Moments.of(values[chosen], None if weights is None else weights[chosen], spread))
+    return found
+
+
 class Engine(Protocol):
-    """Anything that answers questions about one model on one scale."""
+    """Anything that answers questions about one model on one scale.
 
-    name: str
+    Every engine says all it can do: what it has no way to give, it declines with None.
+    """
 
-    def answer(self, questions: Sequence[Question], sample: Sample, resources: Resources) -> list[Answer]: ...
+    @property
+    def name(self) -> str:
+        """What `Effect.engine` says."""
+
+    @property
+    def additive(self) -> bool:
+        """Whether the asked scale is a sum over what the engine reads of the model."""
+
+    @property
+    def costs_predictions(self) -> bool:
+        """Whether every row costs predictions of the model, so that a sample may have to do."""
+
+    def answer(self, questions: Sequence[Question], sample: Sample, resources: Resources) -> list[Answer]:
+        """One answer per question, in their order."""
+
+    def own_averages(
+        self, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources
+    ) -> Iterator[Float] | None:
+        """Partial dependence of sets of columns at every row's own values, ``(outputs, rows)`` each, in order.
+
+        None where that takes more than a walk over the rows.
+        """
+
+    def differences(
+        self,
+        axes: Sequence[Axis],
+        table: Table,
+        rows: Positions,
+        steps: Sequence[Positions],
+        resources: Resources,
+    ) -> Float | None:
+        """Mixed differences ``(rows, outputs)`` of the predictions of rows, each across steps of its own.
+
+        A step leads from one of an axis's points to the next; ``steps[a]`` are the rows' own on axis a.
+        """

@@ -13,18 +13,20 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.distribution import weighted_quantiles
-from icefield.engines import Answer, Moments, Question, Resources, Sample
+from icefield.engines import Answer, Axis, Moments, Question, Resources, Sample, block_moments
+from icefield.engines.placing import predict_at
 from icefield.engines.pool import Block, Pace, Pool
 from icefield.errors import BudgetError
 from icefield.models.sharing import alone
 from icefield.progress import Progress
-from icefield.typing import Float
+from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table
@@ -42,9 +44,33 @@ class BruteEngine:
     """Answers questions by predicting on replaced rows."""
 
     name = "brute"
+    additive = False
+    costs_predictions = True
 
     def __init__(self, model: Model) -> None:
         self.model = model
+
+    def own_averages(self, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources) -> None:
+        """Declined: every row would be crossed with every other."""
+
+    def differences(
+        self,
+        axes: Sequence[Axis],
+        table: Table,
+        rows: Positions,
+        steps: Sequence[Positions],
+        resources: Resources,
+    ) -> Float:
+        """The model asked at the ends of the rows' own steps."""
+        found = np.zeros((len(rows), len(self.model.outputs)))
+        corners = list(product((0, 1), repeat=len(steps)))
+        with Progress("moving rows", total=len(corners)) as progress:
+            for corner in corners:
+                at = [step + up for step, up in zip(steps, corner)]
+                sign = (-1.0) ** (len(corner) - sum(corner))
+                found += sign * predict_at(self.model, table, rows, axes, at)
+                progress.advance()
+        return found
 
     def answer(self, questions: Sequence[Question], sample: Sample, resources: Resources) -> list[Answer]:
         """One answer per question, in their order."""
@@ -182,7 +208,8 @@ class _Work:
             elif curves is not None and self.question.rows is not None:
                 inside = np.flatnonzero((self.question.rows >= start) & (self.question.rows < stop))
                 curves[:, first:last, inside] = values[:, :, self.question.rows[inside] - start]
-            chunks.append(self._moments(values, start, stop))
+            by_row = np.moveaxis(values, -1, 0)
+            chunks.append(block_moments(by_row, self.sample, start, stop, self.question.spread))
             if last == high:  # the block is complete
                 block = [_side_by_side(list(pieces)) for pieces in zip(*chunks)]
                 totals = [total.merge(more) for total, more in zip(totals, block)]
@@ -197,19 +224,6 @@ class _Work:
             lane_quantiles(slab, asked, weights),
             tuple(lane_quantiles(slab[..., g], asked, None if weights is None else weights[g]) for g in groups),
         )  # fmt: skip
-
-    def _moments(self, values: Float, start: int, stop: int) -> list[Moments]:
-        """Moments of all rows of a block, then of each group's."""
-        sample, spread = self.sample, self.question.spread
-        weights = None if sample.weights is None else sample.weights[start:stop]
-        by_row = np.moveaxis(values, -1, 0)
-        found = [Moments.of(by_row, weights, spread)]
-        if sample.codes is not None:
-            codes = sample.codes[start:stop]
-            for g in range(sample.n_groups):
-                chosen = codes == g
-                found.append(Moments.of(by_row[chosen], None if weights is None else weights[chosen], spread))
-        return found
 
     def _assemble(self, parts: list[Answer], curves: Float | None) -> Answer:
         shape = self.question.shape

@@ -7,17 +7,24 @@ is an error that says so. Sums of trees average exactly only on an additive scal
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from icefield.engines import Answer, Moments, Question, Resources, Sample
+from icefield.engines import Answer, Axis, Moments, Question, Resources, Sample
 from icefield.engines.trees.training_averages import training_average
 from icefield.errors import EngineError
 from icefield.forest import TreeModel
+from icefield.typing import Positions
+
+if TYPE_CHECKING:
+    from icefield.data.frame import Table
 
 
 class TrainingEngine:
     """Answers questions from node weights alone."""
 
-    name = "trees"
+    name = "training"
+    additive = True
+    costs_predictions = False
 
     def __init__(self, trees: TreeModel, scale: str, selected: Sequence[int]) -> None:
         if scale != "raw" and not trees.link.additive:
@@ -38,6 +45,19 @@ class TrainingEngine:
             mean = training_average(self.trees, [*question.axes], sample.table, resources.memory)
             answers.append(Answer(Moments(0, 1.0, 1.0, mean[self.selected])))
         return answers
+
+    def own_averages(self, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources) -> None:
+        """Declined: there are no rows."""
+
+    def differences(
+        self,
+        axes: Sequence[Axis],
+        table: Table,
+        rows: Positions,
+        steps: Sequence[Positions],
+        resources: Resources,
+    ) -> None:
+        """Declined: there are no rows."""
 
 
 def refusal(what: str) -> EngineError:

@@ -19,13 +19,13 @@ from icefield.report.contents import build
 from icefield.report.page import JS_CHOICES, page_html
 
 if TYPE_CHECKING:
-    from icefield.explainer import Explainer
+    from icefield.study import Study
 
 __all__ = ["build", "page_html", "write_report"]
 
 
 def write_report(
-    explainer: Explainer,
+    study: Study,
     path: str | Path,
     *,
     features: Iterable[Any] | None = None,
@@ -38,7 +38,7 @@ def write_report(
 
     Parameters
     ----------
-    explainer : the model and its data
+    study : the model and its data
     path : where to write; ``.html`` is usual
     features : which features; all of the model's by default
     individual : put a sample of rows' own curves into the file. Without it the file holds averages,
@@ -64,7 +64,7 @@ def write_report(
         raise InputError(complaint("path", "is a folder", str(path), 'write "report.html"'))
     if not target.parent.is_dir():
         raise InputError(complaint("path", "lies in a folder that does not exist", str(path)))
-    found = build(explainer, features, individual=individual, title=title, rows=rows)
+    found = build(study, features, individual=individual, title=title, rows=rows)
     _write_whole(target, page_html(found, js))
     return target
 

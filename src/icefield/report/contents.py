@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,17 +21,16 @@ from icefield.progress import Progress
 from icefield.report import opening
 from icefield.report.drawings import feature_panel, regions_panel, spark, surface_panel
 from icefield.report.plain import numbers
-from icefield.statistics.importance import features_asked
-from icefield.statistics.inquiry import features_found
-from icefield.statistics.interactions import Interactions
+from icefield.sampling import CROSSED_ROWS, STEP_ROWS
+from icefield.statistics.ale import ale
+from icefield.statistics.interactions import Interactions, interactions
 from icefield.statistics.reading import Reading, output_unit
-from icefield.statistics.summary import Summary
+from icefield.statistics.regions import regions
+from icefield.statistics.summary import Summary, summary
+from icefield.study import Ask, Study
 from icefield.typing import Float
 from icefield.wording.names import page_name, page_sentence
 from icefield.wording.sentences import plain_cautions, plain_words, strength_word
-
-if TYPE_CHECKING:
-    from icefield.explainer import Explainer
 
 PLAIN_SENTENCES = 6
 CURVES = 100  # rows whose own curves are shown when asked for
@@ -39,16 +38,15 @@ FILE_VALUES = 350_000  # ... fewer where more numbers than this would make the f
 OTHER_CURVES = 14  # numbers beside curves for each grid point: averages, bands, ALE and their like
 LEAST_GROUP = 5  # rows a subgroup needs to be shown: fewer would tell of single rows
 LEAST_REACH = 0.2  # standard deviations of the predictions that fill a word-sized curve at least
-INTERACTING = {"trees": 12, "brute": 6}  # features crossed with each other
+INTERACTING = 12  # features crossed with each other
+INTERACTING_WHEN_COSTLY = 6  # ... where each row costs predictions
 SURFACES = 6
 SURFACE = 0.05  # a pair's interaction, in standard deviations of the predictions, worth a surface
 REGIONS = 6
-BRUTE_ALE_ROWS = 5_000  # without trees, local effects ask the model twice a row
-BRUTE_SURFACE_ROWS = 300
 
 
 def build(
-    explainer: Explainer,
+    study: Study,
     features: Iterable[Any] | None = None,
     *,
     individual: bool = False,
@@ -56,18 +54,18 @@ def build(
     rows: Any = None,
 ) -> dict[str, Any]:
     """Ask everything and answer with plain data; see `icefield.report.write_report`."""
-    if explainer.background == "training":
+    if study.background == "training":
         raise InputError(
             "A report shows how rows differ, which training counts do not know. "
             'Hint: use Explainer(..., background="data").'
         )
     began = time.perf_counter()
-    asked = features_asked(explainer, features)
+    asked = study.listed(features)
     with Progress("report", total=len(asked) + 4) as progress:
-        summary = explainer.summary(asked, rows=rows)
+        table = summary(study, asked, rows=rows)
         progress.advance(2)
-        question = {features_found(explainer, [name])[0].label: name for name in asked}
-        ranked = [_Ranked.of(summary, question[name], i) for i, name in enumerate(summary.effects)]
+        question = {study.feature(name).label: name for name in asked}
+        ranked = [_Ranked.of(table, question[name], i) for i, name in enumerate(table.effects)]
         small = 0
         if not individual:
             ranked, small = _without_small_groups(ranked)
@@ -76,31 +74,31 @@ def build(
         reach = max(LEAST_REACH, *(one.reach for one in ranked))
         cards = []
         for one in ranked:
-            cards.append(_card(explainer, one, kept, reach))
+            cards.append(_card(study, one, kept, reach))
             progress.advance()
-        crossed = _interactions(explainer, ranked)
+        crossed = _interactions(study, ranked)
         progress.advance()
-        surfaces = _surfaces(explainer, ranked, crossed)
-        regions = _regions(explainer, ranked)
+        surfaces = _surfaces(study, ranked, crossed)
+        regions = _regions(study, ranked)
         progress.advance()
     seconds = time.perf_counter() - began
     first = ranked[0].effect
     return {
         "title": page_name(title, 200)
         if title
-        else f"How {opening.model_name(explainer)} responds to its features",
-        "lede": opening.lede(explainer, [(one.name, one.reading) for one in ranked]),
+        else f"How {opening.model_name(study)} responds to its features",
+        "lede": opening.lede(study, [(one.name, one.reading) for one in ranked]),
         "made": datetime.now().astimezone().strftime("%d %B %Y, %H:%M"),
-        "opening": opening.facts(explainer, first, seconds),
-        "facts": opening.details(explainer, first, crossed, _ale_rows(explainer), seconds),
+        "opening": opening.facts(study, first, seconds),
+        "facts": opening.details(study, first, crossed, _ale_rows(study), seconds),
         "warnings": [
             {"feature": one.number, "name": page_name(one.name), "text": one.caution}
             for one in ranked
             if one.caution
         ],
-        "plain": _plain(explainer, ranked),
-        "outputs": [page_name(o) for o in explainer.model.outputs],
-        "what": page_name(explainer.model.scale_label),
+        "plain": _plain(study, ranked),
+        "outputs": [page_name(o) for o in study.model.outputs],
+        "what": page_name(study.model.scale_label),
         "by": None if first.by is None else page_name(first.by),
         "groups": [page_name(g) for g in first.groups],
         "small_groups": small,
@@ -158,8 +156,8 @@ class _Ranked:
         return float(np.ptp(known)) / output_unit(self.effect, self.output) if len(known) else 0.0
 
 
-def _plain(explainer: Explainer, ranked: list[_Ranked]) -> list[dict[str, Any]]:
-    what = page_name(explainer.model.scale_label)
+def _plain(study: Study, ranked: list[_Ranked]) -> list[dict[str, Any]]:
+    what = page_name(study.model.scale_label)
     told = [one for one in ranked if one.reading.responds][:PLAIN_SENTENCES]
     out = []
     for one in told:
@@ -202,12 +200,12 @@ def _curves_kept(ranked: list[_Ranked]) -> int:
     return min(kept, *(0 if e.effect.individual is None else e.effect.individual.shape[1] for e in ranked))
 
 
-def _card(explainer: Explainer, one: _Ranked, curves: int, reach: float) -> dict[str, Any]:
+def _card(study: Study, one: _Ranked, curves: int, reach: float) -> dict[str, Any]:
     effect = one.effect
     weights = None
-    if explainer.weights is not None and effect.rows is not None:
-        weights = explainer.weights[effect.rows]
-    local, no_ale = _ale(explainer, one.asked)
+    if study.weights is not None and effect.rows is not None:
+        weights = study.weights[effect.rows]
+    local, no_ale = _ale(study, one.asked)
     support = effect.support
     readings = effect.reading.each
     return {
@@ -236,26 +234,26 @@ def _card(explainer: Explainer, one: _Ranked, curves: int, reach: float) -> dict
     }
 
 
-def _ale(explainer: Explainer, asked: Any) -> tuple[Effect | None, str]:
+def _ale(study: Study, asked: Any) -> tuple[Effect | None, str]:
     try:
-        return explainer.ale(asked, rows=_ale_rows(explainer)), ""
+        return ale(study, asked, rows=_ale_rows(study)), ""
     except IcefieldError as error:  # a constant column or a one-hot group has none
         return None, page_sentence(str(error))
 
 
-def _ale_rows(explainer: Explainer) -> int | None:
-    slow = explainer.plan.trees is None and explainer.table.n_rows > BRUTE_ALE_ROWS
-    return BRUTE_ALE_ROWS if slow else None
+def _ale_rows(study: Study) -> int | None:
+    chosen = study.chosen(None, when_costly=STEP_ROWS).positions
+    return None if chosen is None else len(chosen)
 
 
 # --- interactions ----------------------------------------------------------------------------------
 
 
-def _interactions(explainer: Explainer, ranked: list[_Ranked]) -> Interactions | None:
+def _interactions(study: Study, ranked: list[_Ranked]) -> Interactions | None:
     """Every pair among the features that move the predictions most, by themselves or with others."""
-    count = INTERACTING.get(explainer.plan.engine.name, INTERACTING["brute"])
+    count = INTERACTING_WHEN_COSTLY if study.plan.engine.costs_predictions else INTERACTING
     chosen = [one.asked for one in ranked[:count]]
-    return explainer.interactions(chosen, overall=False) if len(chosen) > 1 else None
+    return interactions(study, chosen, overall=False) if len(chosen) > 1 else None
 
 
 def _matrix(ranked: list[_Ranked], crossed: Interactions | None) -> dict[str, Any] | None:
@@ -278,9 +276,7 @@ def _matrix(ranked: list[_Ranked], crossed: Interactions | None) -> dict[str, An
     }
 
 
-def _surfaces(
-    explainer: Explainer, ranked: list[_Ranked], crossed: Interactions | None
-) -> list[dict[str, Any]]:
+def _surfaces(study: Study, ranked: list[_Ranked], crossed: Interactions | None) -> list[dict[str, Any]]:
     if crossed is None:
         return []
     by_name = {one.name: one for one in ranked}
@@ -296,15 +292,13 @@ def _surfaces(
         every.setdefault(names, [(0.0, 0.0)] * len(outputs))[outputs.index(output)] = (size, float(h))
         if size >= max(SURFACE, best.get(names, (0.0, 0.0))[0]):
             best[names] = (size, float(h))
-    limit = None
-    if explainer.plan.engine.name == "brute" and explainer.table.n_rows > BRUTE_SURFACE_ROWS:
-        limit = BRUTE_SURFACE_ROWS
+    rows = study.chosen(None, when_costly=CROSSED_ROWS).positions
     out = []
     for names, (size, h) in sorted(best.items(), key=lambda item: -item[1][0])[:SURFACES]:
         asked = [by_name[name].asked for name in names]
-        effect = explainer.partial_dependence(*asked, rows=limit)
+        (effect,) = study.effects(Ask(sets=[tuple(asked)], rows=rows))
         one, two = (
-            explainer.partial_dependence(a, grid=g, rows=limit, spread=False)
+            study.effects(Ask(sets=[(a,)], grid=g, rows=rows, spread=False))[0]
             for a, g in zip(asked, effect.grid)
         )
         out.append(
@@ -327,12 +321,12 @@ def _surfaces(
 # --- regions ---------------------------------------------------------------------------------------
 
 
-def _regions(explainer: Explainer, ranked: list[_Ranked]) -> list[dict[str, Any]]:
+def _regions(study: Study, ranked: list[_Ranked]) -> list[dict[str, Any]]:
     differing = [one for one in ranked if one.reading.curves_differ]
     differing = sorted(differing, key=lambda one: -(one.reading.heterogeneity or 0.0))[:REGIONS]
     out = []
     for one in differing:
-        found = explainer.regions(one.asked)
+        found = regions(study, one.asked)
         if len(found) < 2:
             continue
         rules = [

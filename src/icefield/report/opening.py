@@ -12,59 +12,59 @@ from icefield.wording.names import page_name, page_sentence
 from icefield.wording.values import number_text, seconds_text
 
 if TYPE_CHECKING:
-    from icefield.explainer import Explainer
+    from icefield.study import Study
 
 NO_LIBRARY = ("builtins", "__main__")
 
 
-def model_name(explainer: Explainer) -> str:
+def model_name(study: Study) -> str:
     """The model's class, or "the model" for a function, whose name says little."""
-    native = explainer.model.native
+    native = study.model.native
     if hasattr(native, "__name__"):
         return "the model"
     return page_name(type(native).__name__)
 
 
-def lede(explainer: Explainer, ranked: Sequence[tuple[Any, Reading]]) -> str:
+def lede(study: Study, ranked: Sequence[tuple[Any, Reading]]) -> str:
     """The first sentence: how many features matter, and which most."""
     moving = sum(reading.noticeable for _, reading in ranked)
     some = {0: "no feature moves", 1: f"1 of {len(ranked)} features moves"}.get(
         moving, f"{moving} of {len(ranked)} features move"
     )
-    text = f"Over {explainer.table.n_rows:,} rows, {some} the model’s average {page_name(explainer.model.scale_label)} noticeably"
+    text = f"Over {study.n_rows:,} rows, {some} the model’s average {page_name(study.model.scale_label)} noticeably"
     if moving:
         text += f"; {page_name(ranked[0][0])} moves it most"
     return text + "."
 
 
-def facts(explainer: Explainer, effect: Effect, seconds: float) -> list[dict[str, str]]:
+def facts(study: Study, effect: Effect, seconds: float) -> list[dict[str, str]]:
     """Model, data, computation and time, for the top of the page."""
-    computed, what = f"{_how(explainer)}, {_over(explainer, effect)}", _scale_text(explainer)
+    computed, what = f"{_how(study)}, {_over(study, effect)}", _scale_text(study)
     if what != "prediction":  # which says nothing
         computed += f"; {what}"
     return _listed(
-        ("Model", _model_text(explainer)),
-        ("Data", _data_text(explainer)),
+        ("Model", _model_text(study)),
+        ("Data", _data_text(study)),
         ("Computed", computed),
         ("Made", _made(seconds)),
     )
 
 
 def details(
-    explainer: Explainer, effect: Effect, crossed: Interactions | None, ale_rows: int | None, seconds: float
+    study: Study, effect: Effect, crossed: Interactions | None, ale_rows: int | None, seconds: float
 ) -> list[dict[str, str]]:
     """Everything there is to say of how the page was made."""
-    model, table, plan = explainer.model, explainer.table, explainer.plan
+    model, table, plan = study.model, study.table, study.plan
     baseline = ""
     if effect.baseline is not None and len(model.outputs) == 1:
         spread = effect.output_std
         baseline = f"; on average {number_text(effect.baseline[0])}"
         baseline += "" if spread is None else f", give or take {number_text(spread[0])}"
     found = [
-        ("Model", _model_text(explainer)),
-        ("Explained", f"{_scale_text(explainer)}{baseline}"),
-        ("Data", _data_text(explainer)),
-        ("Computed", f"{_how(explainer)}, {_over(explainer, effect)}"),
+        ("Model", _model_text(study)),
+        ("Explained", f"{_scale_text(study)}{baseline}"),
+        ("Data", _data_text(study)),
+        ("Computed", f"{_how(study)}, {_over(study, effect)}"),
         ("Engine", f"{plan.engine.name}: {_inside(plan.why)}"),
     ]
     if effect.individual is not None:
@@ -75,11 +75,9 @@ def details(
         found.append(("ALE", f"from a seeded sample of {ale_rows:,} rows"))
     if crossed is not None:
         found.append(("Interactions", page_sentence(rows_used(crossed))))
-    if explainer.groups is not None:
-        found.append(
-            ("Subgroups", f"by {page_name(explainer.groups.name)}: {len(explainer.groups.labels)} groups")
-        )
-    if explainer.weights is not None:
+    if study.groups is not None:
+        found.append(("Subgroups", f"by {page_name(study.groups.name)}: {len(study.groups.labels)} groups"))
+    if study.weights is not None:
         found.append(("Weights", "every average and count is weighted"))
     return _listed(*found, ("Made", _made(seconds)))
 
@@ -93,8 +91,8 @@ def _listed(*found: tuple[str, str]) -> list[dict[str, str]]:
     return [{"term": term, "text": text} for term, text in found]
 
 
-def _model_text(explainer: Explainer) -> str:
-    native, kind = explainer.model.native, explainer.model.kind
+def _model_text(study: Study) -> str:
+    native, kind = study.model.native, study.model.kind
     if hasattr(native, "__name__"):
         return f"a Python function, {page_name(native.__name__)}"
     library = type(native).__module__.split(".")[0]
@@ -102,8 +100,8 @@ def _model_text(explainer: Explainer) -> str:
     return f"{name}, {kind}" if library in NO_LIBRARY else f"{library} {name}, {kind}"
 
 
-def _scale_text(explainer: Explainer) -> str:
-    model = explainer.model
+def _scale_text(study: Study) -> str:
+    model = study.model
     outputs = ", ".join(page_name(o, 40) for o in model.outputs[:6]) + (
         ", …" if len(model.outputs) > 6 else ""
     )
@@ -113,16 +111,13 @@ def _scale_text(explainer: Explainer) -> str:
     return what + (" on the raw scale" if model.scale == "raw" else "")
 
 
-def _how(explainer: Explainer) -> str:
-    return (
-        "exactly, from the model’s trees"
-        if explainer.plan.engine.name == "trees"
-        else "by asking the model itself"
-    )
+def _how(study: Study) -> str:
+    asked = study.plan.engine.costs_predictions
+    return "by asking the model itself" if asked else "exactly, from the model’s trees"
 
 
-def _over(explainer: Explainer, effect: Effect) -> str:
-    total = explainer.table.n_rows
+def _over(study: Study, effect: Effect) -> str:
+    total = study.n_rows
     if effect.n_rows < total:
         return f"over a seeded sample of {effect.n_rows:,} of the {total:,} rows"
     return "over every row"
@@ -140,8 +135,8 @@ def _inside(text: str) -> str:
     return found[:1].lower() + found[1:] if found[:2].isalpha() and not found[:2].isupper() else found
 
 
-def _data_text(explainer: Explainer) -> str:
-    table, columns = explainer.table, explainer.model.columns
+def _data_text(study: Study) -> str:
+    table, columns = study.table, study.model.columns
     kinds: dict[str, int] = {}
     missing = 0
     for name in columns:

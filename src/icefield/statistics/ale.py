@@ -18,21 +18,19 @@ from numpy.typing import NDArray
 from icefield import validate
 from icefield.effect import Effect
 from icefield.errors import InputError, complaint
-from icefield.statistics.inquiry import distribution, features_found, prediction_moments
-from icefield.statistics.placing import Moved
 from icefield.statistics.steps import Steps, feature_steps
 from icefield.typing import Float, Mask, Positions
 
 if TYPE_CHECKING:
     from icefield.data.features import Feature
-    from icefield.explainer import Explainer
+    from icefield.study import Differences, Study
 
 DEFAULT_BINS = {1: 40, 2: 20}
 DISTANCES = 1_000_000  # between empty cells and others, at once
 
 
 def ale(
-    explainer: Explainer,
+    study: Study,
     *features: Any,
     bins: Any = None,
     order: Any = "similarity",
@@ -42,7 +40,7 @@ def ale(
 
     Parameters
     ----------
-    explainer : the model and its data
+    study : the model and its data
     *features : one or two features
     bins : number of quantile bins (40 one-way, 20 two-way) or the bin edges; for two features
         also a pair of those
@@ -61,36 +59,35 @@ def ale(
     D. W. Apley and J. Zhu, "Visualizing the effects of predictor variables in black box supervised
     learning models", Journal of the Royal Statistical Society B 82 (2020), 1059-1086.
     """
-    if explainer.background == "training":
+    if study.background == "training":
         raise InputError(
             "ALE moves the rows of X, so it has no form averaged over the training counts. "
             'Hint: use Explainer(..., background="data").'
         )
-    found = features_found(explainer, features)
+    found = study.resolve(features)
     if len(features) > 2:
         raise InputError(
             complaint("features", "must be one or two features for ALE", list(features), "ask for pairs")
         )
-    chosen = None if rows is None else validate.row_positions(rows, explainer.table.n_rows, explainer.seed)
-    weights = _row_weights(explainer, chosen)
+    chosen = None if rows is None else validate.row_positions(rows, study.n_rows, study.seed)
+    weights = _row_weights(study, chosen)
     steps = [
-        feature_steps(
-            explainer, feature, DEFAULT_BINS[len(found)] if wanted is None else wanted, order, weights
-        )
+        feature_steps(study, feature, DEFAULT_BINS[len(found)] if wanted is None else wanted, order, weights)
         for feature, wanted in zip(found, _bins_per_feature(bins, len(found)))
     ]
     used = np.flatnonzero(np.logical_and.reduce([s.known for s in steps]) & (weights > 0))
-    axes = tuple(f.axis(s.nodes, explainer.table) for f, s in zip(found, steps))
-    codes = None if explainer.groups is None else explainer.groups.codes
-    moved = Moved(explainer, used, axes)
+    axes = tuple(f.axis(s.nodes, study.table) for f, s in zip(found, steps))
+    codes = None if study.groups is None else study.groups.codes
+    crossed = _crossed(steps, used)
+    moved = study.differences(axes, used[crossed[0]], crossed[1:])
     compute = _first_order if len(found) == 1 else _second_order
-    curves = compute(moved, steps, used, weights, _memberships(used, codes, explainer))
-    effect = _blank(explainer, found, steps, used, moved)
+    curves = compute(moved.values, crossed, steps, used, weights, _memberships(used, codes, study))
+    effect = _blank(study, found, steps, used, moved)
     groups = {}
-    if explainer.groups is not None:
+    if study.groups is not None:
         groups = {
             label: replace(effect, average=own.average, se=own.se, weight=own.weight, n_rows=own.n_rows)
-            for label, own in zip(explainer.groups.labels, curves[1:])
+            for label, own in zip(study.groups.labels, curves[1:])
         }
     total = curves[0]
     return replace(effect, average=total.average, se=total.se, weight=total.weight, groups=groups)
@@ -104,44 +101,31 @@ class _Curve:
     n_rows: int
 
 
-def _row_weights(explainer: Explainer, chosen: Positions | None) -> Float:
+def _row_weights(study: Study, chosen: Positions | None) -> Float:
     """Weights of all rows, zero for rows that were not chosen."""
-    own = np.ones(explainer.table.n_rows) if explainer.weights is None else explainer.weights
+    own = study.row_weights()
     if chosen is None:
         return own
     return own * np.bincount(chosen, minlength=len(own))
 
 
 def _blank(
-    explainer: Explainer, features: Sequence[Feature], steps: Sequence[Steps], used: Positions, moved: Moved
+    study: Study, features: Sequence[Feature], steps: Sequence[Steps], used: Positions, moved: Differences
 ) -> Effect:
-    baseline, output_std = prediction_moments(explainer)
     calls = 2 ** len(features)
-    asked = "the model is" if moved.engine == "brute" else f"{explainer.plan.why}; the trees are"
+    asked = "the model is" if moved.costs_predictions else f"{study.plan.why}; the trees are"
     if moved.reason:
         asked = f"brute force here, because {moved.reason}; {asked}"
     notes = [f"{asked} asked {calls} times a row, at the ends of the step the row stands in"]
-    left_out = explainer.table.n_rows - len(used)
+    left_out = study.n_rows - len(used)
     if left_out:
         notes.append(f"{left_out:,} rows without weight or a finite known value take no part")
     notes += [s.note for s in steps if s.note]
-    return Effect(
-        kind="ale",
-        features=tuple(f.label for f in features),
-        grid=tuple(s.nodes for s in steps),
-        average=np.zeros((len(explainer.model.outputs), *(len(s.nodes) for s in steps))),
-        outputs=explainer.model.outputs,
-        kinds=tuple(f.kind for f in features),
-        scale=explainer.model.scale,
-        scale_label=explainer.model.scale_label,
+    return replace(
+        study.blank("ale", features, tuple(s.nodes for s in steps)),
         engine=moved.engine,
         why="; ".join(notes),
         n_rows=len(used),
-        by=None if explainer.groups is None else explainer.groups.name,
-        distribution=distribution(explainer, features),
-        baseline=baseline,
-        output_std=output_std,
-        library=explainer.table.library,
     )
 
 
@@ -157,32 +141,46 @@ def _bins_per_feature(bins: Any, n_features: int) -> list[Any]:
     )
 
 
+def _crossed(steps: Sequence[Steps], used: Positions) -> tuple[Positions, ...]:
+    """Places among the used rows, and for each axis the step that is crossed there.
+
+    A row appears as often as it is moved: a level stands at two steps, and at four cells of two levels.
+    """
+    if len(steps) == 1:
+        own = steps[0].step_of[used]
+        row, which = np.nonzero(own >= 0)
+        return row, own[row, which]
+    first, second = steps
+    parts = []
+    for a in first.step_of[used].T:
+        for b in second.step_of[used].T:
+            row = np.flatnonzero((a >= 0) & (b >= 0))
+            parts.append((row, a[row], b[row]))
+    return tuple(np.concatenate([p[i] for p in parts]) for i in range(3))
+
+
 # --- first order ---------------------------------------------------------------------------------
 
 
 def _first_order(
-    moved: Moved, steps: Sequence[Steps], used: Positions, weights: Float, memberships: list[Mask]
+    change: Float,
+    crossed: Sequence[Positions],
+    steps: Sequence[Steps],
+    used: Positions,
+    weights: Float,
+    memberships: list[Mask],
 ) -> list[_Curve]:
-    (cut,) = steps
-    row, step = _incidences(cut, used)
-    change = moved.differences(row, [step])
+    (cut,), (row, step) = steps, crossed
     return [
         _accumulated(cut, used, row[inside[row]], step[inside[row]], change[inside[row]], weights, inside)
         for inside in memberships
     ]
 
 
-def _incidences(cut: Steps, used: Positions) -> tuple[Positions, Positions]:
-    """Pairs of (place among the used rows, step) for every step a row is moved across."""
-    own = cut.step_of[used]
-    row, which = np.nonzero(own >= 0)
-    return row, own[row, which]
-
-
-def _memberships(used: Positions, codes: Positions | None, explainer: Explainer) -> list[Mask]:
+def _memberships(used: Positions, codes: Positions | None, study: Study) -> list[Mask]:
     masks = [np.ones(len(used), dtype=bool)]
-    if codes is not None and explainer.groups is not None:
-        masks += [codes[used] == g for g in range(len(explainer.groups.labels))]
+    if codes is not None and study.groups is not None:
+        masks += [codes[used] == g for g in range(len(study.groups.labels))]
     return masks
 
 
@@ -277,27 +275,20 @@ def _covariance(row: Positions, step: Positions, part: Float, n_steps: int) -> t
 
 
 def _second_order(
-    moved: Moved, steps: Sequence[Steps], used: Positions, weights: Float, memberships: list[Mask]
+    change: Float,
+    crossed: Sequence[Positions],
+    steps: Sequence[Steps],
+    used: Positions,
+    weights: Float,
+    memberships: list[Mask],
 ) -> list[_Curve]:
-    first, second = steps
-    row, s, t = _cell_incidences(first, second, used)
-    change = moved.differences(row, [s, t])
+    (first, second), (row, s, t) = steps, crossed
     return [
         _accumulated_surface(
             first, second, used, (row[m[row]], s[m[row]], t[m[row]]), change[m[row]], weights, m
         )
         for m in memberships
     ]
-
-
-def _cell_incidences(first: Steps, second: Steps, used: Positions) -> tuple[Positions, Positions, Positions]:
-    parts = []
-    for a in first.step_of[used].T:
-        for b in second.step_of[used].T:
-            row = np.flatnonzero((a >= 0) & (b >= 0))
-            parts.append((row, a[row], b[row]))
-    row, s, t = (np.concatenate([p[i] for p in parts]) for i in range(3))
-    return row, s, t
 
 
 def _accumulated_surface(

@@ -9,7 +9,7 @@ of shape ``(outputs, rows, points)`` and weights over points and rows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +17,15 @@ from numpy.typing import NDArray
 from icefield import validate
 from icefield.data.frame import is_missing_value
 from icefield.effect import Effect
-from icefield.statistics import inquiry
+from icefield.sampling import CURVE_ROWS, KEPT_CURVES
+from icefield.study import Ask, Study
 from icefield.typing import Float
 
-if TYPE_CHECKING:
-    from icefield.explainer import Explainer
-
-BRUTE_ROWS = 1_000  # rows a statistic averages over when every curve costs predictions
-KEPT_CURVES = 300  # individual curves behind heterogeneity
 EXPLAINING_BINS = 8  # a numeric column is cut into so many groups to see whether it tells curves apart
 
 
 def effects_with_curves(
-    explainer: Explainer,
+    study: Study,
     features: Sequence[Any],
     *,
     grid: Any = None,
@@ -41,18 +37,14 @@ def effects_with_curves(
     Returns the effects and a note on the rows, empty when all were used. Without `rows`, an engine that pays for
     each row and point (brute force) averages over a seeded sample.
     """
-    n_rows = explainer.table.n_rows
-    chosen, note = None, ""
-    if rows is not None:
-        chosen = validate.row_positions(rows, n_rows, explainer.seed)
-    elif explainer.plan.engine.name == "brute" and n_rows > BRUTE_ROWS:
-        chosen = validate.row_positions(BRUTE_ROWS, n_rows, explainer.seed)
-    used = n_rows if chosen is None else len(chosen)
-    if used < n_rows:
-        how = "sampled with the seed" if rows is None or isinstance(rows, (int, np.integer)) else "as given"
-        note = f"{used:,} of {n_rows:,} rows, {how}; rows={n_rows} uses all"
-    own = validate.row_positions(min(kept, used), used, explainer.seed)
-    return inquiry.curves(explainer, features, grid, chosen, own), note
+    chosen = study.chosen(rows, when_costly=CURVE_ROWS)
+    used = study.n_rows if chosen.positions is None else len(chosen.positions)
+    own = validate.row_positions(min(kept, used), used, study.seed)
+    sets = [(feature,) for feature in features]
+    effects = study.effects(
+        Ask(sets=sets, kind="ice", grid=grid, spread=True, rows=chosen.positions, kept=own)
+    )
+    return effects, f"{chosen.note}; rows={study.n_rows} uses all" if chosen.note else ""
 
 
 def shown_points(effect: Effect, axis: int = 0) -> slice:

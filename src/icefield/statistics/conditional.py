@@ -18,20 +18,18 @@ from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS, object_array
 from icefield.data.grid import with_missing_last
 from icefield.effect import Effect
+from icefield.sampling import CURVE_ROWS
 from icefield.statistics.ale import ale
-from icefield.statistics.bundles import BRUTE_ROWS
-from icefield.statistics.inquiry import features_found
 from icefield.statistics.observations import observed_outputs
-from icefield.statistics.placing import predict_rows
 from icefield.statistics.steps import Steps, feature_steps
 from icefield.statistics.support import ale_at
 from icefield.statistics.tables import ResultTable, labels_column
+from icefield.study import Ask, Study
 from icefield.typing import Float
 from icefield.wording.values import printed_value
 
 if TYPE_CHECKING:
     from icefield.data.features import Feature
-    from icefield.explainer import Explainer
 
 BINS = 20
 
@@ -60,29 +58,28 @@ class Conditional(ResultTable):
         return plot_comparison(self.effects, **options)
 
 
-def conditional(explainer: Explainer, feature: Any, *, bins: Any = BINS, rows: Any = None) -> Conditional:
+def conditional(study: Study, feature: Any, *, bins: Any = BINS, rows: Any = None) -> Conditional:
     """Observed and predicted means per bin of a feature, with PD and ALE.
 
     Parameters
     ----------
-    explainer : the model and its data
+    study : the model and its data
     feature : one feature
     bins : number of quantile bins, or the edges; categories have their levels
     rows : rows the partial dependence averages over; by default all, or a seeded sample where each
         row costs predictions. Means per bin are always over all rows
     """
-    (found,) = features_found(explainer, [feature])
-    weights = np.ones(explainer.table.n_rows) if explainer.weights is None else explainer.weights
-    steps = feature_steps(explainer, found, bins, "given", weights)
+    (found,) = study.resolve([feature])
+    weights = study.row_weights()
+    steps = feature_steps(study, found, bins, "given", weights)
     bin_of, labels, values = _bins(found, steps, weights)
-    predicted = predict_rows(explainer.model, explainer.table)
-    observed, reason = observed_outputs(explainer)
+    predicted = study.predictions()
+    observed, reason = observed_outputs(study)
     inside = bin_of >= 0
     mass: Float = np.bincount(bin_of[inside], weights[inside], minlength=len(labels)).astype(np.float64)
-    brute = explainer.plan.engine.name == "brute" and explainer.table.n_rows > BRUTE_ROWS
-    limit = BRUTE_ROWS if rows is None and brute else rows
-    pd = explainer.partial_dependence(feature, grid=values, rows=limit, spread=False)
-    local = ale(explainer, feature, bins=bins, order="given")
+    chosen = study.chosen(rows, when_costly=CURVE_ROWS)
+    (pd,) = study.effects(Ask(sets=[(feature,)], grid=values, spread=False, rows=chosen.positions))
+    local = ale(study, feature, bins=bins, order="given")
     mean = np.average(predicted, axis=0, weights=weights)
     accumulated = np.stack([ale_at(local, o, values) + mean[o] for o in range(len(mean))])
     arrays = {
@@ -91,7 +88,7 @@ def conditional(explainer: Explainer, feature: Any, *, bins: Any = BINS, rows: A
         "pd": pd.average,
         "ale": accumulated,
     }
-    outputs = explainer.model.outputs
+    outputs = study.model.outputs
     columns: dict[str, NDArray[Any]] = {
         "output": labels_column([o for o in outputs for _ in labels]),
         "bin": object_array(labels * len(outputs)),
@@ -101,14 +98,14 @@ def conditional(explainer: Explainer, feature: Any, *, bins: Any = BINS, rows: A
     columns |= {name: array.ravel() for name, array in arrays.items() if array is not None}
     plain = replace(pd, weight=mass, groups={}, by=None, std=None, se=None)
     effects = {name: replace(plain, average=array) for name, array in arrays.items() if array is not None}
-    notes = [f"means over {explainer.table.n_rows:,} rows; PD over {pd.n_rows:,}"]
-    if observed is None and explainer.y is not None:
+    notes = [f"means over {study.n_rows:,} rows; PD over {pd.n_rows:,}"]
+    if observed is None and study.y is not None:
         notes.append(f"no observed means: {reason}")
     return Conditional(
         columns=columns,
-        title=f"{found.label}: what the data shows and what the model does, on {explainer.model.scale_label}",
+        title=f"{found.label}: what the data shows and what the model does, on {study.model.scale_label}",
         notes=tuple(notes),
-        library=explainer.table.library,
+        library=study.table.library,
         feature=found.label,
         effects=effects,
     )

@@ -18,19 +18,18 @@ from numpy.typing import NDArray
 from icefield import validate
 from icefield.data.features import Feature
 from icefield.effect import Effect
-from icefield.errors import InputError, complaint
+from icefield.engines.brute import interruptible
+from icefield.errors import InputError
+from icefield.sampling import PERMUTED_ROWS
 from icefield.statistics.bundles import deviation, effects_with_curves, point_weights, shown_points
-from icefield.statistics.inquiry import features_found
 from icefield.statistics.observations import observed_outputs
-from icefield.statistics.placing import predict_rows
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.typing import Float
 from icefield.wording.sentences import shape_words
 
 if TYPE_CHECKING:
-    from icefield.explainer import Explainer
+    from icefield.study import Study
 
-PERMUTED_ROWS = 2_000
 REPEATS = 5
 
 
@@ -61,7 +60,7 @@ class Importance(ResultTable):
 
 
 def importance(
-    explainer: Explainer,
+    study: Study,
     features: Iterable[Any] | None = None,
     *,
     weighted: bool = False,
@@ -74,7 +73,7 @@ def importance(
 
     Parameters
     ----------
-    explainer : the model and its data
+    study : the model and its data
     features : which features; all of the model's by default
     weighted : spread over the data's distribution of the feature instead of evenly over the grid
     permutation : permutation importance too; by default when ``y`` was given
@@ -93,13 +92,13 @@ def importance(
     B. M. Greenwell, B. C. Boehmke and A. J. McCarthy, "A simple and effective model-based variable
     importance measure", arXiv:1805.04755 (2018).
     """
-    asked = features_asked(explainer, features)
-    effects, note = effects_with_curves(explainer, asked, grid=grid, rows=rows)
-    shuffled, loss_note = _shuffled(explainer, asked, permutation, repeats, rows)
+    asked = study.listed(features)
+    effects, note = effects_with_curves(study, asked, grid=grid, rows=rows)
+    shuffled, loss_note = _shuffled(study, asked, permutation, repeats, rows)
     ranked = sorted(
         range(len(effects)), key=lambda i: -float(np.nanmean(curve_importance(effects[i], weighted)))
     )
-    columns = _columns(explainer, [effects[i] for i in ranked], weighted)
+    columns = _columns(study, [effects[i] for i in ranked], weighted)
     if shuffled is not None:
         columns["permutation"] = np.concatenate([shuffled[i][0] for i in ranked])
         columns["permutation_std"] = np.concatenate([shuffled[i][1] for i in ranked])
@@ -108,21 +107,11 @@ def importance(
     )  # fmt: skip
     return Importance(
         columns=columns,
-        title=f"Importance on {explainer.model.scale_label}: {how}",
-        notes=tuple(n for n in (note, loss_note, f"{explainer.plan.engine.name} engine: {explainer.plan.why}") if n),
-        library=explainer.table.library,
+        title=f"Importance on {study.model.scale_label}: {how}",
+        notes=tuple(n for n in (note, loss_note, study.how) if n),
+        library=study.table.library,
         effects={effects[i].features[0]: effects[i] for i in ranked},
     )  # fmt: skip
-
-
-def features_asked(explainer: Explainer, features: Iterable[Any] | None) -> list[Any]:
-    """The features a table is about, one or several as given; all of the model's by default."""
-    if isinstance(features, (str, int, Mapping)):
-        features = [features]
-    asked = list(explainer.model.columns if features is None else features)
-    if not asked:
-        raise InputError(complaint("features", "must name at least one feature", features))
-    return asked
 
 
 def curve_importance(effect: Effect, weighted: bool = False) -> Float:
@@ -147,12 +136,12 @@ def _spread(effect: Effect, curves: Float, weighted: bool) -> Float:
     return known.std(axis=-1, ddof=1) if known.shape[-1] > 1 else np.zeros(known.shape[:-1])
 
 
-def _columns(explainer: Explainer, effects: Sequence[Effect], weighted: bool) -> dict[str, NDArray[Any]]:
-    outputs = explainer.model.outputs
+def _columns(study: Study, effects: Sequence[Effect], weighted: bool) -> dict[str, NDArray[Any]]:
+    outputs = study.model.outputs
     readings = [reading for effect in effects for reading in effect.reading.each]
     own = [
         individual_importance(
-            e, weighted, None if explainer.weights is None or e.rows is None else explainer.weights[e.rows]
+            e, weighted, None if study.weights is None or e.rows is None else study.weights[e.rows]
         )
         for e in effects
     ]
@@ -172,44 +161,42 @@ def _columns(explainer: Explainer, effects: Sequence[Effect], weighted: bool) ->
 
 
 def _shuffled(
-    explainer: Explainer, asked: Sequence[Any], wanted: bool | None, repeats: int, rows: Any
+    study: Study, asked: Sequence[Any], wanted: bool | None, repeats: int, rows: Any
 ) -> tuple[list[tuple[Float, Float]] | None, str]:
     if wanted is False:
         return None, ""
     validate.count("repeats", repeats)
-    observed, reason = observed_outputs(explainer)
+    observed, reason = observed_outputs(study)
     if observed is None:
         if wanted:
             raise InputError(
                 f"Permutation importance compares predictions with observations, but {reason}. "
                 "Hint: pass y to Explainer, on the scale of the predictions."
             )
-        return None, "" if explainer.y is None else f"no permutation importance: {reason}"
-    n_rows = explainer.table.n_rows
-    used = validate.row_positions(
-        min(PERMUTED_ROWS, n_rows) if rows is None else rows, n_rows, explainer.seed
-    )
+        return None, "" if study.y is None else f"no permutation importance: {reason}"
+    n_rows = study.n_rows
+    used = validate.row_positions(min(PERMUTED_ROWS, n_rows) if rows is None else rows, n_rows, study.seed)
     note = f"permutation: increase of the mean squared error on {len(used):,} rows, {repeats} shuffles"
-    features = features_found(explainer, asked)
-    return [permutation_importance(explainer, f, observed, used, repeats) for f in features], note
+    features = study.resolve(asked)
+    return [permutation_importance(study, f, observed, used, repeats) for f in features], note
 
 
 def permutation_importance(
-    explainer: Explainer, feature: Feature, observed: Float, used: NDArray[np.intp], repeats: int
+    study: Study, feature: Feature, observed: Float, used: NDArray[np.intp], repeats: int
 ) -> tuple[Float, Float]:
     """Mean and standard deviation over shuffles of the increase in squared error, per output.
 
     With weights, donors are drawn in proportion to them: a weight of 2 is a duplicated row there too.
     """
-    table = explainer.table.take(used).select(explainer.model.columns)
-    weights = None if explainer.weights is None else explainer.weights[used]
+    table = study.table.take(used).select(study.model.columns)
+    weights = None if study.weights is None else study.weights[used]
     truth = observed[used]
-    rng = np.random.default_rng(explainer.seed)
+    rng = np.random.default_rng(study.seed)
 
     def loss(predicted: Float) -> Float:
         return np.asarray(np.average(np.square(predicted - truth), axis=0, weights=weights))
 
-    base = loss(predict_rows(explainer.model, table))
+    base = loss(interruptible(study.model, table))
     worse = []
     for _ in range(repeats):
         if weights is None:
@@ -218,7 +205,7 @@ def permutation_importance(
             donors = rng.choice(len(used), len(used), p=weights / weights.sum())
         donor = table.select(feature.columns).take(donors)
         shuffled = table.with_columns_of(feature.columns, donor)
-        worse.append(loss(predict_rows(explainer.model, shuffled)) - base)
+        worse.append(loss(interruptible(study.model, shuffled)) - base)
     increases = np.stack(worse)
     spread = increases.std(axis=0, ddof=1) if repeats > 1 else np.zeros(increases.shape[1])
     return increases.mean(axis=0), spread

@@ -13,12 +13,12 @@ import numpy as np
 from icefield.typing import Float
 
 if TYPE_CHECKING:
-    from icefield.explainer import Explainer
+    from icefield.study import Study
 
 
-def observed_outputs(explainer: Explainer) -> tuple[Float | None, str]:
+def observed_outputs(study: Study) -> tuple[Float | None, str]:
     """Observations of shape ``(rows, outputs)``, or None and the reason."""
-    y, model = explainer.y, explainer.model
+    y, model = study.y, study.model
     if y is None:
         return None, "no y was given"
     if (y.ndim == 1 and len(model.all_outputs) > 1) or model.kind == "classifier":

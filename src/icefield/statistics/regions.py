@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from icefield import validate
 from icefield.data.frame import Column
 from icefield.effect import Effect
+from icefield.sampling import REGION_ROWS
 from icefield.statistics.bundles import (
     centred,
     effects_with_curves,
@@ -25,7 +26,6 @@ from icefield.statistics.bundles import (
     point_weights,
     shown_points,
 )
-from icefield.statistics.inquiry import features_found
 from icefield.statistics.partition import Limits, Part, Split, assigned, partition
 from icefield.statistics.reading import THRESHOLDS, has_a_reason, output_unit, read_effect
 from icefield.statistics.tables import ResultTable, labels_column
@@ -33,9 +33,8 @@ from icefield.typing import Float
 from icefield.wording.sentences import shape_words
 
 if TYPE_CHECKING:
-    from icefield.explainer import Explainer
+    from icefield.study import Study
 
-CURVES = 1_000
 POINTS = 20
 LEAST_REMOVED = 0.10
 METHODS = ("rules", "clusters")
@@ -73,7 +72,7 @@ class Regions(ResultTable):
 
 
 def regions(
-    explainer: Explainer,
+    study: Study,
     feature: Any,
     *,
     method: str = "rules",
@@ -88,7 +87,7 @@ def regions(
 
     Parameters
     ----------
-    explainer : the model and its data
+    study : the model and its data
     feature : one feature
     method : ``"rules"``, or ``"clusters"`` to cluster the curves and explain each cluster by a rule
     depth : levels of splits, so at most ``2 ** depth`` regions
@@ -111,15 +110,13 @@ def regions(
     validate.share("least_rows", least_rows)
     if least_removed is not None:
         validate.share("least_removed", least_removed)
-    (found,) = features_found(explainer, [feature])
-    used = min(CURVES, explainer.table.n_rows) if rows is None else rows
-    (effect,), note = effects_with_curves(
-        explainer, [feature], grid=grid, rows=used, kept=explainer.table.n_rows
-    )
+    (found,) = study.resolve([feature])
+    used = min(REGION_ROWS, study.n_rows) if rows is None else rows
+    (effect,), note = effects_with_curves(study, [feature], grid=grid, rows=used, kept=study.n_rows)
     effect = replace(effect, groups={}, by=None)
-    bundle = _Bundle.of(explainer, effect)
+    bundle = _Bundle.of(study, effect)
     least = LEAST_REMOVED if least_removed is None else least_removed
-    columns = _other_columns(explainer, found.columns, bundle.rows)
+    columns = _other_columns(study, found.columns, bundle.rows)
     splits: list[Split] = []
     if bundle.differ < THRESHOLDS["heterogeneous"]:
         parts = [Part((), np.ones(len(bundle.rows), dtype=bool))]
@@ -132,12 +129,12 @@ def regions(
         labels = assigned(parts)
         said = "" if splits else "the curves differ, but no rule on another column tells them apart"
     else:
-        labels = _clustered(bundle.shapes, bundle.weights, clusters, least, explainer.seed)
+        labels = _clustered(bundle.shapes, bundle.weights, clusters, least, study.seed)
         parts, splits = partition(
             columns, np.eye(int(labels.max()) + 1)[labels], bundle.weights, Limits(depth, least_rows, 0.05)
         )
         said = ""
-    return _table(explainer, effect, bundle, labels, parts, splits, method, [note, said])
+    return _table(study, effect, bundle, labels, parts, splits, method, [note, said])
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,12 +147,12 @@ class _Bundle:
     differ: float
 
     @classmethod
-    def of(cls, explainer: Explainer, effect: Effect) -> _Bundle:
+    def of(cls, study: Study, effect: Effect) -> _Bundle:
         rows = cast("NDArray[np.intp]", effect.rows)  # `effects_with_curves` keeps both
         shown, over = shown_points(effect), point_weights(effect)
         units = np.array([output_unit(effect, o) for o in range(len(effect.outputs))])
         curves = cast(Float, effect.individual)[:, :, shown] / units[:, None, None]
-        weights = np.ones(len(rows)) if explainer.weights is None else explainer.weights[rows]
+        weights = study.row_weights(rows)
         shapes = centred(curves, over) * np.sqrt(over)
         differ = float(np.sqrt(np.square(heterogeneity(curves, over, weights)).mean()))
         flat = np.moveaxis(shapes, 1, 0).reshape(len(weights), -1) / np.sqrt(len(units))
@@ -168,15 +165,13 @@ class _Bundle:
         return own if own > 1e-9 * max(self.differ, 1e-3) else 0.0  # what is left is rounding
 
 
-def _other_columns(
-    explainer: Explainer, moving: Sequence[Any], rows: NDArray[np.intp]
-) -> Mapping[Any, Column]:
-    table = explainer.table.take(rows)
-    return {name: table.column(name) for name in explainer.model.columns if name not in moving}
+def _other_columns(study: Study, moving: Sequence[Any], rows: NDArray[np.intp]) -> Mapping[Any, Column]:
+    table = study.table.take(rows)
+    return {name: table.column(name) for name in study.model.columns if name not in moving}
 
 
 def _table(
-    explainer: Explainer,
+    study: Study,
     effect: Effect,
     bundle: _Bundle,
     labels: NDArray[np.intp],
@@ -225,7 +220,7 @@ def _table(
             f"{bundle.differ:.2g} SD of the predictions, {100 * removed:.0f} % of it (squared) removed"
         ),
         notes=tuple(n for n in (*said, *notes) if n),
-        library=explainer.table.library,
+        library=study.table.library,
         feature=effect.features[0],
         effect=replace(effect, groups=groups, by="region" if method == "rules" else "cluster"),
         heterogeneity=bundle.differ,

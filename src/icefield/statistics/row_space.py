@@ -21,7 +21,7 @@ from icefield.data.frame import ORDERED_KINDS, Column, is_missing_value
 from icefield.typing import Codes, Float
 
 if TYPE_CHECKING:
-    from icefield.explainer import Explainer
+    from icefield.study import Study
 
 KEPT = 2  # other columns beside each moved feature
 LEAST = 0.10  # association below which a column says nothing about the feature
@@ -59,9 +59,9 @@ class Association:
 class Surroundings:
     """Sampled rows of all the model's columns as coordinates, worked out once for any number of features."""
 
-    def __init__(self, explainer: Explainer, rows: NDArray[np.intp]) -> None:
+    def __init__(self, study: Study, rows: NDArray[np.intp]) -> None:
         self.rows = rows
-        known = {name: explainer.table.column(name) for name in explainer.model.columns}
+        known = {name: study.table.column(name) for name in study.model.columns}
         self.columns = {name: column for name, column in known.items() if column.kind != "other"}
         self.encoded = {name: _encoded(column, rows) for name, column in self.columns.items()}
         self.codes = {name: _codes(column, rows) for name, column in self.columns.items()}

@@ -23,7 +23,7 @@ from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
     from icefield.data.features import Feature
-    from icefield.explainer import Explainer
+    from icefield.study import Study
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +52,12 @@ class Steps:
         return len(self.nodes) - 1
 
 
-def feature_steps(explainer: Explainer, feature: Feature, bins: Any, order: Any, weights: Float) -> Steps:
+def feature_steps(study: Study, feature: Feature, bins: Any, order: Any, weights: Float) -> Steps:
     """Cut a feature into steps.
 
     Parameters
     ----------
-    explainer : the model and its data
+    study : the model and its data
     feature : what is cut
     bins : for numbers and times, the number of quantile bins or the edges
     order : for categories, ``"similarity"``, ``"given"`` or the levels in order
@@ -65,7 +65,7 @@ def feature_steps(explainer: Explainer, feature: Feature, bins: Any, order: Any,
     """
     if feature.kind in ORDERED_KINDS:
         return _binned(feature, bins, weights)
-    return _levelled(explainer, feature, order, weights)
+    return _levelled(study, feature, order, weights)
 
 
 def _binned(feature: Feature, bins: Any, weights: Float) -> Steps:
@@ -98,14 +98,14 @@ def _constant(nodes: NDArray[Any], known: NDArray[np.bool_]) -> Steps:
     return Steps(nodes, known, at - 1, at, at[:, 0])
 
 
-def _levelled(explainer: Explainer, feature: Feature, order: Any, weights: Float) -> Steps:
+def _levelled(study: Study, feature: Feature, order: Any, weights: Float) -> Steps:
     column = feature.column
     known = ~column.missing & (weights > 0)
     counts = np.bincount(column.codes[known], weights[known], minlength=len(column.levels))
     occurring = np.flatnonzero(counts > 0)
     if not len(occurring):
         raise InputError(f"Column {feature.label!r} has no known level, so there is no effect to follow.")
-    codes, note = _ordered_levels(explainer, feature, order, weights, known, occurring)
+    codes, note = _ordered_levels(study, feature, order, weights, known, occurring)
     place = np.full(len(column.levels), -1, dtype=np.intp)
     place[codes] = np.arange(len(codes))
     at = np.where(known, place[column.codes], -1)
@@ -118,7 +118,7 @@ def _levelled(explainer: Explainer, feature: Feature, order: Any, weights: Float
 
 
 def _ordered_levels(
-    explainer: Explainer,
+    study: Study,
     feature: Feature,
     order: Any,
     weights: Float,
@@ -129,9 +129,9 @@ def _ordered_levels(
     if isinstance(order, str) and order in ("similarity", "given"):
         if order == "given" or len(occurring) < 3:
             return occurring, ""
-        others = [c for c in explainer.model.columns if c not in feature.columns]
+        others = [c for c in study.model.columns if c not in feature.columns]
         ranked = similarity_order(
-            column.codes[known], occurring, [explainer.table.column(c) for c in others], known, weights[known]
+            column.codes[known], occurring, [study.table.column(c) for c in others], known, weights[known]
         )
         return ranked, f"levels of {feature.label!r} are ordered by the similarity of the other features"
     if isinstance(order, str) or not hasattr(order, "__iter__"):

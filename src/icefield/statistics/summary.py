@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from icefield.effect import Effect
 from icefield.progress import Progress
+from icefield.sampling import PARTNER_ROWS
 from icefield.statistics.bundles import effects_with_curves
-from icefield.statistics.importance import features_asked
-from icefield.statistics.inquiry import features_found
 from icefield.statistics.interactions import interactions
 from icefield.statistics.reading import THRESHOLDS, Reading, output_unit
 from icefield.statistics.row_space import Surroundings
@@ -27,12 +26,11 @@ from icefield.statistics.tables import ResultTable, labels_column
 from icefield.wording.sentences import shape_words, summary_warning
 
 if TYPE_CHECKING:
-    from icefield.explainer import Explainer
+    from icefield.study import Study
 
 INTERACTING = (
     8  # features among which all pairs are tried; others only with the column that explains them best
 )
-INTERACTION_ROWS = 150
 PARTNER = THRESHOLDS["heterogeneous"]  # an interaction worth naming, in SD of the predictions
 
 
@@ -69,27 +67,27 @@ class Summary(ResultTable):
 
 
 def summary(
-    explainer: Explainer, features: Iterable[Any] | None = None, *, grid: Any = None, rows: Any = None
+    study: Study, features: Iterable[Any] | None = None, *, grid: Any = None, rows: Any = None
 ) -> Summary:
     """Rank features and say what each does, with whom, and how far the data supports it.
 
     Parameters
     ----------
-    explainer : the model and its data
+    study : the model and its data
     features : which features; all of the model's by default
     grid : grid of the curves
     rows : average over these rows; by default all, or a seeded sample where each row costs predictions
     """
-    asked = features_asked(explainer, features)
-    features_found(explainer, asked)  # partners are looked for among all of them, so none may overlap
-    effects, note = effects_with_curves(explainer, asked, grid=grid, rows=rows)
+    asked = study.listed(features)
+    study.resolve(asked)  # partners are looked for among all of them, so none may overlap
+    effects, note = effects_with_curves(study, asked, grid=grid, rows=rows)
     readings = [_of_the_output_moved_most(e) for e in effects]
     order = sorted(range(len(asked)), key=lambda i: -readings[i].movement)
-    partners = _partners(explainer, asked, effects, readings)
-    supported, around = [], surroundings(explainer)
+    partners = _partners(study, asked, effects, readings)
+    supported, around = [], surroundings(study)
     with Progress("what the data supports", total=len(asked)) as progress:
         for name, effect in zip(asked, effects):
-            supported.append(_with_support(explainer, name, effect, around))
+            supported.append(_with_support(study, name, effect, around))
             progress.advance()
     labels = [e.features[0] for e in effects]
     found = {labels[i]: (readings[i], supported[i], partners.get(labels[i])) for i in order}
@@ -107,12 +105,11 @@ def summary(
         "next": labels_column([_next(written, name, r, e, p) for name, (r, e, p) in found.items()]),
     }
     warnings = tuple(f"{name}: {text}" for name, text in warned.items() if text)
-    how = f"{explainer.plan.engine.name} engine: {explainer.plan.why}"
     return Summary(
         columns=columns,
-        title=f"{explainer!r}",
-        notes=tuple(n for n in (*(f"! {w}" for w in warnings), note, how) if n),
-        library=explainer.table.library,
+        title=f"{study!r}",
+        notes=tuple(n for n in (*(f"! {w}" for w in warnings), note, study.how) if n),
+        library=study.table.library,
         effects={name: effect for name, (_, effect, _) in found.items()},
         readings={name: reading for name, (reading, _, _) in found.items()},
         warnings=warnings,
@@ -129,17 +126,17 @@ def _of_the_output_moved_most(effect: Effect) -> Reading:
 
 
 def _partners(
-    explainer: Explainer, asked: list[Any], effects: list[Effect], readings: list[Reading]
+    study: Study, asked: list[Any], effects: list[Effect], readings: list[Reading]
 ) -> dict[Any, tuple[Any, float]]:
     """Each feature's strongest partner by unnormalised H, among features whose curves differ."""
     able = [i for i, r in enumerate(readings) if (r.heterogeneity or 0.0) >= PARTNER]
     able = sorted(able, key=lambda i: -(readings[i].heterogeneity or 0.0))
     if len(able) < 2:
         return {}
-    rows = min(INTERACTION_ROWS, explainer.table.n_rows)
+    rows = min(PARTNER_ROWS, study.n_rows)
     units = {o: output_unit(effects[0], n) for n, o in enumerate(effects[0].outputs)}
     found: dict[Any, tuple[Any, float]] = {}
-    for pair, output, strength in _tried(explainer, able, asked, readings, rows):
+    for pair, output, strength in _tried(study, able, asked, readings, rows):
         size = float(strength) / units[output]
         if size < PARTNER:
             continue
@@ -150,7 +147,7 @@ def _partners(
 
 
 def _tried(
-    explainer: Explainer, able: list[int], asked: list[Any], readings: list[Reading], rows: int
+    study: Study, able: list[int], asked: list[Any], readings: list[Reading], rows: int
 ) -> Iterator[tuple[tuple[Any, Any], Any, float]]:
     """Pairs with their output and interaction: all among the first features, for the others the likeliest."""
     groups = [able[:INTERACTING]]
@@ -162,14 +159,14 @@ def _tried(
             tried.add(frozenset((i, partner)))
             groups.append([i, partner])
     for group in groups:
-        table = interactions(explainer, [asked[i] for i in group], overall=False, rows=rows)
+        table = interactions(study, [asked[i] for i in group], overall=False, rows=rows)
         yield from zip(table["features"].tolist(), table["output"].tolist(), table["strength"].tolist())
 
 
-def _with_support(explainer: Explainer, name: Any, effect: Effect, around: Surroundings) -> Effect:
-    support = support_of(explainer, features_found(explainer, [name]), effect.grid, effect.weight, around)
-    if support.doubtful and explainer.background == "data":
-        support = replace(support, disagreement=pd_ale_disagreement(explainer, effect, name))
+def _with_support(study: Study, name: Any, effect: Effect, around: Surroundings) -> Effect:
+    support = support_of(study, study.resolve([name]), effect.grid, effect.weight, around)
+    if support.doubtful and study.background == "data":
+        support = replace(support, disagreement=pd_ale_disagreement(study, effect, name))
     return replace(effect, support=support)
 
 

@@ -24,12 +24,11 @@ from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS
 from icefield.effect import Effect
 from icefield.errors import InputError
-from icefield.statistics.inquiry import features_found
 from icefield.statistics.row_space import Association, Surroundings, association, ranks_among
 from icefield.typing import Float
 
 if TYPE_CHECKING:
-    from icefield.explainer import Explainer
+    from icefield.study import Study
 
 
 REFERENCE_ROWS = 1_000  # rows that stand for the data
@@ -91,36 +90,36 @@ class Support:
 
 
 def with_support(
-    explainer: Explainer, effect: Effect, *, features: Sequence[Any] | None = None, disagreement: bool = True
+    study: Study, effect: Effect, *, features: Sequence[Any] | None = None, disagreement: bool = True
 ) -> Effect:
     """The effect with its support, computed from a bounded, seeded sample of rows.
 
     Parameters
     ----------
-    explainer : the model and data the effect came from
+    study : the model and data the effect came from
     effect : partial dependence or individual curves
     features : the features as they were asked for, which only one-hot groups need
     disagreement : also compare a one-way effect with its ALE, which asks the model twice a row
     """
     asked = effect.features if features is None else features
-    found = features_found(explainer, asked)
-    support = support_of(explainer, found, effect.grid, effect.weight)
+    found = study.resolve(asked)
+    support = support_of(study, found, effect.grid, effect.weight)
     if disagreement and effect.n_features == 1 and effect.kind != "ale" and effect.view == "level":
         # A column without a finite value has no ALE to compare with.
         with suppress(InputError):
-            support = replace(support, disagreement=pd_ale_disagreement(explainer, effect, asked[0]))
+            support = replace(support, disagreement=pd_ale_disagreement(study, effect, asked[0]))
     return replace(effect, support=support)
 
 
 def support_of(
-    explainer: Explainer,
+    study: Study,
     features: Sequence[Feature],
     grid: Sequence[NDArray[Any]],
     weight: Float | None = None,
     around: Surroundings | None = None,
 ) -> Support:
     """Support of a product grid; `around` are `surroundings`, where many features are looked at."""
-    around = surroundings(explainer) if around is None else around
+    around = surroundings(study) if around is None else around
     reference = around.rows
     moved = reference[: min(MOVED_ROWS, len(reference))]
     found = association(around, features)
@@ -141,14 +140,14 @@ def support_of(
     )
 
 
-def surroundings(explainer: Explainer) -> Surroundings:
+def surroundings(study: Study) -> Surroundings:
     """The rows that stand for the data, drawn in random order; with weights, in proportion to them."""
-    rng, n_rows = np.random.default_rng(explainer.seed), explainer.table.n_rows
-    if explainer.weights is None:
-        return Surroundings(explainer, rng.permutation(n_rows)[:REFERENCE_ROWS])
-    positive = int((explainer.weights > 0).sum())
-    share = explainer.weights / explainer.weights.sum()
-    return Surroundings(explainer, rng.choice(n_rows, min(REFERENCE_ROWS, positive), replace=False, p=share))
+    rng, n_rows = np.random.default_rng(study.seed), study.n_rows
+    if study.weights is None:
+        return Surroundings(study, rng.permutation(n_rows)[:REFERENCE_ROWS])
+    positive = int((study.weights > 0).sum())
+    share = study.weights / study.weights.sum()
+    return Surroundings(study, rng.choice(n_rows, min(REFERENCE_ROWS, positive), replace=False, p=share))
 
 
 def _looked_at(values: NDArray[Any]) -> NDArray[np.intp]:
@@ -206,7 +205,7 @@ def _spread_out(
     return share
 
 
-def pd_ale_disagreement(explainer: Explainer, effect: Effect, feature: Any) -> Float:
+def pd_ale_disagreement(study: Study, effect: Effect, feature: Any) -> Float:
     """Per output, the distance of PD and ALE over the data, relative to the larger one's spread.
 
     Both are centred over the data first: where features are independent the two agree up to a constant.
@@ -215,8 +214,8 @@ def pd_ale_disagreement(explainer: Explainer, effect: Effect, feature: Any) -> F
     from icefield.statistics.bundles import deviation, point_weights, shown_points
     from icefield.statistics.reading import output_unit
 
-    rows = min(2 * REFERENCE_ROWS, explainer.table.n_rows)
-    local = ale(explainer, feature, bins=GRID_POINTS, rows=rows)  # few bins: little noise in each
+    rows = min(2 * REFERENCE_ROWS, study.n_rows)
+    local = ale(study, feature, bins=GRID_POINTS, rows=rows)  # few bins: little noise in each
     shown = shown_points(effect)
     weights = point_weights(effect)
     out = np.zeros(len(effect.outputs))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.engines import Answer, Axis, Moments, Question, Resources, Sample
+from icefield.engines import Answer, Axis, Moments, Question, Resources, Sample, block_moments
 from icefield.engines.brute import check_fits, lane_quantiles
 from icefield.engines.pool import available_processors
 from icefield.engines.trees.axes import EncodedAxis
@@ -48,6 +48,7 @@ class TreesEngine:
     """
 
     name = "trees"
+    costs_predictions = False
 
     def __init__(self, model: TreeModel, scale: str, selected: Sequence[int]) -> None:
         validate(model.forest)
@@ -263,7 +264,7 @@ class TreesEngine:
             values = self._response(raw)
             if kept is not None:
                 kept[:, :, start:stop] = values.transpose(1, 2, 0)
-            return list(_moments(values, sample, start, stop, spread))
+            return block_moments(values, sample, start, stop, spread)
 
         curves = Curves(self.model, self.sums, axes, crew, resources.memory)
         for _, _, parts in curves.reduced(sample, reduce):
@@ -342,18 +343,6 @@ def _without_spread(averages: list[Float], sample: Sample) -> tuple[Moments, tup
         return total, ()
     members = [sample.codes == g for g in range(sample.n_groups)]
     return total, tuple(moments(averages[g + 1], m, int(m.sum())) for g, m in enumerate(members))
-
-
-def _moments(values: Float, sample: Sample, start: int, stop: int, spread: bool) -> Iterator[Moments]:
-    """Moments of a block's values: over all its rows, then by group."""
-    weights = None if sample.weights is None else sample.weights[start:stop]
-    yield Moments.of(values, weights, spread)
-    if sample.codes is None:
-        return
-    codes = sample.codes[start:stop]
-    for g in range(sample.n_groups):
-        chosen = codes == g
-        yield Moments.of(values[chosen], None if weights is None else weights[chosen], spread)
 
 
 def _shaped(moments: Moments, shape: tuple[int, ...]) -> Moments:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from icefield.data.frame import table_of
 from icefield.engines import Axis
-from icefield.statistics.placing import rows_at
+from icefield.engines.placing import rows_at
 
 FRAME = pd.DataFrame({
     "n": np.array([1, 2, 3, 4]),

@@ -1,0 +1,51 @@
+"""Which rows stand for all of them, where asking about every one would cost too much.
+
+A user's own `rows=` always comes first. Otherwise every row is used wherever that is cheap, and a seeded sample
+where it is not. How large these samples are is said here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from icefield import validate
+from icefield.typing import Positions
+
+# Where each row costs predictions, by how many a row costs:
+CURVE_ROWS = 1_000  # a curve of about a hundred
+CROSSED_ROWS = (
+    300  # a surface, or one for every other row of the sample: at most 90,000 for a set of features
+)
+STEP_ROWS = 5_000  # the ends of a step: two or four
+
+# Whatever the engine:
+PREDICTION_ROWS = 2_000  # behind `Effect.baseline` and `Effect.output_std`
+KEPT_CURVES = 300  # individual curves behind heterogeneity
+REGION_ROWS = 1_000  # curves that regions are found from
+PARTNER_ROWS = 150  # at which a summary looks for each feature's strongest partner
+PERMUTED_ROWS = 2_000
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The rows that are used, None for every one, and a note that says so where some are not."""
+
+    positions: Positions | None = None
+    note: str = ""
+
+
+def choose_rows(rows: Any, n_rows: int, seed: int, limit: int | None = None) -> Chosen:
+    """The rows asked for; without any, all of them, or `limit` where there are more."""
+    wanted = rows
+    if rows is None:
+        if limit is None or n_rows <= limit:
+            return Chosen()
+        wanted = limit
+    positions = validate.row_positions(wanted, n_rows, seed)
+    if len(positions) == n_rows:
+        return Chosen(positions)
+    how = "sampled with the seed" if isinstance(wanted, (int, np.integer)) else "as given"
+    return Chosen(positions, f"{len(positions):,} of {n_rows:,} rows, {how}")
