@@ -11,7 +11,8 @@ import pytest
 
 from icefield import Explainer
 from icefield.data.columns import object_array
-from icefield.printing import effect_title, value_text
+from icefield.printing import effect_title
+from icefield.wording.values import printed_value
 
 FRAME = pd.DataFrame({"a": [1.0, 2.0, np.nan], "s": ["x", "y", "z"]})
 
@@ -88,4 +89,4 @@ def test_names_never_become_markup(name):
     ids=str,
 )  # fmt: skip
 def test_values_for_people(value, text):
-    assert value_text(value) == text
+    assert printed_value(value) == text

@@ -181,7 +181,7 @@ class Comparison(Mapping[Any, Any]):
         return len(self._members)
 
     def __repr__(self) -> str:
-        from icefield.plots.text import name_text
+        from icefield.wording.names import name_text
 
         names = ", ".join(name_text(name, 30) for name in self._members)
         if not self.of_effects:
@@ -260,7 +260,7 @@ def _check_same_grid(effects: Mapping[Any, Effect], name: Any, other: Any) -> No
     if one.average.shape != two.average.shape or not all(
         _same_points(a, b) for a, b in zip(one.grid, two.grid)
     ):
-        from icefield.plots.text import name_text
+        from icefield.wording.names import name_text
 
         given = "bins=edges" if one.kind == "ale" else "grid=values"
         raise InputError(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from icefield.data.columns import ORDERED_KINDS, TIME_KINDS, frame_of, is_missing_value, object_array
 from icefield.data.distribution import Distribution, weighted_quantiles
-from icefield.data.grid import time_value
+from icefield.data.given_values import time_value
 from icefield.errors import InputError, InputTypeError, complaint
 from icefield.typing import Float
 
@@ -296,12 +296,12 @@ class Effect:
             )  # fmt: skip
         blocks = [self._tidy(individual)]
         if self.groups and not individual:
-            from icefield.printing import value_text
+            from icefield.wording.values import printed_value
 
             blocks[0]["group"] = object_array([None] * len(blocks[0]["average"]))
             for label, effect in self.groups.items():
                 block = effect._tidy(False)
-                block["group"] = object_array([value_text(label)] * len(block["average"]))
+                block["group"] = object_array([printed_value(label)] * len(block["average"]))
                 blocks.append(block)
         columns = {}
         for name in blocks[0]:

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icefield.data.columns import column_of_array, object_array
-from icefield.data.distribution import BINS, RUG, joint_of, marginal_of, weighted_quantiles
+from icefield.data.distribution import BINS, RUG, marginal_of, weighted_quantiles
 from icefield.data.frame import table_of
+from joints import joint_of_columns
 
 
 def rng() -> np.random.Generator:
@@ -111,7 +112,7 @@ def test_joint_counts_agree_with_the_marginals():
     x, y = generator.normal(size=3_000), generator.integers(0, 4, 3_000)
     columns = column_of_array("x", x), column_of_array("y", y)
     weights = generator.uniform(size=3_000)
-    joint = joint_of(("x", "y"), columns, weights, rng())
+    joint = joint_of_columns(("x", "y"), columns, weights, rng())
     assert np.allclose(joint.counts.sum(axis=1), marginal(x, weights).counts, rtol=1e-12, atol=1e-12)
     assert np.allclose(joint.counts.sum(axis=0), marginal(y, weights).counts, rtol=1e-12, atol=1e-12)
     assert len(joint.sample[0]) == len(joint.sample[1]) == 5 * RUG
@@ -122,9 +123,9 @@ def test_joint_counts_agree_with_the_marginals():
 def test_joints_with_missing_values_and_categories():
     x = column_of_array("x", np.array([1.0, np.nan, 3.0, np.inf]))
     s = column_of_array("s", object_array(["a", "b", None, "a"]))
-    joint = joint_of(("x", "s"), (x, s), None, rng())
+    joint = joint_of_columns(("x", "s"), (x, s), None, rng())
     assert joint.counts.sum() == 1.0
     assert joint.ordered == (True, False)
     assert joint.counts.shape[1] == 2
     nothing = column_of_array("n", np.array([np.nan] * 4))
-    assert joint_of(("n", "s"), (nothing, s), None, rng()).counts.sum() == 0.0
+    assert joint_of_columns(("n", "s"), (nothing, s), None, rng()).counts.sum() == 0.0

@@ -690,3 +690,11 @@ def test_tables_sent_to_another_process_write_alike():
         one, other = table.crossed(points).to_numpy(), again.crossed(points).to_numpy()
         assert [[type(v) for v in row] for row in one] == [[type(v) for v in row] for row in other]
         assert one[:, 1].tolist() == other[:, 1].tolist() == ["b", "b"]
+
+
+@pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csr_array])
+def test_columns_of_a_donor_go_where_their_names_are(make):
+    matrix = table_of(make(np.array([[0.0, 1.0, 2.0], [3.0, 0.0, 5.0]]))).select([2, 1])
+    moved = matrix.with_columns_of([2], matrix.select([2]).take(np.array([1, 0])))
+    assert moved.names == (2, 1)
+    np.testing.assert_array_equal(moved.to_numpy(), [[5.0, 1.0], [2.0, 0.0]])

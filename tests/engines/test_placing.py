@@ -11,7 +11,7 @@ from scipy import sparse
 
 from icefield.data.frame import table_of
 from icefield.engines import Axis
-from icefield.engines.placing import rows_at, with_columns_of
+from icefield.engines.placing import rows_at
 
 FRAME = pd.DataFrame({
     "n": np.array([1, 2, 3, 4]),
@@ -48,6 +48,6 @@ def test_matrices(make):
 def test_columns_of_a_donor():
     table = table_of(FRAME)
     donor = table.select(["x"]).take(np.array([3, 2, 1, 0]))
-    moved = with_columns_of(table, ["x"], donor)
+    moved = table.with_columns_of(["x"], donor)
     assert moved.column("x").values.tolist() == [0.4, 0.3, 0.2, 0.1]
     assert moved.names == table.names

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from icefield.data.columns import Column, column_of_array, object_array
-from icefield.data.distribution import Distribution, joint_of, marginal_of
+from icefield.data.distribution import Distribution, marginal_of
 from icefield.effect import Effect
 from icefield.statistics.support import Support
+from joints import joint_of_columns
 
 
 def column(name, values) -> Column:
@@ -126,7 +127,7 @@ def surface(n=600, points=(25, 25), outputs=("survived",), seed=0, missing=False
         kind="pd", features=names, grid=tuple(grids), average=np.stack([z * (1 - 0.4 * o) for o in range(len(outputs))]),
         outputs=tuple(outputs), kinds=("float", "float"), scale_label="probability", n_rows=n, weight=weight,
         distribution=Distribution(
-            tuple(marginal_of(f, c, None, rng) for f, c in zip(names, columns)), joint_of(names, columns, None, rng)
+            tuple(marginal_of(f, c, None, rng) for f, c in zip(names, columns)), joint_of_columns(names, columns, None, rng)
         ),
     )  # fmt: skip
 
@@ -144,7 +145,7 @@ def mixed_surface(n=600, levels=("male", "female", "child"), points=20):
         kind="pd", features=names, grid=(object_array(sorted(levels)), grid), average=z[None], outputs=("survived",),
         kinds=("categorical", "float"), scale_label="probability", n_rows=n, weight=np.ones(z.shape),
         distribution=Distribution(
-            tuple(marginal_of(f, c, None, rng) for f, c in zip(names, columns)), joint_of(names, columns, None, rng)
+            tuple(marginal_of(f, c, None, rng) for f, c in zip(names, columns)), joint_of_columns(names, columns, None, rng)
         ),
     )  # fmt: skip
 
@@ -163,7 +164,7 @@ def crossed_levels(n=400, first=("a", "b", "c"), second=("x", "y")):
         kind="pd", features=("f", "g"), grid=(object_array(list(first)), object_array(list(second))), average=z,
         outputs=("cnt",), kinds=("categorical", "categorical"), n_rows=n,
         distribution=Distribution(
-            tuple(marginal_of(c.name, c, None, rng) for c in columns), joint_of(("f", "g"), columns, None, rng)
+            tuple(marginal_of(c.name, c, None, rng) for c in columns), joint_of_columns(("f", "g"), columns, None, rng)
         ),
     )  # fmt: skip
 

@@ -13,7 +13,8 @@ from artists import drawn, legend_texts, one, ticks
 from icefield.plots.geometry import convex_hull
 from icefield.plots.options import Options
 from icefield.plots.series import Series
-from icefield.plots.twoway import pure_interaction, surface_scale, two_way_panel
+from icefield.plots.surfaces import pure_interaction, surface_scale
+from icefield.plots.twoway import two_way_panel
 
 
 def panel(effect, **options):

@@ -11,7 +11,7 @@ import pytest
 
 from icefield import Explainer
 from icefield.report import build, page_html, write_report
-from icefield.report.drawings import drawable, feature_panel, spark, surface_panel
+from icefield.report.drawings import feature_panel, short_curves, spark, surface_panel
 from icefield.report.page import packed, payload_json
 
 
@@ -155,7 +155,7 @@ def test_payload_cannot_end_its_script() -> None:
 
 @pytest.mark.parametrize("scale", [1e-12, 1e-5, 1.0, 123.0, 1e9])
 def test_packed_numbers_come_back_as_they_were(scale: float) -> None:
-    values = drawable(scale * np.random.default_rng(4).normal(size=(2, 3, 50)))
+    values = short_curves(scale * np.random.default_rng(4).normal(size=(2, 3, 50)))
     found = packed(values)
     assert (np.array(found["whole"]) / 10 ** found["places"]).tolist() == np.array(values).tolist()
     assert len(json.dumps(found)) < 30 + len(json.dumps(values))
@@ -167,11 +167,11 @@ def test_numbers_that_cannot_be_packed_stay() -> None:
 
 
 def test_rounding_is_relative_to_the_largest() -> None:
-    assert drawable(np.array([[0.123456, 0.000123456, np.nan], [0.0, 0.0, 0.0]])) == [
+    assert short_curves(np.array([[0.123456, 0.000123456, np.nan], [0.0, 0.0, 0.0]])) == [
         [0.1235, 0.0001, None],
         [0, 0, 0],
     ]
-    assert drawable(np.array([[1e-310, 1e300]]))[0][1] == 1e300
+    assert short_curves(np.array([[1e-310, 1e300]]))[0][1] == 1e300
 
 
 def test_policy_names_the_scripts_by_hash(plain: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from lightgbm import LGBMClassifier
 
 from icefield import Explainer
 from icefield.report.contents import build
-from icefield.report.words import cautions
+from icefield.wording.sentences import plain_cautions
 
 
 @pytest.fixture(scope="module")
@@ -67,14 +67,14 @@ def test_advice_for_callers_is_not_on_the_page(frame):
 def test_warnings_use_no_terms_before_they_are_explained(frame):
     ex = Explainer(plain_model, frame[["a", "b", "c"]])
     found = ex.summary()
-    text = cautions(found.readings["a"], found.effects["a"].support)
+    text = plain_cautions(found.readings["a"], found.effects["a"].support)
     assert "rows unlike any in the data (it goes with b)" in text
     assert "PD" not in text
-    assert cautions(found.readings["c"], found.effects["c"].support) == ""
+    assert plain_cautions(found.readings["c"], found.effects["c"].support) == ""
     crossing = Explainer(lambda r: r[:, 0] * np.sign(r[:, 1]), np.random.default_rng(0).normal(size=(300, 2)))
     hidden = crossing.summary()
     assert (
-        cautions(hidden.readings[0], hidden.effects[0].support)
+        plain_cautions(hidden.readings[0], hidden.effects[0].support)
         == "the average does not move, but individual rows do"
     )
 

@@ -227,3 +227,32 @@ def test_shape_does_not_depend_on_units():
     for y in (x, x**3, np.sin(7 * x), (x - 0.5) ** 2):
         first, second = shape_of(x, y, even), shape_of(1e6 * x - 3, 1e-5 * y + 8, even)
         assert (first.name, first.direction) == (second.name, second.direction)
+
+
+def test_what_follows_from_the_numbers_is_a_property_of_the_reading(rng):
+    steep = read(lambda x: 2 * x, EVEN)
+    assert steep.one_directional
+    assert steep.responds
+    assert steep.noticeable
+    never = ("flat", "turns", "opposed", "curves_differ", "missing_apart")
+    assert not any(getattr(steep, name) for name in never)
+    assert read(lambda x: x**2, EVEN).turns
+    silent = read(lambda x: 0.01 * x, EVEN)
+    assert silent.flat
+    assert silent.flat_limit == pytest.approx(0.07)
+    assert not silent.responds
+    X = rng.normal(size=(300, 2))
+    crossing = Explainer(lambda r: r[:, 0] * np.sign(r[:, 1]), X).ice(0).reading
+    assert crossing.hidden
+    assert crossing.opposed
+    assert crossing.curves_differ
+    assert crossing.responds
+    assert crossing.movement == pytest.approx(np.hypot(crossing.strength, crossing.heterogeneity))
+
+
+def test_missing_values_stand_apart_by_the_stated_threshold():
+    X = pd.DataFrame({"a": np.append(np.linspace(-1, 1, 99), np.nan)})
+    far = Explainer(lambda r: r["a"].fillna(5.0).to_numpy(), X).ice("a").reading
+    near = Explainer(lambda r: r["a"].fillna(0.0).to_numpy(), X).ice("a").reading
+    assert far.missing_apart
+    assert not near.missing_apart

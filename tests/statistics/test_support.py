@@ -160,9 +160,12 @@ def test_disagreement_of_pd_and_ale(rng):
     wild = lambda r: r[:, 0] + 20 * (np.abs(r[:, 0] - r[:, 1]) > 1.2) * r[:, 0]  # noqa: E731
     found = supported(X, 0, wild)
     assert found.disagreement[0] > 0.5
+    assert found.disagrees
     assert "trust ALE" in found.warning
     calm = supported(X, 0, lambda r: r[:, 0] + r[:, 1])
     assert calm.disagreement[0] < 0.05
+    assert calm.doubtful
+    assert not calm.disagrees
     assert "compare with ALE" in calm.warning
 
 

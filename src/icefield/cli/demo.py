@@ -7,7 +7,6 @@ part of setuptools that newer versions no longer have.
 from __future__ import annotations
 
 import importlib.util
-import resource
 import sys
 import time
 from collections.abc import Callable
@@ -45,14 +44,21 @@ def main(output: Path = OUTPUT, small: bool = False) -> None:
     print(f"\n{len(X):,} flights, {X.shape[1]} features; arrival delay in minutes, {known.sum():,} known\n")
     clock.time("one predict", lambda: model.predict(X), reference=True)
     _explain(model, X, output, clock)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 if sys.platform == "darwin" else 1024)
-    if sys.platform == "darwin":
-        peak /= 2**20
     report = output / "report.html"
     print(
-        f"\nTotal {time.perf_counter() - began:.1f} s, report {report.stat().st_size / 1e6:.1f} MB, peak memory {peak:,.0f} MB"
+        f"\nTotal {time.perf_counter() - began:.1f} s, report {report.stat().st_size / 1e6:.1f} MB{_peak_memory()}"
     )
     print(f"Open {report.resolve().as_uri()}")
+
+
+def _peak_memory() -> str:
+    """The most memory the process took, as the end of a sentence; empty on systems that do not say."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return ""
+    unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, kibibytes elsewhere
+    return f", peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit:,.0f} MB"
 
 
 def flights(rows: int | None = None) -> tuple[Any, Any]:

@@ -54,13 +54,13 @@ def with_groups(frame: Any, explainer: Any) -> Any:
     """Rows' own curves with the group of each row, as the table of averages has it."""
     import narwhals as nw
 
-    from icefield.printing import value_text
+    from icefield.wording.values import printed_value
 
     groups, table = explainer.groups, nw.from_native(frame, eager_only=True)
     if groups is None:
         return frame
     codes = groups.codes[table["row"].to_numpy()]
-    labels = [value_text(label) for label in groups.labels]
+    labels = [printed_value(label) for label in groups.labels]
     column = nw.new_series(
         "group",
         [None if code < 0 else labels[code] for code in codes],

@@ -157,24 +157,13 @@ def binned(column: Column) -> Binned:
 def joint_of(
     features: tuple[Any, Any],
     columns: tuple[Column, Column],
-    weights: NDArray[np.float64] | None,
-    rng: np.random.Generator,
-) -> Joint:
-    """Summarise two columns together, over the rows where both are known."""
-    bins = binned(columns[0]), binned(columns[1])
-    return joint_of_binned(features, columns, bins, weights, rng.permutation(len(columns[0].values)))
-
-
-def joint_of_binned(
-    features: tuple[Any, Any],
-    columns: tuple[Column, Column],
     bins: tuple[Binned, Binned],
     weights: NDArray[np.float64] | None,
     order: NDArray[np.intp],
 ) -> Joint:
-    """`joint_of` for columns whose bins are known already.
+    """Summarise two columns together, over the rows where both are known.
 
-    `order` is a seeded random order of rows, from which the sample of pairs is taken.
+    `bins` are the columns' own, made once where many pairs share them; `order` is a seeded random order of rows, from which the sample of pairs is taken.
     """
     first, second = bins
     known = (first.codes >= 0) & (second.codes >= 0)

@@ -20,7 +20,7 @@ from icefield.data.distribution import (
     Joint,
     Marginal,
     binned,
-    joint_of_binned,
+    joint_of,
     marginal_of,
 )
 from icefield.data.features import Feature, check_levels, nearest_points
@@ -151,7 +151,7 @@ class Whereabouts:
         key = (first.columns, second.columns)
         with self._lock:
             if key not in self._joints:
-                self._joints[key] = joint_of_binned(
+                self._joints[key] = joint_of(
                     (first.label, second.label),
                     (self._joint_column(first), self._joint_column(second)),
                     (self._bins(first), self._bins(second)),

@@ -8,12 +8,12 @@ writes grids, and then picked per row, so categories, dates and nullable types s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.data.frame import ArrayTable, FrameTable, SparseTable, Table
+from icefield.data.frame import Table
 from icefield.typing import Float
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def rows_at(
     first = table.slice(0, 1)
     for axis, places in zip(axes, at):
         points = first.crossed(axis.points).select(axis.columns)
-        moved = with_columns_of(moved, axis.columns, points.take(places))
+        moved = moved.with_columns_of(axis.columns, points.take(places))
     return moved
 
 
@@ -53,37 +53,3 @@ def predict_at(
         for start in range(0, len(rows), ROWS_PER_CALL)
     ]  # fmt: skip
     return np.concatenate(parts) if parts else np.empty((0, len(model.outputs)))
-
-
-def with_columns_of(table: Table, columns: Sequence[Any], donor: Table) -> Table:
-    """A table with these columns replaced by the donor's, in order; both have as many rows."""
-    if isinstance(table, ArrayTable):
-        return _with_array_columns(table, columns, donor)
-    if isinstance(table, SparseTable):
-        return _with_sparse_columns(table, columns, donor)
-    native = table.native
-    if table.library == "pandas":
-        native = native.copy(deep=False)
-        for name in columns:
-            native[name] = donor.native[name].array
-    elif table.library == "polars":
-        native = native.with_columns([donor.native.get_column(name) for name in columns])
-    else:
-        for name in columns:
-            native = native.set_column(table.names.index(name), name, donor.native.column(name))
-    return FrameTable(native, table.library)
-
-
-def _with_array_columns(table: ArrayTable, columns: Sequence[Any], donor: Table) -> ArrayTable:
-    out = np.array(table.native, dtype=np.result_type(table.native, donor.native))
-    for i, name in enumerate(columns):
-        out[:, table.names.index(name)] = donor.native[:, i]
-    return ArrayTable(out, table.names if table.named else None)
-
-
-def _with_sparse_columns(table: SparseTable, columns: Sequence[Any], donor: Table) -> SparseTable:
-    matrix = table.native.tolil(copy=True)
-    values = donor.to_numpy()
-    for i, name in enumerate(columns):
-        matrix[:, name] = values[:, [i]]
-    return SparseTable(matrix.tocsr())

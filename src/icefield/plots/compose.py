@@ -11,9 +11,10 @@ from icefield.plots.oneway import one_way_panel
 from icefield.plots.options import Options
 from icefield.plots.panels import Panel, Picture, with_shared_values
 from icefield.plots.series import Series, viewed
-from icefield.plots.text import name_text, title_text
-from icefield.plots.twoway import chosen_kind, surface_scale, two_way_panel
-from icefield.plots.words import average_note, value_label
+from icefield.plots.surfaces import surface_scale
+from icefield.plots.twoway import chosen_kind, two_way_panel
+from icefield.wording.labels import average_note, value_label
+from icefield.wording.names import name_text, title_text
 
 SMALL = (3.3, 2.7)  # inches of a panel among others
 OVERLAID = 8  # more curves than this in a panel cannot be told apart

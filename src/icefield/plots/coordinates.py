@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from icefield.data.columns import ORDERED_KINDS, is_missing_value
 from icefield.effect import Effect
 from icefield.plots.panels import Axis, Float
-from icefield.plots.text import MISSING, duration_unit, name_text, value_text
+from icefield.wording.names import MISSING, name_text
+from icefield.wording.values import duration_unit, shown_value
 
 # How far beyond the last value the missing point stands, as a share of the axis.
 MISSING_GAP = 0.12
@@ -74,7 +75,7 @@ class Coordinates:
         name = name_text(self.feature) if label is None else label
         if self.unit_name:
             name = f"{name} ({self.unit_name})"
-        ticks = () if self.ordered else tuple(value_text(level) for level in self.levels)
+        ticks = () if self.ordered else tuple(shown_value(level) for level in self.levels)
         high = self.high if self.missing is None else self.missing
         return Axis(name, self.axis_kind, self.low, high, ticks, self.missing)
 

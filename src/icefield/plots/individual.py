@@ -17,7 +17,8 @@ from icefield.plots.options import Options
 from icefield.plots.palette import SEQUENTIAL
 from icefield.plots.panels import Colour, ColourScale, Curves, Dots, Field, Float, Line, Mark
 from icefield.plots.series import Series
-from icefield.plots.text import name_text, value_text
+from icefield.wording.names import name_text
+from icefield.wording.values import shown_value
 
 # What each backend draws in a second or so and still moves smoothly.
 CAPACITY = {"matplotlib": 5000, "plotly": 1000}
@@ -139,7 +140,7 @@ def _colouring(series: Series, kept: NDArray[np.intp], options: Options) -> Colo
             values=numbers,
             scale=ColourScale(float(low), float(high), name, cmap=options.cmap or SEQUENTIAL, time=time),
         )
-    texts = np.array([value_text(v) for v in values], dtype=object)
+    texts = np.array([shown_value(v) for v in values], dtype=object)
     names, counts = np.unique(texts[~gone], return_counts=True)
     if not numeric and len(names) > FEW_VALUES:
         frequent = set(names[np.argsort(-counts, kind="stable")[: FEW_VALUES - 1]])

@@ -35,7 +35,7 @@ from icefield.plots.panels import (
     Sparks,
     Strip,
 )
-from icefield.plots.text import number_text
+from icefield.wording.values import number_text
 
 CONTOURS = 12
 

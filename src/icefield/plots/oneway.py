@@ -34,8 +34,9 @@ from icefield.plots.panels import (
     value_range,
 )
 from icefield.plots.series import Series
-from icefield.plots.text import count_text, wrapped
-from icefield.plots.words import average_note, joined, spread_note, value_label
+from icefield.wording.labels import average_note, joined, spread_note, value_label
+from icefield.wording.names import wrapped
+from icefield.wording.values import count_text
 
 FEW_POINTS = 13  # numeric grids this small show their points
 MANY_BANDS = 3  # more bands than this cover each other

@@ -26,7 +26,9 @@ from icefield.plots.panels import (
 )
 from icefield.plots.plotly_marks import Frame, draw_mark, positions
 from icefield.plots.plotly_theme import Theme, escaped
-from icefield.plots.text import MISSING, nice_ticks, shortened, value_text, wrapped
+from icefield.plots.ticks import nice_ticks
+from icefield.wording.names import MISSING, abbreviated, wrapped
+from icefield.wording.values import shown_value
 
 PER_INCH = 100  # pixels; figures are laid out in inches
 TICKS = 6  # about how many numbers an axis carries
@@ -87,7 +89,7 @@ def _colour_axes(figure: go.Figure, picture: Picture, theme: Theme) -> list[str 
             }  # fmt: skip
             if scale.time:
                 ticks = np.linspace(scale.low, scale.high, 4)
-                bar.update(tickvals=ticks, ticktext=[value_text(v.astype("datetime64[D]")) for v in positions(ticks, Axis(kind="time"))])  # fmt: skip
+                bar.update(tickvals=ticks, ticktext=[shown_value(v.astype("datetime64[D]")) for v in positions(ticks, Axis(kind="time"))])  # fmt: skip
             figure.update_layout(
                 {known[id(scale)]: {"colorscale": theme.scale(scale), "cmin": scale.low, "cmax": scale.high, "colorbar": bar}}
             )  # fmt: skip
@@ -138,10 +140,10 @@ def _axis(axis: Axis, ends: tuple[float, float]) -> dict[str, Any]:
         last = axis.missing - 0.06 * (axis.missing - (axis.low or 0.0))
         if axis.kind == "time":
             ticks = np.linspace(float(axis.low or 0.0), last, 4)
-            texts = [value_text(v.astype("datetime64[D]")) for v in positions(ticks, axis)]
+            texts = [shown_value(v.astype("datetime64[D]")) for v in positions(ticks, axis)]
         else:
             ticks = np.array(nice_ticks(float(axis.low or 0.0), last, whole=axis.kind == "integer"))
-            texts = [value_text(float(v)) for v in ticks]
+            texts = [shown_value(float(v)) for v in ticks]
         at = positions(np.append(ticks, axis.missing), axis)
         found.update(
             tickvals=[str(v) for v in at] if axis.kind == "time" else at.tolist(), ticktext=[*texts, MISSING]
@@ -154,7 +156,7 @@ def _scene(figure: go.Figure, panel: Panel, number: int) -> None:
     axes: dict[str, Any] = {}
     for key, axis in (("xaxis", panel.x), ("yaxis", panel.y), ("zaxis", panel.z)):
         if axis is not None:
-            axes[key] = {"title": {"text": escaped(shortened(axis.label, 40))}}
+            axes[key] = {"title": {"text": escaped(abbreviated(axis.label, 40))}}
             if axis.kind == "time":
                 axes[key]["type"] = "date"
     figure.update_layout(

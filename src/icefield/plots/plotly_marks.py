@@ -33,7 +33,9 @@ from icefield.plots.panels import (
     Strip,
 )
 from icefield.plots.plotly_theme import Theme, escaped, faded
-from icefield.plots.text import nice_ticks, number_text, shortened, value_text, wrapped
+from icefield.plots.ticks import nice_ticks
+from icefield.wording.names import abbreviated, wrapped
+from icefield.wording.values import number_text, shown_value
 
 LAYERS = 24  # traces into which many curves are dealt, so that crossing curves darken each other
 MANY_POINTS = 120_000  # beyond this the graphics card draws; below, it is slower to start than to do without
@@ -141,7 +143,7 @@ def _hover(
     axis: Axis, x: Float, name: str, y: Float, low: Float | None = None, high: Float | None = None
 ) -> Any:
     """What the pointer shows: the feature's value and the curve's."""
-    feature, label = shortened(axis.label, 40), shortened(name, 40)
+    feature, label = abbreviated(axis.label, 40), abbreviated(name, 40)
     places = positions(x, axis)
     lines = []
     for i, value in enumerate(y):
@@ -149,7 +151,7 @@ def _hover(
             tick = round(float(x[i]))
             at = " ".join(axis.ticks[tick].split("\n")[:1]) if 0 <= tick < len(axis.ticks) else ""
         else:
-            at = value_text(places[i])
+            at = shown_value(places[i])
         text = f"{feature}: {at}\n{label}: {number_text(float(value), 4)}"
         if low is not None and high is not None:
             text += f"\nfrom {number_text(float(low[i]))} to {number_text(float(high[i]))}"
@@ -379,8 +381,8 @@ def _field(frame: Frame, mark: Field, coloraxis: str) -> None:
     if mark.style == "surface":
         frame.trace(go.Surface(x=x, y=y, z=z, coloraxis=coloraxis, hoverinfo="x+y+z", showscale=False))
         return
-    names = [escaped(shortened(axis.label, 40)) for axis in (frame.panel.x, frame.panel.y)]
-    label = escaped(shortened(mark.scale.label, 40))
+    names = [escaped(abbreviated(axis.label, 40)) for axis in (frame.panel.x, frame.panel.y)]
+    label = escaped(abbreviated(mark.scale.label, 40))
     if mark.style == "contour":
         levels = nice_ticks(mark.scale.low, mark.scale.high, CONTOURS)
         contours = {"start": levels[0], "end": levels[-1], "size": float(np.diff(levels).min(initial=1e300))}

@@ -31,8 +31,8 @@ from icefield.plots.panels import (
     with_shared_values,
 )
 from icefield.plots.series import Series
-from icefield.plots.text import name_text, title_text
-from icefield.plots.words import average_note, joined, quantity
+from icefield.wording.labels import average_note, joined, quantity
+from icefield.wording.names import name_text, title_text
 
 SHOWN = 20  # bars or matrix rows when the user did not say
 DIRECTIONS: dict[str, Colour] = {"increasing": 0, "decreasing": 1}

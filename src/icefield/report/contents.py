@@ -20,8 +20,7 @@ from icefield.errors import IcefieldError, InputError
 from icefield.progress import Progress
 from icefield.report import opening
 from icefield.report.drawings import feature_panel, regions_panel, spark, surface_panel
-from icefield.report.plain import label, numbers, sentence
-from icefield.report.words import cautions, plain_words, strength_word
+from icefield.report.plain import numbers
 from icefield.sampling import CROSSED_ROWS, STEP_ROWS
 from icefield.statistics.ale import ale
 from icefield.statistics.interactions import Interactions, interactions
@@ -30,6 +29,8 @@ from icefield.statistics.regions import regions
 from icefield.statistics.summary import Summary, summary
 from icefield.study import Ask, Study
 from icefield.typing import Float
+from icefield.wording.names import page_name, page_sentence
+from icefield.wording.sentences import plain_cautions, plain_words, strength_word
 
 PLAIN_SENTENCES = 6
 CURVES = 100  # rows whose own curves are shown when asked for
@@ -83,21 +84,23 @@ def build(
     seconds = time.perf_counter() - began
     first = ranked[0].effect
     return {
-        "title": label(title, 200) if title else f"How {opening.model_name(study)} responds to its features",
+        "title": page_name(title, 200)
+        if title
+        else f"How {opening.model_name(study)} responds to its features",
         "lede": opening.lede(study, [(one.name, one.reading) for one in ranked]),
         "made": datetime.now().astimezone().strftime("%d %B %Y, %H:%M"),
         "opening": opening.facts(study, first, seconds),
         "facts": opening.details(study, first, crossed, _ale_rows(study), seconds),
         "warnings": [
-            {"feature": one.number, "name": label(one.name), "text": one.caution}
+            {"feature": one.number, "name": page_name(one.name), "text": one.caution}
             for one in ranked
             if one.caution
         ],
         "plain": _plain(study, ranked),
-        "outputs": [label(o) for o in study.model.outputs],
-        "what": label(study.model.scale_label),
-        "by": None if first.by is None else label(first.by),
-        "groups": [label(g) for g in first.groups],
+        "outputs": [page_name(o) for o in study.model.outputs],
+        "what": page_name(study.model.scale_label),
+        "by": None if first.by is None else page_name(first.by),
+        "groups": [page_name(g) for g in first.groups],
         "small_groups": small,
         "individual": kept,
         "quantile_rows": 0 if first.individual is None else int(first.individual.shape[1]),
@@ -143,7 +146,7 @@ class _Ranked:
     @property
     def caution(self) -> str:
         """What to keep in mind, for a reader who does not know the terms."""
-        return cautions(self.reading, self.effect.support) if self.warning else ""
+        return plain_cautions(self.reading, self.effect.support) if self.warning else ""
 
     @property
     def reach(self) -> float:
@@ -154,18 +157,18 @@ class _Ranked:
 
 
 def _plain(study: Study, ranked: list[_Ranked]) -> list[dict[str, Any]]:
-    what = label(study.model.scale_label)
-    told = [one for one in ranked if one.reading.shape != "flat" or one.reading.hidden][:PLAIN_SENTENCES]
+    what = page_name(study.model.scale_label)
+    told = [one for one in ranked if one.reading.responds][:PLAIN_SENTENCES]
     out = []
     for one in told:
-        of = what if len(one.effect.outputs) == 1 else f"{what} of {label(one.reading.output, 40)}"
+        of = what if len(one.effect.outputs) == 1 else f"{what} of {page_name(one.reading.output, 40)}"
         partner = one.partner
         if partner is None and one.reading.partners:
             partner = one.reading.partners[0][0]
         out.append(
             {
                 "feature": one.number,
-                "name": label(one.name),
+                "name": page_name(one.name),
                 "text": plain_words(one.reading, partner, of),
                 "strength": "hidden" if one.reading.hidden else strength_word(one.reading.strength),
             }
@@ -207,21 +210,23 @@ def _card(study: Study, one: _Ranked, curves: int, reach: float) -> dict[str, An
     readings = effect.reading.each
     return {
         "number": one.number,
-        "name": label(one.name),
-        "full": label(one.name, 300),
-        "shape": sentence(one.shape),
+        "name": page_name(one.name),
+        "full": page_name(one.name, 300),
+        "shape": page_sentence(one.shape),
         "strength": numbers(one.reading.strength, 3),
         "strengths": numbers([r.strength for r in readings], 3),
         "word": strength_word(one.reading.strength),
         "strength_words": [strength_word(r.strength) for r in readings],
         "heterogeneity": numbers(one.reading.heterogeneity or 0.0, 3),
         "heterogeneities": numbers([r.heterogeneity or 0.0 for r in readings], 3),
-        "partner": None if one.partner is None else label(one.partner),
+        "partner": None if one.partner is None else page_name(one.partner),
         "outside": 0.0 if support is None else numbers(support.outside, 3),
         "correlation": None if support is None else numbers(support.correlation, 2),
-        "related": "" if support is None else ", ".join(label(name, 40) for name, _ in support.related[:3]),
+        "related": ""
+        if support is None
+        else ", ".join(page_name(name, 40) for name, _ in support.related[:3]),
         "warning": one.caution[:1].upper() + one.caution[1:] or None,
-        "readings": [sentence(r.sentence, one.name) for r in readings],
+        "readings": [page_sentence(r.sentence, one.name) for r in readings],
         "best": one.output,
         "no_ale": no_ale,
         "spark": spark(effect, one.output, reach * output_unit(effect, one.output)),
@@ -233,7 +238,7 @@ def _ale(study: Study, asked: Any) -> tuple[Effect | None, str]:
     try:
         return ale(study, asked, rows=_ale_rows(study)), ""
     except IcefieldError as error:  # a constant column or a one-hot group has none
-        return None, sentence(str(error))
+        return None, page_sentence(str(error))
 
 
 def _ale_rows(study: Study) -> int | None:
@@ -267,7 +272,7 @@ def _matrix(ranked: list[_Ranked], crossed: Interactions | None) -> dict[str, An
         "features": [number[name] for name in crossed.features],
         "strength": [numbers(of("strength", o) / units[o], 3) for o in range(len(outputs))],
         "h": [numbers(of("h", o), 3) for o in range(len(outputs))],
-        "note": sentence(opening.rows_used(crossed)),
+        "note": page_sentence(opening.rows_used(crossed)),
     }
 
 
@@ -317,7 +322,7 @@ def _surfaces(study: Study, ranked: list[_Ranked], crossed: Interactions | None)
 
 
 def _regions(study: Study, ranked: list[_Ranked]) -> list[dict[str, Any]]:
-    differing = [one for one in ranked if one.reading.heterogeneous or one.reading.hidden]
+    differing = [one for one in ranked if one.reading.curves_differ]
     differing = sorted(differing, key=lambda one: -(one.reading.heterogeneity or 0.0))[:REGIONS]
     out = []
     for one in differing:
@@ -326,10 +331,10 @@ def _regions(study: Study, ranked: list[_Ranked]) -> list[dict[str, Any]]:
             continue
         rules = [
             {
-                "rule": label(rule, 200),
+                "rule": page_name(rule, 200),
                 "share": numbers(share, 3),
                 "heterogeneity": numbers(left, 3),
-                "effect": sentence(str(effect)),
+                "effect": page_sentence(str(effect)),
             }
             for rule, share, left, effect in zip(
                 found["rule"].tolist(), found["share"], found["heterogeneity"], found["effect"].tolist()
@@ -338,7 +343,7 @@ def _regions(study: Study, ranked: list[_Ranked]) -> list[dict[str, Any]]:
         out.append(
             {
                 "feature": one.number,
-                "name": label(one.name),
+                "name": page_name(one.name),
                 "removed": numbers(found.removed, 3),
                 "rules": rules,
                 "panel": regions_panel(found.effect),

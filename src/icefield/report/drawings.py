@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from icefield.data.columns import is_missing_value
 from icefield.effect import Effect
 from icefield.plots.coordinates import Coordinates
-from icefield.plots.text import value_text
-from icefield.report.plain import DIGITS, PLACE_DIGITS, label, numbers, sentence, weighted_bands
+from icefield.report.plain import DIGITS, PLACE_DIGITS, numbers, weighted_bands
 from icefield.statistics.bundles import centred, point_weights, shown_points
 from icefield.statistics.support import ale_at
 from icefield.typing import Float
+from icefield.wording.names import page_name, page_sentence
+from icefield.wording.values import shown_value
 
 MILLISECONDS = 86_400_000.0  # a day, which is the unit of places in time
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -59,7 +60,7 @@ class Place:
         """What the script needs to lay the axis out."""
         axis = self._at.axis()
         missing = self._at.missing
-        ticks = axis.ticks if self._at.ordered else [value_text(v, LEVEL_TEXT) for v in self._at.levels]
+        ticks = axis.ticks if self._at.ordered else [shown_value(v, LEVEL_TEXT) for v in self._at.levels]
         return {
             "label": axis.label,
             "kind": axis.kind,
@@ -78,7 +79,7 @@ def feature_panel(
     own_weights = _padded_weights(effect)
     digits = DIGITS - 1 if len(effect.outputs) * len(effect.groups) > MANY_CURVES else DIGITS
     panel: dict[str, Any] = {
-        "name": label(effect.features[0]),
+        "name": page_name(effect.features[0]),
         "axis": place.axis(),
         "x": place(values),
         "points": texts(values),
@@ -99,17 +100,17 @@ def feature_panel(
     if effect.individual is not None:
         level = effect.individual
         change = level - _own_means(level, effect)
-        panel["bands"] = drawable(weighted_bands(level, weights, QUANTILES)[:, :, kept])
-        panel["change"] = drawable(weighted_bands(change, weights, QUANTILES)[:, :, kept])
+        panel["bands"] = short_curves(weighted_bands(level, weights, QUANTILES)[:, :, kept])
+        panel["change"] = short_curves(weighted_bands(change, weights, QUANTILES)[:, :, kept])
         if curves:
-            panel["curves"] = drawable(level[:, :curves][:, :, kept])
+            panel["curves"] = short_curves(level[:, :curves][:, :, kept])
             panel["rows"] = [] if effect.rows is None else effect.rows[:curves].tolist()
     if ale is not None:
         panel["ale"] = _ale(ale, place, effect, digits)
     return panel
 
 
-def drawable(values: Float, digits: int = 4) -> Any:
+def short_curves(values: Float, digits: int = 4) -> Any:
     """Numbers to so many digits of each output's largest: small ones beside it need not more."""
     rounded = []
     for one in values:
@@ -123,7 +124,7 @@ def drawable(values: Float, digits: int = 4) -> Any:
 
 def texts(values: NDArray[Any]) -> list[str]:
     """The points as a reader sees them."""
-    return [value_text(v, LEVEL_TEXT) for v in values]
+    return [shown_value(v, LEVEL_TEXT) for v in values]
 
 
 def raw(values: NDArray[Any]) -> list[float | int | str | None]:
@@ -152,7 +153,7 @@ def _raw(value: Any) -> float | int | str | None:
 
 
 def _readings(own: Effect) -> list[str]:
-    return [sentence(reading.sentence, own.features[0]) for reading in own.reading.each]
+    return [page_sentence(reading.sentence, own.features[0]) for reading in own.reading.each]
 
 
 def _wants_log(effect: Effect, place: Place) -> bool:
@@ -209,7 +210,7 @@ def _histogram(effect: Effect, place: Place, kept: NDArray[np.intp]) -> dict[str
 def _group(own: Effect, kept: NDArray[np.intp], digits: int = DIGITS) -> dict[str, Any]:
     shown = shown_points(own)
     return {
-        "average": drawable(own.average[:, kept], digits),
+        "average": short_curves(own.average[:, kept], digits),
         "mean": numbers(own.average[:, shown] @ point_weights(own), 8),
         "rows": own.n_rows,
     }
@@ -247,14 +248,14 @@ def surface_panel(
     pure = level - first[:, :, None] - second[:, None, :]
     pure = pure - (pure * weight).sum(axis=(1, 2), keepdims=True)
     return {
-        "names": [label(f) for f in effect.features],
+        "names": [page_name(f) for f in effect.features],
         "axes": [p.axis() | {"missing": None} for p in places],
         "x": places[0](effect.grid[0][shown[0]]),
         "y": places[1](effect.grid[1][shown[1]]),
         "points": [texts(effect.grid[i][shown[i]]) for i in (0, 1)],
         "values": [raw(effect.grid[i][shown[i]]) for i in (0, 1)],
-        "level": drawable(level, DIGITS),
-        "pure": drawable(pure),
+        "level": short_curves(level, DIGITS),
+        "pure": short_curves(pure),
         "low": empty.astype(int).tolist(),
         "share": numbers(weight, 3),
         **numbers_of_pair,
@@ -280,14 +281,14 @@ def regions_panel(effect: Effect) -> dict[str, Any]:
     kept = frequent(effect)
     place = Place(effect, kept=kept)
     return {
-        "name": label(effect.features[0]),
+        "name": page_name(effect.features[0]),
         "axis": place.axis(),
         "x": place(effect.grid[0][kept]),
         "points": texts(effect.grid[0][kept]),
         "values": raw(effect.grid[0][kept]),
         "average": numbers(effect.average[:, kept]),
         "mean": numbers(effect.average[:, shown_points(effect)] @ point_weights(effect), 8),
-        "rules": [label(rule, 200) for rule in effect.groups],
+        "rules": [page_name(rule, 200) for rule in effect.groups],
         "groups": [_group(own, kept) for own in effect.groups.values()],
     }
 

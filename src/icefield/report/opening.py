@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from icefield.effect import Effect
-from icefield.plots.text import number_text
-from icefield.report.plain import label, sentence
-from icefield.report.words import seconds_text
 from icefield.statistics.interactions import Interactions
 from icefield.statistics.reading import Reading
+from icefield.wording.names import page_name, page_sentence
+from icefield.wording.values import number_text, seconds_text
 
 if TYPE_CHECKING:
     from icefield.study import Study
@@ -23,20 +22,18 @@ def model_name(study: Study) -> str:
     native = study.model.native
     if hasattr(native, "__name__"):
         return "the model"
-    return label(type(native).__name__)
+    return page_name(type(native).__name__)
 
 
 def lede(study: Study, ranked: Sequence[tuple[Any, Reading]]) -> str:
     """The first sentence: how many features matter, and which most."""
-    moving = sum(reading.strength >= reading.thresholds["flat"] for _, reading in ranked)
+    moving = sum(reading.noticeable for _, reading in ranked)
     some = {0: "no feature moves", 1: f"1 of {len(ranked)} features moves"}.get(
         moving, f"{moving} of {len(ranked)} features move"
     )
-    text = (
-        f"Over {study.n_rows:,} rows, {some} the model’s average {label(study.model.scale_label)} noticeably"
-    )
+    text = f"Over {study.n_rows:,} rows, {some} the model’s average {page_name(study.model.scale_label)} noticeably"
     if moving:
-        text += f"; {label(ranked[0][0])} moves it most"
+        text += f"; {page_name(ranked[0][0])} moves it most"
     return text + "."
 
 
@@ -77,9 +74,9 @@ def details(
     if ale_rows is not None:
         found.append(("ALE", f"from a seeded sample of {ale_rows:,} rows"))
     if crossed is not None:
-        found.append(("Interactions", sentence(rows_used(crossed))))
+        found.append(("Interactions", page_sentence(rows_used(crossed))))
     if study.groups is not None:
-        found.append(("Subgroups", f"by {label(study.groups.name)}: {len(study.groups.labels)} groups"))
+        found.append(("Subgroups", f"by {page_name(study.groups.name)}: {len(study.groups.labels)} groups"))
     if study.weights is not None:
         found.append(("Weights", "every average and count is weighted"))
     return _listed(*found, ("Made", _made(seconds)))
@@ -97,16 +94,18 @@ def _listed(*found: tuple[str, str]) -> list[dict[str, str]]:
 def _model_text(study: Study) -> str:
     native, kind = study.model.native, study.model.kind
     if hasattr(native, "__name__"):
-        return f"a Python function, {label(native.__name__)}"
+        return f"a Python function, {page_name(native.__name__)}"
     library = type(native).__module__.split(".")[0]
-    name = label(type(native).__name__)
+    name = page_name(type(native).__name__)
     return f"{name}, {kind}" if library in NO_LIBRARY else f"{library} {name}, {kind}"
 
 
 def _scale_text(study: Study) -> str:
     model = study.model
-    outputs = ", ".join(label(o, 40) for o in model.outputs[:6]) + (", …" if len(model.outputs) > 6 else "")
-    what = label(model.scale_label)
+    outputs = ", ".join(page_name(o, 40) for o in model.outputs[:6]) + (
+        ", …" if len(model.outputs) > 6 else ""
+    )
+    what = page_name(model.scale_label)
     if outputs != model.scale_label:
         what += f" of {outputs}"
     return what + (" on the raw scale" if model.scale == "raw" else "")
@@ -132,7 +131,7 @@ def _made(seconds: float) -> str:
 
 def _inside(text: str) -> str:
     """A text for the middle of a sentence."""
-    found = sentence(text)
+    found = page_sentence(text)
     return found[:1].lower() + found[1:] if found[:2].isalpha() and not found[:2].isupper() else found
 
 

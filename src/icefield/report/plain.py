@@ -1,4 +1,4 @@
-"""From arrays and labels to what JSON and HTML can carry: short numbers, harmless one-line texts."""
+"""Arrays as what JSON can carry: short numbers, None where there is none, and bands of many curves."""
 
 from __future__ import annotations
 
@@ -8,12 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from icefield.plots.text import name_text
-
 DIGITS = 5  # of predictions: finer than a screen shows
 PLACE_DIGITS = 12  # of positions: a date is a large number of days
-NAME_LIMIT = 80
-SENTENCE_LIMIT = 600
 
 
 def numbers(values: ArrayLike | None, digits: int = DIGITS) -> Any:
@@ -36,25 +32,6 @@ def _short(value: Any, digits: int) -> Any:
         return None
     short = float(f"{value:.{digits}g}")
     return int(short) if short.is_integer() and abs(short) < 1e15 else short
-
-
-def label(name: Any, limit: int = NAME_LIMIT) -> str:
-    """A feature, level or output name as one harmless line."""
-    return name_text(name, limit)
-
-
-def sentence(text: str, name: Any = None) -> str:
-    """A sentence that may hold names from the data; `name` in front of a colon is taken off.
-
-    Examples
-    --------
-    >>> sentence("age: flat on average.", "age")
-    'Flat on average.'
-    """
-    if name is not None:
-        text = text.removeprefix(f"{name}: ")
-    text = name_text(text, SENTENCE_LIMIT)
-    return text[:1].upper() + text[1:]
 
 
 def weighted_bands(

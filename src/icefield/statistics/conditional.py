@@ -18,7 +18,6 @@ from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS, object_array
 from icefield.data.grid import with_missing_last
 from icefield.effect import Effect
-from icefield.printing import value_text
 from icefield.sampling import CURVE_ROWS
 from icefield.statistics.ale import ale
 from icefield.statistics.observations import observed_outputs
@@ -27,6 +26,7 @@ from icefield.statistics.support import ale_at
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.study import Ask, Study
 from icefield.typing import Float
+from icefield.wording.values import printed_value
 
 if TYPE_CHECKING:
     from icefield.data.features import Feature
@@ -116,7 +116,7 @@ def _bins(feature: Feature, steps: Steps, weights: Float) -> tuple[NDArray[np.in
     column = feature.column
     if feature.kind in ORDERED_KINDS and steps.n_steps > 0:
         bin_of = np.where(steps.known, steps.step_of[:, 0], -1)
-        edges = [value_text(v) for v in steps.nodes]
+        edges = [printed_value(v) for v in steps.nodes]
         labels = [f"{'[' if i == 0 else '('}{edges[i]}, {edges[i + 1]}]" for i in range(steps.n_steps)]
         values = np.concatenate(
             [
@@ -126,7 +126,7 @@ def _bins(feature: Feature, steps: Steps, weights: Float) -> tuple[NDArray[np.in
         )
     else:
         bin_of = np.where(steps.known, steps.end_of, -1)
-        labels = [value_text(v) for v in steps.nodes]
+        labels = [printed_value(v) for v in steps.nodes]
         values = steps.nodes
     gone = column.missing & (weights > 0)
     if gone.any():

@@ -19,14 +19,13 @@ from icefield import validate
 from icefield.data.features import Feature
 from icefield.effect import Effect
 from icefield.engines.brute import interruptible
-from icefield.engines.placing import with_columns_of
 from icefield.errors import InputError
 from icefield.sampling import PERMUTED_ROWS
 from icefield.statistics.bundles import deviation, effects_with_curves, point_weights, shown_points
 from icefield.statistics.observations import observed_outputs
 from icefield.statistics.tables import ResultTable, labels_column
-from icefield.statistics.wording import shape_words
 from icefield.typing import Float
+from icefield.wording.sentences import shape_words
 
 if TYPE_CHECKING:
     from icefield.study import Study
@@ -205,7 +204,7 @@ def permutation_importance(
         else:
             donors = rng.choice(len(used), len(used), p=weights / weights.sum())
         donor = table.select(feature.columns).take(donors)
-        shuffled = with_columns_of(table, feature.columns, donor)
+        shuffled = table.with_columns_of(feature.columns, donor)
         worse.append(loss(interruptible(study.model, shuffled)) - base)
     increases = np.stack(worse)
     spread = increases.std(axis=0, ddof=1) if repeats > 1 else np.zeros(increases.shape[1])

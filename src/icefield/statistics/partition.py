@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.frame import ORDERED_KINDS, Column
-from icefield.printing import value_text
 from icefield.statistics.bundles import leading_direction
 from icefield.typing import Float, Mask
+from icefield.wording.values import printed_value
 
 CUTS = 20  # thresholds tried for a number
 
@@ -40,9 +40,9 @@ class Condition:
             return f"{self.column} is {self.sign}"
         if self.sign == "in":
             if len(self.value) == 1:
-                return f"{self.column} == {value_text(self.value[0])}{tail}"
-            return f"{self.column} in {{{', '.join(value_text(v) for v in self.value)}}}{tail}"
-        return f"{self.column} {self.sign} {value_text(self.value)}{tail}"
+                return f"{self.column} == {printed_value(self.value[0])}{tail}"
+            return f"{self.column} in {{{', '.join(printed_value(v) for v in self.value)}}}{tail}"
+        return f"{self.column} {self.sign} {printed_value(self.value)}{tail}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,6 +44,9 @@ THRESHOLDS = {
     "additive": 0.05,  # share of a surface's variance that is interaction
 }
 
+ONE_DIRECTIONAL = ("linear", "threshold", "monotone")
+TURNING = ("U-shaped", "inverted U")
+
 
 @dataclass(frozen=True, eq=False)
 class Reading:
@@ -93,24 +96,75 @@ class Reading:
     each: tuple[Reading, ...] = ()
 
     @property
+    def flat(self) -> bool:
+        """Whether the average does not move, or no more than its own uncertainty."""
+        return self.shape == "flat"
+
+    @property
+    def flat_limit(self) -> float:
+        """The strength below which this average counted as flat."""
+        return self.measures.get("flat_limit", self.thresholds["flat"])
+
+    @property
+    def noticeable(self) -> bool:
+        """Whether the average moves at all noticeably, whatever its shape makes of it."""
+        return self.strength >= self.thresholds["flat"]
+
+    @property
+    def one_directional(self) -> bool:
+        """Whether the average runs one way along an ordered feature."""
+        return self.shape in ONE_DIRECTIONAL
+
+    @property
+    def turns(self) -> bool:
+        """Whether the average goes one way and then back."""
+        return self.shape in TURNING
+
+    @property
+    def responds(self) -> bool:
+        """Whether the model responds to the feature: on average, or at least in individual rows.
+
+        Where it does not, it does not matter where it was asked.
+        """
+        return not self.flat or self.hidden
+
+    @property
+    def movement(self) -> float:
+        """All movement: of the average, and of the curves around it."""
+        return float(np.hypot(self.strength, self.heterogeneity or 0.0))
+
+    @property
+    def missing_apart(self) -> bool:
+        """Whether the average at missing values stands apart from the rest."""
+        return self.missing_jump is not None and abs(self.missing_jump) >= self.thresholds["flat"]
+
+    @property
+    def opposed(self) -> bool:
+        """Whether a fair share of the individual curves runs against the others."""
+        return (self.opposing or 0.0) >= self.thresholds["opposing"]
+
+    @property
     def heterogeneous(self) -> bool:
         """Whether individual curves differ enough that the average should not be read alone."""
         if self.heterogeneity is None:
             return False
         moved = self.heterogeneity**2 + self.strength**2
+        dominant = self.heterogeneity**2 >= self.thresholds["dominant"] * moved
         return (
             self.heterogeneity >= self.thresholds["heterogeneous"]
             and has_a_reason(self.heterogeneity, best_share(self.partners))
-            and (
-                self.heterogeneity**2 >= self.thresholds["dominant"] * moved
-                or (self.opposing or 0.0) >= self.thresholds["opposing"]
-            )
+            and (dominant or self.opposed)
         )
+
+    @property
+    def curves_differ(self) -> bool:
+        """Whether individual rows respond in ways of their own, beside the average or hidden by it."""
+        return self.hidden or self.heterogeneous
 
     @property
     def sentence(self) -> str:
         """The reading in words, with its numbers."""
-        from icefield.statistics.wording import reading_sentence
+        from icefield.wording.sentences import reading_sentence
 
         return reading_sentence(self)
 

@@ -29,8 +29,8 @@ from icefield.statistics.bundles import (
 from icefield.statistics.partition import Limits, Part, Split, assigned, partition
 from icefield.statistics.reading import THRESHOLDS, has_a_reason, output_unit, read_effect
 from icefield.statistics.tables import ResultTable, labels_column
-from icefield.statistics.wording import shape_words
 from icefield.typing import Float
+from icefield.wording.sentences import shape_words
 
 if TYPE_CHECKING:
     from icefield.study import Study

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from icefield import validate
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS
-from icefield.data.grid import given_values
+from icefield.data.given_values import given_values
 from icefield.errors import InputError, InputTypeError, complaint
 from icefield.statistics.similarity import similarity_order
 from icefield.typing import Float, Positions

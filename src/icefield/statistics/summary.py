@@ -23,7 +23,7 @@ from icefield.statistics.reading import THRESHOLDS, Reading, output_unit
 from icefield.statistics.row_space import Surroundings
 from icefield.statistics.support import pd_ale_disagreement, support_of, surroundings
 from icefield.statistics.tables import ResultTable, labels_column
-from icefield.statistics.wording import shape_words
+from icefield.wording.sentences import shape_words, summary_warning
 
 if TYPE_CHECKING:
     from icefield.study import Study
@@ -82,7 +82,7 @@ def summary(
     study.resolve(asked)  # partners are looked for among all of them, so none may overlap
     effects, note = effects_with_curves(study, asked, grid=grid, rows=rows)
     readings = [_of_the_output_moved_most(e) for e in effects]
-    order = sorted(range(len(asked)), key=lambda i: -_moved(readings[i]))
+    order = sorted(range(len(asked)), key=lambda i: -readings[i].movement)
     partners = _partners(study, asked, effects, readings)
     supported, around = [], surroundings(study)
     with Progress("what the data supports", total=len(asked)) as progress:
@@ -92,7 +92,7 @@ def summary(
     labels = [e.features[0] for e in effects]
     found = {labels[i]: (readings[i], supported[i], partners.get(labels[i])) for i in order}
     written = dict(zip(labels, map(repr, asked)))
-    warned = {name: _warning(reading, effect) for name, (reading, effect, _) in found.items()}
+    warned = {name: summary_warning(reading, effect.support) for name, (reading, effect, _) in found.items()}
     columns = {
         "feature": labels_column(list(found)),
         "strength": np.array([r.strength for r, _, _ in found.values()]),
@@ -121,13 +121,8 @@ def _of_the_output_moved_most(effect: Effect) -> Reading:
     together = effect.scale_label == "probability"
     return max(
         effect.reading.each,
-        key=lambda r: _moved(r) * (output_unit(effect, effect.outputs.index(r.output)) if together else 1.0),
+        key=lambda r: r.movement * (output_unit(effect, effect.outputs.index(r.output)) if together else 1.0),
     )
-
-
-def _moved(reading: Reading) -> float:
-    """All movement: of the average, and of the curves around it."""
-    return float(np.hypot(reading.strength, reading.heterogeneity or 0.0))
 
 
 def _partners(
@@ -175,22 +170,11 @@ def _with_support(study: Study, name: Any, effect: Effect, around: Surroundings)
     return replace(effect, support=support)
 
 
-def _warning(reading: Reading, effect: Effect) -> str:
-    parts = []
-    if reading.hidden:
-        flat = "flat" if reading.shape == "flat" else "nearly flat"
-        parts.append(f"the average is {flat}, the individual curves are not")
-    # Where the model does not respond, it does not matter where it was asked.
-    if effect.support is not None and effect.support.warning and (reading.shape != "flat" or reading.hidden):
-        parts.append(effect.support.warning)
-    return "; ".join(parts)
-
-
 def _next(
     written: Mapping[Any, str], name: Any, reading: Reading, effect: Effect, partner: tuple[Any, float] | None
 ) -> str | None:
     """Calls to make next; `written` is how each feature is asked for."""
-    if effect.support is not None and effect.support.doubtful and reading.shape != "flat":
+    if effect.support is not None and effect.support.doubtful and not reading.flat:
         return f"ale({written[name]})"
     steps = [] if partner is None else [f"partial_dependence({written[name]}, {written[partner[0]]})"]
     if reading.heterogeneous:

@@ -75,16 +75,18 @@ class Support:
         return self.outside > self.thresholds["warning"]
 
     @property
+    def disagrees(self) -> bool:
+        """Whether ALE, which stays near the data, tells another story than the effect; False where not compared."""
+        if self.disagreement is None:
+            return False
+        return bool(np.nanmax(self.disagreement) > self.thresholds["disagreement"])
+
+    @property
     def warning(self) -> str:
         """What to keep in mind, empty when the data supports the effect."""
-        if not self.doubtful:
-            return ""
-        text = f"{100 * self.outside:.0f} % of the moved rows lie outside the data"
-        if self.related:
-            text += f" (it goes with {', '.join(str(name) for name, _ in self.related[:2])})"
-        if self.disagreement is not None and np.nanmax(self.disagreement) > self.thresholds["disagreement"]:
-            return text + "; PD and ALE disagree: trust ALE"
-        return text + "; compare with ALE"
+        from icefield.wording.sentences import support_warning
+
+        return support_warning(self)
 
 
 def with_support(

@@ -1,11 +1,18 @@
-"""The words around a picture: axis labels that name quantity, scale and view, and the small notes."""
+"""The words around a picture: axis labels that name quantity, scale and view, and the small notes.
+
+They are worked out from the Effect alone, so that every backend and the report say the same of it.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from icefield.effect import Effect, is_time
-from icefield.plots.text import name_text, number_text, value_text
+from icefield.data.columns import TIME_KINDS
+from icefield.wording.names import name_text
+from icefield.wording.values import number_text, shown_value
+
+if TYPE_CHECKING:
+    from icefield.effect import Effect
 
 
 def quantity(effect: Effect, output: int | None) -> str:
@@ -30,7 +37,9 @@ def value_label(effect: Effect, output: int | None) -> str:
     what = quantity(effect, output)
     if effect.view == "derivative":
         along = effect.features.index(effect.reference) if effect.reference in effect.features else 0
-        per = "day" if is_time(effect.kinds[along]) else f"unit of {name_text(effect.features[along], 30)}"
+        per = (
+            "day" if effect.kinds[along] in TIME_KINDS else f"unit of {name_text(effect.features[along], 30)}"
+        )
         return f"slope of {what} per {per}"
     if effect.view == "centered":
         return f"change in {what} from\u00a0{reference_text(effect)}"
@@ -46,7 +55,7 @@ def reference_text(effect: Effect) -> str:
     values: Any = effect.reference if effect.n_features > 1 else (effect.reference,)
     pairs = zip(effect.features, values)
     # Held together by non-breaking spaces, so that a long label breaks before it and not inside.
-    return ", ".join(f"{name_text(f, 30)}\u00a0=\u00a0{value_text(v, 20)}" for f, v in pairs)
+    return ", ".join(f"{name_text(f, 30)}\u00a0=\u00a0{shown_value(v, 20)}" for f, v in pairs)
 
 
 def rows_text(effect: Effect) -> str:

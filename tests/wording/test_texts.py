@@ -5,15 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from icefield.plots.text import (
-    count_text,
-    duration_unit,
-    name_text,
-    nice_ticks,
-    shortened,
-    value_text,
-    wrapped,
-)
+from icefield.wording.names import abbreviated, name_text, wrapped
+from icefield.wording.values import count_text, duration_unit, shown_value
 
 
 @pytest.mark.parametrize(
@@ -45,8 +38,8 @@ def test_long_names_keep_both_ends():
     assert "…" in text
 
 
-def test_shortened_leaves_short_text_alone():
-    assert shortened("short", 5) == "short"
+def test_abbreviating_leaves_short_text_alone():
+    assert abbreviated("short", 5) == "short"
 
 
 @pytest.mark.parametrize("width", [8, 14, 30])
@@ -74,7 +67,7 @@ def test_wrapping_loses_nothing(width):
     ],
 )
 def test_values(value, text):
-    assert value_text(value) == text
+    assert shown_value(value) == text
 
 
 def test_durations_get_a_readable_unit():
@@ -84,12 +77,3 @@ def test_durations_get_a_readable_unit():
 
 def test_counts():
     assert [count_text(c) for c in (7.0, 1234.0, 2.25, 5e6)] == ["7", "1,234", "2.25", "5.0M"]
-
-
-def test_nice_ticks_lie_inside():
-    ticks = nice_ticks(-3.7, 12.2)
-    assert min(ticks) >= -3.7
-    assert max(ticks) <= 12.2
-    assert 0.0 in ticks
-    assert len(ticks) >= 4
-    assert nice_ticks(0, 3, whole=True) == [0.0, 1.0, 2.0, 3.0]

@@ -1,0 +1,173 @@
+"""Tables of data frames: pandas (numpy, nullable or Arrow dtypes), polars and pyarrow.
+
+It hides how each library selects, repeats and rewrites columns. What is written into a column is made by
+`icefield.data.replacement`, in the column's own dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.data.columns import (
+    NUMERIC_KINDS,
+    Column,
+    column_of_array,
+    column_of_series,
+    library_named,
+    object_array,
+)
+from icefield.data.matrix_tables import ArrayTable
+from icefield.data.replacement import UNSET, arrow_array, own_missing, pandas_values, polars_series
+from icefield.data.table import Table, same_name_error
+
+
+class FrameTable(Table):
+    """A pandas, polars or pyarrow frame."""
+
+    named = True
+
+    def __init__(
+        self, frame: Any, library: str, parameter: str = "X", marks: Mapping[Any, Any] | None = None
+    ) -> None:
+        self.native, self.library = frame, library
+        names = list(frame.column_names) if library == "pyarrow" else list(frame.columns)
+        if len(set(names)) != len(names):
+            raise same_name_error(names, parameter)
+        self.names = tuple(names)
+        # Found once on all rows and handed down, so that every block of rows is written alike.
+        if marks is None:
+            marks = own_missing(((name, self._native(name)) for name in names), library)
+        self._marks = marks
+
+    def _native(self, name: Any) -> Any:
+        return self.native.column(self.names.index(name)) if self.library == "pyarrow" else self.native[name]
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.native.num_rows if self.library == "pyarrow" else len(self.native))
+
+    @cached_property
+    def row_bytes(self) -> int:
+        if self.n_rows == 0:
+            return 1
+        head = self.slice(0, min(self.n_rows, 256))
+        if self.library == "pandas":
+            total = int(head.native.memory_usage(index=False, deep=True).sum())
+        elif self.library == "polars":
+            total = int(head.native.estimated_size())
+        else:
+            total = int(head.native.nbytes)
+        return max(1, total // head.n_rows)
+
+    def _with(self, frame: Any) -> FrameTable:
+        return FrameTable(frame, self.library, marks=self._marks)
+
+    def select(self, columns: Sequence[Any]) -> FrameTable:
+        if tuple(columns) == self.names:
+            return self
+        if self.library == "pandas":
+            return self._with(self.native.iloc[:, [self.names.index(c) for c in columns]])
+        return self._with(self.native.select(list(columns)))
+
+    def take(self, positions: NDArray[np.intp]) -> FrameTable:
+        if self.library == "pandas":
+            return self._with(_fresh_index(self.native.take(positions)))
+        if self.library == "polars":
+            return self._with(self.native[np.asarray(positions)])
+        return self._with(self.native.take(np.asarray(positions, dtype=np.int64)))
+
+    def slice(self, start: int, stop: int) -> FrameTable:
+        if self.library == "pandas":
+            return self._with(_fresh_index(self.native.iloc[start:stop]))
+        return self._with(self.native.slice(start, max(0, stop - start)))
+
+    def _repeated(self, times: int, points: Mapping[Any, NDArray[Any]]) -> FrameTable:
+        positions = np.tile(np.arange(self.n_rows), times)
+        # The new values are few: make them once in the column's dtype, then repeat them natively.
+        spread = np.repeat(np.arange(times), self.n_rows)
+        if self.library == "pandas":
+            pandas = library_named("pandas")
+            frame = _fresh_index(self.native.take(positions))
+            for name, values in points.items():
+                new = pandas_values(values, self.native[name], self._marks.get(name, UNSET)).take(spread)
+                frame[name] = pandas.Series(new, index=frame.index, dtype=new.dtype)
+            return self._with(frame)
+        if self.library == "polars":
+            moved = [
+                polars_series(n, v, self.native.schema[n], self._marks.get(n, UNSET))[spread]
+                for n, v in points.items()
+            ]
+            return self._with(self.native[positions].with_columns(moved))
+        frame = self.native.take(positions)
+        for name, values in points.items():
+            at = self.names.index(name)
+            column = self.native.column(at)
+            new = arrow_array(values, column.type, column, self._marks.get(name, UNSET)).take(spread)
+            frame = frame.set_column(at, name, new)
+        return self._with(frame)
+
+    def with_columns_of(self, columns: Sequence[Any], donor: Table) -> FrameTable:
+        native = self.native
+        if self.library == "pandas":
+            native = native.copy(deep=False)
+            for name in columns:
+                native[name] = donor.native[name].array
+        elif self.library == "polars":
+            native = native.with_columns([donor.native.get_column(name) for name in columns])
+        else:
+            for name in columns:
+                native = native.set_column(self.names.index(name), name, donor.native.column(name))
+        return FrameTable(native, self.library)
+
+    def _read(self, name: Any) -> Column:
+        native = self._native(name)
+        if isinstance(getattr(native, "dtype", None), np.dtype) and native.dtype.kind in "fiub":
+            return column_of_array(name, native.to_numpy())  # numbers of pandas are arrays already
+        return column_of_series(name, nw.from_native(native, series_only=True))
+
+    def to(self, library: str) -> Table:
+        if library == self.library:
+            return self
+        if library == "numpy":
+            return ArrayTable(self.to_numpy(), self.names)
+        frame = nw.from_native(self.native, eager_only=True)
+        if library == "pandas":
+            library_named("pandas")
+            return FrameTable(frame.to_pandas(), "pandas")
+        if library == "polars":
+            return FrameTable(frame.to_polars(), "polars")
+        return FrameTable(frame.to_arrow(), "pyarrow")
+
+    def to_numpy(self, dtype: Any = None) -> NDArray[Any]:
+        """A plain matrix: numbers with NaN for missing, or objects where there are categories."""
+        columns = [self.column(name) for name in self.names]
+        if all(c.kind in (*NUMERIC_KINDS, "boolean") for c in columns):
+            common = np.result_type(
+                *(np.float64 if c.any_missing and c.kind != "float" else c.dtype for c in columns)
+            )
+            out = np.empty((self.n_rows, len(columns)), dtype=common)
+            for i, c in enumerate(columns):
+                out[:, i] = c.values
+                if c.any_missing:
+                    out[c.missing, i] = np.nan
+        else:
+            out = np.empty((self.n_rows, len(columns)), dtype=object)
+            for i, c in enumerate(columns):
+                # As a list, because numpy turns times in nanoseconds to bare integers.
+                out[:, i] = object_array(list(c.values)) if c.dtype.kind in "mM" else c.values
+                if c.any_missing:
+                    own = self._marks.get(c.name, UNSET)
+                    other = np.nan if c.kind in NUMERIC_KINDS else None
+                    out[c.missing, i] = other if own is UNSET else own
+        return out if dtype is None else out.astype(dtype, copy=False)
+
+
+def _fresh_index(frame: Any) -> Any:
+    """Row labels are the caller's business; repeated rows get plain numbers."""
+    return frame.reset_index(drop=True)

@@ -1,0 +1,174 @@
+"""Tables of numpy arrays and scipy sparse matrices: one dtype for all columns, known by position.
+
+An array may know its columns' names, when the model does; a sparse matrix never does, and its zeros stay
+absent however often its rows are repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.data.columns import Column, column_of_array, frame_of, library_named
+from icefield.data.replacement import UNSET, array_values, common_dtype, own_missing
+from icefield.data.table import Table
+
+
+class ArrayTable(Table):
+    """A 2-D numpy array; columns are positions unless names are known."""
+
+    library = "numpy"
+
+    def __init__(
+        self, array: NDArray[Any], names: Sequence[Any] | None = None, marks: Mapping[Any, Any] | None = None
+    ) -> None:
+        self.native = array
+        self.names = tuple(range(array.shape[1])) if names is None else tuple(names)
+        self.named = names is not None
+        if marks is None:
+            marks = own_missing(zip(self.names, array.T) if array.dtype == object else (), "numpy")
+        self._marks = marks
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.native.shape[0])
+
+    @property
+    def row_bytes(self) -> int:
+        return max(1, self.native.shape[1]) * (32 if self.native.dtype == object else self.native.itemsize)
+
+    def renamed(self, names: Sequence[Any]) -> ArrayTable:
+        """The same array with names, when the model knows them."""
+        return ArrayTable(self.native, names)
+
+    def _position(self, name: Any) -> int:
+        return self.names.index(name)
+
+    def select(self, columns: Sequence[Any]) -> ArrayTable:
+        if tuple(columns) == self.names:
+            return self
+        array = self.native[:, [self._position(c) for c in columns]]
+        named = self.named or tuple(columns) != tuple(range(len(columns)))
+        return ArrayTable(array, tuple(columns) if named else None, self._marks)
+
+    def _with(self, array: NDArray[Any]) -> ArrayTable:
+        return ArrayTable(array, self.names if self.named else None, self._marks)
+
+    def take(self, positions: NDArray[np.intp]) -> ArrayTable:
+        return self._with(self.native[positions])
+
+    def slice(self, start: int, stop: int) -> ArrayTable:
+        return self._with(self.native[start:stop])
+
+    def with_columns_of(self, columns: Sequence[Any], donor: Table) -> ArrayTable:
+        out = np.array(self.native, dtype=np.result_type(self.native, donor.native))
+        for i, name in enumerate(columns):
+            out[:, self._position(name)] = donor.native[:, i]
+        return ArrayTable(out, self.names if self.named else None)
+
+    def _read(self, name: Any) -> Column:
+        return column_of_array(name, self.native[:, self._position(name)])
+
+    def _repeated(self, times: int, points: Mapping[Any, NDArray[Any]]) -> ArrayTable:
+        moved = {
+            name: array_values(values, self.native.dtype, self._marks.get(name, UNSET))
+            for name, values in points.items()
+        }
+        rows, width = self.native.shape
+        # A matrix of several hundred copies is written once, in the model's usual row order.
+        out = np.empty((times, rows, width), dtype=common_dtype(self.native.dtype, list(moved.values())))
+        out[:] = self.native
+        for name, values in moved.items():
+            out[:, :, self._position(name)] = values[:, None]
+        return self._with(out.reshape(times * rows, width))
+
+    def to(self, library: str) -> Table:
+        from icefield.data.frame_table import FrameTable  # which becomes a matrix in turn
+
+        if library == "numpy":
+            return self
+        if library == "pandas":
+            # A copy: what a model does to its rows must not reach the caller's array.
+            frame = library_named("pandas").DataFrame(self.native.copy(), columns=list(self.names))
+            return FrameTable(frame.infer_objects() if self.native.dtype == object else frame, "pandas")
+        return FrameTable(frame_of(dict(zip(self.names, self.native.T)), library), library)
+
+    def to_numpy(self, dtype: Any = None) -> NDArray[Any]:
+        return self.native if dtype is None else self.native.astype(dtype, copy=False)
+
+
+class SparseTable(Table):
+    """A scipy CSR matrix: zeros are stored by their absence, columns are positions."""
+
+    library = "sparse"
+    named = False
+
+    def __init__(self, matrix: Any, names: Sequence[int] | None = None) -> None:
+        self.native = matrix
+        self.names = tuple(range(matrix.shape[1])) if names is None else tuple(names)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.native.shape[0])
+
+    @property
+    def row_bytes(self) -> int:
+        return 16 + int(12 * (self.native.nnz / max(1, self.n_rows) + 1))
+
+    def select(self, columns: Sequence[Any]) -> SparseTable:
+        if tuple(columns) == self.names:
+            return self
+        return SparseTable(self.native[:, [self.names.index(c) for c in columns]], columns)
+
+    def take(self, positions: NDArray[np.intp]) -> SparseTable:
+        return SparseTable(self.native[positions], self.names)
+
+    def slice(self, start: int, stop: int) -> SparseTable:
+        return SparseTable(self.native[start:stop], self.names)
+
+    def with_columns_of(self, columns: Sequence[Any], donor: Table) -> SparseTable:
+        matrix = self.native.tolil(copy=True)
+        values = donor.to_numpy()
+        for i, name in enumerate(columns):
+            matrix[:, self.names.index(name)] = values[:, [i]]
+        return SparseTable(matrix.tocsr(), self.names)
+
+    def _read(self, name: Any) -> Column:
+        return column_of_array(name, self.native[:, [self.names.index(name)]].toarray().ravel())
+
+    def _repeated(self, times: int, points: Mapping[Any, NDArray[Any]]) -> SparseTable:
+        sparse = library_named("scipy.sparse")
+        moved = {self.names.index(n): array_values(v, self.native.dtype) for n, v in points.items()}
+        dtype = common_dtype(self.native.dtype, list(moved.values()))
+        # The entries that stay, once over; then every copy of them beside its own moved entries.
+        entries = self.native.tocoo()
+        stays = ~np.isin(entries.col, list(moved))
+        n_rows = self.n_rows
+        rows = [np.tile(entries.row[stays], times) + np.repeat(np.arange(times) * n_rows, int(stays.sum()))]
+        columns, data = (
+            [np.tile(entries.col[stays], times)],
+            [np.tile(entries.data[stays].astype(dtype), times)],
+        )
+        for column, values in moved.items():
+            repeated = np.repeat(values.astype(dtype), n_rows)
+            rows.append(np.flatnonzero(repeated))
+            columns.append(np.full(len(rows[-1]), column))
+            data.append(repeated[rows[-1]])
+        # scikit-learn's trees take 32-bit indices only, which sparse arrays do not choose by themselves.
+        index = np.int32 if times * n_rows < 2**31 else np.int64
+        where = (np.concatenate(rows).astype(index), np.concatenate(columns).astype(index))
+        build = sparse.csr_array if isinstance(self.native, sparse.sparray) else sparse.csr_matrix
+        crossed = build((np.concatenate(data), where), shape=(times * n_rows, self.native.shape[1]))
+        return SparseTable(crossed, self.names)
+
+    def to(self, library: str) -> Table:
+        if library == "sparse":
+            return self
+        return ArrayTable(self.to_numpy()).to(library)
+
+    def to_numpy(self, dtype: Any = None) -> NDArray[Any]:
+        dense = self.native.toarray()
+        return dense if dtype is None else dense.astype(dtype, copy=False)

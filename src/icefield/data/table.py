@@ -1,0 +1,105 @@
+"""What a table is, whatever library holds it: rows of labelled columns.
+
+`Table` is the whole of what the rest of the library knows about data. It promises three things:
+
+* the caller's frame is never changed;
+* a rewritten column keeps its dtype and its category levels, so that models which check them
+  accept the frame (only fractional values the user asked for turn an integer column to float);
+* `Column` (from `icefield.data.columns`) shows every library's data in one form.
+
+Matrices keep these promises in `icefield.data.matrix_tables`, data frames in `icefield.data.frame_table`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.data.columns import Column
+from icefield.errors import InputError, complaint, did_you_mean
+
+
+class Table(ABC):
+    """Rows of labelled columns. Build one with `table_of`."""
+
+    library: str
+    names: tuple[Any, ...]
+    named: bool
+    native: Any
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int: ...
+
+    @abstractmethod
+    def select(self, columns: Sequence[Any]) -> Table:
+        """Only these columns, in this order."""
+
+    @abstractmethod
+    def take(self, positions: NDArray[np.intp]) -> Table:
+        """The rows at these positions, repeats allowed."""
+
+    @abstractmethod
+    def slice(self, start: int, stop: int) -> Table:
+        """Consecutive rows, without copying where the library can."""
+
+    @abstractmethod
+    def with_columns_of(self, columns: Sequence[Any], donor: Table) -> Table:
+        """These columns replaced by the donor's, which has just these, in this order, and as many rows."""
+
+    @abstractmethod
+    def _read(self, name: Any) -> Column: ...
+
+    @abstractmethod
+    def _repeated(self, times: int, points: Mapping[Any, NDArray[Any]]) -> Table:
+        """All rows `times` times over, the k-th copy with its columns rewritten to their k-th value."""
+
+    @abstractmethod
+    def to(self, library: str) -> Table:
+        """The same rows in another library."""
+
+    @abstractmethod
+    def to_numpy(self, dtype: Any = None) -> NDArray[Any]: ...
+
+    @property
+    @abstractmethod
+    def row_bytes(self) -> int:
+        """About how many bytes a row takes when rows are repeated for prediction."""
+
+    def column(self, name: Any) -> Column:
+        """One column in library-independent form (read once, then kept)."""
+        self.check(name)
+        if name not in self._columns:
+            self._columns[name] = self._read(name)
+        return self._columns[name]
+
+    @cached_property
+    def _columns(self) -> dict[Any, Column]:
+        return {}
+
+    def check(self, name: Any, parameter: str = "features") -> None:
+        if name not in self.names:
+            raise InputError(
+                complaint(
+                    parameter, "names a column that X does not have", name, did_you_mean(name, self.names)
+                )
+            )
+
+    def crossed(self, points: Mapping[Any, NDArray[Any]]) -> Table:
+        """Every row at every grid point: the K grid points' copies of all rows, one after another.
+
+        ``points`` maps each moving column to its K values.
+        """
+        size = len(next(iter(points.values())))
+        return self._repeated(size, {name: np.asarray(values) for name, values in points.items()})
+
+
+def same_name_error(names: list[Any], parameter: str) -> InputError:
+    """What to say of a table with two columns of one name."""
+    twice = next(n for n in names if names.count(n) > 1)
+    return InputError(complaint(parameter, "has two columns of the same name", twice, "rename one of them"))

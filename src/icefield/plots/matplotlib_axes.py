@@ -1,0 +1,202 @@
+"""The axes of a matplotlib panel: their limits, their ticks, and the place of missing values.
+
+A panel describes its axes; here matplotlib's locators and formatters are chosen for them, without touching what
+the caller's own Axes already shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, num2date
+from matplotlib.ticker import FixedLocator, FuncFormatter, Locator, MaxNLocator
+
+from icefield.plots.fonts import drawable
+from icefield.plots.matplotlib_theme import SETTINGS, smaller
+from icefield.plots.panels import Axis, Panel, first_tick, is_surface, visible_features, visible_values
+from icefield.wording.names import MISSING, abbreviated, wrapped
+
+
+def value_axis(ax: Axes, panel: Panel, before: Any) -> None:
+    """The axis of predictions, or of the second feature."""
+    axis, limit = (ax.xaxis, ax.set_xlim) if panel.flip else (ax.yaxis, ax.set_ylim)
+    ends = visible_values(panel)
+    if is_surface(panel):
+        _place_ticks(ax, panel.y, "y")
+        # Levels are read from the top.
+        limit(*(ends[::-1] if panel.y.kind == "category" else ends))
+        return
+    if before is not None:
+        ends = _reaching(ends, before[0] if panel.flip else before[1])
+    limit(*ends)
+    number_format(axis, ends)
+    if panel.flip and max(map(abs, ends)) >= 1e4:
+        axis.set_major_locator(MaxNLocator(4))  # long numbers side by side
+    if before is None and np.isfinite(first_tick(panel)):
+        axis.set_major_locator(_TicksWithin(axis.get_major_locator(), first_tick(panel), np.inf))
+
+
+def feature_axis(ax: Axes, panel: Panel, before: Any) -> None:
+    """The axis of the feature; `before` are the limits of a caller's Axes that already shows something."""
+    ends = visible_features(panel)
+    if before is not None:
+        ends = _reaching(ends, before[1] if panel.flip else before[0])
+    if panel.flip:
+        ax.set_ylim(*ends[::-1])  # the first level on top
+        _place_ticks(ax, panel.x, "y")
+    else:
+        ax.set_xlim(*ends)
+        _place_ticks(ax, panel.x, "x")
+
+
+def _reaching(ends: tuple[float, float], old: tuple[float, float]) -> tuple[float, float]:
+    """Limits that still show what was on the caller's Axes before."""
+    return min(*ends, *old), max(*ends, *old)
+
+
+def _place_ticks(ax: Axes, described: Axis, which: str) -> None:
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    if described.kind == "category":
+        _level_ticks(ax, axis, described, which)
+        return
+    if described.kind == "time":
+        locator = AutoDateLocator(minticks=3, maxticks=8)
+        axis.set_major_locator(locator)
+        axis.set_major_formatter(ShortDates(locator))
+    elif described.kind == "integer":
+        axis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 3, 4, 5, 6, 10]))
+    if described.low is not None and described.high is not None and described.kind != "time":
+        number_format(axis, [described.low, described.high])
+    if described.missing is not None:
+        _missing_tick(ax, axis, described, which)
+
+
+def _level_ticks(ax: Axes, axis: Any, described: Axis, which: str) -> None:
+    texts = list(described.ticks)
+    rotation = 0.0
+    if which == "x":
+        room = inches(ax)[0] * 72 / max(1, len(texts))
+        fitting = int(room / (0.6 * smaller(SETTINGS["xtick.labelsize"], 1.0)))
+        broken = ["\n".join(wrapped(line, max(4, fitting)) for line in t.split("\n")) for t in texts]
+        lines = [line for t in broken for line in t.split("\n")]
+        if max(map(len, lines), default=0) <= fitting and max(t.count("\n") for t in broken) <= 3:
+            texts = broken
+        else:
+            rotation = 90.0 if len(texts) > 12 else 40.0
+            texts = [abbreviated(" ".join(t.split("\n")), 22) for t in texts]
+    words = [drawable(t) for t in texts]
+    axis.set_major_locator(FixedLocator(list(range(len(texts)))))
+    axis.set_ticklabels([w for w, _ in words])
+    families = next((f for _, f in words if f is not None), None)
+    everything = list(dict.fromkeys(f for _, fs in words if fs for f in fs))
+    if families is not None:
+        axis.set_tick_params(labelfontfamily=everything)
+    axis.set_tick_params(length=0)
+    if rotation:
+        for label in axis.get_ticklabels():
+            label.set(rotation=rotation, ha="center" if rotation == 90 else "right", rotation_mode="anchor")
+            if rotation == 90:
+                label.set(ha="right", va="center")
+
+
+class ShortDates(ConciseDateFormatter):
+    """Short dates, of which the first names its year: months alone would leave the reader guessing."""
+
+    def __init__(self, locator: Any) -> None:
+        super().__init__(locator, show_offset=False)
+
+    def format_ticks(self, values: Any) -> list[str]:
+        labels = list(super().format_ticks(values))
+        if labels:
+            first = num2date(values[0])
+            named = f"{first:%Y}" if labels[0].isalpha() else f"{first:%b %Y}"
+            if f"{first:%Y}" not in labels[0]:
+                labels[0] = f"{labels[0]}\n{named}"
+        return labels
+
+
+class _TicksWithin(Locator):
+    """Another locator's ticks, as far as real values reach; and not within `clear` points of the last."""
+
+    def __init__(self, base: Locator, first: float, last: float, clear: float = 0.0) -> None:
+        self.base, self.first, self.last, self.clear = base, first, last, clear
+
+    def set_axis(self, axis: Any) -> None:
+        super().set_axis(axis)
+        self.base.set_axis(axis)
+
+    def __call__(self) -> Any:
+        return self._within(np.asarray(self.base()))
+
+    def tick_values(self, vmin: float, vmax: float) -> Any:
+        return self._within(np.asarray(self.base.tick_values(vmin, vmax)))
+
+    def _within(self, ticks: Any) -> Any:
+        last = self.last
+        axis: Any = self.axis
+        if self.clear and axis is not None:
+            ax = axis.axes
+            low, high = sorted(axis.get_view_interval())
+            points = ax.bbox.width * 72 / ax.get_figure().dpi
+            last -= self.clear * (high - low) / max(points, 1.0)
+        return ticks[(ticks >= self.first) & (ticks <= last)]
+
+
+def _missing_tick(ax: Axes, axis: Any, described: Axis, which: str) -> None:
+    last = float(described.missing or 0.0)
+    size = SETTINGS[f"{which}tick.labelsize"]
+    # Half of the word, and half of a number's text.
+    clear = smaller(size, 1.0) * (0.58 * len(MISSING) / 2 + 1.1) if which == "x" else smaller(size, 1.2)
+    axis.set_major_locator(_TicksWithin(axis.get_major_locator(), -np.inf, last, clear))
+    offset = SETTINGS[f"{which}tick.major.size"] + SETTINGS[f"{which}tick.major.pad"]
+    if which == "x":
+        at: Any = (last, 0)
+        shift = (0.0, -offset)
+        where: Any = ("data", "axes fraction")
+        place: dict[str, Any] = {"ha": "center", "va": "top"}
+    else:
+        at, shift, where = (0, last), (-offset, 0.0), ("axes fraction", "data")
+        place = {"ha": "right", "va": "center"}
+    colour = SETTINGS[f"{which}tick.labelcolor"]
+    colour = SETTINGS[f"{which}tick.color"] if colour == "inherit" else colour
+    ax.annotate(
+        MISSING, at, xycoords=where, xytext=shift, textcoords="offset points", size=size, color=colour,
+        gid="icefield:missing", annotation_clip=False, **place,
+    )  # fmt: skip
+
+
+def number_format(axis: Any, ends: Sequence[float]) -> None:
+    """Thousands separated, millions as such; small numbers stay with matplotlib."""
+    largest, span = max(abs(e) for e in ends), abs(ends[1] - ends[0])
+    if largest >= 1e6 and span >= 1e4 and largest < 1e12:
+        unit, letter = (1e9, "B") if largest >= 1e9 else (1e6, "M")
+        axis.set_major_formatter(FuncFormatter(lambda v, _: "0" if v == 0 else f"{v / unit:g}{letter}"))
+    elif largest >= 1e4 and span >= 5 and largest < 1e12:
+        axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}"))
+
+
+def solid_axes(ax: Any, panel: Panel) -> None:
+    """The three axes of a surface in space."""
+    for described, name in ((panel.x, "x"), (panel.y, "y")):
+        getattr(ax, f"set_{name}lim")(described.low, described.high)
+        if described.kind == "time":
+            locator = AutoDateLocator(minticks=3, maxticks=5)
+            getattr(ax, f"{name}axis").set_major_locator(locator)
+            getattr(ax, f"{name}axis").set_major_formatter(ShortDates(locator))
+        else:
+            whole = described.kind == "integer"
+            getattr(ax, f"{name}axis").set_major_locator(MaxNLocator(5, integer=whole))
+            number_format(getattr(ax, f"{name}axis"), [described.low or 0.0, described.high or 1.0])
+    if panel.z is not None:
+        number_format(ax.zaxis, [panel.z.low or 0.0, panel.z.high or 1.0])
+        ax.zaxis.set_tick_params(pad=6)
+
+
+def inches(ax: Axes) -> tuple[float, float]:
+    """About how large the Axes will be."""
+    figure: Any = ax.get_figure()
+    box, whole = ax.get_position(), figure.bbox
+    return box.width * whole.width / figure.dpi, box.height * whole.height / figure.dpi

@@ -1,0 +1,167 @@
+"""What is written around a matplotlib panel: labels, title, note, legends and the colour bar.
+
+Texts are broken to the room there is and set literally: names from the data are never markup.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.dates import AutoDateLocator
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.text import Annotation
+from matplotlib.transforms import Bbox, ScaledTranslation
+
+from icefield.plots.fonts import set_text
+from icefield.plots.matplotlib_axes import ShortDates, inches, number_format
+from icefield.plots.matplotlib_theme import SETTINGS, Theme, smaller
+from icefield.plots.options import Options
+from icefield.plots.panels import Bars, Dots, EdgeText, Line, Margin, Mark, Panel, Picture, Sparks
+from icefield.wording.names import wrapped
+
+LEGEND_WIDTH = 22  # characters
+
+
+def write_labels(ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool, first: bool) -> None:
+    """Axis labels, note and title, broken to the room there is."""
+    width, height = inches(ax)
+    size = smaller(SETTINGS["axes.labelsize"], 1.0)
+    across, up = (panel.y.label, panel.x.label) if panel.flip else (panel.x.label, panel.y.label)
+    set_text(ax.xaxis.label, wrapped(across, max(16, int(width * 72 / (size * 0.52)))))
+    if first:
+        set_text(ax.yaxis.label, wrapped(up, max(16, int(height * 72 / (size * 0.55)))))
+    above = 0.0 if not any(isinstance(m, Margin) and m.side == "top" for m in panel.marks) else 0.15
+    small = smaller(SETTINGS["axes.labelsize"])
+    lines = 0
+    beside = _beside(panel) if own else 0.0
+    header = any(getattr(m, "header", "") for m in panel.marks)
+    if panel.note and own and not several and panel.z is None:
+        words = wrapped(panel.note, max(24, int((width - beside) * 72 / (small * 0.57))))
+        lines = words.count("\n") + 1
+        lift = 6 + (1.3 * small if header else 0.0)
+        note = _Note("", (0, 1 + above), xycoords="axes fraction", xytext=(0, lift), textcoords="offset points",
+                     ha="left", va="bottom", size=small, color=theme.muted, gid="icefield:note", clip_on=False)  # fmt: skip
+        ax.add_artist(note)
+        set_text(note, words)
+    if panel.title:
+        title = ax.set_title("", loc="left", pad=9 + 1.4 * small * (lines + header) + above * height * 72)
+        set_text(title, wrapped(panel.title, max(16, int(width * 72 / (smaller(SETTINGS["axes.titlesize"], 1.0) * 0.55)))))  # fmt: skip
+
+
+def _beside(panel: Panel) -> float:
+    """About how many inches of the usual width of an Axes long levels and a legend take."""
+    levels = max((len(line) for t in panel.x.ticks for line in t.split("\n")), default=0) if panel.flip else 0
+    named = [str(getattr(m, "label", "")) for m in panel.labelled]
+    legend = min(LEGEND_WIDTH, max(map(len, named))) + 6 if named else 0
+    return (
+        max(0, levels - 8) * smaller(SETTINGS["ytick.labelsize"], 0.6) / 72
+        + legend * smaller(SETTINGS["legend.fontsize"], 0.6) / 72
+    )
+
+
+class _Note(Annotation):
+    """A line of text that, like a title, claims height of the layout but no width."""
+
+    def get_tightbbox(self, renderer: Any = None) -> Any:
+        box = super().get_tightbbox(renderer)
+        return box if box is None else Bbox.from_extents(box.x0, box.y0, box.x0 + 1, box.y1)
+
+
+# --- legends and colour bars -----------------------------------------------------------------------
+
+
+def _handle(mark: Mark, theme: Theme) -> Any:
+    colour = theme.colour(getattr(mark, "colour", 0))
+    if isinstance(mark, Bars):
+        return Patch(facecolor=colour)
+    if isinstance(mark, Dots):
+        return Line2D([], [], color=colour, marker="o", linestyle="none")
+    dashed = isinstance(mark, Line) and mark.dashed
+    return Line2D([], [], color=colour, linestyle=(0, (4, 2)) if dashed else "-", linewidth=theme.line * 1.25)
+
+
+def _filled(legend: Any, panel: Panel, marks: list[Mark], theme: Theme) -> None:
+    """Set the words afterwards: handed to the legend, a label with a leading underscore may be dropped."""
+    for text, mark in zip(legend.get_texts(), marks):
+        set_text(text, wrapped(str(getattr(mark, "label", "")), LEGEND_WIDTH))
+    if panel.legend_title:
+        legend.set_title("title")
+        set_text(legend.get_title(), wrapped(panel.legend_title, LEGEND_WIDTH))
+        legend.set_alignment("left")
+
+
+def draw_legend(ax: Axes, panel: Panel, theme: Theme, own: bool) -> None:
+    """The legend of one panel: beside it in a figure of ours, wherever it fits in the caller's."""
+    marks = panel.labelled
+    if not marks:
+        return
+    handles = [_handle(mark, theme) for mark in marks]
+    existing = ax.get_legend()
+    if own:
+        # Past what stands beside the panel: shares of its width, then points for texts.
+        share, points = (1.08, 62.0) if panel.scale is not None else (1.0, 12.0)
+        if any(isinstance(m, Sparks) for m in panel.marks):
+            share, points = 1.16, 14.0
+        if any(isinstance(m, EdgeText) for m in panel.marks):
+            points = 58.0
+        shift = ScaledTranslation(points / 72, 0, theme.figure.dpi_scale_trans)
+        legend = ax.legend(
+            handles, ["label"] * len(handles), loc="upper left", bbox_to_anchor=(share, 1.0), bbox_transform=ax.transAxes + shift, frameon=False,
+            borderaxespad=0.0,
+        )  # fmt: skip
+    else:
+        if existing is not None:
+            ax.add_artist(existing)
+        legend = ax.legend(handles, ["label"] * len(handles))
+    _filled(legend, panel, marks, theme)
+
+
+def draw_figure_legend(figure: Figure, ax: Axes, picture: Picture, options: Options) -> None:
+    """One legend for all panels when they name the same things; else each panel has its own."""
+    labelled = [panel.labelled for panel in picture.panels]
+    names = [tuple(getattr(m, "label", None) for m in marks) for marks in labelled]
+    if not any(names):
+        return
+    theme = Theme(ax, options)
+    if len({n for n in names if n}) > 1:
+        for own_ax, panel in zip(figure.axes, picture.panels):
+            draw_legend(own_ax, panel, theme, own=False)
+        return
+    at = next(i for i, n in enumerate(names) if n)
+    legend = figure.legend(
+        [_handle(m, theme) for m in labelled[at]], ["label"] * len(labelled[at]),
+        loc="outside right upper", frameon=False,
+    )  # fmt: skip
+    _filled(legend, picture.panels[at], labelled[at], theme)
+
+
+def draw_colour_bar(ax: Any, panel: Panel, theme: Theme) -> None:
+    """The colour bar of a panel that has a scale."""
+    scale = panel.scale
+    if scale is None:
+        return
+    mappable = mpl.cm.ScalarMappable(theme.norm(scale), theme.cmap(scale))
+    right = any(isinstance(m, Margin) and m.side == "right" for m in panel.marks)
+    if panel.z is None:
+        # Inside the Axes' own coordinates it follows wherever the caller's figure puts the Axes.
+        bar_ax = ax.inset_axes((1.16 if right else 1.04, 0.0, 0.035, 1.0))
+        bar = ax.get_figure().colorbar(mappable, cax=bar_ax)
+    else:
+        bar = ax.get_figure().colorbar(mappable, ax=ax, shrink=0.6, pad=0.08)
+        bar_ax = bar.ax
+    bar.outline.set_visible(False)
+    bar_ax.grid(False)
+    height = inches(ax)[1]
+    size = smaller(SETTINGS["axes.labelsize"], 1.0)
+    bar.set_label(" ")
+    set_text(bar_ax.yaxis.label, wrapped(scale.label, max(16, int(height * 72 / (size * 0.55)))))
+    if scale.time:
+        locator = AutoDateLocator(minticks=3, maxticks=6)
+        bar_ax.yaxis.set_major_locator(locator)
+        bar_ax.yaxis.set_major_formatter(ShortDates(locator))
+    else:
+        number_format(bar_ax.yaxis, [scale.low, scale.high])

@@ -1,0 +1,109 @@
+"""The numbers behind a picture of two features: the surface, its interaction alone, and one colour scale.
+
+Nothing is drawn here; `twoway` makes panels of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from icefield.effect import Effect
+from icefield.errors import InputError, complaint
+from icefield.plots.coordinates import Coordinates
+from icefield.plots.options import Options
+from icefield.plots.panels import ColourScale, Float
+from icefield.plots.series import Series
+from icefield.wording.labels import average_note, quantity, value_label
+
+
+def surface_scale(series: Sequence[Series], options: Options, named: bool) -> ColourScale:
+    """One colour scale for several surfaces."""
+    surfaces = [surface_of(one, options) for one in series]
+    finite = np.concatenate([s[np.isfinite(s)] for s in surfaces])
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
+    effect = series[0].effect
+    relative = bool(options.interaction) or effect.view != "level" or effect.kind == "ale"
+    label = scale_label(series[0], options, named)
+    if relative:
+        reach = max(abs(low), abs(high)) or 1.0
+        return ColourScale(-reach, reach, label, diverging=True, cmap=options.cmap)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    return ColourScale(low, high, label, cmap=options.cmap)
+
+
+def scale_label(one: Series, options: Options, named: bool) -> str:
+    """What the colours, or the value axis, stand for."""
+    output = one.output if named else None
+    if options.interaction:
+        return f"interaction in {quantity(one.effect, output)}"
+    return value_label(one.effect, output)
+
+
+def surface_of(one: Series, options: Options) -> Float:
+    """The numbers to draw: the average, or what of it is interaction."""
+    if options.interaction is False or options.interaction is None:
+        return one.average
+    return pure_interaction(one, options.interaction)
+
+
+def pure_interaction(one: Series, curves: Any = True) -> Float:
+    """The surface minus both one-way curves, each curve and the surface around its own mean.
+
+    With ``curves=True`` the one-way curves are the surface's own margins, weighted by how much data
+    each grid value has; otherwise `curves` are the two one-way Effects, read at the surface's grid.
+    """
+    surface = one.average
+    weight = one.effect.weight
+    usable = weight is not None and weight.shape == surface.shape and float(weight.sum()) > 0
+    full = np.asarray(weight, dtype=np.float64) if usable else np.ones_like(surface)
+    shares = [full.sum(axis=1) / full.sum(), full.sum(axis=0) / full.sum()]
+    mean = float(shares[0] @ surface @ shares[1])
+    if curves is True:
+        rows, columns = surface @ shares[1], shares[0] @ surface
+    else:
+        rows, columns = _curves_at(one, curves)
+        rows, columns = rows - shares[0] @ rows + mean, columns - shares[1] @ columns + mean
+    return np.asarray(surface - rows[:, None] - columns[None, :] + mean)
+
+
+def _curves_at(one: Series, curves: Any) -> tuple[Float, Float]:
+    """Both one-way effects at the surface's grid values."""
+    effect = one.effect
+    try:
+        given = {c.features[0]: c for c in curves if c.n_features == 1}
+    except (TypeError, AttributeError):
+        given = {}
+    if set(given) != set(effect.features):
+        raise InputError(
+            complaint("interaction", f"must be True or the two one-way Effects of {list(effect.features)}",
+                      curves, "write interaction=True")
+        )  # fmt: skip
+    found = []
+    for which, feature in enumerate(effect.features):
+        curve = given[feature]
+        places = Coordinates([curve])
+        at, wanted = places.place(curve.grid[0]), places.place(effect.grid[which])
+        values = curve.average[min(one.output, len(curve.average) - 1)]
+        known = np.isfinite(at)
+        order = np.argsort(at[known], kind="stable")
+        if places.ordered:
+            read = np.interp(wanted, at[known][order], values[known][order])
+            if effect.missing_last[which]:
+                read[-1] = values[-1] if curve.missing_last[0] else np.nan
+        else:
+            read = np.array([values[int(p)] if np.isfinite(p) else np.nan for p in wanted])
+        found.append(read)
+    return found[0], found[1]
+
+
+def surface_note(whole: Effect, options: Options) -> str:
+    """What the surface is, in a small line."""
+    if options.interaction is True:
+        return "surface minus its two margins"
+    if options.interaction:
+        return "surface minus both one-way curves"
+    return average_note(whole)

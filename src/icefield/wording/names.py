@@ -1,0 +1,113 @@
+"""Names as text: any label as one harmless line for a picture or a page.
+
+Feature names, levels and class labels come from other people's data: empty, hundreds of
+characters long, with line breaks, control characters or marks that reverse the reading
+direction. Everything drawn passes through here first. What a drawing library or a browser would read as
+markup (math text, HTML) is that side's business and is escaped where it is written.
+"""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from typing import Any
+
+from icefield.data.columns import is_missing_value
+
+MISSING = "missing"
+NAME_LIMIT = 60  # letters of a name in a picture
+PAGE_LIMIT = 80  # ... and on a page, where there is more room
+TITLE_LIMIT = 200
+SENTENCE_LIMIT = 600
+
+# Marks that reorder the text around them, and would reorder the rest of a label with them.
+_REORDERING = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def name_text(name: Any, limit: int = NAME_LIMIT) -> str:
+    """A name as one drawable line.
+
+    Examples
+    --------
+    >>> name_text("age\\n(years)"), name_text(""), name_text("a\\0b"), name_text(3)
+    ('age (years)', '(empty)', 'a\\\\x00b', '3')
+    """
+    if is_missing_value(name):
+        return MISSING
+    if isinstance(name, tuple):
+        return abbreviated(" × ".join(name_text(part, limit) for part in name), limit)
+    text = " ".join("".join(_drawable(c) for c in str(name)).split())
+    return abbreviated(text, limit) if text else "(empty)"
+
+
+def _drawable(character: str) -> str:
+    category = unicodedata.category(character)
+    if character.isspace():
+        return " "
+    if category in ("Cc", "Cs", "Cn", "Co") or character in _REORDERING:
+        code = ord(character)
+        return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
+    return character
+
+
+def title_text(title: Any) -> str:
+    """A heading the user wrote, whose line breaks are meant.
+
+    Examples
+    --------
+    >>> title_text("Bikes\\nby hour"), title_text(None)
+    ('Bikes\\nby hour', '')
+    """
+    if title is None:
+        return ""
+    return "\n".join(name_text(line, TITLE_LIMIT) if line.strip() else "" for line in str(title).split("\n"))
+
+
+def page_name(name: Any, limit: int = PAGE_LIMIT) -> str:
+    """A feature, level or output name on a page."""
+    return name_text(name, limit)
+
+
+def page_sentence(text: str, name: Any = None) -> str:
+    """A sentence that may hold names from the data; `name` in front of a colon is taken off.
+
+    Examples
+    --------
+    >>> page_sentence("age: flat on average.", "age")
+    'Flat on average.'
+    """
+    if name is not None:
+        text = text.removeprefix(f"{name}: ")
+    text = name_text(text, SENTENCE_LIMIT)
+    return text[:1].upper() + text[1:]
+
+
+def abbreviated(text: str, limit: int) -> str:
+    """Cut in the middle, where names that share a prefix or a suffix stay distinguishable.
+
+    Examples
+    --------
+    >>> abbreviated("number_of_open_credit_lines", 15)
+    'number_…t_lines'
+    """
+    if len(text) <= limit:
+        return text
+    head = (limit - 1) // 2
+    return f"{text[:head].rstrip()}…{text[len(text) - (limit - 1 - head) :].lstrip()}"
+
+
+def wrapped(text: str, width: int) -> str:
+    """Broken into lines of about `width`, at spaces and, failing those, at underscores.
+
+    Examples
+    --------
+    >>> wrapped("change in probability of survived", 22)
+    'change in probability\\nof survived'
+    """
+    if "\n" in text:
+        return "\n".join(wrapped(line, width) for line in text.split("\n"))
+    if len(text) <= width:
+        return text
+    spaced = text if " " in text else text.replace("_", "_\u200b").replace("-", "-\u200b")
+    lines = textwrap.wrap(spaced.replace("\u200b", " \u200b"), width) or [text]
+    return "\n".join(line.replace(" \u200b", "").replace("\u200b", "").rstrip() for line in lines)

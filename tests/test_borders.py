@@ -1,0 +1,403 @@
+"""The borders of the house: who may import whom, read from the source without running it.
+
+Each rule is a sentence; a violation is reported with the rule it breaks and the file and line that break it.
+Imports that only type checkers see do not count: a type may be named anywhere.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src" / "icefield"
+MOST_LINES = 450
+MOST_TOP_LEVEL_FILES = 16
+
+# What every room may use: words for errors, names of types, a progress bar, checks of arguments.
+COMMON = ("errors", "typing", "progress", "validate")
+
+# Room -> the rooms it may import, besides itself and the common ones, and the rule in words.
+MAY_IMPORT: dict[str, tuple[tuple[str, ...], str]] = {
+    "data": ((), "data/ holds frames and columns: it knows no model, no engine and no picture"),
+    "wording": (("data",), "wording/ phrases results: it imports data and nothing that computes"),
+    "plots": (
+        ("data", "effect", "wording"),
+        "plots/ draws effects: it imports no statistics, no engine and no model",
+    ),
+    "kernels": ((), "kernels/ works on bare arrays: it imports nothing else of the library"),
+}
+
+# Room -> the rooms it must not import, and the rule in words.
+MUST_NOT_IMPORT: dict[str, tuple[tuple[str, ...], str]] = {
+    "forest": (
+        ("engines", "kernels", "statistics", "study", "explainer", "plots", "report", "wording"),
+        "forest/ is one form of all trees: it knows neither who reads them in nor who asks them",
+    ),
+    "models": (
+        ("engines", "kernels", "statistics", "study", "explainer", "plots", "report", "wording"),
+        "models/ predicts: it knows no engine and nothing that is built on one",
+    ),
+    "libraries": (
+        ("engines", "kernels", "statistics", "study", "explainer", "plots", "report", "wording"),
+        "libraries/ adapts what others wrote: it knows no engine and nothing that is built on one",
+    ),
+    "engines": (
+        ("statistics", "study", "explainer", "plots", "report", "wording", "libraries"),
+        "engines/ answers questions: it imports no statistics, no picture, no report and no library of models",
+    ),
+    "effect": (("engines", "models", "forest", "libraries", "study"), "an Effect is a result: it knows no model"),
+    "study": (
+        ("statistics", "plots", "report", "explainer", "wording"),
+        "the study is what statistics stand on: it imports none of them",
+    ),
+    "statistics": (
+        ("explainer", "report", "libraries", "kernels"),
+        "statistics/ works on a study: it imports no facade, no report and no library of models",
+    ),
+    "report": (
+        ("explainer", "engines", "forest", "libraries", "kernels"),
+        "report/ tells what statistics found: it asks no engine itself",
+    ),
+}  # fmt: skip
+
+# Rooms nobody else imports: they are doors for users.
+DOORS = {
+    "cli": "cli/ is a door for users: nothing else imports it",
+    "sklearn": "icefield.sklearn is a door for users: nothing else imports it",
+}
+
+FRAMES = ("pandas", "polars", "pyarrow", "narwhals")
+FRAMES_ALLOWED = {
+    "data": "the room for frames",
+    "cli": "reads files into frames and writes frames to files",
+    "libraries": "hands models the frames they were fitted with, by the libraries' own calls",
+    "sklearn": "keeps the frames scikit-learn's own functions would take and return",
+}
+NATIVE = ("numba", "llvmlite", "ctypes", "cffi")
+IMPORTERS = ("import_module", "library_named", "optional", "find_spec")
+
+# Keywords that are not spelled out, and why: everything else says what it takes.
+HANDED_ON = {
+    "plots.plotly_marks.Frame.shape": "plotly's own keywords",
+    "plots.plotly_marks.Frame.text": "plotly's own keywords",
+}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import: what, where, and whether it happens when the module is loaded."""
+
+    module: str
+    line: int
+    names: tuple[str, ...] = ()
+    on_load: bool = True
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module's dotted name below the package, and its source."""
+
+    name: str
+    source: str
+
+    @property
+    def room(self) -> str:
+        return self.name.split(".")[0]
+
+    @property
+    def tree(self) -> ast.Module:
+        return _parsed(self.source)
+
+    def imports(self) -> tuple[Import, ...]:
+        """Everything imported at run time, also inside functions and by name."""
+        return _all_imports(self.source)
+
+
+@cache
+def _parsed(source: str) -> ast.Module:
+    return ast.parse(source)
+
+
+@cache
+def _all_imports(source: str) -> tuple[Import, ...]:
+    return tuple(_imports(_parsed(source), on_load=True))
+
+
+def _imports(node: ast.AST, on_load: bool) -> Iterator[Import]:
+    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        for other in node.orelse:
+            yield from _imports(other, on_load)
+        return
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield Import(alias.name, node.lineno, on_load=on_load)
+    elif isinstance(node, ast.ImportFrom) and node.module:
+        names = tuple(alias.name for alias in node.names)
+        if node.module == "icefield":  # `from icefield import validate` means the module
+            for name in names:
+                yield Import(f"icefield.{name}", node.lineno, (name,), on_load)
+        else:
+            yield Import(node.module, node.lineno, names, on_load)
+    elif isinstance(node, ast.Call) and node.args and _called(node) in IMPORTERS:
+        first = node.args[0]
+        if isinstance(first, ast.Constant) and isinstance(first.value, str):
+            yield Import(first.value, node.lineno, on_load=False)
+    inside = on_load and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+    for child in ast.iter_child_nodes(node):
+        yield from _imports(child, inside)
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def package() -> list[Module]:
+    found = []
+    for file in sorted(SOURCE.rglob("*.py")):
+        parts = file.relative_to(SOURCE).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+        found.append(Module(name, file.read_text(encoding="utf-8")))
+    return found
+
+
+# --- the rules ---------------------------------------------------------------------------------------
+
+
+def room_violations(module: Module) -> list[str]:
+    """Imports of rooms this module's room has no business in."""
+    found = []
+    for one in module.imports():
+        if not one.module.startswith("icefield."):
+            continue
+        other = one.module.split(".")[1]
+        if other == module.room:
+            continue
+        rule = _broken_rule(module.room, other)
+        if rule:
+            found.append(f"{module.name}, line {one.line}, imports {one.module}: {rule}")
+    return found
+
+
+def _broken_rule(room: str, other: str) -> str | None:
+    if other in DOORS:
+        return DOORS[other]
+    allowed, rule = MAY_IMPORT.get(room, (None, ""))
+    if allowed is not None and other not in (*allowed, *COMMON):
+        return rule
+    forbidden, rule = MUST_NOT_IMPORT.get(room, ((), ""))
+    return rule if other in forbidden else None
+
+
+def frame_violations(module: Module) -> list[str]:
+    """Frame libraries outside `data/` and the rooms listed with their reasons."""
+    if module.room in FRAMES_ALLOWED:
+        return []
+    return [
+        f"{module.name}, line {one.line}, imports {one.module}: only data/ touches frames"
+        for one in module.imports()
+        if one.module.split(".")[0] in FRAMES
+    ]
+
+
+def native_violations(module: Module) -> list[str]:
+    if module.room == "kernels":
+        return []
+    return [
+        f"{module.name}, line {one.line}, imports {one.module}: only kernels/ is native"
+        for one in module.imports()
+        if one.module.split(".")[0] in NATIVE
+    ]
+
+
+def private_violations(module: Module) -> list[str]:
+    """Private names and modules of the library, taken from outside of them."""
+    found = []
+    for one in module.imports():
+        if not one.module.startswith("icefield"):
+            continue
+        path = (*one.module.split(".")[1:], *one.names)
+        private = [name for name in path if name.startswith("_") and not name.startswith("__")]
+        if private:
+            found.append(
+                f"{module.name}, line {one.line}, imports {private[0]}: nobody imports a private name"
+            )
+    return found
+
+
+def open_keyword_violations(module: Module) -> list[str]:
+    """Public functions whose keywords cannot be seen by editors, type checkers and `help`.
+
+    ``**unknown: Never`` is no such thing: it names what was mistyped, and type checkers refuse it.
+    """
+    if module.room == "cli":  # commands take what their options declare
+        return []
+    return [
+        f"{where}, line {line}, takes **{kwarg}: public functions spell their keywords out"
+        for where, line, kwarg in _open_keywords(module.tree, module.name)
+        if where not in HANDED_ON
+    ]
+
+
+def _open_keywords(node: ast.AST, where: str) -> Iterator[tuple[str, int, str]]:
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        if child.name.startswith("_"):
+            continue
+        name = f"{where}.{child.name}"
+        if isinstance(child, ast.ClassDef):
+            yield from _open_keywords(child, name)
+        elif child.args.kwarg is not None:
+            hint = child.args.kwarg.annotation
+            if hint is None or ast.unparse(hint) != "Never":
+                yield name, child.lineno, child.args.kwarg.arg
+
+
+def cycles(modules: list[Module]) -> list[str]:
+    """Modules that need each other to be loaded."""
+    known = {module.name for module in modules}
+    needs = {module.name: _needed(module, known) for module in modules}
+    found: list[str] = []
+    done: set[str] = set()
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        if name in path:
+            found.append(" -> ".join((*path[path.index(name) :], name)))
+        elif name not in done:
+            for other in sorted(needs[name]):
+                visit(other, (*path, name))
+            done.add(name)
+
+    for name in sorted(needs):
+        visit(name, ())
+    return found
+
+
+def _needed(module: Module, known: set[str]) -> set[str]:
+    needed = set()
+    for one in module.imports():
+        if not one.on_load or not one.module.startswith("icefield."):
+            continue
+        name = one.module.removeprefix("icefield.")
+        within = {f"{name}.{part}" for part in one.names} & known
+        needed |= within or ({name} & known)
+    return needed - {module.name}
+
+
+def _all(violations: list[list[str]]) -> str:
+    return "\n".join(line for lines in violations for line in lines)
+
+
+# --- the library keeps them --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def modules() -> list[Module]:
+    return package()
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [room_violations, frame_violations, native_violations, private_violations, open_keyword_violations],
+    ids=["rooms", "frames", "native", "private", "keywords"],
+)
+def test_every_module_keeps_the_rule(modules, rule):
+    broken = _all([rule(module) for module in modules])
+    assert not broken, f"\n{broken}"
+
+
+def test_no_modules_need_each_other_to_be_loaded(modules):
+    assert cycles(modules) == []
+
+
+def test_no_module_is_longer_than_one_reads(modules):
+    longest = {m.name: len(m.source.splitlines()) for m in modules}
+    assert {name: lines for name, lines in longest.items() if lines > MOST_LINES} == {}
+
+
+def test_few_files_lie_at_the_top_level():
+    files = sorted(file.name for file in SOURCE.glob("*.py"))
+    assert len(files) <= MOST_TOP_LEVEL_FILES, files
+
+
+def test_no_two_files_have_one_name_for_different_things():
+    # Each library's folder holds the same parts; kernels are named like the module that calls them.
+    alike = ("libraries", "kernels")
+    files = [f for f in SOURCE.rglob("*.py") if f.relative_to(SOURCE).parts[0] not in alike]
+    names = Counter(file.name for file in files if file.name != "__init__.py")
+    assert [name for name, times in names.items() if times > 1] == []
+
+
+def test_what_is_put_into_words_is_put_so_once(modules):
+    homes: dict[str, set[str]] = {}
+    for module in modules:
+        for node in module.tree.body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, set()).add(module.name)
+    twice = {
+        name: home for name, home in homes.items() if len(home) > 1 and any("wording" in h for h in home)
+    }
+    assert twice == {}
+
+
+# --- the checker sees what it should ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "rule", "words"),
+    [
+        ("plots.fake", "from icefield.statistics.reading import Reading", room_violations, "no statistics"),
+        ("plots.fake", "def f():\n    import icefield.engines.brute", room_violations, "line 2"),
+        ("engines.fake", "from icefield.plots import plot_effect", room_violations, "no picture"),
+        ("data.fake", "from icefield.engines import Axis", room_violations, "no engine"),
+        ("data.fake", "from icefield import study", room_violations, "no model"),
+        ("compare", "from icefield.cli.output import show", room_violations, "door"),
+        ("statistics.fake", "import pandas as pd", frame_violations, "only data/ touches frames"),
+        ("plots.fake", "nw = importlib.import_module('narwhals')", frame_violations, "narwhals"),
+        ("engines.fake", "from numba import njit", native_violations, "only kernels/ is native"),
+        ("statistics.fake", "from icefield.effect import _tidy", private_violations, "_tidy"),
+        ("statistics.fake", "from icefield.plots._hidden import x", private_violations, "_hidden"),
+        ("fake", "def plot(**options): ...", open_keyword_violations, "spell their keywords out"),
+        ("fake", "class A:\n    def plot(self, **o: Any): ...", open_keyword_violations, "fake.A.plot"),
+    ],
+)  # fmt: skip
+def test_a_violation_is_reported_with_its_rule(name, source, rule, words):
+    (said,) = rule(Module(name, source))
+    assert words in said
+    assert name.split(".")[0] in said
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("plots.fake", "if TYPE_CHECKING:\n    from icefield.statistics.reading import Reading"),
+        ("plots.fake", "from icefield.effect import Effect\nfrom icefield.wording.names import name_text"),
+        ("data.fake", "import narwhals as nw\nfrom icefield.errors import InputError"),
+        ("kernels.fake", "import numba"),
+        ("fake", "def plot(*, kind='auto', **unknown: Never): ...\ndef _f(**anything): ..."),
+        ("fake", "from icefield import __version__"),
+    ],
+)
+def test_what_keeps_the_rules_is_left_alone(name, source):
+    rules = [
+        room_violations,
+        frame_violations,
+        native_violations,
+        private_violations,
+        open_keyword_violations,
+    ]
+    assert [rule(Module(name, source)) for rule in rules] == [[], [], [], [], []]
+
+
+def test_a_cycle_is_found_and_a_late_import_is_none():
+    one = Module("a.one", "from icefield.a.two import x")
+    two = Module("a.two", "from icefield.a.one import y")
+    late = Module("a.two", "def f():\n    from icefield.a.one import y")
+    assert cycles([one, two]) == ["a.one -> a.two -> a.one"]
+    assert cycles([one, late]) == []
