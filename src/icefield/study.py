@@ -23,6 +23,7 @@ from icefield.data.features import Axis, Feature, listed_features, resolve
 from icefield.data.frame import Table
 from icefield.data.grid import specifications, whole_steps
 from icefield.data.groups import Groups
+from icefield.data.row_values import RowValues
 from icefield.data.whereabouts import Whereabouts
 from icefield.effect import Effect
 from icefield.engines import Answer, Moments, Question, Resources, Sample
@@ -289,7 +290,7 @@ class Study:
             effect,
             individual=answer.curves,
             rows=rows,
-            row_values={n: self.table.column(n).shown(rows) for n in self.table.names},
+            row_values=RowValues(self.table, rows),
             row_weights=None if self.weights is None else self.weights[rows],
         )
 

@@ -185,6 +185,8 @@ def library_named(name: str) -> Any:
 
 def column_of_array(name: Any, values: NDArray[Any]) -> Column:
     """Read a 1-D numpy array."""
+    if not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
     code = values.dtype.kind
     if code == "f":
         return Column(name, "float", values, np.isnan(values))
@@ -345,20 +347,50 @@ def _column_of_categories(name: Any, series: nw.Series[Any]) -> Column:
 def _arrow_dictionary(native: Any) -> Any:
     """One dictionary array from pyarrow chunks, or from a pandas column of that Arrow type."""
     chunks = native if type(native).__module__.startswith("pyarrow") else native.array.__arrow_array__()
-    return one_dictionary(chunks)
+    return clean_dictionary(chunks)
 
 
-def one_dictionary(chunks: Any) -> Any:
-    """A dictionary-encoded arrow column as a single array, whatever its chunks' dictionaries were."""
+def clean_dictionary(column: Any) -> Any:
+    """A dictionary-encoded arrow column as one array whose dictionary has each level once, and nothing missing.
+
+    Arrow allows more: chunks of different dictionaries, a level listed twice, a null among the levels.
+    """
     arrow = library_named("pyarrow")
-    if not isinstance(chunks, arrow.ChunkedArray):
-        return chunks
-    if chunks.num_chunks == 0:
-        return arrow.DictionaryArray.from_arrays(
-            arrow.array([], chunks.type.index_type), arrow.array([], chunks.type.value_type)
-        )
-    whole = chunks.unify_dictionaries().combine_chunks()
-    return whole.chunk(0) if isinstance(whole, arrow.ChunkedArray) else whole
+    chunks = column.chunks if isinstance(column, arrow.ChunkedArray) else [column]
+    place = _level_places(chunks)
+    codes = [np.zeros(0, dtype=np.int64)]
+    for chunk in chunks:
+        known = [-1 if is_missing_value(v) else place[v] for v in chunk.dictionary.to_pylist()]
+        at = chunk.indices.cast(arrow.int64()).fill_null(len(known)).to_numpy(zero_copy_only=False)
+        codes.append(np.array([*known, -1], dtype=np.int64)[at])
+    return dictionary_array(np.concatenate(codes), list(place), column.type)
+
+
+def dictionary_levels(column: Any) -> list[Any]:
+    """The levels of a dictionary-encoded arrow column, each once."""
+    arrow = library_named("pyarrow")
+    return list(_level_places(column.chunks if isinstance(column, arrow.ChunkedArray) else [column]))
+
+
+def _level_places(chunks: Sequence[Any]) -> dict[Any, int]:
+    place: dict[Any, int] = {}
+    for chunk in chunks:
+        for level in chunk.dictionary.to_pylist():
+            if not is_missing_value(level):
+                place.setdefault(level, len(place))
+    return place
+
+
+def dictionary_array(codes: NDArray[np.int64], levels: list[Any], kind: Any) -> Any:
+    """An arrow array of codes (-1: missing) into levels, of a dictionary type; wider codes where it needs them."""
+    arrow = library_named("pyarrow")
+    try:
+        indices = arrow.array(codes, mask=codes < 0).cast(kind.index_type)
+    except arrow.ArrowInvalid:
+        indices = arrow.array(codes, mask=codes < 0)
+    return arrow.DictionaryArray.from_arrays(
+        indices, arrow.array(levels, type=kind.value_type), ordered=kind.ordered
+    )
 
 
 # --- a frame of columns --------------------------------------------------------------------------
