@@ -45,7 +45,9 @@ class FrameTable(Table):
             names = tuple(frame.column_names if library == "pyarrow" else frame.columns)
             if len(set(names)) != len(names):
                 raise same_name_error(list(names), parameter)
-        self.names = names  # blocks of rows are told: asking a wide frame every time takes longer than its rows
+        self.names = (
+            names  # blocks of rows are told: asking a wide frame every time takes longer than its rows
+        )
         # Found once on all rows and handed down, so that every block of rows is written alike.
         if marks is None:
             marks = own_missing(((name, self._native(name)) for name in names), library)
@@ -182,7 +184,9 @@ def _plain_numbers(native: Any, library: str) -> bool:
     """Whether a polars or pyarrow column is numbers without a gap, which go over at once."""
     if library == "polars":
         kind = native.dtype
-        return bool(native.null_count() == 0 and (kind.is_float() or (kind.is_integer() and "128" not in str(kind))))
+        return bool(
+            native.null_count() == 0 and (kind.is_float() or (kind.is_integer() and "128" not in str(kind)))
+        )
     types = library_named("pyarrow").types
     return native.null_count == 0 and bool(types.is_floating(native.type) or types.is_integer(native.type))
 

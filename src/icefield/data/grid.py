@@ -136,12 +136,7 @@ def grid_values(
 
     `thresholds` gives the model's own split values, for the grid kind of that name.
     """
-    if column.kind == "other":
-        held = {type(value).__name__ for value in column.values[~column.missing][:100]}
-        raise InputTypeError(
-            f"Column {column.name!r} holds {' and '.join(sorted(held))} objects, which cannot be a feature. "
-            "Hint: use a column of numbers, booleans, strings, categories, dates or durations."
-        )
+    column.check_can_move()
     if specification is not None and not isinstance(specification, Grid) and not _is_whole(specification):
         return given_values(specification, column), ""
     if _is_whole(specification):
@@ -169,7 +164,7 @@ def grid_values(
         values = with_missing_last(values)
     if len(values) == 0:
         raise InputError(
-            f"Column {column.name!r} has no value to ask the model at: it is empty or missing in every row. "
+            f"Column {column.name!r} has no value to ask the model at: it is empty, missing or infinite in every row. "
             "Hint: pass the values with grid=[...]."
         )
     return values, note

@@ -142,7 +142,7 @@ def polars_series(name: Any, values: NDArray[Any], dtype: Any, mark: Any = UNSET
         dtype = polars.Float64
     if dtype.is_decimal() and not np.array_equal(np.round(values, dtype.scale), values, equal_nan=True):
         dtype = polars.Float64
-    if dtype.is_temporal():
+    if dtype.is_temporal() and values.dtype.kind in "mM":
         naive = polars.Series(name, values)
         if getattr(dtype, "time_zone", None):
             utc = naive.cast(polars.Datetime(dtype.time_unit)).dt.replace_time_zone("UTC")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -222,7 +223,9 @@ def _accumulated(
     total = np.bincount(step, w, minlength=cut.n_steps)
     shares = w / total[step]
     delta = _sums(step, shares[:, None] * change, cut.n_steps)
-    curve = np.concatenate([np.zeros((1, change.shape[1])), _filled(delta, total > 0, cut.nodes).cumsum(axis=0)])
+    curve = np.concatenate(
+        [np.zeros((1, change.shape[1])), _filled(delta, total > 0, cut.nodes).cumsum(axis=0)]
+    )
     node_weight = _node_weights(cut, used[inside], kept)
     average = curve - (node_weight @ curve) / node_weight.sum()
     own, next_to = _covariance(row, step, shares[:, None] * (change - delta[step]), cut.n_steps)
@@ -280,8 +283,11 @@ def _widths(nodes: NDArray[Any]) -> Float:
     """Lengths of the steps; levels are all one apart."""
     if nodes.dtype.kind not in "fiumM":
         return np.ones(len(nodes) - 1)
-    places: Float = (nodes.astype(np.int64) if nodes.dtype.kind in "mM" else nodes).astype(np.float64)
-    return np.diff(places)
+    if nodes.dtype.kind == "f":
+        return np.diff(nodes.astype(np.float64))
+    # As exact whole numbers: beyond 2**53 neighbours would be the same float.
+    places = (nodes.astype(np.int64) if nodes.dtype.kind in "mM" else nodes).tolist()
+    return np.array([float(after - before) for before, after in pairwise(places)])
 
 
 def _beyond(has: Mask) -> Mask:
