@@ -224,6 +224,11 @@ class Study:
         self, features: Sequence[Any], precision: float, *, grid: Any = None, rows: Positions | None = None
     ) -> Effect:
         """Partial dependence over more and more seeded random rows until its standard error is small enough."""
+        if self.model.across_rows:
+            raise InputError(
+                complaint("precision", "adds rows call by call, and this model looks across the rows of a call", precision,
+                          "choose the rows with rows=...")
+            )  # fmt: skip
         order = np.random.default_rng(self.seed).permutation(np.arange(self.n_rows) if rows is None else rows)
         found = tuple(self.feature(f) for f in features)
         grids, notes = self._grids(found, grid)
@@ -394,7 +399,10 @@ class Study:
 
     def predictions(self, rows: Positions | None = None) -> Float:
         """The model's own predictions of rows as they are, ``(rows, outputs)``."""
-        return interruptible(self.model, self.table if rows is None else self.table.take(rows))
+        if rows is None or self.model.across_rows:
+            every = interruptible(self.model, self.table)
+            return every if rows is None else every[rows]
+        return interruptible(self.model, self.table.take(rows))
 
     def prediction_moments(self, rows: Positions | None = None) -> tuple[Float, Float]:
         """Mean and standard deviation of the model's own predictions, on a seeded sample of rows.
