@@ -16,7 +16,7 @@ import numpy as np
 
 from icefield.data.columns import object_array
 from icefield.data.frame import frame_of
-from icefield.effect import Effect
+from icefield.effect import Effect, Spread
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 
 
@@ -159,9 +159,12 @@ class Comparison(Mapping[Any, Any]):
                 continue
             _check_same_grid(effects, name, other)
             found[other] = replace(
-                effect, average=effect.average - base.average, std=None, se=None, quantiles=None, individual=None,
-                rows=None, row_values=None, groups={}, scale_label=f"difference in {effect.scale_label}",
-            )  # fmt: skip
+                effect.averages_only(),
+                average=effect.average - base.average,
+                spread=Spread(),
+                predictions=replace(effect.predictions, scale_label=f"difference in {effect.scale_label}"),
+                groups={},
+            )
         return Comparison(found)
 
     def _effects(self, method: str) -> dict[Any, Effect]:

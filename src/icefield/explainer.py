@@ -23,7 +23,7 @@ from icefield.data.frame import ArrayTable, Table, table_of
 from icefield.data.grid import specifications, whole_steps
 from icefield.data.groups import groups_of
 from icefield.data.whereabouts import Whereabouts
-from icefield.effect import Effect
+from icefield.effect import Effect, KeptCurves
 from icefield.engines import Answer, Moments, Question, Resources, Sample
 from icefield.engines.brute import interruptible
 from icefield.errors import EngineError, InputError, complaint
@@ -450,14 +450,12 @@ class Explainer:
         if rows is not None:
             row_values = {n: self.table.column(n).shown(rows) for n in self.table.names}
         row_weights = None if rows is None or self.weights is None else self.weights[rows]
+        others = tuple(c for c in self.model.columns if not any(c in f.columns for f in features))
         return replace(
             effect,
             groups=groups,
-            individual=answer.curves,
-            rows=rows,
-            row_values=row_values,
-            others=tuple(c for c in self.model.columns if not any(c in f.columns for f in features)),
-            row_weights=row_weights,
+            kept=KeptCurves(answer.curves, rows, row_values, row_weights),
+            provenance=replace(effect.provenance, others=others),
         )
 
     def _supported(self, effect: Effect, features: tuple[Any, ...], wanted: bool) -> Effect:

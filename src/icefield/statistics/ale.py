@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
-from icefield.effect import Effect
+from icefield.effect import Effect, Spread
 from icefield.errors import InputError, complaint
 from icefield.statistics.inquiry import distribution, features_found, prediction_moments
 from icefield.statistics.placing import Moved
@@ -89,11 +89,10 @@ def ale(
     groups = {}
     if explainer.groups is not None:
         groups = {
-            label: replace(effect, average=own.average, se=own.se, weight=own.weight, n_rows=own.n_rows)
+            label: own.drawn_on(effect, n_rows=own.n_rows)
             for label, own in zip(explainer.groups.labels, curves[1:])
         }
-    total = curves[0]
-    return replace(effect, average=total.average, se=total.se, weight=total.weight, groups=groups)
+    return replace(curves[0].drawn_on(effect, effect.n_rows), groups=groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +101,15 @@ class _Curve:
     se: Float | None
     weight: Float
     n_rows: int
+
+    def drawn_on(self, blank: Effect, n_rows: int) -> Effect:
+        return replace(
+            blank,
+            average=self.average,
+            spread=Spread(se=self.se),
+            backing=replace(blank.backing, weight=self.weight),
+            provenance=replace(blank.provenance, n_rows=n_rows),
+        )
 
 
 def _row_weights(explainer: Explainer, chosen: Positions | None) -> Float:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS, object_array
 from icefield.data.grid import with_missing_last
-from icefield.effect import Effect
+from icefield.effect import Effect, Spread
 from icefield.printing import value_text
 from icefield.statistics.ale import ale
 from icefield.statistics.bundles import BRUTE_ROWS
@@ -99,7 +99,7 @@ def conditional(explainer: Explainer, feature: Any, *, bins: Any = BINS, rows: A
         "weight": np.tile(mass, len(outputs)),
     }
     columns |= {name: array.ravel() for name, array in arrays.items() if array is not None}
-    plain = replace(pd, weight=mass, groups={}, by=None, std=None, se=None)
+    plain = replace(pd, spread=Spread(), backing=replace(pd.backing, weight=mass), groups={}, by=None)
     effects = {name: replace(plain, average=array) for name, array in arrays.items() if array is not None}
     notes = [f"means over {explainer.table.n_rows:,} rows; PD over {pd.n_rows:,}"]
     if observed is None and explainer.y is not None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.data.frame import Column
-from icefield.effect import Effect
+from icefield.effect import Effect, Spread
 from icefield.statistics.bundles import (
     centred,
     effects_with_curves,
@@ -239,15 +239,10 @@ def _region_effect(effect: Effect, inside: NDArray[np.bool_], weights: Float) ->
     average = np.einsum("r,ork->ok", w, curves)
     std = np.sqrt(np.einsum("r,ork->ok", w, np.square(curves - average[:, None])))
     return replace(
-        effect,
-        kind="pd",
+        effect.averages_only(),
         average=average,
-        std=std,
-        se=None,
-        individual=None,
-        rows=None,
-        row_values=None,
-        n_rows=int(inside.sum()),
+        spread=Spread(std=std),
+        provenance=replace(effect.provenance, n_rows=int(inside.sum())),
         groups={},
         by=None,
     )

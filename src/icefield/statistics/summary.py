@@ -65,7 +65,7 @@ class Summary(ResultTable):
         """Small multiples of the features' effects, most important first."""
         from icefield.plots import plot_many
 
-        return plot_many({name: _averages_only(effect) for name, effect in self.effects.items()}, **options)
+        return plot_many({name: effect.averages_only() for name, effect in self.effects.items()}, **options)
 
 
 def summary(
@@ -175,7 +175,7 @@ def _with_support(explainer: Explainer, name: Any, effect: Effect, around: Surro
     support = support_of(explainer, features_found(explainer, [name]), effect.grid, effect.weight, around)
     if support.doubtful and explainer.background == "data":
         support = replace(support, disagreement=pd_ale_disagreement(explainer, effect, name))
-    return replace(effect, support=support)
+    return replace(effect, backing=replace(effect.backing, support=support))
 
 
 def _warning(reading: Reading, effect: Effect) -> str:
@@ -199,7 +199,3 @@ def _next(
     if reading.heterogeneous:
         steps.append(f"regions({written[name]})")
     return ", ".join(steps) or None
-
-
-def _averages_only(effect: Effect) -> Effect:
-    return replace(effect, kind="pd", individual=None, rows=None, row_values=None)
