@@ -12,11 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from icefield.data.columns import object_array
-from icefield.data.frame import frame_of
 from icefield.effect import Effect, Spread
+from icefield.effect.tidy import models_frame
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 
 
@@ -90,26 +87,7 @@ class Comparison(Mapping[Any, Any]):
 
     def to_frame(self) -> Any:
         """A tidy table: one row per model, output and grid point, in the first model's frame library."""
-        effects = self._effects("to_frame")
-        columns: dict[str, list[Any]] = {"model": []}
-        first = next(iter(effects.values()))
-        labels = _column_labels(first.features)
-        for label in ("output", *labels, "average", "std"):
-            columns[label] = []
-        for name, effect in effects.items():
-            shape = effect.average.shape[1:]
-            places = np.indices(shape).reshape(len(shape), -1)
-            for o, output in enumerate(effect.outputs):
-                columns["model"] += [str(name)] * places.shape[1]
-                columns["output"] += [str(output)] * places.shape[1]
-                for label, grid, at in zip(labels, effect.grid, places):
-                    columns[label] += list(grid[at])
-                columns["average"] += effect.average[o].ravel().tolist()
-                spread = np.full(places.shape[1], np.nan) if effect.std is None else effect.std[o].ravel()
-                columns["std"] += spread.tolist()
-        if not np.isfinite(np.array(columns["std"], dtype=np.float64)).any():
-            del columns["std"]
-        return frame_of({name: _column(values) for name, values in columns.items()}, first.library)
+        return models_frame(self._effects("to_frame"))
 
     def band(self, quantiles: Sequence[float] | None = None) -> Effect:
         """The models as refits of one: their mean, and the spread between them.
@@ -122,6 +100,7 @@ class Comparison(Mapping[Any, Any]):
         Examples
         --------
         >>> import icefield
+        >>> import numpy as np
         >>> X = np.array([[0.0], [1.0], [2.0]])
         >>> slopes = [1.0, 2.0, 3.0]
         >>> refits = [icefield.Explainer(lambda rows, b=b: b * rows[:, 0], X) for b in slopes]
@@ -204,6 +183,7 @@ def compare(members: Mapping[Any, Any] | Sequence[Any]) -> Comparison:
     Examples
     --------
     >>> import icefield
+    >>> import numpy as np
     >>> X = np.array([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0]])
     >>> steep = icefield.Explainer(lambda rows: 3 * rows[:, 0], X)
     >>> flat = icefield.Explainer(lambda rows: 0 * rows[:, 0], X)
@@ -277,22 +257,3 @@ def _same_points(a: Any, b: Any) -> bool:
     if len(a) != len(b):
         return False
     return [str(v) for v in a] == [str(v) for v in b]
-
-
-def _column_labels(features: tuple[Any, ...]) -> list[str]:
-    taken = {"model", "output", "average", "std"}
-    labels = []
-    for feature in features:
-        label = str(feature)
-        while label in taken:
-            label += "_"
-        taken.add(label)
-        labels.append(label)
-    return labels
-
-
-def _column(values: list[Any]) -> Any:
-    kinds = {type(v) for v in values}
-    if kinds <= {str} or len(kinds) != 1:
-        return object_array(values)
-    return np.array(values)

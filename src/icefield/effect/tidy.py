@@ -58,6 +58,8 @@ def models_frame(effects: dict[Any, Effect]) -> Any:
         block = averages(effect, taken=("model", "output", "average", "std"), only=("average", "std"))
         block["output"] = object_array([str(output) for output in block["output"].tolist()])
         blocks.append({"model": _repeated(str(name), block)} | block)
+    if not any(np.isfinite(block.get("std", np.nan)).any() for block in blocks):
+        blocks = [{name: values for name, values in block.items() if name != "std"} for block in blocks]
     return stacked(blocks, first.library)
 
 
