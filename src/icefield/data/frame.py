@@ -42,7 +42,7 @@ from icefield.data.replacement import (
     pandas_values,
     polars_series,
 )
-from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
+from icefield.errors import Argument, InputError, InputTypeError, complaint, did_you_mean, worded
 
 __all__ = [
     "NUMERIC_KINDS",
@@ -118,7 +118,10 @@ class Table(ABC):
         if name not in self.names:
             raise InputError(
                 complaint(
-                    parameter, "names a column that X does not have", name, did_you_mean(name, self.names)
+                    parameter,
+                    worded("names a column that ", Argument("X"), " does not have"),
+                    name,
+                    did_you_mean(name, self.names),
                 )
             )
 

@@ -27,7 +27,18 @@ from icefield.data.columns import (
     object_array,
 )
 from icefield.data.distribution import weighted_quantiles
-from icefield.errors import EngineError, InputError, InputTypeError, complaint, did_you_mean
+from icefield.errors import (
+    EngineError,
+    InputError,
+    InputTypeError,
+    Setting,
+    Value,
+    complaint,
+    did_you_mean,
+    statement,
+    worded,
+    write,
+)
 
 KINDS = ("uniform", "quantile", "distinct", "thresholds")
 DEFAULT_POINTS = {1: 100, 2: 25}
@@ -80,9 +91,9 @@ class Grid:
 
 def _check_points(points: Any) -> None:
     if isinstance(points, bool) or not isinstance(points, (int, np.integer)):
-        raise InputTypeError(complaint("points", "must be a whole number", points, "write points=100"))
+        raise InputTypeError(complaint("points", "must be a whole number", points, write(points=100)))
     if points < 1:
-        raise InputError(complaint("points", "must be at least 1", points, "write points=100"))
+        raise InputError(complaint("points", "must be at least 1", points, write(points=100)))
 
 
 def specifications(grid: Any, features: Sequence[Any]) -> list[Any]:
@@ -166,8 +177,10 @@ def grid_values(
         values = with_missing_last(values)
     if len(values) == 0:
         raise InputError(
-            f"Column {column.name!r} has no value to ask the model at: it is empty or missing in every row. "
-            "Hint: pass the values with grid=[...]."
+            statement(
+                f"Column {column.name!r} has no value to ask the model at: it is empty or missing in every row.",
+                worded("pass the values with ", Setting("grid", ..., python="grid=[...]")),
+            )
         )
     return values, note
 
@@ -315,7 +328,7 @@ def given_values(values: Any, column: Column) -> NDArray[Any]:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise InputTypeError(
             complaint("grid", f"must be a Grid, a number of points or the values for {column.name!r}", values,
-                      "write grid=[...] with values of the feature")
+                      worded("write ", Setting("grid", ..., python="grid=[...]"), " with values of the feature"))
         )  # fmt: skip
     items = _items(values)
     if not items:
@@ -330,7 +343,7 @@ def given_values(values: Any, column: Column) -> NDArray[Any]:
         if isinstance(error, (InputError, InputTypeError)):
             raise
         present = column.values[~column.missing]
-        example = f"values look like {present[:1].tolist()[0]!r}" if len(present) else None
+        example = worded("values look like ", Value(present[:1].tolist()[0])) if len(present) else None
         raise InputTypeError(
             complaint(
                 "grid", f"must hold values of the {column.kind} column {column.name!r}", values, example

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from icefield.data.columns import TIME_KINDS, is_missing_value
 from icefield.data.grid import time_value
 from icefield.effect.parts import Spread
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError, Value, complaint, worded
 from icefield.typing import Float
 
 if TYPE_CHECKING:
@@ -223,5 +223,7 @@ def _places(shown: NDArray[Any], value: Any) -> tuple[NDArray[Any], Any]:
         return _as_float(shown), float((read - shown[0]) / np.timedelta64(1, "D"))
     except (TypeError, ValueError, OverflowError) as error:
         raise InputTypeError(
-            complaint("at", "must be a value of the feature's kind", value, f"for example {shown[0]!r}")
+            complaint(
+                "at", "must be a value of the feature's kind", value, worded("for example ", Value(shown[0]))
+            )
         ) from error

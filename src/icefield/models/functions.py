@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from icefield.errors import ModelError, complaint
+from icefield.errors import ModelError, Setting, complaint, worded
 from icefield.models.adapter import Adapter, Positions
 
 
@@ -24,6 +24,7 @@ def refuse_raw_scale(what: str) -> ModelError:
     return ModelError(
         complaint(
             "scale", f"cannot be 'raw': {what} has only the scale of what it returns",
-            hint='pass a model that returns the margin, with scale="response"',
+            hint=worded("pass a model that returns the margin, with ",
+                        Setting("scale", "response", python='scale="response"')),
         )
     )  # fmt: skip

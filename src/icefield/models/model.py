@@ -20,13 +20,17 @@ from numpy.typing import NDArray
 
 from icefield.data.frame import Table, table_of
 from icefield.errors import (
+    Argument,
     IcefieldError,
     InputError,
     InputTypeError,
     ModelError,
+    Setting,
+    Value,
     complaint,
     did_you_mean,
-    shortened,
+    worded,
+    write,
 )
 from icefield.models.adapter import Adapter, Outputs, as_blocks, as_matrix, type_name
 from icefield.models.boosters import booster_reader
@@ -184,7 +188,14 @@ def read_model(model: Any, table: Table, *, target: Any = None, scale: str = "re
     scale : ``"response"`` (what the model predicts) or ``"raw"`` (the number before the link)
     """
     if scale not in SCALES:
-        raise InputError(complaint("scale", "must be 'response' or 'raw'", scale, 'write scale="response"'))
+        raise InputError(
+            complaint(
+                "scale",
+                "must be 'response' or 'raw'",
+                scale,
+                worded("write ", Setting("scale", "response", python='scale="response"')),
+            )
+        )
     _check_is_a_model(model)
     if table.n_rows == 0:
         raise InputError(complaint("X", "has no rows", hint="pass at least one row"))
@@ -435,8 +446,12 @@ def _refused(probe: Table, refusals: list[tuple[RowForm, Exception]]) -> Excepti
     error = ModelError(
         complaint(
             "model",
-            f"could not predict the first {probe.n_rows} rows of X ({_one_line(first)}; tried {tried})",
-            hint="check that model.predict works on these rows of X",
+            worded(
+                f"could not predict the first {probe.n_rows} rows of ",
+                Argument("X"),
+                f" ({_one_line(first)}; tried {tried})",
+            ),
+            hint=worded("check that model.predict works on these rows of ", Argument("X")),
         )
     )
     error.__cause__ = first
@@ -491,7 +506,9 @@ def _selected(target: Any, outputs: Outputs) -> tuple[int, ...]:
         chosen = tuple(_position(one, outputs) for one in target)
         if not chosen or len(set(chosen)) < len(chosen):
             problem = "names no output" if not chosen else "names an output twice"
-            raise InputError(complaint("target", problem, target, f"choose from {shortened(outputs.names)}"))
+            raise InputError(
+                complaint("target", problem, target, worded("choose from ", Value(outputs.names)))
+            )
         return chosen
     return (_position(target, outputs),)
 
@@ -505,12 +522,12 @@ def _position(target: Any, outputs: Outputs) -> int:
                     return position
                 reason = outputs.absent[label]
                 raise InputError(complaint("target", f"has no output of its own: {reason}", target,
-                                           f"write target={outputs.names[0]!r}"))  # fmt: skip
+                                           write(target=outputs.names[0])))  # fmt: skip
     if isinstance(target, (int, np.integer)) and not isinstance(target, (bool, np.bool_)):
         if 0 <= target < len(outputs.names):
             return int(target)
         problem = f"is no label, and the positions go from 0 to {len(outputs.names) - 1}"
-        raise InputError(complaint("target", problem, target, f"choose from {shortened(outputs.names)}"))
+        raise InputError(complaint("target", problem, target, worded("choose from ", Value(outputs.names))))
     raise InputError(complaint("target", "names an output the model does not have", target,
                                did_you_mean(target, outputs.names)))  # fmt: skip
 
