@@ -12,9 +12,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from icefield.effect import Effect, Spread
+from icefield.effect import Effect, Spread, drawing
 from icefield.effect.tidy import models_frame
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
+from icefield.typing import (
+    Backend,
+    CurvesShown,
+    DataShown,
+    Layout,
+    LevelOrder,
+    MaskShown,
+    PictureKind,
+    SpreadShown,
+)
 
 
 class Comparison(Mapping[Any, Any]):
@@ -33,19 +43,36 @@ class Comparison(Mapping[Any, Any]):
 
     # --- asking every model --------------------------------------------------------------------
 
-    def partial_dependence(self, *features: Any, **options: Any) -> Comparison:
+    def partial_dependence(
+        self,
+        *features: Any,
+        grid: Any = None,
+        individual: bool = False,
+        spread: bool | None = None,
+        quantiles: Sequence[float] | None = None,
+        rows: Any = None,
+        precision: float | None = None,
+        support: bool = False,
+    ) -> Comparison:
         """`Explainer.partial_dependence` of every model, on the first model's grid unless one is given."""
-        return self._asked("partial_dependence", features, options)
+        return self._asked(
+            "partial_dependence", features, grid=grid, individual=individual, spread=spread, quantiles=quantiles,
+            rows=rows, precision=precision, support=support,
+        )  # fmt: skip
 
-    def ice(self, *features: Any, **options: Any) -> Comparison:
+    def ice(
+        self, *features: Any, grid: Any = None, rows: Any = None, quantiles: Any = None, support: bool = False
+    ) -> Comparison:
         """`Explainer.ice` of every model, on the first model's grid unless one is given."""
-        return self._asked("ice", features, options)
+        return self._asked("ice", features, grid=grid, rows=rows, quantiles=quantiles, support=support)
 
-    def ale(self, *features: Any, **options: Any) -> Comparison:
+    def ale(
+        self, *features: Any, bins: Any = None, order: Any = "similarity", rows: Any = None
+    ) -> Comparison:
         """`Explainer.ale` of every model."""
-        return self._asked("ale", features, options)
+        return self._asked("ale", features, bins=bins, order=order, rows=rows)
 
-    def _asked(self, question: str, features: tuple[Any, ...], options: dict[str, Any]) -> Comparison:
+    def _asked(self, question: str, features: tuple[Any, ...], **options: Any) -> Comparison:
         if self.of_effects:
             raise InputTypeError(
                 f"This comparison holds Effects, which answer no further questions. Hint: {question}() needs "
@@ -54,20 +81,47 @@ class Comparison(Mapping[Any, Any]):
         answers: dict[Any, Effect] = {}
         for name, explainer in self._members.items():
             answers[name] = getattr(explainer, question)(*features, **options)
-            if "grid" not in options and question != "ale":
+            if "grid" in options and options["grid"] is None:
                 # The same points for all, or a table could not put the models side by side.
                 grid = answers[name].grid
-                options = {**options, "grid": grid[0] if len(grid) == 1 else grid}
+                options["grid"] = grid[0] if len(grid) == 1 else grid
         return Comparison(_comparable(answers))
 
     # --- looking -------------------------------------------------------------------------------
 
-    def plot(self, *features: Any, **options: Any) -> Any:
-        """Draw the models on shared axes.
+    @drawing
+    def plot(
+        self,
+        *features: Any,
+        backend: Backend = "matplotlib",
+        ax: Any = None,
+        kind: PictureKind = "auto",
+        center: Any = None,
+        derivative: bool = False,
+        spread: SpreadShown | None = "auto",
+        data: DataShown | None = "auto",
+        curves: CurvesShown | None = "auto",
+        max_curves: int | None = None,
+        color_by: Any = None,
+        highlight: Any = None,
+        mask: MaskShown | None = "auto",
+        interaction: Any = False,
+        sort: LevelOrder = "level",
+        top: int | None = None,
+        outputs: Any = None,
+        layout: Layout = "auto",
+        share_y: bool = True,
+        title: str | None = None,
+        colors: Any = None,
+        cmap: Any = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Any:
+        """Draw the models on shared axes, with the options of `Effect.plot`.
 
-        A comparison of Effects takes the options of `Effect.plot`; one of Explainers takes the features
-        too, as `partial_dependence` does, and draws these.
+        A comparison of Explainers takes the features too, as `partial_dependence` does, and draws these.
         """
+
+    def _drawn(self, *features: Any, **options: Any) -> Any:
         from icefield.plots import plot_comparison
 
         if not self.of_effects:

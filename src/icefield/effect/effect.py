@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from icefield.data.columns import ORDERED_KINDS, is_missing_value
 from icefield.effect import views
+from icefield.effect.drawable import Drawable
 from icefield.effect.parts import (
     Backing,
     KeptCurves,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Effect(PartFields):
+class Effect(PartFields, Drawable):
     """How a model responds to one or several features.
 
     Attributes
@@ -151,8 +152,7 @@ class Effect(PartFields):
 
         return read_effect(self)
 
-    def plot(self, **options: Any) -> Any:
-        """Draw the effect; see `icefield.plots.plot_effect` for the options."""
+    def _drawn(self, **options: Any) -> Any:
         from icefield.plots import plot_effect
 
         return plot_effect(self, **options)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS, object_array
 from icefield.data.grid import with_missing_last
-from icefield.effect import Effect, Spread
+from icefield.effect import Drawable, Effect, Spread
 from icefield.printing import value_text
 from icefield.statistics.ale import ale
 from icefield.statistics.bundles import BRUTE_ROWS
@@ -37,7 +37,7 @@ BINS = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Conditional(ResultTable):
+class Conditional(Drawable, ResultTable):
     """One row per bin or level and output.
 
     Columns: ``output``, ``bin`` (in words), ``value`` (a typical value: the bin's median, or the level), ``weight``,
@@ -53,7 +53,7 @@ class Conditional(ResultTable):
         hidden = {"value"} | ({"output"} if len(self.effects["predicted"].outputs) == 1 else set())
         return {name: values for name, values in self.columns.items() if name not in hidden}
 
-    def plot(self, **options: Any) -> Any:
+    def _drawn(self, **options: Any) -> Any:
         """Observed, predicted, PD and ALE in one panel."""
         from icefield.plots import plot_comparison
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.data.features import Feature
-from icefield.effect import Effect
+from icefield.effect import Effect, drawing
 from icefield.errors import InputError, complaint
 from icefield.statistics.bundles import deviation, effects_with_curves, point_weights, shown_points
 from icefield.statistics.inquiry import features_found
@@ -25,7 +25,7 @@ from icefield.statistics.observations import observed_outputs
 from icefield.statistics.placing import predict_rows, with_columns_of
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.statistics.wording import shape_words
-from icefield.typing import Float
+from icefield.typing import Backend, Float
 
 if TYPE_CHECKING:
     from icefield.explainer import Explainer
@@ -53,11 +53,34 @@ class Importance(ResultTable):
             hidden.add("output")
         return {name: values for name, values in self.columns.items() if name not in hidden}
 
-    def plot(self, **options: Any) -> Any:
-        """Bars, longest first, with the shape of each effect; see `icefield.plots.plot_importance`."""
+    @drawing
+    def plot(
+        self,
+        value: str = "importance",
+        *,
+        backend: Backend = "matplotlib",
+        ax: Any = None,
+        top: int | None = None,
+        outputs: Any = None,
+        title: str | None = None,
+        colors: Any = None,
+        cmap: Any = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Any:
+        """Bars, longest first, coloured by direction, with the shape of each effect.
+
+        Parameters
+        ----------
+        value : which column
+        top : how many features
+        outputs : which outputs (names), all by default
+        backend, ax, title, colors, cmap, figsize : as in `Effect.plot`
+        """
+
+    def _drawn(self, value: str = "importance", **options: Any) -> Any:
         from icefield.plots import plot_importance
 
-        return plot_importance(self, **options)
+        return plot_importance(self, value, **options)
 
 
 def importance(

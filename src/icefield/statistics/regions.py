@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.data.frame import Column
-from icefield.effect import Effect, Spread
+from icefield.effect import Drawable, Effect, Spread
 from icefield.statistics.bundles import (
     centred,
     effects_with_curves,
@@ -44,7 +44,7 @@ RESTARTS = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Regions(ResultTable):
+class Regions(Drawable, ResultTable):
     """One row per region.
 
     Columns: ``rule``, ``rows`` and ``share`` of the sampled rows, ``heterogeneity`` inside (in standard deviations of
@@ -65,8 +65,8 @@ class Regions(ResultTable):
     removed: float
     splits: tuple[Split, ...]
 
-    def plot(self, **options: Any) -> Any:
-        """A panel per region, with the curve over all rows behind; see `icefield.plots.plot_regions`."""
+    def _drawn(self, **options: Any) -> Any:
+        """A panel per region, with the curve over all rows behind."""
         from icefield.plots import plot_regions
 
         return plot_regions(self.effect, self.effect.groups, **options)

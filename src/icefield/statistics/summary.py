@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.effect import Effect
+from icefield.effect import Drawable, Effect
 from icefield.progress import Progress
 from icefield.statistics.bundles import effects_with_curves
 from icefield.statistics.importance import features_asked
@@ -37,7 +37,7 @@ PARTNER = THRESHOLDS["heterogeneous"]  # an interaction worth naming, in SD of t
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Summary(ResultTable):
+class Summary(Drawable, ResultTable):
     """Features by how much they move the predictions.
 
     Columns: ``feature``, ``strength`` (of the average) and ``heterogeneity`` (of individual curves), both in
@@ -61,7 +61,7 @@ class Summary(ResultTable):
             name: values for name, values in self.columns.items() if name not in ("interaction", "warning")
         }
 
-    def plot(self, **options: Any) -> Any:
+    def _drawn(self, **options: Any) -> Any:
         """Small multiples of the features' effects, most important first."""
         from icefield.plots import plot_many
 
