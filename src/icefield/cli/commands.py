@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from icefield import __version__
 from icefield.cli.asking import BY, FEATURES, question, with_outputs
 from icefield.cli.output import printable, show, with_groups
 from icefield.cli.spelling import for_shell
@@ -65,7 +66,7 @@ def _complain(text: str) -> None:
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="icefield")
+@click.version_option(__version__, prog_name="icefield")
 def main() -> None:
     """How a fitted model responds to its features.
 
