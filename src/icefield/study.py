@@ -24,7 +24,7 @@ from icefield.data.frame import Table
 from icefield.data.grid import specifications, whole_steps
 from icefield.data.groups import Groups
 from icefield.data.whereabouts import Whereabouts
-from icefield.effect import Effect
+from icefield.effect import Backing, Effect, KeptCurves, Predictions, Provenance, Spread
 from icefield.engines import Answer, Moments, Question, Resources, Sample
 from icefield.engines.brute import interruptible
 from icefield.engines.crossing import crossed_averages, moving_columns
@@ -260,21 +260,21 @@ class Study:
         """An engine's answer as an Effect, with what pictures need of the data."""
         codes, labels = (None, ()) if self.groups is None else (self.groups.codes, self.groups.labels)
         weights = self._whereabouts.point_weights(features, grid, codes, len(labels))
-        blank = replace(
-            self.blank(kind, features, grid, rows=chosen),
+        blank = self.blank(kind, features, grid, rows=chosen)
+        found = replace(
+            blank.provenance,
             engine=answer.engine or self.plan.engine.name,
             why="; ".join(part for part in (self.plan.why, *notes, *answer.notes) if part),
         )
 
         def filled(moments: Moments, quantiles: Float | None, weight: Float) -> Effect:
+            asked = None if quantiles is None else dict(zip(question.quantiles, quantiles))
             return replace(
                 blank,
                 average=moments.average,
-                n_rows=moments.count,
-                weight=weight,
-                std=moments.std,
-                se=moments.se,
-                quantiles=None if quantiles is None else dict(zip(question.quantiles, quantiles)),
+                spread=Spread(moments.std, moments.se, asked),
+                backing=replace(blank.backing, weight=weight),
+                provenance=replace(found, n_rows=moments.count),
             )
 
         own_quantiles = answer.group_quantiles or (None,) * len(labels)
@@ -282,21 +282,22 @@ class Study:
             label: filled(moments, own, weight)
             for label, moments, own, weight in zip(labels, answer.groups, own_quantiles, weights[1:])
         }
-        effect = replace(
-            filled(answer.total, answer.quantiles, weights[0]),
-            groups=groups,
-            others=tuple(c for c in self.model.columns if not any(c in f.columns for f in features)),
-        )
-        if question.rows is None:
-            return effect
-        rows = question.rows if chosen is None else chosen[question.rows]
+        effect = filled(answer.total, answer.quantiles, weights[0])
+        others = tuple(c for c in self.model.columns if not any(c in f.columns for f in features))
         return replace(
             effect,
-            individual=answer.curves,
-            rows=rows,
-            row_values={n: self.table.column(n).shown(rows) for n in self.table.names},
-            row_weights=None if self.weights is None else self.weights[rows],
+            groups=groups,
+            kept=self._kept(question, answer, chosen),
+            provenance=replace(effect.provenance, others=others),
         )
+
+    def _kept(self, question: Question, answer: Answer, chosen: Positions | None) -> KeptCurves | None:
+        """The curves an answer kept, with what tells their rows apart."""
+        if question.rows is None:
+            return None
+        rows = question.rows if chosen is None else chosen[question.rows]
+        values = {name: self.table.column(name).shown(rows) for name in self.table.names}
+        return KeptCurves(answer.curves, rows, values, None if self.weights is None else self.weights[rows])
 
     def blank(
         self,
@@ -314,14 +315,10 @@ class Study:
             average=np.zeros((len(self.model.outputs), *(len(values) for values in grid))),
             outputs=self.model.outputs,
             kinds=tuple(f.kind for f in features),
-            scale=self.model.scale,
-            scale_label=self.model.scale_label,
-            background=self.background,
             by=None if self.groups is None else self.groups.name,
-            distribution=self.distribution(features),
-            baseline=baseline,
-            output_std=output_std,
-            library=self.table.library,
+            backing=Backing(distribution=self.distribution(features)),
+            predictions=Predictions(self.model.scale, self.model.scale_label, baseline, output_std),
+            provenance=Provenance(background=self.background, library=self.table.library),
         )
 
     # --- what engines are asked ----------------------------------------------------------------

@@ -23,7 +23,7 @@ from icefield.data.distribution import weighted_quantiles
 from icefield.engines import Answer, Axis, Moments, Question, Resources, Sample, block_moments
 from icefield.engines.placing import predict_at
 from icefield.engines.pool import Block, Pace, Pool
-from icefield.errors import BudgetError
+from icefield.errors import BudgetError, Setting, statement, worded
 from icefield.models.sharing import alone
 from icefield.progress import Progress
 from icefield.typing import Float, Positions
@@ -327,13 +327,19 @@ def check_fits(question: Question, n_rows: int, outputs: int, memory: int) -> No
     if question.rows is not None and (size := 8 * outputs * len(question.rows) * points) > memory:
         fitting = max(1, int(memory // (8 * outputs * points)))
         raise BudgetError(
-            f"{len(question.rows):,} individual curves x {points:,} grid points would take "
-            f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB. Hint: keep a sample of the "
-            f"curves with rows={fitting} (averages still use every row), or raise Explainer(memory=...)."
-        )
+            statement(
+                f"{len(question.rows):,} individual curves x {points:,} grid points would take "
+                f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
+                worded("keep a sample of the curves with ", Setting("rows", fitting),
+                       " (averages still use every row), or raise Explainer(memory=...)"),
+            )
+        )  # fmt: skip
     if question.quantiles and (size := 8 * outputs * n_rows) > memory:
+        fitting = max(1, int(memory // (8 * outputs)))
         raise BudgetError(
-            f"Exact quantiles need every row's prediction at a grid point at once: {n_rows:,} rows would take "
-            f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB. Hint: use a sample with "
-            f"rows={max(1, int(memory // (8 * outputs)))}, or raise Explainer(memory=...)."
+            statement(
+                f"Exact quantiles need every row's prediction at a grid point at once: {n_rows:,} rows would take "
+                f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
+                worded("use a sample with ", Setting("rows", fitting), ", or raise Explainer(memory=...)"),
+            )
         )

@@ -19,7 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.frame import Table, table_of
-from icefield.errors import IcefieldError, InputError, InputTypeError, ModelError, complaint, did_you_mean
+from icefield.errors import (
+    IcefieldError,
+    InputError,
+    InputTypeError,
+    ModelError,
+    Setting,
+    complaint,
+    did_you_mean,
+    worded,
+)
 from icefield.libraries.registry import library_of
 from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
 from icefield.libraries.sklearn.pipelines import Crossing, NoSplit, SplitPipeline, split_pipeline
@@ -181,7 +190,14 @@ def read_model(model: Any, table: Table, *, target: Any = None, scale: str = "re
     scale : ``"response"`` (what the model predicts) or ``"raw"`` (the number before the link)
     """
     if scale not in SCALES:
-        raise InputError(complaint("scale", "must be 'response' or 'raw'", scale, 'write scale="response"'))
+        raise InputError(
+            complaint(
+                "scale",
+                "must be 'response' or 'raw'",
+                scale,
+                worded("write ", Setting("scale", "response", python='scale="response"')),
+            )
+        )
     _check_is_a_model(model)
     if table.n_rows == 0:
         raise InputError(complaint("X", "has no rows", hint="pass at least one row"))

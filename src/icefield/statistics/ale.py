@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
-from icefield.effect import Effect
+from icefield.effect import Effect, Spread
 from icefield.errors import InputError, complaint
 from icefield.statistics.steps import Steps, feature_steps
 from icefield.typing import Float, Mask, Positions
@@ -85,12 +85,9 @@ def ale(
     effect = _blank(study, found, steps, used, moved)
     groups = {}
     if study.groups is not None:
-        groups = {
-            label: replace(effect, average=own.average, se=own.se, weight=own.weight, n_rows=own.n_rows)
-            for label, own in zip(study.groups.labels, curves[1:])
-        }
-    total = curves[0]
-    return replace(effect, average=total.average, se=total.se, weight=total.weight, groups=groups)
+        labelled = zip(study.groups.labels, curves[1:])
+        groups = {label: own.drawn_on(effect, own.n_rows) for label, own in labelled}
+    return replace(curves[0].drawn_on(effect, effect.n_rows), groups=groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +96,15 @@ class _Curve:
     se: Float | None
     weight: Float
     n_rows: int
+
+    def drawn_on(self, blank: Effect, n_rows: int) -> Effect:
+        return replace(
+            blank,
+            average=self.average,
+            spread=Spread(se=self.se),
+            backing=replace(blank.backing, weight=self.weight),
+            provenance=replace(blank.provenance, n_rows=n_rows),
+        )
 
 
 def _row_weights(study: Study, chosen: Positions | None) -> Float:
@@ -121,12 +127,9 @@ def _blank(
     if left_out:
         notes.append(f"{left_out:,} rows without weight or a finite known value take no part")
     notes += [s.note for s in steps if s.note]
-    return replace(
-        study.blank("ale", features, tuple(s.nodes for s in steps)),
-        engine=moved.engine,
-        why="; ".join(notes),
-        n_rows=len(used),
-    )
+    blank = study.blank("ale", features, tuple(s.nodes for s in steps))
+    found = replace(blank.provenance, engine=moved.engine, why="; ".join(notes), n_rows=len(used))
+    return replace(blank, provenance=found)
 
 
 def _bins_per_feature(bins: Any, n_features: int) -> list[Any]:

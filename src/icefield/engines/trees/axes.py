@@ -20,7 +20,7 @@ from icefield.engines import Axis
 from icefield.engines.trees.layout import Layout, lay_out
 from icefield.engines.trees.program import Batch, Program
 from icefield.engines.trees.rows import WORD, bit_mask
-from icefield.errors import EngineError
+from icefield.errors import EngineError, Setting, statement, worded
 from icefield.forest.form import ZERO_THRESHOLD
 from icefield.forest.tree_model import TreeModel
 from icefield.kernels import regions
@@ -134,8 +134,10 @@ def group_columns(groups: Sequence[tuple[int, ...]], n_columns: int) -> NDArray[
         for column in columns:
             if group_of_column[column] >= 0:
                 raise EngineError(
-                    "The trees engine cannot move two features apart that decide the same input of the model. "
-                    "Hint: use engine='brute' for this question."
+                    statement(
+                        "The trees engine cannot move two features apart that decide the same input of the model.",
+                        worded("use ", Setting("engine", "brute"), " for this question"),
+                    )
                 )
             group_of_column[column] = number
     return group_of_column
