@@ -56,7 +56,10 @@ def compiler() -> list[str] | None:
 
 def zig() -> list[str] | None:
     """The command of the ``ziglang`` wheel's compiler, or None where it is not installed."""
-    return [sys.executable, "-m", "ziglang", "c++"] if importlib.util.find_spec("ziglang") else None
+    if importlib.util.find_spec("ziglang") is None:
+        return None
+    # As a C compiler that is given C++: else it would first build a C++ runtime, which no kernel uses.
+    return [sys.executable, "-m", "ziglang", "cc", "-x", "c++", "-s"]
 
 
 def levels(is_zig: bool) -> dict[str, list[str]]:
@@ -131,7 +134,7 @@ def _compile(command: list[str], sources: list[Path], made: Path) -> None:
 def _checks(declarations: Any, native: Path) -> str:
     """A source that makes the compiler confirm what Python read of the header, and that carries the stamp."""
     read = declarations.read(native)
-    lines = ['#include "abi.hpp"', "#include <cstddef>", "namespace icefield {"]
+    lines = ['#include "abi.hpp"', "#include <stddef.h>", "namespace icefield {"]
     for structure in read.structures.values():
         lines.append(f"static_assert(sizeof({structure.name}) == {structure.words * declarations.WORD_BYTES});")
         lines += [

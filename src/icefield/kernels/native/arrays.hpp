@@ -4,15 +4,15 @@
 // write one as a plain run of words (see `icefield.kernels.declarations`).
 #pragma once
 
-#include <cstdint>
+#include <stdint.h>
 
 namespace icefield {
 
-using i8 = std::int8_t;
-using i32 = std::int32_t;
-using i64 = std::int64_t;
-using u8 = std::uint8_t;
-using u64 = std::uint64_t;
+using i8 = int8_t;
+using i32 = int32_t;
+using i64 = int64_t;
+using u8 = uint8_t;
+using u64 = uint64_t;
 using f64 = double;
 
 // C-contiguous, one axis.

@@ -1,8 +1,7 @@
 // Memory a kernel needs for itself. Without exceptions a failed allocation must be asked about: `ok()`.
 #pragma once
 
-#include <cstdlib>
-#include <cstring>
+#include <stdlib.h>
 
 #include "arrays.hpp"
 
@@ -12,8 +11,8 @@ namespace icefield {
 template <class T>
 class Zeros {
 public:
-    explicit Zeros(i64 size) : data_(static_cast<T*>(std::calloc(size > 0 ? size : 1, sizeof(T)))) {}
-    ~Zeros() { std::free(data_); }
+    explicit Zeros(i64 size) : data_(static_cast<T*>(calloc(size > 0 ? size : 1, sizeof(T)))) {}
+    ~Zeros() { free(data_); }
     Zeros(const Zeros&) = delete;
     Zeros& operator=(const Zeros&) = delete;
 
@@ -29,15 +28,15 @@ private:
 template <class T>
 class Growing {
 public:
-    explicit Growing(i64 room) : data_(static_cast<T*>(std::malloc(room * sizeof(T)))), room_(room) {}
-    ~Growing() { std::free(data_); }
+    explicit Growing(i64 room) : data_(static_cast<T*>(malloc(room * sizeof(T)))), room_(room) {}
+    ~Growing() { free(data_); }
     Growing(const Growing&) = delete;
     Growing& operator=(const Growing&) = delete;
 
     bool ok() const { return data_ != nullptr; }
     bool has_room(i64 needed) {
         if (needed <= room_) return true;
-        T* larger = static_cast<T*>(std::realloc(data_, 2 * needed * sizeof(T)));
+        T* larger = static_cast<T*>(realloc(data_, 2 * needed * sizeof(T)));
         if (larger == nullptr) return false;
         data_ = larger;
         room_ = 2 * needed;

@@ -5,7 +5,7 @@
 // and a short search without branches the cut, so skewed columns cost about the same as even ones. From
 // the codes, one bit per row and condition: does the row go left?
 
-#include <cmath>
+#include <math.h>
 
 #include "abi.hpp"
 #include "bits.hpp"
@@ -33,7 +33,7 @@ void encode_column(const EncodeArguments& a, i64 v) {
     i32* codes = a.codes.row(v);
     for (i64 r = 0; r < rows; ++r) {
         const f64 x = a.matrix(r, source);
-        if (x != x || (zero_missing && std::fabs(x) <= a.zero_limit)) {
+        if (x != x || (zero_missing && fabs(x) <= a.zero_limit)) {
             codes[a.position[r]] = static_cast<i32>(MISSING);
             continue;
         }
