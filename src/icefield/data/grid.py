@@ -20,7 +20,17 @@ from numpy.typing import NDArray
 from icefield.data.columns import NUMERIC_KINDS, ORDERED_KINDS, TIME_KINDS, Column, object_array
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.given_values import given_values
-from icefield.errors import EngineError, InputError, InputTypeError, complaint, did_you_mean
+from icefield.errors import (
+    EngineError,
+    InputError,
+    InputTypeError,
+    Setting,
+    complaint,
+    did_you_mean,
+    statement,
+    worded,
+    write,
+)
 
 KINDS = ("uniform", "quantile", "distinct", "thresholds")
 DEFAULT_POINTS = {1: 100, 2: 25}
@@ -73,9 +83,9 @@ class Grid:
 
 def _check_points(points: Any) -> None:
     if isinstance(points, bool) or not isinstance(points, (int, np.integer)):
-        raise InputTypeError(complaint("points", "must be a whole number", points, "write points=100"))
+        raise InputTypeError(complaint("points", "must be a whole number", points, write(points=100)))
     if points < 1:
-        raise InputError(complaint("points", "must be at least 1", points, "write points=100"))
+        raise InputError(complaint("points", "must be at least 1", points, write(points=100)))
 
 
 def specifications(grid: Any, features: Sequence[Any]) -> list[Any]:
@@ -164,8 +174,10 @@ def grid_values(
         values = with_missing_last(values)
     if len(values) == 0:
         raise InputError(
-            f"Column {column.name!r} has no value to ask the model at: it is empty, missing or infinite in every row. "
-            "Hint: pass the values with grid=[...]."
+            statement(
+                f"Column {column.name!r} has no value to ask the model at: it is empty, missing or infinite in every row.",
+                worded("pass the values with ", Setting("grid", ..., python="grid=[...]")),
+            )
         )
     return values, note
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.columns import Column
-from icefield.errors import InputError, complaint, did_you_mean
+from icefield.errors import Argument, InputError, complaint, did_you_mean, worded
 
 
 class Table(ABC):
@@ -101,7 +101,10 @@ class Table(ABC):
         if not self.has(name):
             raise InputError(
                 complaint(
-                    parameter, "names a column that X does not have", name, did_you_mean(name, self.names)
+                    parameter,
+                    worded("names a column that ", Argument("X"), " does not have"),
+                    name,
+                    did_you_mean(name, self.names),
                 )
             )
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
-from icefield.effect import Effect
-from icefield.errors import BudgetError, InputError, complaint
+from icefield.effect import Effect, Spread
+from icefield.errors import Argument, BudgetError, InputError, complaint, statement, worded
 from icefield.statistics.steps import Steps, feature_steps
 from icefield.typing import Float, Mask, Positions
 
@@ -88,12 +88,9 @@ def ale(
     effect = _blank(study, found, steps, used, moved)
     groups = {}
     if study.groups is not None:
-        groups = {
-            label: replace(effect, average=own.average, se=own.se, weight=own.weight, n_rows=own.n_rows)
-            for label, own in zip(study.groups.labels, curves[1:])
-        }
-    total = curves[0]
-    return replace(effect, average=total.average, se=total.se, weight=total.weight, groups=groups)
+        labelled = zip(study.groups.labels, curves[1:])
+        groups = {label: own.drawn_on(effect, own.n_rows) for label, own in labelled}
+    return replace(curves[0].drawn_on(effect, effect.n_rows), groups=groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +99,15 @@ class _Curve:
     se: Float | None
     weight: Float
     n_rows: int
+
+    def drawn_on(self, blank: Effect, n_rows: int) -> Effect:
+        return replace(
+            blank,
+            average=self.average,
+            spread=Spread(se=self.se),
+            backing=replace(blank.backing, weight=self.weight),
+            provenance=replace(blank.provenance, n_rows=n_rows),
+        )
 
 
 def _row_weights(study: Study, chosen: Positions | None) -> Float:
@@ -124,12 +130,9 @@ def _blank(
     if left_out:
         notes.append(f"{left_out:,} rows without weight or a finite known value take no part")
     notes += [s.note for s in steps if s.note]
-    return replace(
-        study.blank("ale", features, tuple(s.nodes for s in steps)),
-        engine=moved.engine,
-        why="; ".join(notes),
-        n_rows=len(used),
-    )
+    blank = study.blank("ale", features, tuple(s.nodes for s in steps))
+    found = replace(blank.provenance, engine=moved.engine, why="; ".join(notes), n_rows=len(used))
+    return replace(blank, provenance=found)
 
 
 def _check_surface_fits(study: Study, features: Sequence[Feature], steps: Sequence[Steps]) -> None:
@@ -141,11 +144,14 @@ def _check_surface_fits(study: Study, features: Sequence[Feature], steps: Sequen
     if size > memory:
         longest = max(zip(features, steps), key=lambda pair: len(pair[1].nodes))
         raise BudgetError(
-            f"ALE of {features[0].label!r} and {features[1].label!r} has {len(steps[0].nodes):,} x "
-            f"{len(steps[1].nodes):,} cells and would take {size / 2**20:,.0f} MB, over the budget of "
-            f"{memory / 2**20:,.0f} MB. Hint: join rare levels of {longest[0].label!r} in X before fitting, or raise "
-            "Explainer(memory=...)."
-        )
+            statement(
+                f"ALE of {features[0].label!r} and {features[1].label!r} has {len(steps[0].nodes):,} x "
+                f"{len(steps[1].nodes):,} cells and would take {size / 2**20:,.0f} MB, over the budget of "
+                f"{memory / 2**20:,.0f} MB.",
+                worded(f"join rare levels of {longest[0].label!r} in ", Argument("X"), " before fitting, or raise "
+                       "Explainer(memory=...)"),
+            )
+        )  # fmt: skip
 
 
 def _bins_per_feature(bins: Any, n_features: int) -> list[Any]:

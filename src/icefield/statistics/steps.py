@@ -17,7 +17,7 @@ from icefield import validate
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS
 from icefield.data.given_values import given_values
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError, complaint, write
 from icefield.statistics.similarity import similarity_order
 from icefield.typing import Float, Positions
 
@@ -84,7 +84,7 @@ def _binned(feature: Feature, bins: Any, weights: Float) -> Steps:
     else:
         nodes = np.unique(given_values(bins, column))
         if len(nodes) < 2:
-            raise InputError(complaint("bins", "must hold at least two edges", bins, "write bins=40"))
+            raise InputError(complaint("bins", "must hold at least two edges", bins, write(bins=40)))
         known = known & (values >= nodes[0]) & (values <= nodes[-1])
     if len(nodes) == 1:
         return _constant(nodes, known)

@@ -108,7 +108,7 @@ def with_support(
         # A column without a finite value has no ALE to compare with.
         with suppress(InputError):
             support = replace(support, disagreement=pd_ale_disagreement(study, effect, asked[0]))
-    return replace(effect, support=support)
+    return replace(effect, backing=replace(effect.backing, support=support))
 
 
 def support_of(

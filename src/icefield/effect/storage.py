@@ -1,8 +1,9 @@
 """Effects as files: a zip of ``.npy`` arrays and one JSON document, and nothing executable.
 
-Any nesting of the small dataclasses an Effect is made of is written by their fields; arrays
-of objects (levels, mixed labels) become JSON lists with their types named. Loading is an
-allow-list: an unknown type name is an error, and arrays are read with pickles refused.
+Any nesting of the small dataclasses an Effect is made of is written by their fields; an Effect itself by the
+names its readers use, so that a file does not depend on how its fields are grouped. Arrays of objects (levels,
+mixed labels) become JSON lists with their types named. Loading is an allow-list: an unknown type or field name
+is an error, and arrays are read with pickles refused.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ import numpy as np
 
 from icefield.data.columns import is_missing_value, object_array
 from icefield.data.distribution import Distribution, Joint, Marginal
-from icefield.effect import Effect
+from icefield.effect.effect import Effect
+from icefield.effect.parts import PART_FIELDS
 from icefield.errors import InputError, complaint
 
 FORMAT = "icefield-effect"
@@ -36,6 +38,14 @@ def _known_types() -> dict[str, type]:
 
     known.append(Support)
     return {kind.__name__: kind for kind in known}
+
+
+def _field_names(kind: Any) -> list[str]:
+    """The fields of a type as they stand in a file: those of an Effect's parts are the Effect's own."""
+    names = [field.name for field in dataclasses.fields(kind)]
+    if kind is not Effect:
+        return names
+    return [name for field in names for name in PART_FIELDS.get(field, (field,))]
 
 
 def save_effect(effect: Effect, path: Path) -> None:
@@ -138,7 +148,7 @@ def _encode(value: Any, arrays: list[Any]) -> Any:
     if isinstance(value, Mapping):
         return {"pairs": [[_encode(k, arrays), _encode(v, arrays)] for k, v in value.items()]}
     if dataclasses.is_dataclass(value) and type(value).__name__ in _known_types():
-        fields = {f.name: _encode(getattr(value, f.name), arrays) for f in dataclasses.fields(value)}
+        fields = {name: _encode(getattr(value, name), arrays) for name in _field_names(type(value))}
         return {"type": type(value).__name__, "fields": fields}
     return {"text": str(value)}
 
@@ -147,8 +157,10 @@ def _decode(value: Any, array: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if "type" in value:
-        kind = _known_types()[value["type"]]
-        return kind(**{name: _decode(v, array) for name, v in value["fields"].items()})
+        kind, fields = _known_types()[value["type"]], value["fields"]
+        if not set(fields) <= set(_field_names(kind)):
+            raise KeyError("a field of another type")
+        return kind(**{name: _decode(v, array) for name, v in fields.items()})
     ((tag, content),) = value.items()
     if tag == "array":
         return array(content)
