@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from icefield.cli.cells import NotANumber, as_it_looks, as_numbers, as_text, matched
 from icefield.cli.data_files import DataFile
 from icefield.cli.missing import MissingCells
-from icefield.data.columns import Column, frame_of, object_array
+from icefield.data.columns import Column, frame_of, is_missing_value, object_array
 from icefield.data.frame import Table
 from icefield.errors import IcefieldError, ModelError, Setting, complaint, worded
 from icefield.libraries.category_types import KnownLevels
@@ -111,6 +111,8 @@ def fitted_data(
     changed: dict[Any, Any] = {}
     for name in names:
         if name in wanted.levels:
+            if not data.as_text and _holds_levels(looks.cells(name), wanted.levels[name]):
+                continue
             changed[name], said = _as_levels(name, data, wanted.levels[name], missing)
             remarks += said
         elif not data.as_text:
@@ -186,6 +188,14 @@ def _no_number(name: Any, where: str, value: Any) -> LoadError:
     if isinstance(value, str):
         hint = worded("write a number there, or nothing if it is missing, or ", Setting("missing", value))
     return LoadError(complaint("DATA", problem, value, hint))
+
+
+def _holds_levels(values: Sequence[Any], known: KnownLevels) -> bool:
+    """Whether a column of values, which the model takes without a type of its own, is already what it takes."""
+    levels = {(type(level), level) for level in known.levels}
+    return not known.typed and all(
+        is_missing_value(value) or (type(value), value) in levels for value in values
+    )
 
 
 def _as_levels(name: Any, data: DataFile, known: KnownLevels, missing: MissingCells) -> tuple[Any, list[str]]:
