@@ -255,6 +255,52 @@ struct AddOthersArguments {
     Cube<f64> out;               // [outputs, group_columns, rows]
 };
 
+// --- every feature's linked curve in one walk ------------------------------------------------------------
+
+// The link from margins to what is averaged.
+constexpr i64 LOGISTIC = 0;
+constexpr i64 EXPONENTIAL = 1;
+constexpr i64 SOFTMAX = 2;
+
+// Trees for walking row by row. `path_*` name each leaf's region on the grid of each group of its path, `runs` the
+// runs of points a region consists of, numbered over all groups.
+struct StepTrees {
+    Table<const i32> nodes;        // [nodes, 8]
+    Table<const f64> node_value;   // [nodes, values_a_leaf]
+    List<const i32> roots;         // [trees]
+    List<const i32> tree_output;   // [trees]
+    List<const f64> base;          // [outputs]
+    List<const u8> set_table;      // [set_places]
+    List<const i32> path_start;    // [leaves + 1]
+    List<const i32> path_group;    // [paths]
+    List<const i32> path_region;   // [paths]
+    List<const i64> run_start;     // [regions + 1]
+    Table<const i32> runs;         // [runs, 2]
+};
+
+struct AddStepsArguments {
+    StepTrees trees;
+    Table<const i32> codes;         // [rows, coded_columns]
+    List<const i32> point_start;    // [groups]
+    List<const i32> points;         // [groups]
+    i64 link;
+    f64 factor;
+    List<const f64> about;          // [outputs]
+    List<const f64> weight;         // [rows]
+    List<const i32> segment;        // [rows]
+    Cube<f64> own;                  // [segments, outputs, 2]
+    Cube<f64> sums;                 // [segments, outputs, flat]
+    Cube<f64> squares;              // [segments, outputs, squared]
+    Table<f64> first;               // [kept_rows, outputs]
+    Cube<f64> curves;               // [kept_rows, outputs, kept_points]
+    List<const u8> stop;            // [1]
+};
+
+struct TurnArguments {
+    Table<const i32> codes;  // [coded_columns, positions]
+    Table<i32> turned;       // [rows, coded_columns]
+};
+
 // --- from counts to averages -----------------------------------------------------------------------------
 
 struct FindRegionsArguments {
