@@ -23,6 +23,7 @@ from typing import Any
 
 ROOT = Path(__file__).parent
 KERNELS = ROOT / "src" / "icefield" / "kernels"
+NO_COMPILER = 3  # the exit status that says so
 SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 
 # No contraction: a fused multiply-add rounds once where two operations round twice, and counts turned to averages
@@ -31,7 +32,13 @@ FLAGS = [
     "-std=c++20", "-O3", "-ffp-contract=off", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics",
     "-fvisibility=hidden", "-Wall", "-Wextra", "-shared",
 ]  # fmt: skip
-SANITIZED = ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SANITIZED = [
+    "-O1",
+    "-g",
+    "-fno-omit-frame-pointer",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+]
 X86_LEVELS = {
     "v2": ["-march=x86-64-v2"],
     "v3": ["-march=x86-64-v3"],
@@ -65,30 +72,39 @@ def zig() -> list[str] | None:
 def levels(is_zig: bool) -> dict[str, list[str]]:
     """The instruction levels to build for, and what they add to the flags."""
     machine = platform.machine().lower()
-    machine = os.environ.get("ARCHFLAGS", "").removeprefix("-arch ") or machine  # as set when building for macOS
+    machine = (
+        os.environ.get("ARCHFLAGS", "").removeprefix("-arch ") or machine
+    )  # as set when building for macOS
     if machine in ("x86_64", "amd64"):
         return X86_LEVELS_OF_ZIG if is_zig else X86_LEVELS
     return {"arm64" if machine in ("arm64", "aarch64") else "generic": []}
 
 
-def build(kernels: Path = KERNELS, sanitize: bool = False, force: bool = False) -> list[Path]:
-    """Build the libraries of a folder of kernels that are not those of its sources; gives all of them."""
+def build(kernels: Path = KERNELS, *, sanitize: bool = False, only: str | None = None) -> list[Path]:
+    """Build the libraries of a folder of kernels that are not those of its sources; gives all of them.
+
+    With `sanitize` it is the one that ``make sanitize`` runs; `only` names the one level wanted.
+    """
     command, is_zig = compiler(), False
     if command is None:
         command, is_zig = zig(), True
     wanted = {"sanitized": SANITIZED} if sanitize else levels(is_zig)
+    if only is not None:
+        wanted = {only: wanted[only]}
     folder = kernels / "built"
     paths = {name: folder / f"kernels-{name}{SUFFIX}" for name in wanted}
     declarations = _declarations(kernels)
     made_from = _made_from(declarations.stamp(kernels / "native"))
     note = folder / ("sanitized.txt" if sanitize else "built.txt")
-    if not force and note.exists() and note.read_text() == made_from and all(p.exists() for p in paths.values()):
+    if note.exists() and note.read_text() == made_from and all(p.exists() for p in paths.values()):
         return list(paths.values())
     if command is None:
-        raise SystemExit(
+        print(
             "The native kernels need a C++20 compiler. Install g++ or clang++, or run `pip install ziglang`, "
-            "which brings one, and try again."
+            "which brings one, and try again.",
+            file=sys.stderr,
         )
+        raise SystemExit(NO_COMPILER)
     folder.mkdir(exist_ok=True)
     note.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
@@ -136,7 +152,9 @@ def _checks(declarations: Any, native: Path) -> str:
     read = declarations.read(native)
     lines = ['#include "abi.hpp"', "#include <stddef.h>", "namespace icefield {"]
     for structure in read.structures.values():
-        lines.append(f"static_assert(sizeof({structure.name}) == {structure.words * declarations.WORD_BYTES});")
+        lines.append(
+            f"static_assert(sizeof({structure.name}) == {structure.words * declarations.WORD_BYTES});"
+        )
         lines += [
             f"static_assert(offsetof({structure.name}, {name}) == {offset});"
             for name, offset in structure.offsets.items()
@@ -170,7 +188,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Build icefield's native kernels.")
     parser.add_argument("--kernels", type=Path, default=KERNELS, help="the folder that holds native/")
     parser.add_argument("--sanitize", action="store_true", help="build the library `make sanitize` runs")
-    parser.add_argument("--force", action="store_true", help="build even what is up to date")
+    parser.add_argument("--only", metavar="LEVEL", help="build for this instruction level alone")
     asked = parser.parse_args()
-    for built in build(asked.kernels, asked.sanitize, asked.force):
+    for built in build(asked.kernels, sanitize=asked.sanitize, only=asked.only):
         print(built)

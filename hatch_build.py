@@ -17,7 +17,9 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 def _kernels() -> Any:
     """`build_kernels.py`, from its file: a build hook's folder is not where modules are looked for."""
-    spec = importlib.util.spec_from_file_location("build_kernels", Path(__file__).with_name("build_kernels.py"))
+    spec = importlib.util.spec_from_file_location(
+        "build_kernels", Path(__file__).with_name("build_kernels.py")
+    )
     if spec is None or spec.loader is None:
         raise FileNotFoundError("build_kernels.py")
     module = importlib.util.module_from_spec(spec)

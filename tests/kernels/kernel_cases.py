@@ -37,7 +37,9 @@ class Case:
     mode: int
 
     @classmethod
-    def of(cls, seed: int, mode: int, few_leaves: float, scatter: bool = False, groups: int | None = None) -> Case:
+    def of(
+        cls, seed: int, mode: int, few_leaves: float, scatter: bool = False, groups: int | None = None
+    ) -> Case:
         rng = np.random.default_rng(seed)
         drawn = random_forest(rng, n_columns=5, trees=4, leaves=14)
         n_groups = int(rng.integers(1, 6)) if groups is None else groups

@@ -82,7 +82,12 @@ def test_joint_averages_add_leaves_by_their_share(seed, groups):
     share = case.rng.random(case.n_leaves)
     found = np.zeros((case.n_outputs, int(np.prod(sizes))))
     kernels.add_joint(
-        leaves=case.program.leaves, update_start=start, update_at=at, update_sign=sign, share=share, differences=found
+        leaves=case.program.leaves,
+        update_start=start,
+        update_at=at,
+        update_sign=sign,
+        share=share,
+        differences=found,
     )
     expected = np.zeros((case.n_outputs, *sizes))
     for leaf in range(case.n_leaves):
@@ -119,7 +124,9 @@ def test_families_add_leaves_by_the_shares_of_their_slots(seed, pairs):
     for leaf in range(case.n_leaves):
         by_groups = {frozenset(opened): share[slot] for slot, opened in case.slots(leaf)}
         plain = by_groups[frozenset()]
-        held = [case.region(leaf, axis, g) * by_groups.get(frozenset({g}), plain) for g, axis in enumerate(axes)]
+        held = [
+            case.region(leaf, axis, g) * by_groups.get(frozenset({g}), plain) for g, axis in enumerate(axes)
+        ]
         on_path = case.groups_of(int(plan.leaf_node[leaf]))
         for output, value in case.each_value(leaf):
             whole[output] += plain * value
@@ -148,6 +155,12 @@ def test_curves_are_sums_along_the_last_two_axes(seed):
     expected = summed(differences[:, :rows], (outer, middle, inner)).reshape(outputs, rows, grid)
     values = np.empty((rows, grid, outputs))
     kernels.sum_up(
-        outer=outer, middle=middle, inner=inner, base=base, order=order, differences=differences, values=values
+        outer=outer,
+        middle=middle,
+        inner=inner,
+        base=base,
+        order=order,
+        differences=differences,
+        values=values,
     )
     np.testing.assert_allclose(values[:, order], expected.transpose(1, 2, 0) + base, **CLOSE)

@@ -77,7 +77,12 @@ def test_corners_get_the_leaves_they_lie_in(seed, lists):
     corners = rng.integers(0, points, (2**axes, axes, case.n_rows)).astype(np.int32)
     found = np.zeros((2**axes, case.n_rows, case.n_outputs))
     kernels.add_corners(
-        walk=case.walk(), leaves=case.program.leaves, leaf_region=leaf_region, inside=inside, corners=corners, out=found
+        walk=case.walk(),
+        leaves=case.program.leaves,
+        leaf_region=leaf_region,
+        inside=inside,
+        corners=corners,
+        out=found,
     )
     expected = np.zeros_like(found)
     for leaf in range(case.n_leaves):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from kernel_cases import LISTS, MODES, Case
@@ -42,7 +44,7 @@ def test_paths_name_groups_in_the_order_they_are_met_and_the_last_node_below_eac
         assert plan.path_group[own].tolist() == groups
         below = {}
         path = [*case.path(int(node)), (int(node), True)]
-        for (split, _), (child, _) in zip(path, path[1:]):
+        for (split, _), (child, _) in pairwise(path):
             below[case.group_of(split)] = child
         assert plan.path_region[own].tolist() == [below[g] for g in groups]
 
@@ -52,7 +54,7 @@ def test_the_region_before_is_that_of_the_last_split_on_the_group(seed):
     case = Case.of(seed, MODES["singles"], 0.0)
     for node in range(case.program.batch.node_left.size):
         path = [*case.path(node), (node, True)]
-        own = [(case.group_of(s), c) for (s, _), (c, _) in zip(path, path[1:])]
+        own = [(case.group_of(s), c) for (s, _), (c, _) in pairwise(path)]
         before = -1
         if own and own[-1][0] >= 0:
             before = ([-1] + [c for g, c in own[:-1] if g == own[-1][0]])[-1]

@@ -40,14 +40,20 @@ class Given:
                 self._agree(member, name, size)
 
     def _take_array(self, member: Array, value: Any) -> None:
-        if not isinstance(value, np.ndarray) or value.dtype != member.dtype or value.ndim != len(member.shape):
+        if (
+            not isinstance(value, np.ndarray)
+            or value.dtype != member.dtype
+            or value.ndim != len(member.shape)
+        ):
             raise TypeError(
                 f"{self._called(member)} must be an array of {member.dtype} with {len(member.shape)} axes, "
                 f"got {_described(value)}"
             )
         flags = value.flags
         if not (member.has_strides or flags.c_contiguous) or (member.is_written and not flags.writeable):
-            raise TypeError(f"{self._called(member)} must be contiguous{' and writeable' * member.is_written}")
+            raise TypeError(
+                f"{self._called(member)} must be contiguous{' and writeable' * member.is_written}"
+            )
         for (name, added), size in zip(member.shape, value.shape):
             if name:
                 self._agree(member, name, size - added)
@@ -70,7 +76,9 @@ class Given:
 
     def _agree(self, member: Member, name: str, size: int) -> None:
         if self.sizes.setdefault(name, size) != size:
-            raise ValueError(f"{self._called(member)} has {name} = {size}, where others have {self.sizes[name]}")
+            raise ValueError(
+                f"{self._called(member)} has {name} = {size}, where others have {self.sizes[name]}"
+            )
 
     def _called(self, member: Member) -> str:
         return f"{self.structure.name}.{member.name}"

@@ -20,7 +20,13 @@ BUILT = Path(__file__).parent / "built"
 SOURCE_TREE = Path(__file__).parents[3]
 SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 VARIABLE = "ICEFIELD_KERNELS"
-LEVELS = {"v2": 2, "v3": 3, "v4": 4, "arm64": 0, "generic": 0}  # the bit by which a library says "it runs here"
+LEVELS = {
+    "v2": 2,
+    "v3": 3,
+    "v4": 4,
+    "arm64": 0,
+    "generic": 0,
+}  # the bit by which a library says "it runs here"
 
 
 class KernelsError(IcefieldError, ImportError):
@@ -44,7 +50,9 @@ class Library:
         except ValueError:
             stamp = b""
         if stamp.decode() != declarations.stamp():
-            raise KernelsError(f"The native kernels in {path.name} were built from other sources. {_remedy()}")
+            raise KernelsError(
+                f"The native kernels in {path.name} were built from other sources. {_remedy()}"
+            )
         for name, structure in interface().kernels.items():
             words = ctypes.c_int64.in_dll(self._functions, f"icefield_{name}_words").value
             if words != structure.words:
@@ -83,7 +91,9 @@ def library() -> Library:
     first = Library(lowest)
     runnable = first.runnable()
     if LEVELS[first.level] not in runnable:
-        raise KernelsError("This machine lacks instructions that every build of the native kernels needs (x86-64-v2).")
+        raise KernelsError(
+            "This machine lacks instructions that every build of the native kernels needs (x86-64-v2)."
+        )
     best = [path for path in better if LEVELS[_level_of(path)] in runnable]
     return Library(best[-1]) if best else first
 
@@ -104,7 +114,9 @@ def _asked_for(name: str) -> Library:
     path = BUILT / f"kernels-{name}{SUFFIX}"
     if not path.exists():
         known = sorted(_level_of(p) for p in BUILT.glob(f"kernels-*{SUFFIX}"))
-        raise KernelsError(f"{VARIABLE}={name} names no library of kernels. Hint: {did_you_mean(name, known)}.")
+        raise KernelsError(
+            f"{VARIABLE}={name} names no library of kernels. Hint: {did_you_mean(name, known)}."
+        )
     if name in LEVELS and LEVELS[name] not in Library(_found()[0]).runnable():
         raise KernelsError(f"{VARIABLE}={name} asks for instructions this machine does not have.")
     return Library(path)

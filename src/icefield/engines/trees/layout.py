@@ -41,7 +41,9 @@ class Layout:
     member_start: NDArray[np.int64]
     members: NDArray[np.int32]
     condition_row: NDArray[np.int32]  # by the forest's condition: row of bits, -1: none
-    condition_code: NDArray[np.int32]  # by the forest's condition: column, then see `CodeTest` of the kernels' lists
+    condition_code: NDArray[
+        np.int32
+    ]  # by the forest's condition: column, then see `CodeTest` of the kernels' lists
     set_table: NDArray[np.uint8]
 
     @property

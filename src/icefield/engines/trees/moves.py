@@ -159,7 +159,12 @@ class _Part:
             else:
                 corners = np.stack([mine + np.array(c, np.int32)[:, None] for c in _corners(len(sizes))])
                 finished = kernels.add_corners(
-                    walk=walk, leaves=leaves, leaf_region=leaf_region, inside=table, corners=corners, out=added
+                    walk=walk,
+                    leaves=leaves,
+                    leaf_region=leaf_region,
+                    inside=table,
+                    corners=corners,
+                    out=added,
                 )
             if not finished:
                 raise Stopped
