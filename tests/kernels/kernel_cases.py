@@ -38,7 +38,13 @@ class Case:
 
     @classmethod
     def of(
-        cls, seed: int, mode: int, few_leaves: float, scatter: bool = False, groups: int | None = None
+        cls,
+        seed: int,
+        mode: int,
+        few_leaves: float,
+        scatter: bool = False,
+        groups: int | None = None,
+        rows: int | None = None,
     ) -> Case:
         rng = np.random.default_rng(seed)
         drawn = random_forest(rng, n_columns=5, trees=4, leaves=14)
@@ -54,7 +60,7 @@ class Case:
             planned = Program.of(Batch.of(sums, sums.trees), group_of_column, n_groups, mode, scatter=scatter)
         finally:
             programs.FEW_LEAVES = before
-        rows = int(rng.choice([1, 64, 150]))
+        rows = int(rng.choice([1, 64, 150])) if rows is None else rows
         return cls(drawn, drawn.matrix(rng, rows), group_of_column, planned, mode)
 
     @property

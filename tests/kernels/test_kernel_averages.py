@@ -150,10 +150,11 @@ def test_curves_are_sums_along_the_last_two_axes(seed):
     rng = np.random.default_rng(seed)
     outer, middle, inner, outputs, rows = (int(n) for n in rng.integers(1, 5, 5))
     grid = outer * middle * inner
-    differences = rng.normal(size=(outputs, rows + 2, grid))
+    differences = rng.normal(size=(outputs, grid, rows + 2))
     order, base = rng.permutation(grid).astype(np.int32), rng.normal(size=outputs)
-    expected = summed(differences[:, :rows], (outer, middle, inner)).reshape(outputs, rows, grid)
-    values = np.empty((rows, grid, outputs))
+    of_rows = differences[:, :, :rows].transpose(0, 2, 1)
+    expected = summed(of_rows, (outer, middle, inner)).reshape(outputs, rows, grid) + base[:, None, None]
+    values = np.empty((outputs, grid, rows))
     kernels.sum_up(
         outer=outer,
         middle=middle,
@@ -163,4 +164,4 @@ def test_curves_are_sums_along_the_last_two_axes(seed):
         differences=differences,
         values=values,
     )
-    np.testing.assert_allclose(values[:, order], expected.transpose(1, 2, 0) + base, **CLOSE)
+    np.testing.assert_allclose(values[:, order], expected.transpose(0, 2, 1), **CLOSE)

@@ -61,15 +61,22 @@ def test_codes_are_places_among_the_cuts(seed):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("lists", LISTS)
 def test_counts_are_those_of_rows_that_reach_the_leaf(seed, mode, lists):
-    case = Case.of(seed, MODES[mode], LISTS[lists])
-    rng = np.random.default_rng(seed)
+    check_counts(Case.of(seed, MODES[mode], LISTS[lists]), np.random.default_rng(seed), block=128)
+
+
+@pytest.mark.parametrize("rows", [2047, 2048, 2049, 4096, 9000])  # whole vectors of words, and some left over
+@pytest.mark.parametrize("seed", range(4))
+def test_long_masks_are_counted_to_their_end(seed, rows):
+    check_counts(Case.of(seed, MODES["singles"], 0.0, rows=rows), np.random.default_rng(seed), block=8192)
+
+
+def check_counts(case: Case, rng: np.random.Generator, block: int) -> None:
     n_groups = int(rng.choice([0, 3]))
     codes = rng.integers(-1, n_groups, case.n_rows) if n_groups else None
     weights = rng.integers(0, 6, case.n_rows).astype(float) if rng.random() < 0.6 else None
-    rows = Rows(case.drawn.model(), Sample(table_of(case.matrix), weights, codes, n_groups), 128)
+    rows = Rows(case.drawn.model(), Sample(table_of(case.matrix), weights, codes, n_groups), block)
     with Crew(2) as crew, Progress("counting", total=1) as progress:
-        sums = case.program.batch
-        counted = Counted(sums, rows, crew, Resources().memory, progress)  # type: ignore[arg-type]
+        counted = Counted(case.program.batch, rows, crew, Resources().memory, progress)
         counts = counted.counts(case.program)
     whole = np.ones(case.n_rows, np.int64) if weights is None else rows.weights.values
     segment = np.zeros(case.n_rows, int) if codes is None else np.where(codes < 0, n_groups, codes)
@@ -100,7 +107,7 @@ def test_a_raised_flag_stops_a_kernel(lists):
     case = Case.of(3, MODES["joint"], LISTS[lists], scatter=True)
     walk = case.walk()
     walk.values["stop"][0] = 1
-    out = np.zeros((case.n_outputs, 192, 1))
+    out = np.zeros((case.n_outputs, 1, 192))
     n = case.n_leaves
     finished = kernels.add_leaves(
         walk=walk, leaves=case.program.leaves, update_start=np.arange(n + 1), update_at=np.zeros(n, np.int32),

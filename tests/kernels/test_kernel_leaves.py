@@ -28,7 +28,7 @@ def test_leaves_add_their_updates_to_their_rows(seed, lists):
     start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     at = np.concatenate([np.sort(rng.choice(grid, n, False)) for n in counts]).astype(np.int32)
     sign = rng.choice([-1.0, 1.0], at.size)
-    found = np.zeros((case.n_outputs, 192, grid))
+    found = np.zeros((case.n_outputs, grid, 192))
     kernels.add_leaves(
         walk=case.walk(), leaves=case.program.leaves, update_start=start, update_at=at, update_sign=sign,
         differences=found,
@@ -38,7 +38,7 @@ def test_leaves_add_their_updates_to_their_rows(seed, lists):
         rows = np.flatnonzero(open_rows(case, leaf))
         for output, value in case.each_value(leaf):
             for u in range(start[leaf], start[leaf + 1]):
-                expected[output, rows, at[u]] += sign[u] * value
+                expected[output, at[u], rows] += sign[u] * value
     np.testing.assert_allclose(found, expected, **CLOSE)
 
 

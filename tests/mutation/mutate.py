@@ -206,9 +206,9 @@ MUTATIONS = [
     ),
     *_of(
         NATIVE + "curves.cpp", "tests/kernels/test_kernel_leaves.py tests/kernels/test_kernel_averages.py",
-        ("begin[row * grid + length] += second_value;", ""),
-        ("m == 0 ? running : running + curve[k - a.inner]", "running"),
-        ("curve[k] + a.base[o]", "curve[k]"),
+        ("visit(a.differences.row(output, at), a.update_sign[u]", "visit(a.differences.row(output, at), 1.0"),
+        ("sum[r] += line_before[r];", ""),
+        ("line % a.middle != 0", "line != 0"),
     ),
     *_of(
         NATIVE + "moves.cpp", "tests/engines/test_moves.py tests/kernels/test_kernel_leaves.py",
@@ -222,9 +222,9 @@ MUTATIONS = [
     ),
     *_of(
         NATIVE + "others.cpp", "tests/engines/test_trees.py tests/kernels/test_kernel_leaves.py -k own_averages or others",
-        ("rest_[w] = rows[w] & ~own_[w];", "rest_[w] = rows[w];"),
+        ("positions_of(rows[w] & ~own_[w],", "positions_of(rows[w],"),
         ("leaf == leaf_ ? slot_ + 1 : 0", "leaf == leaf_ ? 1 : 0"),
-        ("own_.data(), a_.path_share[p] - 1.0", "own_.data(), 0.0"),
+        ("found, a_.path_share[p] - 1.0", "found, 0.0"),
         ("row, a.path_share[p] - 1.0", "row, 0.0"),
         ("tag = tag_of(entry)", "tag = tag_of(entry) >> 4"),
     ),
