@@ -200,7 +200,7 @@ struct AddLeavesArguments {
     List<const i64> update_start;  // [leaves + 1]
     List<const i32> update_at;     // [updates]
     List<const f64> update_sign;   // [updates]
-    Cube<f64> differences;         // [outputs, block, grid]
+    Cube<f64> differences;         // [outputs, grid, block]
 };
 
 struct SumUpArguments {
@@ -209,8 +209,8 @@ struct SumUpArguments {
     i64 inner;
     List<const f64> base;   // [outputs]
     List<const i32> order;  // [grid]
-    Cube<f64> differences;  // [outputs, block, grid]
-    Cube<f64> values;       // [rows, grid, outputs]
+    Cube<f64> differences;  // [outputs, grid, block]
+    Cube<f64> values;       // [outputs, grid, rows]
 };
 
 struct AddChangesArguments {
