@@ -23,6 +23,7 @@ from icefield.data.features import Axis, Feature, listed_features, resolve
 from icefield.data.frame import Table
 from icefield.data.grid import specifications, whole_steps
 from icefield.data.groups import Groups
+from icefield.data.row_values import RowValues
 from icefield.data.whereabouts import Whereabouts
 from icefield.effect import Backing, Effect, KeptCurves, Predictions, Provenance, Spread
 from icefield.engines import Answer, Moments, Question, Resources, Sample
@@ -296,8 +297,8 @@ class Study:
         if question.rows is None:
             return None
         rows = question.rows if chosen is None else chosen[question.rows]
-        values = {name: self.table.column(name).shown(rows) for name in self.table.names}
-        return KeptCurves(answer.curves, rows, values, None if self.weights is None else self.weights[rows])
+        weights = None if self.weights is None else self.weights[rows]
+        return KeptCurves(answer.curves, rows, RowValues(self.table, rows), weights)
 
     def blank(
         self,
