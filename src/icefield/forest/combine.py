@@ -81,6 +81,7 @@ def weighted_sum(
         link=link,
         source=members[0].source,
         tolerance=max(member.tolerance for member in members),
+        no_training_weights=next((m.no_training_weights for m in members if m.no_training_weights), ""),
     )
 
 
