@@ -5,6 +5,7 @@ CatBoost writes the export to files only. A model has either symmetric trees or 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import tempfile
@@ -14,6 +15,7 @@ from typing import Any
 from icefield.libraries.native_files import in_child, last_words, limit_memory
 
 SYMMETRIC, NESTED = "oblivious_trees", "trees"
+_FOUND: dict[bytes, str] = {}  # by the digest of a model's file: why it cannot be exported, or nothing
 
 
 class ExportError(Exception):
@@ -41,15 +43,14 @@ def exported(model: Any, pool: Any = None) -> dict[str, Any]:
     """The model's JSON; with a pool, also CatBoost's hashes of the categories in it.
 
     CatBoost crashes where trees that are not symmetric lack leaf weights, as those of models that came from
-    ONNX do. Such trees are therefore exported in a child process first; a pool is for what that has shown to be safe.
+    ONNX do. Such trees are therefore exported in a child process first.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         try:
-            if pool is None and not _is_symmetric(model):
-                _export_in_child(model, path)
-            else:
-                model.save_model(str(path), format="json", pool=pool)
+            if not _is_symmetric(model):
+                _check_in_child(model, path.with_suffix(".cbm"))
+            model.save_model(str(path), format="json", pool=pool)
         except ExportError:
             raise
         except Exception as error:
@@ -63,17 +64,24 @@ def _is_symmetric(model: Any) -> bool:
     return known is not None and bool(known())
 
 
-def _export_in_child(model: Any, path: Path) -> None:
-    own = path.with_suffix(".cbm")
+def _check_in_child(model: Any, own: Path) -> None:
+    """Raise where a child process cannot export the model; what it found of these very trees is kept."""
     model.save_model(str(own), format="cbm")
+    stands_for = hashlib.sha256(own.read_bytes()).digest()
+    if stands_for not in _FOUND:
+        _FOUND[stands_for] = _problem_in_child(own)
+    if _FOUND[stands_for]:
+        raise ExportError(_FOUND[stands_for])
+
+
+def _problem_in_child(own: Path) -> str:
     try:
-        done = in_child(export_file, str(own), str(path))
-    except subprocess.TimeoutExpired as error:
-        raise ExportError("it does not finish") from error
+        done = in_child(export_file, str(own), str(own.with_suffix(".tried")))
+    except subprocess.TimeoutExpired:
+        return "it does not finish"
     if done.returncode < 0:
-        raise ExportError(f"it crashes there, signal {-done.returncode}, as for models that came from ONNX")
-    if done.returncode != 0:
-        raise ExportError(last_words(done))
+        return f"it crashes there, signal {-done.returncode}, as for models that came from ONNX"
+    return "" if done.returncode == 0 else last_words(done)
 
 
 def export_file(own: str, path: str) -> None:
