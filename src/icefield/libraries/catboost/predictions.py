@@ -90,8 +90,8 @@ def _is_plain(model: Any) -> bool:
 def _notes(model: Any, loss: str, asked: str) -> tuple[str, ...]:
     """Where the response is not what ``predict()`` of this object returns, or not what the loss may suggest."""
     if not loss:
-        return ("CatBoost does not say which loss this model has, as for a sum of several: "
-                f"the response is its {'probabilities' if asked == 'Probability' else 'raw scores'}",)  # fmt: skip
+        given = "probabilities" if asked == "Probability" else "raw scores"
+        return (f"the response of a CatBoost model whose loss is not known is its {given}",)
     if _is_plain(model) and asked != "RawFormulaVal":
         note = f"the response is prediction_type={asked!r}, as CatBoost's estimators give for {loss}"
         return (f"{note}; predict() of the plain CatBoost class gives scale='raw'",)

@@ -104,7 +104,7 @@ def _link(model: Any, n_raw: int) -> Link:
         if n_raw > 1 and loss in ("MultiClass", USERS_OWN):
             return links.softmax()
     if not loss:
-        raise CannotRead("CatBoost does not say which loss this model has")
+        raise CannotRead("CatBoost does not say which loss this model has, as for a sum of several")
     raise CannotRead(f"the response of CatBoost's loss {loss!r} is not known to follow from a sum of trees")
 
 
