@@ -49,7 +49,9 @@ class TreeModel:
 
     `encode` turns any rows of the caller's table into the float64 matrix the Forest routes on;
     it is pure, thread-safe, and treats every row by itself. `drives` says which of the matrix's
-    columns a frame column decides; a frame column that is absent decides none.
+    columns a frame column decides; a frame column that is absent decides none. `raw_link` leads to what the
+    model calls its raw scale where that is not the sum of the trees itself. `no_training_weights` says why the
+    forest's node weights are not what the model was trained with, where they are not.
     """
 
     forest: Forest
@@ -59,3 +61,5 @@ class TreeModel:
     source: str
     missing_number: float | None = None  # a number that the model takes for missing, as XGBoost can be told
     tolerance: float = 1e-12
+    raw_link: Link | None = None
+    no_training_weights: str = ""

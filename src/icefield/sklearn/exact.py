@@ -22,7 +22,7 @@ from icefield.errors import EngineError
 from icefield.forest import CannotRead, TreeModel
 from icefield.libraries.sklearn.nesting import core, is_pipeline, unwrapped
 from icefield.models.model import Model, settled_model
-from icefield.plan import read_trees
+from icefield.plan import read_trees, tree_scale
 from icefield.sklearn.arguments import BOOSTING, HIST_BOOSTING
 
 # Rough processor times in nanoseconds, of which only the proportions matter.
@@ -122,7 +122,9 @@ def tree_answer(model: Model, question: Question, sample: Sample, resources: Res
             return None
         from icefield.engines.trees import TreesEngine
 
-        return TreesEngine(trees, whole.scale, whole.selected).answer([question], sample, resources)[0]
+        return TreesEngine(trees, tree_scale(whole, trees), whole.selected).answer(
+            [question], sample, resources
+        )[0]
     except (CannotRead, EngineError, ValueError):
         # Values the trees cannot take (what the model says to them is the caller's to see), or the
         # same column twice among the moving ones.
