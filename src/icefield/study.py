@@ -9,7 +9,8 @@ rows stand for all. The recipe for curves reads top to bottom in `Study.effects`
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -356,7 +357,7 @@ class Study:
                 walked = plan.engine.own_averages(columns, sample, self.resources)
                 if walked is not None:
                     why = f"all {self.n_rows:,} rows: {plan.why}"
-                    return collect(_named(sets, walked), OwnValues(why, self.row_weights()))
+                    return collected(walked, OwnValues(why, self.row_weights()))
             chosen = choose_rows(
                 min(CROSSED_ROWS, self.n_rows) if rows is None else rows, self.n_rows, self.seed
             )
@@ -366,7 +367,11 @@ class Study:
                 found = crossed_averages(self.model, plan.engine, columns, sample, self.resources)
             why = f"{chosen.note}; {self._what_gives_all_rows(plan)}" if chosen.note else ""
             why = why or f"{sample.n_rows:,} of {self.n_rows:,} rows"
-            return collect(_named(sets, found), OwnValues(why, self.row_weights(chosen.positions)))
+            return collected(found, OwnValues(why, self.row_weights(chosen.positions)))
+
+        def collected(averages: Generator[Float], own: OwnValues) -> Found:
+            with closing(averages):  # its threads must not wait until nobody looks at an interrupt any more
+                return collect(zip(sets, averages, strict=True), own)
 
         return self.engines.ask(ask)
 
@@ -429,7 +434,3 @@ class Study:
             f"{self.model.scale_label} of {', '.join(map(str, self.model.outputs[:5]))})"
         )
 
-
-def _named(names: Iterable[Key], found: Iterator[Float]) -> Iterator[tuple[Key, Float]]:
-    """Arrays by name, to the end of the engine's walk, so that its threads go home."""
-    yield from zip(names, found, strict=True)

@@ -3,7 +3,7 @@
 # Modules that bring kernels are imported where they are first needed: kernels take time to compile.
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -72,6 +72,7 @@ class TreesEngine:
         with (
             Progress("walking the trees", total=work) as progress,
             Crew(resources.threads or available_processors()) as crew,
+            crew,
         ):
             counted = [i for i, q in enumerate(questions) if self._by_counts(q)]
             averages = self._averages([encoded[i] for i in counted], sample, resources, crew, progress)
@@ -165,7 +166,7 @@ class TreesEngine:
 
     def own_averages(
         self, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources
-    ) -> Iterator[Float] | None:
+    ) -> Generator[Float] | None:
         """Partial dependence of sets of columns at every row's own values, ``(outputs, rows)`` each.
 
         None where that is not possible for all rows at once: the scale is not additive over the
@@ -180,13 +181,14 @@ class TreesEngine:
 
     def _own_averages(
         self, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources
-    ) -> Iterator[Float]:
+    ) -> Generator[Float]:
         from icefield.engines.trees.averages import Counted
         from icefield.engines.trees.own_values import OwnValues
 
         with (
             Progress("walking the trees", total=sample.n_rows * self.sums.trees.size) as progress,
             Crew(resources.threads or available_processors()) as crew,
+            crew,
         ):
             rows = Rows(self.model, sample, BLOCK)
             counted = Counted(self.sums, rows, crew, resources.memory, progress)
@@ -207,7 +209,7 @@ class TreesEngine:
         from icefield.engines.trees.moves import Moves
 
         encoded = tuple(EncodedAxis.of(self.model, table, axis) for axis in axes)
-        with Crew(resources.threads or available_processors()) as crew:
+        with Crew(resources.threads or available_processors()) as crew, crew:
             link = None if self.additive else self._link
             moves = Moves(self.model, self.sums, encoded, link, crew, resources.memory)
             return moves.differences(
