@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from icefield.forest.walk import goes_left
-from icefield.frame import table_of
 
+from forest_walk import goes_left
+from icefield.data.frame import table_of
 from icefield.engines import Sample
 from icefield.engines.trees import program as programs
 from icefield.engines.trees.axes import EncodedAxis, Regions

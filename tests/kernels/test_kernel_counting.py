@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from icefield.frame import table_of
 from kernel_cases import LISTS, MODES, Case
 
 from icefield import kernels
+from icefield.data.frame import table_of
 from icefield.engines import Resources, Sample
 from icefield.engines.trees.averages import Counted
 from icefield.engines.trees.crew import Crew

@@ -24,7 +24,7 @@ import hashlib, sys
 import numpy as np
 from icefield.engines import Axis, Question, Resources, Sample
 from icefield.engines.trees import TreesEngine, program
-from icefield.frame import table_of
+from icefield.data.frame import table_of
 from strategies import IDENTITY, random_forest
 
 whole = hashlib.sha256()
