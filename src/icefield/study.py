@@ -432,4 +432,3 @@ class Study:
             f"Explainer({kind}, {self.n_rows:,} rows x {len(self.model.columns)} features, "
             f"{self.model.scale_label} of {', '.join(map(str, self.model.outputs[:5]))})"
         )
-
