@@ -110,12 +110,24 @@ class Study:
         self.model, self.table, self.y, self.weights, self.groups = model, table, y, weights, groups
         self.background, self.engines = background, Engines(model, table, engine, background)
         self.resources = Resources() if resources is None else resources
-        self._lock = threading.RLock()
-        self._whereabouts = Whereabouts(table, weights, self.seed)
+        self._begin()
         if background == "training" and (weights is not None or groups is not None):
             self.needs_rows("`weights`" if weights is not None else "`by`")
         if engine == "trees" or background == "training":
             self.plan  # noqa: B018  (a clear error now beats one at the first question)
+
+    def _begin(self) -> None:
+        self._lock = threading.RLock()
+        self._whereabouts = Whereabouts(self.table, self.weights, self.seed)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """To another process goes what was chosen; what was found on the way is found again there."""
+        kept = ("model", "table", "y", "weights", "groups", "background", "engines", "resources")
+        return {name: getattr(self, name) for name in kept}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._begin()
 
     @property
     def seed(self) -> int:
