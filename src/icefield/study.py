@@ -33,7 +33,7 @@ from icefield.engines.precision import until_precise
 from icefield.errors import EngineError, InputError, complaint
 from icefield.models.model import Model
 from icefield.plan import Engines, Plan
-from icefield.sampling import CROSSED_ROWS, PREDICTION_ROWS, Chosen, choose_rows
+from icefield.sampling import CROSSED_ROWS, PREDICTION_ROWS, Chosen, choose_rows, in_proportion
 from icefield.typing import Background, EngineChoice, Float, Positions
 
 Found = TypeVar("Found")
@@ -53,6 +53,7 @@ class Ask:
     quantiles : probabilities of the curves' quantiles
     rows : positions of the rows averaged over; None: every row
     kept : places among those rows whose own curves are kept
+    kept_weights : what the kept curves count for; None: their rows' weights
     """
 
     sets: Sequence[tuple[Any, ...]]
@@ -62,6 +63,7 @@ class Ask:
     quantiles: Sequence[float] | None = None
     rows: Positions | None = None
     kept: Positions | None = None
+    kept_weights: Float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,6 +233,8 @@ class Study:
             self._dressed(ask.kind, fs, gs, (notes, said), question, answer, ask.rows)
             for fs, (gs, notes), question, answer in zip(features, grids, questions, answers)
         ]
+        if ask.kept_weights is not None:
+            dressed = [replace(effect, row_weights=ask.kept_weights) for effect in dressed]
         return [replace(effect, steps=True) for effect in dressed] if whole_steps(ask.grid) else dressed
 
     def to_precision(
@@ -424,17 +428,17 @@ class Study:
         Rows chosen because the model is slow are not followed by thousands of others.
         """
         if rows is not None and len(rows) < PREDICTION_ROWS:
-            return self._moments_of_predictions(rows)
+            return self._moments_of_predictions(rows, None if self.weights is None else self.weights[rows])
         with self._lock:
             return self._prediction_sample
 
     @cached_property
     def _prediction_sample(self) -> tuple[Float, Float]:
-        count = min(PREDICTION_ROWS, self.n_rows)
-        return self._moments_of_predictions(validate.row_positions(count, self.n_rows, self.seed))
+        return self._moments_of_predictions(
+            *in_proportion(PREDICTION_ROWS, self.n_rows, self.weights, self.seed)
+        )
 
-    def _moments_of_predictions(self, rows: Positions) -> tuple[Float, Float]:
-        weights = None if self.weights is None else self.weights[rows]
+    def _moments_of_predictions(self, rows: Positions, weights: Float | None) -> tuple[Float, Float]:
         moments = Moments.of(self.predictions(rows), weights, True)
         return moments.average, np.asarray(moments.std)
 
