@@ -34,7 +34,7 @@ from icefield.engines.precision import until_precise
 from icefield.errors import EngineError, InputError, complaint
 from icefield.models.model import Model
 from icefield.plan import Engines, Plan
-from icefield.sampling import CROSSED_ROWS, PREDICTION_ROWS, Chosen, choose_rows
+from icefield.sampling import CROSSED_ROWS, PREDICTION_ROWS, Chosen, choose_rows, in_proportion
 from icefield.typing import Background, EngineChoice, Float, Positions
 
 Found = TypeVar("Found")
@@ -54,6 +54,7 @@ class Ask:
     quantiles : probabilities of the curves' quantiles
     rows : positions of the rows averaged over; None: every row
     kept : places among those rows whose own curves are kept
+    kept_weights : what the kept curves count for; None: their rows' weights
     """
 
     sets: Sequence[tuple[Any, ...]]
@@ -63,6 +64,7 @@ class Ask:
     quantiles: Sequence[float] | None = None
     rows: Positions | None = None
     kept: Positions | None = None
+    kept_weights: Float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +113,24 @@ class Study:
         self.model, self.table, self.y, self.weights, self.groups = model, table, y, weights, groups
         self.background, self.engines = background, Engines(model, table, engine, background)
         self.resources = Resources() if resources is None else resources
-        self._lock = threading.RLock()
-        self._whereabouts = Whereabouts(table, weights, self.seed)
+        self._begin()
         if background == "training" and (weights is not None or groups is not None):
             self.needs_rows("`weights`" if weights is not None else "`by`")
         if engine == "trees" or background == "training":
             self.plan  # noqa: B018  (a clear error now beats one at the first question)
+
+    def _begin(self) -> None:
+        self._lock = threading.RLock()
+        self._whereabouts = Whereabouts(self.table, self.weights, self.seed)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """To another process goes what was chosen; what was found on the way is found again there."""
+        kept = ("model", "table", "y", "weights", "groups", "background", "engines", "resources")
+        return {name: getattr(self, name) for name in kept}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._begin()
 
     @property
     def seed(self) -> int:
@@ -220,6 +234,8 @@ class Study:
             self._dressed(ask.kind, fs, gs, (notes, said), question, answer, ask.rows)
             for fs, (gs, notes), question, answer in zip(features, grids, questions, answers)
         ]
+        if ask.kept_weights is not None:
+            dressed = [replace(effect, row_weights=ask.kept_weights) for effect in dressed]
         return [replace(effect, steps=True) for effect in dressed] if whole_steps(ask.grid) else dressed
 
     def to_precision(
@@ -413,17 +429,17 @@ class Study:
         Rows chosen because the model is slow are not followed by thousands of others.
         """
         if rows is not None and len(rows) < PREDICTION_ROWS:
-            return self._moments_of_predictions(rows)
+            return self._moments_of_predictions(rows, None if self.weights is None else self.weights[rows])
         with self._lock:
             return self._prediction_sample
 
     @cached_property
     def _prediction_sample(self) -> tuple[Float, Float]:
-        count = min(PREDICTION_ROWS, self.n_rows)
-        return self._moments_of_predictions(validate.row_positions(count, self.n_rows, self.seed))
+        return self._moments_of_predictions(
+            *in_proportion(PREDICTION_ROWS, self.n_rows, self.weights, self.seed)
+        )
 
-    def _moments_of_predictions(self, rows: Positions) -> tuple[Float, Float]:
-        weights = None if self.weights is None else self.weights[rows]
+    def _moments_of_predictions(self, rows: Positions, weights: Float | None) -> tuple[Float, Float]:
         moments = Moments.of(self.predictions(rows), weights, True)
         return moments.average, np.asarray(moments.std)
 
@@ -433,4 +449,3 @@ class Study:
             f"Explainer({kind}, {self.n_rows:,} rows x {len(self.model.columns)} features, "
             f"{self.model.scale_label} of {', '.join(map(str, self.model.outputs[:5]))})"
         )
-
