@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
 import icefield
-from icefield.errors import complaint, did_you_mean, shortened
+from icefield.errors import Argument, Setting, brief, complaint, did_you_mean, statement, worded, write
 
 
 @pytest.mark.parametrize(
@@ -32,16 +34,77 @@ def test_a_complaint_says_what_which_and_what_to_write():
     assert complaint("rows", "must not be None", None) == "Argument `rows` must not be None, got None."
 
 
+ERRORS = [
+    icefield.InputError,
+    icefield.InputTypeError,
+    icefield.ModelError,
+    icefield.EngineError,
+    icefield.BudgetError,
+    icefield.MissingDependencyError,
+]
+
+
+@pytest.mark.parametrize("kind", ERRORS)
+def test_every_error_carries_its_fields(kind):
+    error = kind(complaint("rows", "must be at least 1", 0, "write rows=100"))
+    assert (error.parameter, error.problem, error.received, error.hint) == (
+        "rows", "must be at least 1", 0, "write rows=100",
+    )  # fmt: skip
+    assert str(error) == "Argument `rows` must be at least 1, got 0. Hint: write rows=100."
+
+
+def test_fields_that_nobody_gave():
+    error = icefield.InputError(complaint("rows", "is needed"))
+    assert (error.received, error.hint) == (..., None)
+    assert icefield.InputError(complaint("rows", "must not be None", None)).received is None
+
+
+@pytest.mark.parametrize("kind", ERRORS)
+def test_an_error_of_one_text_has_its_hint_as_a_field(kind):
+    error = kind("There is no picture of it. Hint: use to_frame().")
+    assert (error.parameter, error.received) == (None, ...)
+    assert error.problem == "There is no picture of it."
+    assert error.hint == "use to_frame()."
+    assert kind("There is none.").hint is None
+    assert kind().problem == ""
+
+
+def test_an_error_that_the_library_raised_has_its_fields():
+    with pytest.raises(icefield.InputError) as caught:
+        icefield.Explainer(lambda rows: rows[:, 0], np.zeros((3, 1))).partial_dependence("agee")
+    assert caught.value.parameter == "features"
+    assert caught.value.problem == "names a column that X does not have"
+    assert caught.value.received == "agee"
+    assert caught.value.hint == "known names are '0'"
+
+
+def test_texts_know_what_they_name():
+    text = worded("rows of ", Argument("X"), ", or ", write(rows=9), " with ", Setting("scale", "raw"))
+    assert text == "rows of X, or write rows=9 with scale='raw'"
+    assert write(rows=1, seed=2) == "write rows=1, seed=2"
+    assert statement("All is lost.", "go home") == "All is lost. Hint: go home."
+
+
+@pytest.mark.parametrize("received", [0, ..., lambda rows: rows])
+def test_errors_cross_processes_with_their_fields(received):
+    hint = worded("write ", Setting("rows", 9))
+    error = icefield.InputError(complaint("rows", "is odd", received, hint))
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error)
+    assert (again.parameter, again.problem, again.hint) == ("rows", "is odd", "write rows=9")
+    assert again.message.hint.pieces == hint.pieces
+
+
 def test_what_was_received_stays_readable():
-    assert len(shortened("x" * 10_000)) == 120
-    assert len(shortened(np.zeros((100, 100)))) <= 120
-    assert "\n" not in shortened(np.zeros((3, 3)))
+    assert len(brief("x" * 10_000)) == 120
+    assert len(brief(np.zeros((100, 100)))) <= 120
+    assert "\n" not in brief(np.zeros((3, 3)))
 
     class Rude:
         def __repr__(self) -> str:
             raise RuntimeError("no")
 
-    assert shortened(Rude()) == "<Rude>"
+    assert brief(Rude()) == "<Rude>"
 
 
 def test_close_names_come_first():

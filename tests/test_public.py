@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -45,3 +46,11 @@ def test_a_plain_import_loads_nothing_heavy() -> None:
     code = f"import sys, icefield; print([m for m in {heavy!r} if m in sys.modules])"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert printed.stdout.strip() == "[]"
+
+
+def test_the_version_stands_in_one_place() -> None:
+    described = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "version" not in described["project"]
+    assert "version" in described["project"]["dynamic"]
+    place = ROOT / described["tool"]["hatch"]["version"]["path"]
+    assert f'__version__ = "{icefield.__version__}"' in place.read_text(encoding="utf-8")

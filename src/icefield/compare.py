@@ -12,12 +12,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from icefield.data.columns import object_array
-from icefield.data.frame import frame_of
-from icefield.effect import Effect
+from icefield.effect import Effect, Spread, drawing
+from icefield.effect.tidy import models_frame
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
+from icefield.typing import (
+    Backend,
+    CurvesShown,
+    DataShown,
+    Layout,
+    LevelOrder,
+    MaskShown,
+    PictureKind,
+    SpreadShown,
+)
 
 
 class Comparison(Mapping[Any, Any]):
@@ -36,19 +43,36 @@ class Comparison(Mapping[Any, Any]):
 
     # --- asking every model --------------------------------------------------------------------
 
-    def partial_dependence(self, *features: Any, **options: Any) -> Comparison:
+    def partial_dependence(
+        self,
+        *features: Any,
+        grid: Any = None,
+        individual: bool = False,
+        spread: bool | None = None,
+        quantiles: Sequence[float] | None = None,
+        rows: Any = None,
+        precision: float | None = None,
+        support: bool = False,
+    ) -> Comparison:
         """`Explainer.partial_dependence` of every model, on the first model's grid unless one is given."""
-        return self._asked("partial_dependence", features, options)
+        return self._asked(
+            "partial_dependence", features, grid=grid, individual=individual, spread=spread, quantiles=quantiles,
+            rows=rows, precision=precision, support=support,
+        )  # fmt: skip
 
-    def ice(self, *features: Any, **options: Any) -> Comparison:
+    def ice(
+        self, *features: Any, grid: Any = None, rows: Any = None, quantiles: Any = None, support: bool = False
+    ) -> Comparison:
         """`Explainer.ice` of every model, on the first model's grid unless one is given."""
-        return self._asked("ice", features, options)
+        return self._asked("ice", features, grid=grid, rows=rows, quantiles=quantiles, support=support)
 
-    def ale(self, *features: Any, **options: Any) -> Comparison:
+    def ale(
+        self, *features: Any, bins: Any = None, order: Any = "similarity", rows: Any = None
+    ) -> Comparison:
         """`Explainer.ale` of every model."""
-        return self._asked("ale", features, options)
+        return self._asked("ale", features, bins=bins, order=order, rows=rows)
 
-    def _asked(self, question: str, features: tuple[Any, ...], options: dict[str, Any]) -> Comparison:
+    def _asked(self, question: str, features: tuple[Any, ...], **options: Any) -> Comparison:
         if self.of_effects:
             raise InputTypeError(
                 f"This comparison holds Effects, which answer no further questions. Hint: {question}() needs "
@@ -57,20 +81,47 @@ class Comparison(Mapping[Any, Any]):
         answers: dict[Any, Effect] = {}
         for name, explainer in self._members.items():
             answers[name] = getattr(explainer, question)(*features, **options)
-            if "grid" not in options and question != "ale":
+            if "grid" in options and options["grid"] is None:
                 # The same points for all, or a table could not put the models side by side.
                 grid = answers[name].grid
-                options = {**options, "grid": grid[0] if len(grid) == 1 else grid}
+                options["grid"] = grid[0] if len(grid) == 1 else grid
         return Comparison(_comparable(answers))
 
     # --- looking -------------------------------------------------------------------------------
 
-    def plot(self, *features: Any, **options: Any) -> Any:
-        """Draw the models on shared axes.
+    @drawing
+    def plot(
+        self,
+        *features: Any,
+        backend: Backend = "matplotlib",
+        ax: Any = None,
+        kind: PictureKind = "auto",
+        center: Any = None,
+        derivative: bool = False,
+        spread: SpreadShown | None = "auto",
+        data: DataShown | None = "auto",
+        curves: CurvesShown | None = "auto",
+        max_curves: int | None = None,
+        color_by: Any = None,
+        highlight: Any = None,
+        mask: MaskShown | None = "auto",
+        interaction: Any = False,
+        sort: LevelOrder = "level",
+        top: int | None = None,
+        outputs: Any = None,
+        layout: Layout = "auto",
+        share_y: bool = True,
+        title: str | None = None,
+        colors: Any = None,
+        cmap: Any = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Any:
+        """Draw the models on shared axes, with the options of `Effect.plot`.
 
-        A comparison of Effects takes the options of `Effect.plot`; one of Explainers takes the features
-        too, as `partial_dependence` does, and draws these.
+        A comparison of Explainers takes the features too, as `partial_dependence` does, and draws these.
         """
+
+    def _drawn(self, *features: Any, **options: Any) -> Any:
         from icefield.plots import plot_comparison
 
         if not self.of_effects:
@@ -90,26 +141,7 @@ class Comparison(Mapping[Any, Any]):
 
     def to_frame(self) -> Any:
         """A tidy table: one row per model, output and grid point, in the first model's frame library."""
-        effects = self._effects("to_frame")
-        columns: dict[str, list[Any]] = {"model": []}
-        first = next(iter(effects.values()))
-        labels = _column_labels(first.features)
-        for label in ("output", *labels, "average", "std"):
-            columns[label] = []
-        for name, effect in effects.items():
-            shape = effect.average.shape[1:]
-            places = np.indices(shape).reshape(len(shape), -1)
-            for o, output in enumerate(effect.outputs):
-                columns["model"] += [str(name)] * places.shape[1]
-                columns["output"] += [str(output)] * places.shape[1]
-                for label, grid, at in zip(labels, effect.grid, places):
-                    columns[label] += list(grid[at])
-                columns["average"] += effect.average[o].ravel().tolist()
-                spread = np.full(places.shape[1], np.nan) if effect.std is None else effect.std[o].ravel()
-                columns["std"] += spread.tolist()
-        if not np.isfinite(np.array(columns["std"], dtype=np.float64)).any():
-            del columns["std"]
-        return frame_of({name: _column(values) for name, values in columns.items()}, first.library)
+        return models_frame(self._effects("to_frame"))
 
     def band(self, quantiles: Sequence[float] | None = None) -> Effect:
         """The models as refits of one: their mean, and the spread between them.
@@ -122,6 +154,7 @@ class Comparison(Mapping[Any, Any]):
         Examples
         --------
         >>> import icefield
+        >>> import numpy as np
         >>> X = np.array([[0.0], [1.0], [2.0]])
         >>> slopes = [1.0, 2.0, 3.0]
         >>> refits = [icefield.Explainer(lambda rows, b=b: b * rows[:, 0], X) for b in slopes]
@@ -159,9 +192,12 @@ class Comparison(Mapping[Any, Any]):
                 continue
             _check_same_grid(effects, name, other)
             found[other] = replace(
-                effect, average=effect.average - base.average, std=None, se=None, quantiles=None, individual=None,
-                rows=None, row_values=None, groups={}, scale_label=f"difference in {effect.scale_label}",
-            )  # fmt: skip
+                effect.averages_only(),
+                average=effect.average - base.average,
+                spread=Spread(),
+                predictions=replace(effect.predictions, scale_label=f"difference in {effect.scale_label}"),
+                groups={},
+            )
         return Comparison(found)
 
     def _effects(self, method: str) -> dict[Any, Effect]:
@@ -201,6 +237,7 @@ def compare(members: Mapping[Any, Any] | Sequence[Any]) -> Comparison:
     Examples
     --------
     >>> import icefield
+    >>> import numpy as np
     >>> X = np.array([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0]])
     >>> steep = icefield.Explainer(lambda rows: 3 * rows[:, 0], X)
     >>> flat = icefield.Explainer(lambda rows: 0 * rows[:, 0], X)
@@ -274,22 +311,3 @@ def _same_points(a: Any, b: Any) -> bool:
     if len(a) != len(b):
         return False
     return [str(v) for v in a] == [str(v) for v in b]
-
-
-def _column_labels(features: tuple[Any, ...]) -> list[str]:
-    taken = {"model", "output", "average", "std"}
-    labels = []
-    for feature in features:
-        label = str(feature)
-        while label in taken:
-            label += "_"
-        taken.add(label)
-        labels.append(label)
-    return labels
-
-
-def _column(values: list[Any]) -> Any:
-    kinds = {type(v) for v in values}
-    if kinds <= {str} or len(kinds) != 1:
-        return object_array(values)
-    return np.array(values)

@@ -1,19 +1,60 @@
 """Every error icefield raises on purpose, and the one way their messages are worded.
 
-A message says which parameter is wrong, what was received, and what to write instead. All
-errors derive from `IcefieldError`, and each is also the built-in exception a caller would
-expect (`ValueError`, `TypeError`), so existing ``except`` clauses keep working.
+A message says which parameter is wrong, what was received, and what to write instead; an error has each of these
+as a field (`IcefieldError.parameter`, `.problem`, `.received`, `.hint`). Where a text names a parameter, a setting
+or a value, it holds it as such (`worded`), so that the same error can be spelled for Python, as `str` does, or for
+a shell. All errors derive from `IcefieldError`, and each is also the built-in exception a caller would expect
+(`ValueError`, `TypeError`), so existing ``except`` clauses keep working.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+HINT = " Hint: "
+
 
 class IcefieldError(Exception):
-    """Base of every error raised by icefield."""
+    """Base of every error raised by icefield.
+
+    Attributes
+    ----------
+    parameter : the parameter that is wrong; None where the error is about none in particular
+    problem : what is wrong
+    received : the value that cannot be used; ``...`` where there is none to show
+    hint : what to write instead, or None
+
+    Examples
+    --------
+    >>> error = InputError(complaint("points", "must be at least 2", 1, write(points=100)))
+    >>> error.parameter, error.problem, error.received, error.hint
+    ('points', 'must be at least 2', 1, 'write points=100')
+    """
+
+    @property
+    def message(self) -> Complaint:
+        """The text with its fields."""
+        text = self.args[0] if self.args else ""
+        return text if isinstance(text, Complaint) else Complaint.read(str(text))
+
+    @property
+    def parameter(self) -> str | None:
+        return self.message.parameter
+
+    @property
+    def problem(self) -> str:
+        return self.message.problem
+
+    @property
+    def received(self) -> Any:
+        return self.message.received
+
+    @property
+    def hint(self) -> str | None:
+        return self.message.hint
 
 
 class InputError(IcefieldError, ValueError):
@@ -40,7 +81,162 @@ class MissingDependencyError(IcefieldError, ImportError):
     """An optional library is needed for what was asked and is not installed."""
 
 
-def complaint(parameter: str, problem: str, received: Any = ..., hint: str | None = None) -> str:
+# --- texts that name parameters, settings and values ---------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A parameter that a text names."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A parameter with the value to give it; ``...`` stands for one the reader chooses.
+
+    `python` is how it is written in Python, where that is not ``name=value``.
+    """
+
+    name: str
+    value: Any
+    python: str | None = None
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value that a text shows."""
+
+    value: Any
+
+
+Piece = str | Argument | Setting | Value
+
+
+class Spelling:
+    """How a message is spelled: here for who writes Python."""
+
+    def subject(self, parameter: str) -> str:
+        """The parameter a complaint is about."""
+        return f"Argument `{parameter}`"
+
+    def argument(self, name: str) -> str:
+        """A parameter within a text. The table is called X also in prose."""
+        return name if name == "X" else f"`{name}`"
+
+    def setting(self, setting: Setting) -> str:
+        """A parameter with its value within a text."""
+        chosen = "..." if setting.value is ... else self.value(setting.value)
+        return setting.python or f"{setting.name}={chosen}"
+
+    def value(self, value: Any) -> str:
+        """A value, or what was received."""
+        return brief(value)
+
+    def text(self, text: str) -> str:
+        """A text, with what it names spelled this way."""
+        return "".join(self.piece(piece) for piece in text.pieces) if isinstance(text, Wording) else text
+
+    def message(
+        self, parameter: str | None, problem: str, received: Any = ..., hint: str | None = None
+    ) -> str:
+        """A whole message; without a parameter, the problem is sentences of its own."""
+        text = self.text(problem)
+        if parameter is not None:
+            shown = "" if received is ... else f", got {self.value(received)}"
+            text = f"{self.subject(parameter)} {text}{shown}."
+        if not hint:
+            return text
+        spelled = self.text(hint)
+        return f"{text}{HINT}{spelled}" + ("" if spelled.endswith(("?", ".")) else ".")
+
+    def piece(self, piece: Piece) -> str:
+        if isinstance(piece, Argument):
+            return self.argument(piece.name)
+        if isinstance(piece, Setting):
+            return self.setting(piece)
+        return self.value(piece.value) if isinstance(piece, Value) else self.text(piece)
+
+
+PYTHON = Spelling()
+
+
+class Wording(str):
+    """A text that still knows which parameters, settings and values it names. Made by `worded`."""
+
+    pieces: tuple[Piece, ...]
+
+
+def worded(*pieces: Piece) -> Wording:
+    """A text of pieces: plain text, and what is spelled differently in Python and in a shell.
+
+    Examples
+    --------
+    >>> worded("is no column of ", Argument("X"), ", write ", Setting("rows", 9))
+    'is no column of X, write rows=9'
+    """
+    text = Wording("".join(PYTHON.piece(piece) for piece in pieces))
+    text.pieces = pieces
+    return text
+
+
+def write(**settings: Any) -> Wording:
+    """A hint to give parameters these values.
+
+    Examples
+    --------
+    >>> write(rows=1000)
+    'write rows=1000'
+    """
+    pieces: list[Piece] = []
+    for name, value in settings.items():
+        pieces += [", " if pieces else "write ", Setting(name, value)]
+    return worded(*pieces)
+
+
+# --- whole messages --------------------------------------------------------------------------------------
+
+
+class Complaint(str):
+    """The text of an error, with its fields. Made by `complaint` and `statement`."""
+
+    parameter: str | None
+    problem: str
+    received: Any
+    hint: str | None
+
+    @classmethod
+    def of(
+        cls, parameter: str | None, problem: str, received: Any = ..., hint: str | None = None
+    ) -> Complaint:
+        text = cls(PYTHON.message(parameter, problem, received, hint))
+        text.parameter, text.problem, text.received, text.hint = parameter, problem, received, hint
+        return text
+
+    @classmethod
+    def read(cls, text: str) -> Complaint:
+        """A message that was written as one text."""
+        problem, _, hint = text.partition(HINT)
+        return cls.of(None, problem, hint=hint or None)
+
+    def spelled(self, spelling: Spelling) -> str:
+        """The message for another reader."""
+        return spelling.message(self.parameter, self.problem, self.received, self.hint)
+
+    def __reduce__(self) -> Any:
+        # What was received may be anything, a lambda for one: across processes goes what the message shows.
+        received = self.received if self.received is ... else _Shown(brief(self.received))
+        return Complaint.of, (self.parameter, self.problem, received, self.hint)
+
+
+class _Shown(str):
+    """What another process had received, as its message shows it."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def complaint(parameter: str, problem: str, received: Any = ..., hint: str | None = None) -> Complaint:
     """Word an error message: the parameter, what is wrong, what was received, what to write.
 
     Examples
@@ -48,16 +244,15 @@ def complaint(parameter: str, problem: str, received: Any = ..., hint: str | Non
     >>> print(complaint("points", "must be at least 2", 1, "write points=100"))
     Argument `points` must be at least 2, got 1. Hint: write points=100.
     """
-    text = f"Argument `{parameter}` {problem}"
-    if received is not ...:
-        text += f", got {shortened(received)}"
-    text += "."
-    if hint:
-        text += f" Hint: {hint}" if hint.endswith(("?", ".")) else f" Hint: {hint}."
-    return text
+    return Complaint.of(parameter, problem, received, hint)
 
 
-def shortened(value: Any, limit: int = 120) -> str:
+def statement(problem: str, hint: str | None = None) -> Complaint:
+    """Word an error message that is about no single parameter: whole sentences, and what to do instead."""
+    return Complaint.of(None, problem, hint=hint)
+
+
+def brief(value: Any, limit: int = 120) -> str:
     """`repr` of a value, cut so that a message stays readable whatever was passed in."""
     try:
         text = repr(value)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from icefield.engines import Engine
 from icefield.engines.brute import BruteEngine
-from icefield.errors import EngineError
+from icefield.errors import EngineError, Setting, statement, worded
 from icefield.typing import Background, EngineChoice, Float
 
 if TYPE_CHECKING:
@@ -124,7 +124,10 @@ def without_trees(model: Model, reason: str, asked: str, background: str) -> Pla
         )
     if asked == "trees":
         raise EngineError(
-            f"engine='trees' cannot answer for this model: {reason}. Hint: engine='auto' uses brute force here."
+            statement(
+                worded(Setting("engine", "trees"), f" cannot answer for this model: {reason}."),
+                worded(Setting("engine", "auto"), " uses brute force here"),
+            )
         )
     why = reason if asked == "brute" else f"brute force, because {reason}"
     return Plan(BruteEngine(model), _sentence(why, model))

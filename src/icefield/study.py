@@ -9,7 +9,8 @@ rows stand for all. The recipe for curves reads top to bottom in `Study.effects`
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -23,8 +24,9 @@ from icefield.data.features import Axis, Feature, listed_features, resolve
 from icefield.data.frame import Table
 from icefield.data.grid import specifications, whole_steps
 from icefield.data.groups import Groups
+from icefield.data.row_values import RowValues
 from icefield.data.whereabouts import Whereabouts
-from icefield.effect import Effect
+from icefield.effect import Backing, Effect, KeptCurves, Predictions, Provenance, Spread
 from icefield.engines import Answer, Moments, Question, Resources, Sample
 from icefield.engines.brute import interruptible
 from icefield.engines.crossing import crossed_averages, moving_columns
@@ -224,6 +226,11 @@ class Study:
         self, features: Sequence[Any], precision: float, *, grid: Any = None, rows: Positions | None = None
     ) -> Effect:
         """Partial dependence over more and more seeded random rows until its standard error is small enough."""
+        if self.model.across_rows:
+            raise InputError(
+                complaint("precision", "adds rows call by call, and this model looks across the rows of a call", precision,
+                          "choose the rows with rows=...")
+            )  # fmt: skip
         order = np.random.default_rng(self.seed).permutation(np.arange(self.n_rows) if rows is None else rows)
         found = tuple(self.feature(f) for f in features)
         grids, notes = self._grids(found, grid)
@@ -255,21 +262,21 @@ class Study:
         """An engine's answer as an Effect, with what pictures need of the data."""
         codes, labels = (None, ()) if self.groups is None else (self.groups.codes, self.groups.labels)
         weights = self._whereabouts.point_weights(features, grid, codes, len(labels))
-        blank = replace(
-            self.blank(kind, features, grid, rows=chosen),
+        blank = self.blank(kind, features, grid, rows=chosen)
+        found = replace(
+            blank.provenance,
             engine=answer.engine or self.plan.engine.name,
             why="; ".join(part for part in (self.plan.why, *notes, *answer.notes) if part),
         )
 
         def filled(moments: Moments, quantiles: Float | None, weight: Float) -> Effect:
+            asked = None if quantiles is None else dict(zip(question.quantiles, quantiles))
             return replace(
                 blank,
                 average=moments.average,
-                n_rows=moments.count,
-                weight=weight,
-                std=moments.std,
-                se=moments.se,
-                quantiles=None if quantiles is None else dict(zip(question.quantiles, quantiles)),
+                spread=Spread(moments.std, moments.se, asked),
+                backing=replace(blank.backing, weight=weight),
+                provenance=replace(found, n_rows=moments.count),
             )
 
         own_quantiles = answer.group_quantiles or (None,) * len(labels)
@@ -277,21 +284,22 @@ class Study:
             label: filled(moments, own, weight)
             for label, moments, own, weight in zip(labels, answer.groups, own_quantiles, weights[1:])
         }
-        effect = replace(
-            filled(answer.total, answer.quantiles, weights[0]),
-            groups=groups,
-            others=tuple(c for c in self.model.columns if not any(c in f.columns for f in features)),
-        )
-        if question.rows is None:
-            return effect
-        rows = question.rows if chosen is None else chosen[question.rows]
+        effect = filled(answer.total, answer.quantiles, weights[0])
+        others = tuple(c for c in self.model.columns if not any(c in f.columns for f in features))
         return replace(
             effect,
-            individual=answer.curves,
-            rows=rows,
-            row_values={n: self.table.column(n).shown(rows) for n in self.table.names},
-            row_weights=None if self.weights is None else self.weights[rows],
+            groups=groups,
+            kept=self._kept(question, answer, chosen),
+            provenance=replace(effect.provenance, others=others),
         )
+
+    def _kept(self, question: Question, answer: Answer, chosen: Positions | None) -> KeptCurves | None:
+        """The curves an answer kept, with what tells their rows apart."""
+        if question.rows is None:
+            return None
+        rows = question.rows if chosen is None else chosen[question.rows]
+        weights = None if self.weights is None else self.weights[rows]
+        return KeptCurves(answer.curves, rows, RowValues(self.table, rows), weights)
 
     def blank(
         self,
@@ -309,14 +317,10 @@ class Study:
             average=np.zeros((len(self.model.outputs), *(len(values) for values in grid))),
             outputs=self.model.outputs,
             kinds=tuple(f.kind for f in features),
-            scale=self.model.scale,
-            scale_label=self.model.scale_label,
-            background=self.background,
             by=None if self.groups is None else self.groups.name,
-            distribution=self.distribution(features),
-            baseline=baseline,
-            output_std=output_std,
-            library=self.table.library,
+            backing=Backing(distribution=self.distribution(features)),
+            predictions=Predictions(self.model.scale, self.model.scale_label, baseline, output_std),
+            provenance=Provenance(background=self.background, library=self.table.library),
         )
 
     # --- what engines are asked ----------------------------------------------------------------
@@ -353,7 +357,7 @@ class Study:
                 walked = plan.engine.own_averages(columns, sample, self.resources)
                 if walked is not None:
                     why = f"all {self.n_rows:,} rows: {plan.why}"
-                    return collect(_named(sets, walked), OwnValues(why, self.row_weights()))
+                    return collected(walked, OwnValues(why, self.row_weights()))
             chosen = choose_rows(
                 min(CROSSED_ROWS, self.n_rows) if rows is None else rows, self.n_rows, self.seed
             )
@@ -363,7 +367,11 @@ class Study:
                 found = crossed_averages(self.model, plan.engine, columns, sample, self.resources)
             why = f"{chosen.note}; {self._what_gives_all_rows(plan)}" if chosen.note else ""
             why = why or f"{sample.n_rows:,} of {self.n_rows:,} rows"
-            return collect(_named(sets, found), OwnValues(why, self.row_weights(chosen.positions)))
+            return collected(found, OwnValues(why, self.row_weights(chosen.positions)))
+
+        def collected(averages: Generator[Float], own: OwnValues) -> Found:
+            with closing(averages):  # its threads must not wait until nobody looks at an interrupt any more
+                return collect(zip(sets, averages, strict=True), own)
 
         return self.engines.ask(ask)
 
@@ -394,7 +402,10 @@ class Study:
 
     def predictions(self, rows: Positions | None = None) -> Float:
         """The model's own predictions of rows as they are, ``(rows, outputs)``."""
-        return interruptible(self.model, self.table if rows is None else self.table.take(rows))
+        if rows is None or self.model.across_rows:
+            every = interruptible(self.model, self.table)
+            return every if rows is None else every[rows]
+        return interruptible(self.model, self.table.take(rows))
 
     def prediction_moments(self, rows: Positions | None = None) -> tuple[Float, Float]:
         """Mean and standard deviation of the model's own predictions, on a seeded sample of rows.
@@ -423,7 +434,3 @@ class Study:
             f"{self.model.scale_label} of {', '.join(map(str, self.model.outputs[:5]))})"
         )
 
-
-def _named(names: Iterable[Key], found: Iterator[Float]) -> Iterator[tuple[Key, Float]]:
-    """Arrays by name, to the end of the engine's walk, so that its threads go home."""
-    yield from zip(names, found, strict=True)

@@ -264,23 +264,6 @@ def test_errors_speak_of_the_command_line(
     assert "`" not in text
 
 
-@pytest.mark.parametrize(
-    ("python", "line"),
-    [
-        ("Argument `X` has 3 columns of X", "DATA has 3 columns of DATA"),
-        ("Argument `path` is a folder, got 'X'.", "-o is a folder, got 'X'."),
-        ("the model's X and the user's X", "the model's DATA and the user's DATA"),
-        ("Argument `points` must be at least 1", "--grid must be at least 1"),
-        ("Argument `MODEL` is empty", "MODEL is empty"),
-        ("Hint: values look like np.float64(41.5).", "Hint: values look like 41.5."),
-        ("needs `weights` and `axes`", "needs --weights and `axes`"),
-        ("got 'Argument of X'", "got 'Argument of X'"),
-    ],
-)
-def test_python_words_become_those_of_the_line(python: str, line: str) -> None:
-    assert cli.as_asked(python) == line
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
 @pytest.mark.parametrize("plain", [False, True])
 def test_on_a_terminal_only_the_label_is_coloured(plain: bool) -> None:

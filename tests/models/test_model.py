@@ -104,30 +104,6 @@ def test_names_that_no_library_can_satisfy_still_do_not_warn():
 # --- forms of rows -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("library", list(LIBRARIES))
-def test_a_function_receives_the_callers_library(library):
-    seen = []
-
-    def function(rows):
-        seen.append(type(rows))
-        return np.asarray(rows["a"]) * 2
-
-    table = table_of(LIBRARIES[library])
-    model = read_model(function, table)
-    np.testing.assert_array_equal(model.predict(table)[:, 0], FRAME["a"] * 2)
-    assert set(seen) == {type(LIBRARIES[library])}
-    assert model.notes == ()
-    assert (model.kind, model.scale_label, model.outputs) == ("function", "prediction", ("prediction",))
-
-
-def test_a_function_of_arrays_gets_arrays_and_the_note_says_why():
-    table = table_of(FRAME)
-    model = read_model(lambda rows: rows[:, 1] + 1, table)
-    np.testing.assert_array_equal(model.predict(table)[:, 0], FRAME["b"] + 1)
-    assert "converted from pandas to numpy" in model.notes[0]
-    assert "refuses pandas" in model.notes[0]
-
-
 def test_a_model_that_takes_only_float32_gets_it():
     def picky(rows):
         if not isinstance(rows, np.ndarray) or rows.dtype != np.float32:
@@ -291,28 +267,6 @@ def test_a_margin_of_integer_classes_does_not_mistake_the_other_class_for_a_posi
         read(fitted, FRAME, target=0, scale="raw")
 
 
-@pytest.mark.parametrize(
-    ("answer", "outputs"),
-    [
-        (lambda rows: np.zeros(len(rows)), ("prediction",)),
-        (lambda rows: np.zeros((len(rows), 1)), ("prediction",)),
-        (lambda rows: np.zeros((len(rows), 3)), (0, 1, 2)),
-        (lambda rows: pd.DataFrame({"low": rows["a"], "high": rows["b"]}), ("low", "high")),
-        (lambda rows: pl.DataFrame({"low": list(rows["a"]), "high": list(rows["b"])}), ("low", "high")),
-        (lambda rows: rows["a"], ("prediction",)),
-        (lambda rows: list(rows["a"]), ("prediction",)),
-        (lambda rows: rows["a"] > 0, ("prediction",)),
-        (lambda rows: sparse.csr_matrix(rows.to_numpy()[:, :2]), (0, 1)),
-    ],
-)
-def test_functions_may_answer_in_any_shape_of_numbers(answer, outputs):
-    table = table_of(FRAME)
-    model = read_model(answer, table)
-    assert model.outputs == outputs
-    assert model.predict(table).shape == (N, len(outputs))
-    assert model.predict(table).dtype == np.float64
-
-
 def test_objects_that_are_numbers_are_numbers():
     table = table_of(FRAME)
     model = read_model(lambda rows: np.array([1, 2.5, *[True] * (len(rows) - 2)], dtype=object), table)
@@ -397,11 +351,6 @@ def test_missing_values_a_model_refuses_are_reported_in_its_words(binary):
 def test_an_unknown_scale_is_an_error(binary, scale):
     with pytest.raises(InputError, match=r"scale.*must be 'response' or 'raw', got"):
         read(binary, FRAME, scale=scale)
-
-
-def test_a_function_has_no_raw_scale():
-    with pytest.raises(ModelError, match=r"a function has only the scale of what it returns"):
-        read(lambda rows: rows["a"], FRAME, scale="raw")
 
 
 def test_a_table_without_rows_is_an_error(binary):

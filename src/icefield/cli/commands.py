@@ -7,16 +7,16 @@ one readable block and an exit code; a traceback appears only with ``--debug``.
 from __future__ import annotations
 
 import os
-import re
 import sys
-from collections.abc import Callable
-from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
-from icefield.cli.output import PICTURES, check_outputs, printable, show, with_groups
+from icefield import __version__
+from icefield.cli.asking import BY, FEATURES, question, with_outputs
+from icefield.cli.output import printable, show, with_groups
+from icefield.cli.spelling import for_shell
 from icefield.errors import IcefieldError, InputError, complaint
 
 EXIT_ERROR = 1  # something in the request cannot be done; click itself uses 2 for wrong usage
@@ -47,7 +47,7 @@ def run(arguments: list[str] | None = None) -> None:
     except (IcefieldError, OSError) as error:
         if debug:
             raise
-        _complain(as_asked(str(error)))
+        _complain(for_shell(error))
         raise SystemExit(EXIT_ERROR) from None
     except Exception as error:
         if debug:
@@ -65,30 +65,8 @@ def _complain(text: str) -> None:
     Console(stderr=True).print(Text.assemble(("Error: ", style), printable(text)), soft_wrap=True)
 
 
-_OPTIONS = ("by", "weights", "y", "target", "scale", "engine", "threads", "seed", "grid", "rows", "bins", "js", "title", "individual")  # fmt: skip
-_ON_THE_LINE = {"X": "DATA", "model": "MODEL", "features": "FEATURE", "path": "-o", "points": "--grid"} | {
-    name: f"--{name}" for name in _OPTIONS
-}
-
-
-def as_asked(text: str) -> str:
-    """An error in the words of the command line: its arguments and options, and plain numbers.
-
-    Examples
-    --------
-    >>> print(as_asked("Argument `by` names a column that X does not have, got 'X'. Hint: write rows=9."))
-    --by names a column that DATA does not have, got 'X'. Hint: write --rows 9.
-    """
-    text = re.sub(r"Argument `([^`]+)`", lambda found: _ON_THE_LINE.get(found[1], found[1]), text)
-    text = re.sub(rf"`({'|'.join(_ON_THE_LINE)})`", lambda found: _ON_THE_LINE[found[1]], text)
-    text = re.sub(r"\bnp\.\w+\(([^()]*)\)", r"\1", text)
-    text = re.sub(rf"\bwrite ({'|'.join(_OPTIONS)})=", r"write --\1 ", text)
-    # What stands in quotes is somebody's name or value; the X of Python calls is not.
-    return re.sub(r"""((?<!\w)'[^']*'|"[^"]*")|\bX\b""", lambda found: found[1] or "DATA", text)
-
-
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="icefield")
+@click.version_option(__version__, prog_name="icefield")
 def main() -> None:
     """How a fitted model responds to its features.
 
@@ -110,164 +88,6 @@ def main() -> None:
     """
 
 
-# --- options every question shares ---------------------------------------------------------------
-
-_SHARED: list[Callable[[Any], Any]] = [
-    click.option("--target", help="Class label, output name or position; 'all' for every output."),
-    click.option("--scale", type=click.Choice(["response", "raw"]), default="response", show_default=True,
-                 help="What predict gives, or the margin before the link."),
-    click.option("--weights", metavar="COLUMN", help="A column of row weights."),
-    click.option("--y", "y", metavar="COLUMN", help="The column of observed targets, if the data holds it."),
-    click.option("--engine", type=click.Choice(["auto", "trees", "brute"]), default="auto", show_default=True,
-                 help="'auto' only picks a faster way to the same numbers."),
-    click.option("--threads", type=click.IntRange(min=1), help="How many threads."),
-    click.option("--seed", type=int, default=0, show_default=True, help="For everything sampled."),
-    click.option("--allow-pickle", is_flag=True, help="Load pickle and joblib files. They can run any code."),
-    click.option("--trust", multiple=True, metavar="TYPE", help="A further type a skops file may hold."),
-    click.option("-q", "--quiet", is_flag=True, help="Print results and errors only."),
-    click.option("-v", "--verbose", is_flag=True, help="Say which engine answered and why."),
-    click.option("--debug", is_flag=True, help="Show the traceback of an error."),
-]  # fmt: skip
-
-
-_BY = click.option("--by", metavar="COLUMN", help="A column: one curve per group.")
-
-
-def _file_option(name: str, what: str) -> Callable[[Any], Any]:
-    """``--csv`` alone prints, ``--csv out.csv`` writes."""
-
-    def checked(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
-        # "--csv age fare" means two features and must not write a file called age.
-        if path is None or path == "-" or "/" in path or os.sep in path or path.endswith(f".{name}"):
-            return path
-        raise click.BadParameter(
-            f"{path!r} is no .{name} file. Put --{name} last to print, or name a file: --{name} {path}.{name}, "
-            f"or ./{path} to have just that name."
-        )
-
-    return click.option(
-        f"--{name}", f"{name}_path", type=click.Path(dir_okay=False, allow_dash=True), is_flag=False, flag_value="-",
-        callback=checked, help=f"Print {what}, or write it to the .{name} file named next.",
-    )  # fmt: skip
-
-
-_OUTPUTS: list[Callable[[Any], Any]] = [
-    click.option(
-        "--plot", type=click.Path(dir_okay=False), help=f"Draw to this file: {', '.join(PICTURES)}."
-    ),
-    _file_option("csv", "CSV"),
-    _file_option("json", "JSON"),
-    _file_option("parquet", "Parquet"),
-]
-_FEATURES = click.option(
-    "-f",
-    "--feature",
-    "features",
-    multiple=True,
-    metavar="FEATURE",
-    help="Only this feature; repeat for more.",
-)
-
-
-def _question(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command MODEL, DATA and the shared options; call it with an Explainer."""
-
-    @wraps(function)
-    def command(model: str, data: str, **options: Any) -> Any:
-        from icefield.cli.loading import refusals_explained
-
-        options.pop("debug")  # read by `run`, before click parses
-        if options["quiet"] and options["verbose"]:
-            raise click.UsageError("-q and -v contradict each other: give one of them.")
-        check_outputs(options, (model, data))
-        explain = _prepared(model, data, options)
-        with refusals_explained(explain.keywords["model"], explain.keywords["X"]):
-            return function(explain(), **options)
-
-    for option in reversed(_SHARED):
-        command = option(command)
-    # click applies decorators from the inside out: the outermost argument is the first on the line.
-    command = click.argument("data", type=click.Path(allow_dash=True))(command)
-    return click.argument("model", type=click.Path())(command)
-
-
-def _with_outputs(function: Callable[..., Any]) -> Callable[..., Any]:
-    for option in reversed(_OUTPUTS):
-        function = option(function)
-    return function
-
-
-def _prepared(model: str, data: str, options: dict[str, Any]) -> partial[Any]:
-    """A call that makes the Explainer, once model and data are loaded and fit each other."""
-    from icefield import validate
-    from icefield.cli.loading import check_numbers, load_model, read_data, rows_for, with_categories
-    from icefield.data.frame import table_of
-
-    if options["quiet"]:
-        _without_progress()
-
-    loaded = load_model(model, allow_pickle=options.pop("allow_pickle"), trust=options.pop("trust"))
-    frame = with_categories(loaded, read_data(data))
-    whole = table_of(frame, "DATA")
-    y, by, weights = options.pop("y"), options.pop("by", None), options.pop("weights")
-    for option, column in (("--y", y), ("--by", by), ("--weights", weights)):
-        if column is not None:
-            whole.check(column, option)
-    table = rows_for(loaded, whole, y=y, weights=weights, by=by)
-    check_numbers(loaded, table)
-    return partial(
-        _explainer,
-        model=loaded,
-        X=table,
-        y=None if y is None else frame[y],
-        # Columns kept away from the model go by their values.
-        by=by if by in (None, *table.names) else frame[by],
-        weights=weights if weights in table.names else validate.weights(weights, whole),
-        target=_number_if_number(options.pop("target")),
-        verbose=options.pop("verbose"),
-        # Such columns are told apart by their number alone: the user is to see whether that went right.
-        tell_columns=table is not whole and not options["quiet"],
-        **{name: options.pop(name) for name in ("scale", "engine", "threads", "seed")},
-    )
-
-
-def _explainer(*, verbose: bool, tell_columns: bool, **settings: Any) -> Any:
-    from icefield import Explainer
-
-    explainer = Explainer(**settings)
-    if tell_columns:
-        columns = ", ".join(map(str, explainer.model.columns))
-        click.echo(printable(f"MODEL knows no column names. It gets, in this order: {columns}"), err=True)
-    if verbose:
-        click.echo(
-            printable(f"{explainer!r}\n{explainer.plan.engine.name} engine: {explainer.plan.why}"), err=True
-        )
-    return explainer
-
-
-def _without_progress() -> None:
-    """No bar, however long the work, until this command is over."""
-    from icefield import progress
-
-    patience = progress.PATIENCE
-    progress.PATIENCE = float("inf")
-
-    def restored() -> None:
-        progress.PATIENCE = patience
-
-    click.get_current_context().call_on_close(restored)
-
-
-def _number_if_number(text: str | None) -> Any:
-    """``--target 2`` means the class 2 or the position 2; a label that looks like a number is one."""
-    if text is None:
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        return text
-
-
 # --- commands ------------------------------------------------------------------------------------
 
 _MODEL_AND_DATA = (
@@ -277,12 +97,12 @@ _MODEL_AND_DATA = (
 
 
 @main.command(epilog=_MODEL_AND_DATA)
-@_question
+@question
 @click.argument("features", metavar="FEATURE...", nargs=-1, required=True)
-@_BY
+@BY
 @click.option("--grid", "grid", help="Number of points, or the values separated by commas.")
 @click.option("--rows", type=int, help="Average over a sample of this many rows.")
-@_with_outputs
+@with_outputs
 def pd(explainer: Any, features: tuple[str, ...], grid: str | None, rows: int | None, **out: Any) -> None:
     """Partial dependence of one or several features.
 
@@ -297,15 +117,15 @@ def pd(explainer: Any, features: tuple[str, ...], grid: str | None, rows: int | 
 
 
 @main.command(epilog=_MODEL_AND_DATA)
-@_question
+@question
 @click.argument("features", metavar="FEATURE...", nargs=-1, required=True)
-@_BY
+@BY
 @click.option("--grid", "grid", help="Number of points, or the values separated by commas.")
 @click.option(
     "--rows", type=int, default=200, show_default=True, help="Whose curves to keep: a sample of this size."
 )
 @click.option("--center", is_flag=True, help="Show the change from the first grid value.")
-@_with_outputs
+@with_outputs
 def ice(
     explainer: Any, features: tuple[str, ...], grid: str | None, rows: int, center: bool, **out: Any
 ) -> None:
@@ -322,11 +142,11 @@ def ice(
 
 
 @main.command(epilog=_MODEL_AND_DATA)
-@_question
+@question
 @click.argument("features", metavar="FEATURE...", nargs=-1, required=True)
-@_BY
+@BY
 @click.option("--bins", type=int, help="Number of bins.")
-@_with_outputs
+@with_outputs
 def ale(explainer: Any, features: tuple[str, ...], bins: int | None, **out: Any) -> None:
     """Accumulated local effects of one or two features.
 
@@ -339,9 +159,9 @@ def ale(explainer: Any, features: tuple[str, ...], bins: int | None, **out: Any)
 
 
 @main.command(epilog=_MODEL_AND_DATA)
-@_question
-@_FEATURES
-@_with_outputs
+@question
+@FEATURES
+@with_outputs
 def importance(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
     """How much each feature moves the prediction.
 
@@ -353,9 +173,9 @@ def importance(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
 
 
 @main.command(epilog=_MODEL_AND_DATA)
-@_question
-@_FEATURES
-@_with_outputs
+@question
+@FEATURES
+@with_outputs
 def interactions(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
     """Friedman's H for every pair of features.
 
@@ -367,9 +187,9 @@ def interactions(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
 
 
 @main.command(epilog=_MODEL_AND_DATA)
-@_question
-@_FEATURES
-@_with_outputs
+@question
+@FEATURES
+@with_outputs
 def summary(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
     """Ranked features, their shapes in words, and warnings.
 
@@ -381,14 +201,14 @@ def summary(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
 
 
 @main.command(epilog=_MODEL_AND_DATA)
-@_question
-@_BY
+@question
+@BY
 @click.option("-o", "--output", default="report.html", show_default=True, type=click.Path(dir_okay=False))
 @click.option("--js", type=click.Choice(["inline", "cdn"]), default="inline", show_default=True,
               help="'cdn' makes a small file that needs a network to open.")  # fmt: skip
 @click.option("--individual", is_flag=True, help="Include a sample of rows' own curves; left out otherwise.")
 @click.option("--title", help="Heading of the page.")
-@_FEATURES
+@FEATURES
 def report(
     explainer: Any,
     output: str,
@@ -425,7 +245,7 @@ def demo(small: bool, output: str, debug: bool) -> None:
     demo_main(Path(output), small=small)
 
 
-# --- showing -------------------------------------------------------------------------------------
+# --- what the line gives -------------------------------------------------------------------------
 
 
 def _grid(text: str | None, features: tuple[str, ...]) -> Any:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from icefield.data.columns import ORDERED_KINDS, Column, is_missing_value, object_array
 from icefield.data.frame import Table
-from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
+from icefield.errors import Argument, InputError, InputTypeError, complaint, did_you_mean, worded
 
 NO_LEVEL = "(none)"
 
@@ -79,7 +79,9 @@ def resolve(asked: Any, table: Table, columns: Sequence[Any]) -> Feature:
         raise InputError(
             complaint("features", "names a column the model does not use", name, did_you_mean(name, columns))
         )
-    return Feature(name, (name,), table.column(name))
+    column = table.column(name)
+    column.check_can_move()
+    return Feature(name, (name,), column)
 
 
 def listed_features(features: Iterable[Any] | None, columns: Sequence[Any], least: int) -> list[Any]:
@@ -109,7 +111,7 @@ def column_name(asked: Any, table: Table, parameter: str) -> Any:
         if 0 <= asked < len(table.names):
             return table.names[int(asked)]
         raise InputError(
-            complaint(parameter, f"is a position outside the {len(table.names)} columns of X", int(asked),
+            complaint(parameter, worded(f"is a position outside the {len(table.names)} columns of ", Argument("X")), int(asked),
                       f"positions run from 0 to {len(table.names) - 1}")
         )  # fmt: skip
     if not isinstance(asked, (str, tuple)):
@@ -124,7 +126,12 @@ def column_name(asked: Any, table: Table, parameter: str) -> Any:
             )
         )
     raise InputError(
-        complaint(parameter, "names a column that X does not have", asked, did_you_mean(asked, table.names))
+        complaint(
+            parameter,
+            worded("names a column that ", Argument("X"), " does not have"),
+            asked,
+            did_you_mean(asked, table.names),
+        )
     )
 
 

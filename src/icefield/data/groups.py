@@ -15,7 +15,7 @@ from icefield.data.columns import ORDERED_KINDS, Column, column_of_array, column
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.features import column_name
 from icefield.data.frame import Table
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import Argument, InputError, InputTypeError, complaint, worded
 
 FEW = 10  # numbers with more distinct values than this are cut into quartiles
 
@@ -35,7 +35,12 @@ def groups_of(by: Any, table: Table, weights: NDArray[np.float64] | None) -> Gro
         return None
     if isinstance(by, (bool, float)):
         raise InputTypeError(
-            complaint("by", "must be a column name or one entry per row", by, "name a column of X")
+            complaint(
+                "by",
+                "must be a column name or one entry per row",
+                by,
+                worded("name a column of ", Argument("X")),
+            )
         )
     if isinstance(by, (str, int, np.integer, tuple)):
         column = table.column(column_name(by, table, "by"))
@@ -50,7 +55,9 @@ def _given_column(by: Any, n_rows: int) -> Column:
     if len(read.values) != n_rows:
         raise InputError(
             complaint(
-                "by", f"must have one entry for each of the {n_rows} rows of X", f"{len(read.values)} entries"
+                "by",
+                worded(f"must have one entry for each of the {n_rows} rows of ", Argument("X")),
+                f"{len(read.values)} entries",
             )
         )
     return read

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.columns import Column
-from icefield.errors import InputError, complaint, did_you_mean
+from icefield.errors import Argument, InputError, complaint, did_you_mean, worded
 
 
 class Table(ABC):
@@ -79,14 +79,32 @@ class Table(ABC):
         return self._columns[name]
 
     @cached_property
+    def _positions(self) -> dict[Any, int]:
+        return {name: position for position, name in enumerate(self.names)}
+
+    def position(self, name: Any) -> int:
+        """Where a column stands, found at once among thousands."""
+        return self._positions[name]
+
+    def has(self, name: Any) -> bool:
+        """Whether there is a column of this name."""
+        try:
+            return name in self._positions
+        except TypeError:  # what cannot be looked up is no name
+            return False
+
+    @cached_property
     def _columns(self) -> dict[Any, Column]:
         return {}
 
     def check(self, name: Any, parameter: str = "features") -> None:
-        if name not in self.names:
+        if not self.has(name):
             raise InputError(
                 complaint(
-                    parameter, "names a column that X does not have", name, did_you_mean(name, self.names)
+                    parameter,
+                    worded("names a column that ", Argument("X"), " does not have"),
+                    name,
+                    did_you_mean(name, self.names),
                 )
             )
 

@@ -23,7 +23,7 @@ from icefield.data.distribution import weighted_quantiles
 from icefield.engines import Answer, Axis, Moments, Question, Resources, Sample, block_moments
 from icefield.engines.placing import predict_at
 from icefield.engines.pool import Block, Pace, Pool
-from icefield.errors import BudgetError
+from icefield.errors import BudgetError, Setting, statement, worded
 from icefield.models.sharing import alone
 from icefield.progress import Progress
 from icefield.typing import Float, Positions
@@ -77,11 +77,17 @@ class BruteEngine:
         for question in questions:
             check_fits(question, sample.n_rows, len(self.model.outputs), resources.memory)
         predictions = sum(int(np.prod(q.shape)) for q in questions) * sample.n_rows
-        with Pool(self.model, resources) as pool, Progress("asking the model", predictions) as progress:
+        with (
+            Progress("asking the model", predictions) as progress,
+            Pool(self.model, resources) as pool,
+            pool,
+        ):
             most = self._largest_call(sample, resources.memory // (2 * pool.workers))
             pace = Pace(FIRST_ROWS, most, SECONDS_PER_CALL)
             # Blocks depend on the budget alone, since they decide the order of summation.
             block_rows = _power_of_two(min(ROWS_PER_CALL, self._largest_call(sample, resources.memory // 2)))
+            if self.model.across_rows:
+                block_rows = sample.n_rows
             return [
                 _Work(self.model, q, sample, resources.memory, min(block_rows, sample.n_rows), pool, pace)
                 .run(progress)
@@ -119,7 +125,7 @@ class _Work:
         self.block_rows, self.pool, self.pace = block_rows, pool, pace
         self.points = flat_points(question)
         self.size = int(np.prod(question.shape))
-        self.outputs = len(model.outputs)
+        self.outputs, self.across_rows = len(model.outputs), model.across_rows
         kept = question.rows
         self.keeps_all = kept is not None and np.array_equal(kept, np.arange(sample.n_rows))
 
@@ -143,6 +149,9 @@ class _Work:
 
     def _calls(self, low: int, high: int) -> Iterator[_Call]:
         """Calls for the grid points from `low` to `high`, block by block, as large as the pace allows."""
+        if self.across_rows:
+            yield from (_Call((0, self.sample.n_rows), (at, at + 1), True) for at in range(low, high))
+            return
         n_rows, blocks = self.sample.n_rows, -(-self.sample.n_rows // self.block_rows)
         # A few blocks are cut so that no worker waits long for the last one; many blocks are cut enough.
         shares = max(1, -(-CALLS_PER_WORKER * self.pool.workers // blocks)) if self.pool.workers > 1 else 1
@@ -251,7 +260,13 @@ class _Work:
 
 
 def interruptible(model: Model, table: Table) -> Float:
-    """The model's predictions for some rows, in calls short enough that Ctrl-C is heard between them."""
+    """The model's predictions for some rows, in calls short enough that Ctrl-C is heard between them.
+
+    A model that looks across rows is asked about all of them in one call.
+    """
+    if model.across_rows:
+        with alone(model):
+            return model.predict(table)
     pace = Pace(FIRST_ROWS, ROWS_PER_CALL, SECONDS_PER_CALL)
     parts: list[Float] = []
     row = 0
@@ -316,13 +331,19 @@ def check_fits(question: Question, n_rows: int, outputs: int, memory: int) -> No
     if question.rows is not None and (size := 8 * outputs * len(question.rows) * points) > memory:
         fitting = max(1, int(memory // (8 * outputs * points)))
         raise BudgetError(
-            f"{len(question.rows):,} individual curves x {points:,} grid points would take "
-            f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB. Hint: keep a sample of the "
-            f"curves with rows={fitting} (averages still use every row), or raise Explainer(memory=...)."
-        )
+            statement(
+                f"{len(question.rows):,} individual curves x {points:,} grid points would take "
+                f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
+                worded("keep a sample of the curves with ", Setting("rows", fitting),
+                       " (averages still use every row), or raise Explainer(memory=...)"),
+            )
+        )  # fmt: skip
     if question.quantiles and (size := 8 * outputs * n_rows) > memory:
+        fitting = max(1, int(memory // (8 * outputs)))
         raise BudgetError(
-            f"Exact quantiles need every row's prediction at a grid point at once: {n_rows:,} rows would take "
-            f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB. Hint: use a sample with "
-            f"rows={max(1, int(memory // (8 * outputs)))}, or raise Explainer(memory=...)."
+            statement(
+                f"Exact quantiles need every row's prediction at a grid point at once: {n_rows:,} rows would take "
+                f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
+                worded("use a sample with ", Setting("rows", fitting), ", or raise Explainer(memory=...)"),
+            )
         )

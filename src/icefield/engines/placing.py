@@ -42,14 +42,13 @@ def predict_at(
     axes: Sequence[Axis],
     at: Sequence[NDArray[np.intp]],
 ) -> Float:
-    """Predictions of `rows_at`, shape ``(rows, outputs)``, in calls of bounded size."""
+    """Predictions of `rows_at`, shape ``(rows, outputs)``, in calls of bounded size; all where rows count together."""
     narrow = table.select(model.columns)
+    size = max(1, len(rows)) if model.across_rows else ROWS_PER_CALL
     parts = [
         model.predict(
-            rows_at(
-                narrow, rows[start : start + ROWS_PER_CALL], axes, [a[start : start + ROWS_PER_CALL] for a in at]
-            )
+            rows_at(narrow, rows[start : start + size], axes, [a[start : start + size] for a in at])
         )
-        for start in range(0, len(rows), ROWS_PER_CALL)
-    ]  # fmt: skip
+        for start in range(0, len(rows), size)
+    ]
     return np.concatenate(parts) if parts else np.empty((0, len(model.outputs)))

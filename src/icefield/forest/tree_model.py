@@ -19,15 +19,28 @@ class CannotRead(Exception):
 
 
 @dataclass(frozen=True)
+class LinkForm:
+    """A link that the kernels take themselves: ``"logistic"`` and ``"exp"`` of each raw output, or ``"softmax"``.
+
+    `factor` multiplies what a logistic link is taken of. With `complement` the response is one minus it, and it.
+    """
+
+    kind: str
+    factor: float = 1.0
+    complement: bool = False
+
+
+@dataclass(frozen=True)
 class Link:
     """From raw sums to the response: ``apply`` maps (..., n_raw) to (..., n_response).
 
-    `additive` says that the response is the raw sum itself.
+    `additive` says that the response is the raw sum itself, `form` how the kernels know the link; None: not.
     """
 
     name: str
     apply: Callable[[NDArray[np.float64]], NDArray[np.float64]]
     additive: bool = False
+    form: LinkForm | None = None
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,100 @@
-"""The numba kernels: every hot loop of the trees engine, and nothing else imports numba.
+"""The native kernels: every hot loop of the trees engine, in C++ (`native/`), called through ctypes.
 
-All kernels are serial and release the GIL; threads come from the callers, over blocks of rows.
-They have explicit signatures and are compiled (or loaded from numba's cache) when their module
-is imported, so these modules are imported on first use only. None checks bounds: `validate`
-and the layouts built in `icefield.engines.trees` guarantee them.
+All kernels are serial and run without the GIL; threads come from the callers, over blocks of rows.
+Arguments go by name and are checked against `native/abi.hpp` at every call: types, contiguity,
+sizes that must agree. What arrays hold is not checked: `validate` and the layouts built in
+`icefield.engines.trees` guarantee it. Importing this loads nothing; the first call loads the library
+for this machine, in about a millisecond.
 
-`compiling`  the decorator and the bit intrinsics
-`packing`    rows -> codes -> one bit per row and condition
-`planning`   trees -> a linear program of mask operations
-`lists`      walks a subtree that few rows of a block reach
-`counting`   runs a program over a block and counts rows
-`curves`     runs a program over a block and builds every row's curve
-`moves`      runs a program over a block whose rows stand at points of their own
-`others`     runs a program over a block and averages each row over one group at a time
-`regions`    which grid points reach a leaf
-`updates`    leaf counts -> averages of one question
-`families`   leaf counts -> averages of many questions
+`declarations`  what the header declares
+`loading`       the library for this machine
+`calling`       checked calls by name
+
+The sources in `native/`: `packing` (rows -> codes -> one bit per row and condition), `planning` (trees -> a linear
+program of mask operations), `counting` (runs a program over a block and counts rows), `curves` (builds every row's
+curve), `steps` (every feature's linked curve in one walk), `moves` (rows at points of their own), `others` (averages each row over one group at a time), `lists` (subtrees
+that few rows reach), `regions` (which grid points reach a leaf), `updates` and `families` (leaf counts -> averages of one
+question, or of many).
 """
+
+from __future__ import annotations
+
+from icefield.kernels.calling import Filled, Given, Grouped, Kernel
+from icefield.kernels.loading import KernelsError, interface, level, levels
+
+_CONSTANTS = interface().constants
+JOINT, SINGLES, PAIRS = (_CONSTANTS[name] for name in ("JOINT", "SINGLES", "PAIRS"))
+LOGISTIC, EXPONENTIAL, SOFTMAX = (_CONSTANTS[name] for name in ("LOGISTIC", "EXPONENTIAL", "SOFTMAX"))
+
+# Members that several kernels share.
+Walk = Grouped("Walk")
+Leaves = Grouped("Leaves")
+PlanQuestion = Grouped("PlanQuestion")
+StepTrees = Grouped("StepTrees")
+RegionsOfAxes = Grouped("RegionsOfAxes")
+
+fill_buckets = Kernel("fill_buckets")
+encode = Kernel("encode")
+pack = Kernel("pack")
+
+survey = Kernel("survey")
+measure_plan = Kernel("measure_plan")
+write_plan = Kernel("write_plan")
+
+count = Kernel("count")
+resolve = Kernel("resolve")
+add_leaves = Kernel("add_leaves")
+sum_up = Kernel("sum_up")
+add_changes = Kernel("add_changes")
+add_corners = Kernel("add_corners")
+add_others = Kernel("add_others")
+add_steps = Kernel("add_steps")
+turn = Kernel("turn")
+
+find_regions = Kernel("find_regions")
+region_shares = Kernel("region_shares")
+count_updates = Kernel("count_updates")
+find_updates = Kernel("find_updates")
+add_joint = Kernel("add_joint")
+add_family = Kernel("add_family")
+
+
+def plan_sizes() -> Filled:
+    """Room for the sizes `measure_plan` finds."""
+    return Filled(interface().structures["PlanSizes"])
+
+
+__all__ = [
+    "JOINT",
+    "PAIRS",
+    "SINGLES",
+    "Filled",
+    "Given",
+    "KernelsError",
+    "Leaves",
+    "PlanQuestion",
+    "RegionsOfAxes",
+    "Walk",
+    "add_changes",
+    "add_corners",
+    "add_family",
+    "add_joint",
+    "add_leaves",
+    "add_others",
+    "count",
+    "count_updates",
+    "encode",
+    "fill_buckets",
+    "find_regions",
+    "find_updates",
+    "level",
+    "levels",
+    "measure_plan",
+    "pack",
+    "plan_sizes",
+    "region_shares",
+    "resolve",
+    "sum_up",
+    "survey",
+    "write_plan",
+]

@@ -13,17 +13,27 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.frame import Table, table_of
-from icefield.errors import IcefieldError, InputError, InputTypeError, ModelError, complaint, did_you_mean
+from icefield.errors import (
+    IcefieldError,
+    InputError,
+    InputTypeError,
+    ModelError,
+    Setting,
+    complaint,
+    did_you_mean,
+    worded,
+)
 from icefield.libraries.registry import library_of
 from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
 from icefield.libraries.sklearn.pipelines import Crossing, NoSplit, SplitPipeline, split_pipeline
+from icefield.models.across_rows import ACROSS_ROWS, known_row_by_row, looks_across_rows
 from icefield.models.adapter import Adapter, as_blocks, as_matrix, columns_by_spelling, type_name
 from icefield.models.row_form import RowForm
 from icefield.models.sharing import ONE_AT_A_TIME, alone
@@ -50,6 +60,7 @@ class Model:
     columns : labels of the columns the model gets, in its order
     notes : what happened on the way, such as a conversion and its reason
     parallel : whether `predict` may run in several threads at once and gains by it
+    across_rows : whether a row's prediction depends on the others in the call
     answer : rows in the model's form to the library's own answer
     form : the form of rows the model takes
     warns : whether the model warns about column names in any form, which is then silenced
@@ -70,6 +81,7 @@ class Model:
     form: RowForm = field(repr=False)
     warns: bool = field(repr=False, default=False)
     parts: SplitModel | None = field(repr=False, default=None)
+    across_rows: bool = False
     passes_errors: bool = field(repr=False, default=False)
 
     @property
@@ -205,7 +217,14 @@ def read_model(model: Any, table: Table, *, target: Any = None, scale: str = "re
     scale : ``"response"`` (what the model predicts) or ``"raw"`` (the number before the link)
     """
     if scale not in SCALES:
-        raise InputError(complaint("scale", "must be 'response' or 'raw'", scale, 'write scale="response"'))
+        raise InputError(
+            complaint(
+                "scale",
+                "must be 'response' or 'raw'",
+                scale,
+                worded("write ", Setting("scale", "response", python='scale="response"')),
+            )
+        )
     _check_is_a_model(model)
     if table.n_rows == 0:
         raise InputError(complaint("X", "has no rows", hint="pass at least one row"))
@@ -224,7 +243,7 @@ def read_model(model: Any, table: Table, *, target: Any = None, scale: str = "re
     widths = tuple(block.shape[1] for block in as_blocks(tried.answer))
     outputs = adapter.naming(widths, tried.answer)
     split = _split(model, scale, _in_form(tried.form, probe), tried)
-    return Model(
+    found = Model(
         native=model,
         kind=adapter.kind,
         scale=scale,
@@ -239,6 +258,9 @@ def read_model(model: Any, table: Table, *, target: Any = None, scale: str = "re
         warns=tried.warns,
         parts=split if isinstance(split, SplitModel) else None,
     )
+    if known_row_by_row(model) or not looks_across_rows(found.predict, table.select(columns)):
+        return found
+    return replace(found, across_rows=True, notes=(*found.notes, ACROSS_ROWS))
 
 
 def settled_model(
@@ -252,6 +274,7 @@ def settled_model(
     selected: Sequence[int] | None = None,
     parallel: bool = False,
     parts: tuple[SplitPipeline, Callable[[Any], Any]] | None = None,
+    across_rows: bool = False,
 ) -> Model:
     """A model whose way of being asked is settled already: nothing is tried, rows go over as they are.
 
@@ -260,7 +283,7 @@ def settled_model(
     native : the user's object
     answer : rows of the table's library to one number per row and output
     table : the rows it will be asked about, with exactly the model's columns
-    kind, scale, parallel : as in `Model`
+    kind, scale, parallel, across_rows : as in `Model`
     n_outputs : how many outputs `answer` gives
     selected : positions of those wanted, by default every one
     parts : a pipeline taken apart and how to ask its last step, where that gives the same answers
@@ -278,6 +301,7 @@ def settled_model(
         answer=answer,
         form=RowForm(table.library),
         parts=None if parts is None else SplitModel(*parts),
+        across_rows=across_rows,
         passes_errors=True,
     )
 

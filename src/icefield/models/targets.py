@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from icefield.errors import InputError, complaint, did_you_mean, shortened
+from icefield.errors import InputError, Value, complaint, did_you_mean, worded, write
 from icefield.models.adapter import Outputs
 
 
@@ -20,7 +20,9 @@ def chosen_outputs(target: Any, outputs: Outputs) -> tuple[int, ...]:
         chosen = tuple(_position(one, outputs) for one in target)
         if not chosen or len(set(chosen)) < len(chosen):
             problem = "names no output" if not chosen else "names an output twice"
-            raise InputError(complaint("target", problem, target, f"choose from {shortened(outputs.names)}"))
+            raise InputError(
+                complaint("target", problem, target, worded("choose from ", Value(outputs.names)))
+            )
         return chosen
     return (_position(target, outputs),)
 
@@ -34,12 +36,12 @@ def _position(target: Any, outputs: Outputs) -> int:
                     return position
                 reason = outputs.absent[label]
                 raise InputError(complaint("target", f"has no output of its own: {reason}", target,
-                                           f"write target={outputs.names[0]!r}"))  # fmt: skip
+                                           write(target=outputs.names[0])))  # fmt: skip
     if isinstance(target, (int, np.integer)) and not isinstance(target, (bool, np.bool_)):
         if 0 <= target < len(outputs.names):
             return int(target)
         problem = f"is no label, and the positions go from 0 to {len(outputs.names) - 1}"
-        raise InputError(complaint("target", problem, target, f"choose from {shortened(outputs.names)}"))
+        raise InputError(complaint("target", problem, target, worded("choose from ", Value(outputs.names))))
     problem = "names an output the model does not have"
     raise InputError(complaint("target", problem, target, _meant(target, outputs.names)))
 
@@ -48,10 +50,10 @@ def _meant(target: Any, names: tuple[Any, ...]) -> str:
     """A hint for a target that is no output: another type of the same spelling, or a name like it."""
     alike = next((name for name in names if str(name) == str(target)), None)
     if alike is not None:
-        return f"labels are of type {type(alike).__name__} here, so write target={alike!r}"
+        return worded(f"labels are of type {type(alike).__name__} here, so ", write(target=alike))
     if all(isinstance(name, str) for name in names):
         return did_you_mean(target, names)
-    return f"choose from {shortened(names)}"
+    return worded("choose from ", Value(names))
 
 
 def _same_label(label: Any, target: Any) -> bool:

@@ -10,7 +10,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from icefield.errors import IcefieldError, ModelError, complaint
+from icefield.errors import Argument, IcefieldError, ModelError, complaint, worded
 from icefield.models.adapter import Adapter, as_matrix
 from icefield.models.row_form import RowForm, usual_forms
 
@@ -94,8 +94,12 @@ def _refused(probe: Table, refusals: list[tuple[RowForm, Exception]]) -> Excepti
     error = ModelError(
         complaint(
             "model",
-            f"could not predict the first {probe.n_rows} rows of X ({one_line(first)}; tried {tried})",
-            hint="check that model.predict works on these rows of X",
+            worded(
+                f"could not predict the first {probe.n_rows} rows of ",
+                Argument("X"),
+                f" ({one_line(first)}; tried {tried})",
+            ),
+            hint=worded("check that model.predict works on these rows of ", Argument("X")),
         )
     )
     error.__cause__ = first

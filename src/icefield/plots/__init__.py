@@ -38,7 +38,7 @@ def plot_effect(effect: Effect, **options: Any) -> Any:
     Parameters
     ----------
     effect : what to draw
-    **options : see `icefield.plots.options.Options`
+    **options : see `icefield.effect.Drawable.plot`
 
     Returns
     -------
@@ -69,7 +69,7 @@ def plot_importance(table: Any, value: str = "importance", **options: Any) -> An
     ----------
     table : an importance table, or a mapping of feature -> number
     value : which column of the table
-    **options : `top` is how many features; the rest as in `icefield.plots.options.Options`
+    **options : `top` is how many features; the rest as in `icefield.effect.Drawable.plot`
     """
     chosen = Options.of(options)
     return draw(importance_picture(table, value, chosen), chosen)
@@ -83,7 +83,7 @@ def plot_interactions(table: Any, value: str = "strength", output: Any = None, *
     table : an interactions table, or a mapping of ``(feature, feature)`` -> number
     value : which column of the table
     output : which output of the table, the first by default
-    **options : `top` is how many features; the rest as in `icefield.plots.options.Options`
+    **options : `top` is how many features; the rest as in `icefield.effect.Drawable.plot`
     """
     chosen = Options.of(options)
     return draw(interactions_picture(table, value, output, chosen), chosen)

@@ -3,61 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
+from icefield.typing import (
+    Backend,
+    CurvesShown,
+    DataShown,
+    Layout,
+    LevelOrder,
+    MaskShown,
+    PictureKind,
+    SpreadShown,
+)
 
-BACKENDS = ("matplotlib", "plotly")
 ONE_WAY_KINDS = ("line", "dots", "bars")
 TWO_WAY_KINDS = ("contour", "heatmap", "surface", "lines")
 CHOICES: dict[str, tuple[str, ...]] = {
-    "backend": BACKENDS,
-    "kind": ("auto", *ONE_WAY_KINDS, *TWO_WAY_KINDS),
-    "spread": ("auto", "std", "quantiles", "se", "none"),
-    "data": ("auto", "histogram", "rug", "deciles", "points", "none"),
-    "curves": ("auto", "lines", "density", "none"),
-    "mask": ("auto", "hull", "density", "support", "none"),
-    "sort": ("level", "value", "count"),
-    "layout": ("auto", "overlay", "side"),
+    "backend": get_args(Backend),
+    "kind": get_args(PictureKind),
+    "spread": get_args(SpreadShown),
+    "data": get_args(DataShown),
+    "curves": get_args(CurvesShown),
+    "mask": get_args(MaskShown),
+    "sort": get_args(LevelOrder),
+    "layout": get_args(Layout),
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """How to draw. Wherever a choice may be ``"none"``, None means the same.
-
-    Parameters
-    ----------
-    backend : ``"matplotlib"`` or ``"plotly"``
-    ax : a matplotlib Axes to draw into, for pictures of one panel
-    kind : one feature: ``"line"``, ``"dots"``, ``"bars"``; two: ``"contour"``, ``"heatmap"``,
-        ``"surface"`` (3-D), ``"lines"`` (a curve for some values of the second feature)
-    center : True, ``"mean"`` or a value of the feature: draw the change from there
-    derivative : draw the slope
-    spread : the band: ``"std"`` (± 1 standard deviation of the rows' curves), ``"quantiles"``
-        (the outermost computed), ``"se"`` (± 2 standard errors of the average) or None
-    data : where the data is: ``"histogram"``, ``"rug"``, ``"deciles"``, None; for two
-        features also ``"points"`` (a sample), and ``"histogram"`` is drawn on the edges
-    curves : individual curves as ``"lines"``, as ``"density"`` or None
-    max_curves : draw at most so many of them (evenly chosen); None for what the backend carries
-    color_by : a column whose values colour the individual curves
-    highlight : rows to emphasise: positions in X, values of a column that names rows, or a
-        mapping of label -> position
-    mask : where two features have no data: ``"hull"``, ``"density"``, ``"support"`` or None
-    interaction : draw the surface minus both one-way curves; True takes these from the surface's own
-        margins, or pass the two one-way Effects
-    sort : order of levels: ``"level"``, ``"value"`` or ``"count"``
-    top : draw at most so many levels, the most frequent ones, and the rest as one
-    outputs : which outputs (names), all by default
-    layout : several outputs, groups or models in one panel (``"overlay"``) or ``"side"`` by side
-    share_y : whether panels side by side share their y axis
-    title : a heading
-    colors : colours for the curves, instead of the style's or the colour-blind safe default
-    cmap : colour map for surfaces and numeric colouring
-    figsize : size in inches
-    """
+    """How to draw: what `icefield.effect.Drawable.plot` says of its keywords, checked."""
 
     backend: str = "matplotlib"
     ax: Any = None

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from icefield.effect import Effect
+from icefield.effect import Effect, Spread
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 from icefield.plots.compose import SMALL, chosen_outputs
 from icefield.plots.coordinates import Coordinates
@@ -211,9 +211,7 @@ def pd_ale_picture(pd: Effect, ale: Effect, options: Options) -> Picture:
         )  # fmt: skip
     if ale.kind != "ale" or pd.kind == "ale":
         raise InputError(complaint("ale", "must have kind 'ale', and the other effect not", ale.kind))
-    around = replace(
-        around_mean(pd), individual=None, kind="pd", std=None, se=None, quantiles=None, groups={}
-    )
+    around = replace(around_mean(pd).averages_only(), spread=Spread(), groups={})
     other = replace(_within(ale, pd), groups={})
     panels = []
     outputs = chosen_outputs(pd, options)
@@ -251,9 +249,12 @@ def _within(ale: Effect, pd: Effect) -> Effect:
     weight = ale.weight[inside] if ale.weight is not None and ale.weight.shape == at.shape else None
     # Spread and support are for the full grid, and are not drawn here.
     return replace(
-        ale, grid=(ale.grid[0][inside],), average=ale.average[:, inside], weight=weight, std=None, se=None,
-        quantiles=None, individual=None, support=None,
-    )  # fmt: skip
+        ale.averages_only(),
+        grid=(ale.grid[0][inside],),
+        average=ale.average[:, inside],
+        spread=Spread(),
+        backing=replace(ale.backing, weight=weight, support=None),
+    )
 
 
 def around_mean(effect: Effect) -> Effect:
@@ -275,13 +276,13 @@ def regions_picture(whole: Effect, regions: Mapping[Any, Effect], options: Optio
         raise InputError(complaint("regions", "holds no region", regions))
     if whole.n_features != 1:
         raise InputError("Regions are drawn for one feature. Hint: pass the one-way effect.")
-    overall = replace(whole, individual=None, std=None, quantiles=None, se=None, groups={})
+    overall = replace(whole.averages_only(), spread=Spread(), groups={})
     output = chosen_outputs(whole, options)[0]
     panels = []
     for number, (label, effect) in enumerate(regions.items()):
         series = [
             Series(overall, output, label="all rows", colour="muted", dashed=True),
-            Series(replace(effect, individual=None), output, label="region", colour=number % 8),
+            Series(effect.averages_only(), output, label="region", colour=number % 8),
         ]
         panel = one_way_panel(series, effect, options, True)
         rows = f"{effect.n_rows:,}\u00a0rows"

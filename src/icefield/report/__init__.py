@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icefield import validate
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError, Setting, complaint, worded
 from icefield.report.contents import build
 from icefield.report.page import JS_CHOICES, page_html
 
@@ -55,7 +55,14 @@ def write_report(
     validate.flag("individual", individual)
     validate.choice("js", js, JS_CHOICES)
     if title is not None and not isinstance(title, str):
-        raise InputTypeError(complaint("title", "must be text", title, 'write title="Arrival delay"'))
+        raise InputTypeError(
+            complaint(
+                "title",
+                "must be text",
+                title,
+                worded("write ", Setting("title", "Arrival delay", python='title="Arrival delay"')),
+            )
+        )
     if not isinstance(path, (str, os.PathLike)):
         raise InputTypeError(complaint("path", "must be a file path", path, 'write "report.html"'))
     target = Path(path)

@@ -26,6 +26,7 @@ from icefield.errors import InputTypeError, complaint, did_you_mean
 from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
 from icefield.libraries.sklearn.pipelines import NoSplit, SplitPipeline, split_pipeline
 from icefield.libraries.sklearn.threads import gains_by_threads
+from icefield.models.across_rows import known_row_by_row
 from icefield.models.model import Model, settled_model
 from icefield.sklearn.exact import tree_answer
 
@@ -82,6 +83,7 @@ def response_model(estimator: Any, table: Table, response_method: str) -> tuple[
         n_outputs=first.shape[1],
         parallel=gains_by_threads(estimator),
         parts=_parts(estimator, methods, probe, first),
+        across_rows=not known_row_by_row(estimator),
     )
     return model, first.dtype
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS, object_array
 from icefield.data.grid import with_missing_last
-from icefield.effect import Effect
+from icefield.effect import Drawable, Effect, Spread
 from icefield.sampling import CURVE_ROWS
 from icefield.statistics.ale import ale
 from icefield.statistics.observations import observed_outputs
@@ -35,7 +35,7 @@ BINS = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Conditional(ResultTable):
+class Conditional(Drawable, ResultTable):
     """One row per bin or level and output.
 
     Columns: ``output``, ``bin`` (in words), ``value`` (a typical value: the bin's median, or the level), ``weight``,
@@ -51,7 +51,7 @@ class Conditional(ResultTable):
         hidden = {"value"} | ({"output"} if len(self.effects["predicted"].outputs) == 1 else set())
         return {name: values for name, values in self.columns.items() if name not in hidden}
 
-    def plot(self, **options: Any) -> Any:
+    def _drawn(self, **options: Any) -> Any:
         """Observed, predicted, PD and ALE in one panel."""
         from icefield.plots import plot_comparison
 
@@ -96,7 +96,7 @@ def conditional(study: Study, feature: Any, *, bins: Any = BINS, rows: Any = Non
         "weight": np.tile(mass, len(outputs)),
     }
     columns |= {name: array.ravel() for name, array in arrays.items() if array is not None}
-    plain = replace(pd, weight=mass, groups={}, by=None, std=None, se=None)
+    plain = replace(pd, spread=Spread(), backing=replace(pd.backing, weight=mass), groups={}, by=None)
     effects = {name: replace(plain, average=array) for name, array in arrays.items() if array is not None}
     notes = [f"means over {study.n_rows:,} rows; PD over {pd.n_rows:,}"]
     if observed is None and study.y is not None:

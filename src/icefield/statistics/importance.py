@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.data.features import Feature
-from icefield.effect import Effect
+from icefield.effect import Effect, drawing
 from icefield.engines.brute import interruptible
 from icefield.errors import InputError
 from icefield.sampling import PERMUTED_ROWS
 from icefield.statistics.bundles import deviation, effects_with_curves, point_weights, shown_points
 from icefield.statistics.observations import observed_outputs
 from icefield.statistics.tables import ResultTable, labels_column
-from icefield.typing import Float
+from icefield.typing import Backend, Float
 from icefield.wording.sentences import shape_words
 
 if TYPE_CHECKING:
@@ -52,11 +52,34 @@ class Importance(ResultTable):
             hidden.add("output")
         return {name: values for name, values in self.columns.items() if name not in hidden}
 
-    def plot(self, **options: Any) -> Any:
-        """Bars, longest first, with the shape of each effect; see `icefield.plots.plot_importance`."""
+    @drawing
+    def plot(
+        self,
+        value: str = "importance",
+        *,
+        backend: Backend = "matplotlib",
+        ax: Any = None,
+        top: int | None = None,
+        outputs: Any = None,
+        title: str | None = None,
+        colors: Any = None,
+        cmap: Any = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Any:
+        """Bars, longest first, coloured by direction, with the shape of each effect.
+
+        Parameters
+        ----------
+        value : which column
+        top : how many features
+        outputs : which outputs (names), all by default
+        backend, ax, title, colors, cmap, figsize : as in `Effect.plot`
+        """
+
+    def _drawn(self, value: str = "importance", **options: Any) -> Any:
         from icefield.plots import plot_importance
 
-        return plot_importance(self, **options)
+        return plot_importance(self, value, **options)
 
 
 def importance(

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.data.features import Feature
+from icefield.effect import drawing
 from icefield.errors import InputError, complaint
 from icefield.sampling import CROSSED_ROWS
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.study import Ask, OwnValues, Study
-from icefield.typing import Float
+from icefield.typing import Backend, Float
 
 _Name = tuple[Any, ...]  # of a set of features: the part it plays, and their labels
 METHODS = ("h", "variance")
@@ -67,11 +68,33 @@ class Interactions(ResultTable):
             out[i, j] = out[j, i] = self.columns[value][row]
         return out
 
-    def plot(self, **options: Any) -> Any:
-        """The interaction matrix; see `icefield.plots.plot_interactions`."""
+    @drawing
+    def plot(
+        self,
+        value: str = "strength",
+        output: Any = None,
+        *,
+        backend: Backend = "matplotlib",
+        ax: Any = None,
+        top: int | None = None,
+        title: str | None = None,
+        cmap: Any = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Any:
+        """The matrix of pairwise interactions, the features with the strongest first.
+
+        Parameters
+        ----------
+        value : which column
+        output : which output, the first by default
+        top : how many features
+        backend, ax, title, cmap, figsize : as in `Effect.plot`
+        """
+
+    def _drawn(self, value: str = "strength", output: Any = None, **options: Any) -> Any:
         from icefield.plots import plot_interactions
 
-        return plot_interactions(self, **options)
+        return plot_interactions(self, value, output, **options)
 
 
 def interactions(

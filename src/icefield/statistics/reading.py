@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.frame import TIME_KINDS
-from icefield.effect import Effect
+from icefield.effect import Effect, Spread
 from icefield.statistics.bundles import (
     deviation,
     explaining_columns,
@@ -188,9 +188,7 @@ def read_effect(effect: Effect) -> Reading:
     """
     if effect.over != "rows":
         # Refits that differ say how sure the average is, not that rows respond differently.
-        effect = replace(
-            effect, individual=None, rows=None, row_values=None, std=None, se=None, quantiles=None
-        )
+        effect = replace(effect.averages_only(), spread=Spread())
     reader = _read_curve if effect.n_features == 1 else _read_surface
     readings = [reader(effect, o) for o in range(len(effect.outputs))]
     first = readings[0]

@@ -15,7 +15,7 @@ import numpy as np
 
 from icefield import validate
 from icefield.data.columns import object_array
-from icefield.effect import Effect, quantiles_of, spread_of
+from icefield.effect import Effect, KeptCurves, Spread
 from icefield.errors import InputError, complaint
 
 
@@ -39,28 +39,26 @@ def refit_band(
     first = members[0]
     wanted = validate.probabilities(quantiles)
     curves = np.stack([effect.average for effect in members], axis=1)
-    std, se = spread_of(curves, None, "refits")
     shared = [label for label in first.groups if all(label in e.groups for e in members)] if groups else []
     left_out = {label for e in members for label in e.groups} - set(shared) if groups else set()
     why = f"mean and spread of {len(members)} refits, each an average over rows of its own model: {first.why}"
     if left_out:
         why += f"; {len(left_out)} groups that not every refit has are left out"
     return replace(
-        first,
-        kind="pd" if first.kind == "ice" else first.kind,
+        first.averages_only(),
         average=curves.mean(axis=1),
-        std=std,
-        se=se,
-        quantiles=quantiles_of(curves, wanted, None) if wanted else None,
-        individual=curves,
-        rows=np.arange(len(members)),
-        row_values={"refit": object_array([str(name) for name in effects])},
-        row_weights=None,
-        n_rows=len(members),
-        over="refits",
-        why=why,
-        baseline=_mean([e.baseline for e in members]),
-        output_std=_mean([e.output_std for e in members]),
+        spread=Spread.of(curves, None, "refits", wanted),
+        kept=KeptCurves(
+            individual=curves,
+            rows=np.arange(len(members)),
+            row_values={"refit": object_array([str(name) for name in effects])},
+        ),
+        predictions=replace(
+            first.predictions,
+            baseline=_mean([e.baseline for e in members]),
+            output_std=_mean([e.output_std for e in members]),
+        ),
+        provenance=replace(first.provenance, n_rows=len(members), over="refits", why=why),
         groups={
             label: refit_band({name: e.groups[label] for name, e in effects.items()}, quantiles, groups=False)
             for label in shared

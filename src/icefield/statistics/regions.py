@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.data.frame import Column
-from icefield.effect import Effect
+from icefield.effect import Drawable, Effect, Spread
 from icefield.sampling import REGION_ROWS
 from icefield.statistics.bundles import (
     centred,
@@ -43,7 +43,7 @@ RESTARTS = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Regions(ResultTable):
+class Regions(Drawable, ResultTable):
     """One row per region.
 
     Columns: ``rule``, ``rows`` and ``share`` of the sampled rows, ``heterogeneity`` inside (in standard deviations of
@@ -64,8 +64,8 @@ class Regions(ResultTable):
     removed: float
     splits: tuple[Split, ...]
 
-    def plot(self, **options: Any) -> Any:
-        """A panel per region, with the curve over all rows behind; see `icefield.plots.plot_regions`."""
+    def _drawn(self, **options: Any) -> Any:
+        """A panel per region, with the curve over all rows behind."""
         from icefield.plots import plot_regions
 
         return plot_regions(self.effect, self.effect.groups, **options)
@@ -234,15 +234,10 @@ def _region_effect(effect: Effect, inside: NDArray[np.bool_], weights: Float) ->
     average = np.einsum("r,ork->ok", w, curves)
     std = np.sqrt(np.einsum("r,ork->ok", w, np.square(curves - average[:, None])))
     return replace(
-        effect,
-        kind="pd",
+        effect.averages_only(),
         average=average,
-        std=std,
-        se=None,
-        individual=None,
-        rows=None,
-        row_values=None,
-        n_rows=int(inside.sum()),
+        spread=Spread(std=std),
+        provenance=replace(effect.provenance, n_rows=int(inside.sum())),
         groups={},
         by=None,
     )

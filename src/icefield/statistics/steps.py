@@ -17,7 +17,7 @@ from icefield import validate
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS
 from icefield.data.given_values import given_values
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError, complaint, write
 from icefield.statistics.similarity import similarity_order
 from icefield.typing import Float, Positions
 
@@ -84,7 +84,7 @@ def _binned(feature: Feature, bins: Any, weights: Float) -> Steps:
     else:
         nodes = np.unique(given_values(bins, column))
         if len(nodes) < 2:
-            raise InputError(complaint("bins", "must hold at least two edges", bins, "write bins=40"))
+            raise InputError(complaint("bins", "must hold at least two edges", bins, write(bins=40)))
         known = known & (values >= nodes[0]) & (values <= nodes[-1])
     if len(nodes) == 1:
         return _constant(nodes, known)
@@ -130,10 +130,13 @@ def _ordered_levels(
         if order == "given" or len(occurring) < 3:
             return occurring, ""
         others = [c for c in study.model.columns if c not in feature.columns]
-        ranked = similarity_order(
+        ranked, compared = similarity_order(
             column.codes[known], occurring, [study.table.column(c) for c in others], known, weights[known]
         )
-        return ranked, f"levels of {feature.label!r} are ordered by the similarity of the other features"
+        note = f"levels of {feature.label!r} are ordered by the similarity of the other features"
+        if compared < len(occurring):
+            note += f", each of the {len(occurring):,} compared with the {compared} most frequent"
+        return ranked, note
     if isinstance(order, str) or not hasattr(order, "__iter__"):
         raise InputTypeError(complaint("order", "must be 'similarity', 'given' or the levels", order))
     lookup = {level: code for code, level in enumerate(column.levels.tolist())}

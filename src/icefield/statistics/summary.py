@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.effect import Effect
+from icefield.effect import Drawable, Effect
 from icefield.progress import Progress
 from icefield.sampling import PARTNER_ROWS
 from icefield.statistics.bundles import effects_with_curves
@@ -35,7 +35,7 @@ PARTNER = THRESHOLDS["heterogeneous"]  # an interaction worth naming, in SD of t
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Summary(ResultTable):
+class Summary(Drawable, ResultTable):
     """Features by how much they move the predictions.
 
     Columns: ``feature``, ``strength`` (of the average) and ``heterogeneity`` (of individual curves), both in
@@ -59,11 +59,11 @@ class Summary(ResultTable):
             name: values for name, values in self.columns.items() if name not in ("interaction", "warning")
         }
 
-    def plot(self, **options: Any) -> Any:
+    def _drawn(self, **options: Any) -> Any:
         """Small multiples of the features' effects, most important first."""
         from icefield.plots import plot_many
 
-        return plot_many({name: _averages_only(effect) for name, effect in self.effects.items()}, **options)
+        return plot_many({name: effect.averages_only() for name, effect in self.effects.items()}, **options)
 
 
 def summary(
@@ -167,7 +167,7 @@ def _with_support(study: Study, name: Any, effect: Effect, around: Surroundings)
     support = support_of(study, study.resolve([name]), effect.grid, effect.weight, around)
     if support.doubtful and study.background == "data":
         support = replace(support, disagreement=pd_ale_disagreement(study, effect, name))
-    return replace(effect, support=support)
+    return replace(effect, backing=replace(effect.backing, support=support))
 
 
 def _next(
@@ -180,7 +180,3 @@ def _next(
     if reading.heterogeneous:
         steps.append(f"regions({written[name]})")
     return ", ".join(steps) or None
-
-
-def _averages_only(effect: Effect) -> Effect:
-    return replace(effect, kind="pd", individual=None, rows=None, row_values=None)

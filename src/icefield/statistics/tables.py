@@ -50,7 +50,7 @@ class ResultTable:
         """All columns as a frame of the caller's library."""
         return frame_of({name: _frameable(values) for name, values in self.columns.items()}, self.library)
 
-    def plot(self, **options: Any) -> Any:
+    def plot(self) -> Any:
         """Draw the table; see the subclass."""
         raise TypeError(f"{type(self).__name__} has no picture of its own. Hint: use to_frame().")
 

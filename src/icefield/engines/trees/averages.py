@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.engines.trees.axes import EncodedAxis, Regions, find_updates, group_columns
+from icefield import kernels
+from icefield.engines.trees.axes import EncodedAxis, Regions, Updates, find_updates, group_columns
 from icefield.engines.trees.crew import Crew, Stopped
 from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Batch, Program, TreeSums, batches
 from icefield.engines.trees.rows import Rows, Workspace, aligned
-from icefield.kernels import counting
 from icefield.progress import Progress
 from icefield.typing import Float
 
@@ -57,37 +57,28 @@ class Counted:
 
     def counts(self, program: Program) -> NDArray[np.int64]:
         """Whole weights of the rows in every slot, by segment."""
-        batch, layout, rows = program.batch, program.layout, self.rows
-        made: list[tuple[Workspace, NDArray[np.uint64], NDArray[np.int64]]] = []
-        free: list[tuple[Workspace, NDArray[np.uint64], NDArray[np.int64]]] = []
+        batch, rows = program.batch, self.rows
+        made: list[_Counting] = []
+        free: list[_Counting] = []
 
         def work(block: tuple[int, int]) -> int:
             try:
                 mine = free.pop()
             except IndexError:
-                counters = np.zeros((program.n_counters, rows.n_segments), np.int64)
-                mine = (Workspace(rows, layout), aligned((program.n_buffers + 1, rows.words)), counters)
+                mine = _Counting(program, rows, self.crew)
                 made.append(mine)
-            space, buffers, counters = mine
-            space.load(*block, here=buffers[0])
-            finished = counting.count(
-                program.steps, space.bits, buffers, space.planes, space.segments, program.entry_node,
-                program.entry_start, program.entry_buffer, batch.node_condition, batch.node_left,
-                batch.node_right, program.node_tag, program.node_counter, layout.condition_code, space.codes,
-                layout.set_table, space.segment_of, space.weight_of, counters, self.crew.stop,
-            )  # fmt: skip
-            if not finished:
-                raise Stopped
+            mine.add(*block)
             free.append(mine)
             return block[1] - block[0]
 
         for done in self.crew.map(work, rows.blocks):
             self.progress.advance(done * batch.roots.size)
-        counters = sum((c for _, _, c in made), np.zeros((program.n_counters, rows.n_segments), np.int64))
+        counters = sum((m.counters for m in made), np.zeros((program.n_counters, rows.n_segments), np.int64))
         counts = np.empty((program.slot_kind.size, rows.n_segments), np.int64)
-        counting.resolve(
-            program.slot_origin, program.slot_counter, program.slot_kind, counters, rows.totals(), counts
-        )
+        kernels.resolve(
+            slot_origin=program.slot_origin, slot_counter=program.slot_counter, slot_kind=program.slot_kind,
+            counters=counters, total=rows.totals(), counts=counts,
+        )  # fmt: skip
         return counts
 
     def shares(self, counts: NDArray[np.int64]) -> list[Float]:
@@ -103,6 +94,27 @@ class Counted:
     @property
     def n_averages(self) -> int:
         return 1 if self.rows.n_segments == 1 else self.rows.n_segments
+
+
+class _Counting:
+    """One thread's memory for counting with a program, and its counts so far."""
+
+    def __init__(self, program: Program, rows: Rows, crew: Crew) -> None:
+        self._space = Workspace(rows, program.layout)
+        self._buffers = aligned((program.n_buffers + 1, rows.words))
+        self._walk = program.walk(self._space.bits, self._space.codes, self._buffers, crew.stop)
+        self.counters = np.zeros((program.n_counters, rows.n_segments), np.int64)
+
+    def add(self, start: int, stop: int) -> None:
+        """Add a block's counts."""
+        space = self._space
+        space.load(start, stop, here=self._buffers[0])
+        finished = kernels.count(
+            walk=self._walk, planes=space.planes, segments=space.segments, segment_of=space.segment_of,
+            weight_of=space.weight_of, counters=self.counters,
+        )  # fmt: skip
+        if not finished:
+            raise Stopped
 
 
 def summed(differences: Float, sizes: tuple[int, ...]) -> Float:
@@ -123,10 +135,17 @@ def unsorted(values: Float, axes: Sequence[EncodedAxis]) -> Float:
     return out
 
 
+def add_joint(program: Program, updates: Updates, share: Float, differences: Float) -> None:
+    """Add a program's leaves, by their share of the rows, to differences ``(outputs, grid)``."""
+    start, at, sign = updates
+    kernels.add_joint(
+        leaves=program.leaves, update_start=start, update_at=at, update_sign=sign, share=share,
+        differences=differences,
+    )  # fmt: skip
+
+
 def joint_averages(counted: Counted, axes: Sequence[EncodedAxis]) -> list[Float]:
     """Averages ``(outputs, *grid)`` of one question, over all rows and then for each group."""
-    from icefield.kernels.updates import add_joint  # only questions of their own need this kernel
-
     sums = counted.sums
     sizes = tuple(a.size for a in axes)
     differences = np.zeros((counted.n_averages, len(sums.outputs), int(np.prod(sizes))))
@@ -134,7 +153,7 @@ def joint_averages(counted: Counted, axes: Sequence[EncodedAxis]) -> list[Float]
         updates = find_updates(program, axes)
         shares = counted.shares(counted.counts(program))
         for share, out in zip(shares, differences):
-            add_joint(*updates, share[program.leaf_slot], program.leaf_output, program.leaf_value, out)
+            add_joint(program, updates, share[program.leaf_slot], out)
     base = sums.base.reshape(-1, *[1] * len(axes))
     return [unsorted(summed(d, sizes), axes) + base for d in differences]
 
@@ -206,20 +225,20 @@ class _FamilySums:
         return (first, second) if self.group[first] < self.group[second] else (second, first)
 
     def add(self, program: Program, shares: list[Float]) -> None:
-        from icefield.kernels import families  # only families of questions need these kernels
-
         found = Regions.of(program, self.family.axes, self.group)
-        leaf_value, leaf_output = program.leaf_value, program.leaf_output
+        regions, leaves = found.of_axes, program.leaves
         is_first = True
         for axis_of_group, pair_of_groups, pair_axes, pair_start in self._layers():
             for n, share in enumerate(shares):
                 # The total must be added once only, however many layers there are.
                 total = self.total[n] if is_first else np.zeros_like(self.total[n])
-                families.add_family(
-                    bool(self.surfaces_at), program.leaf_slot, program.path_start, program.path_group,
-                    program.path_region, share, leaf_output, leaf_value, found.rank, axis_of_group,
-                    found.size, found.words, found.start, found.masks, self.single_at, pair_of_groups,
-                    pair_axes, pair_start, total, self.constant[n], self.singles[n], self.surfaces[n],
+                kernels.add_family(
+                    pairs=bool(self.surfaces_at), leaves=leaves, regions=regions, leaf_slot=program.leaf_slot,
+                    path_start=program.path_start, path_group=program.path_group,
+                    path_region=program.path_region, share=share, axis_of_group=axis_of_group,
+                    single_start=self.single_at, pair_of_groups=pair_of_groups, pair_axes=pair_axes,
+                    pair_start=pair_start, total=total, constant=self.constant[n], singles=self.singles[n],
+                    surfaces=self.surfaces[n],
                 )  # fmt: skip
             is_first = False
 

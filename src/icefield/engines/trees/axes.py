@@ -15,16 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield import kernels
 from icefield.data.frame import Table
 from icefield.engines import Axis
 from icefield.engines.trees.layout import Layout, lay_out
 from icefield.engines.trees.program import Batch, Program
 from icefield.engines.trees.rows import WORD, bit_mask
-from icefield.errors import EngineError
+from icefield.errors import EngineError, Setting, statement, worded
 from icefield.forest.form import ZERO_THRESHOLD
 from icefield.forest.tree_model import TreeModel
-from icefield.kernels import regions
 from icefield.typing import Float
+
+Updates = tuple[NDArray[np.int64], NDArray[np.int32], Float]
 
 
 @dataclass(frozen=True)
@@ -134,8 +136,10 @@ def group_columns(groups: Sequence[tuple[int, ...]], n_columns: int) -> NDArray[
         for column in columns:
             if group_of_column[column] >= 0:
                 raise EngineError(
-                    "The trees engine cannot move two features apart that decide the same input of the model. "
-                    "Hint: use engine='brute' for this question."
+                    statement(
+                        "The trees engine cannot move two features apart that decide the same input of the model.",
+                        worded("use ", Setting("engine", "brute"), " for this question"),
+                    )
                 )
             group_of_column[column] = number
     return group_of_column
@@ -171,6 +175,13 @@ class Regions:
         group = program.path_group[:entries]
         return self.first[group] + self.rank[program.path_region[:entries]]
 
+    @property
+    def of_axes(self) -> kernels.Given:
+        """These regions as the kernels take them."""
+        return kernels.RegionsOfAxes(
+            rank=self.rank, size=self.size, words=self.words, start=self.start, masks=self.masks
+        )
+
     @classmethod
     def of(cls, program: Program, axes: Sequence[EncodedAxis], groups: Sequence[int]) -> Regions:
         """Regions on `axes`, where axis a moves the program's group ``groups[a]``."""
@@ -190,34 +201,29 @@ class Regions:
             own = splits[group]
             if not own.size:
                 continue
-            regions.find_regions(
-                own, batch.node_condition, batch.node_left, batch.node_right, layout.condition_row,
-                program.region_before, rank, _grid_bits(layout, axis),
-                bit_mask(np.arange(axis.size, dtype=np.int32), int(words[a])),
-                masks[start[a] : start[a + 1]].reshape(-1, int(words[a])),
+            kernels.find_regions(
+                splits=own, node_condition=batch.node_condition, node_left=batch.node_left,
+                node_right=batch.node_right, condition_row=layout.condition_row,
+                region_before=program.region_before, rank=rank, bits=_grid_bits(layout, axis),
+                everything=bit_mask(np.arange(axis.size, dtype=np.int32), int(words[a])),
+                regions=masks[start[a] : start[a + 1]].reshape(-1, int(words[a])),
             )  # fmt: skip
         return cls(rank, size, words, start[:-1].copy(), masks)
 
 
-def find_updates(
-    program: Program, axes: Sequence[EncodedAxis]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], Float]:
+def find_updates(program: Program, axes: Sequence[EncodedAxis]) -> Updates:
     """Each leaf's updates on the product grid: where they start, their places and signs."""
-    from icefield.kernels import updates  # not needed for one-way and all-pair questions
-
     found = Regions.of(program, axes, range(len(axes)))
-    start = np.zeros(program.leaf_node.size + 1, np.int64)
-
-    def write(fill: bool) -> tuple[NDArray[np.int32], Float]:
-        at, sign = np.empty(int(start[-1]), np.int32), np.empty(int(start[-1]))
-        updates.find_updates(
-            fill, program.path_start, program.path_group, program.path_region, found.rank, found.size,
-            found.words, found.start, found.masks, start, at, sign,
-        )  # fmt: skip
-        return at, sign
-
-    write(fill=False)
-    at, sign = write(fill=True)
+    paths = {
+        "regions": found.of_axes,
+        "path_start": program.path_start,
+        "path_group": program.path_group,
+        "path_region": program.path_region,
+    }
+    start = np.empty(program.leaf_node.size + 1, np.int64)
+    kernels.count_updates(**paths, update_start=start)
+    at, sign = np.empty(int(start[-1]), np.int32), np.empty(int(start[-1]))
+    kernels.find_updates(**paths, update_start=start, update_at=at, update_sign=sign)
     return start, at, sign
 
 

@@ -15,14 +15,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield import kernels
 from icefield.engines import Sample
-from icefield.engines.trees.axes import EncodedAxis, find_updates, flat_order, group_columns
+from icefield.engines.trees.axes import EncodedAxis, Updates, find_updates, flat_order, group_columns
 from icefield.engines.trees.crew import Crew, Stopped
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
 from icefield.engines.trees.rows import WORD, Rows
 from icefield.engines.trees.visits import Visits, Walk
 from icefield.forest.tree_model import TreeModel
-from icefield.kernels import curves as kernels
 from icefield.typing import Float
 
 Result = TypeVar("Result")
@@ -32,12 +32,11 @@ MOST_ROWS = 4096
 
 @dataclass(frozen=True)
 class Part:
-    """A batch's program with each leaf's updates, value and output."""
+    """A batch's program with its leaves and their updates."""
 
     program: Program
-    updates: tuple[NDArray[np.int64], NDArray[np.int32], Float]
-    leaf_output: NDArray[np.int32]
-    leaf_value: Float
+    updates: Updates
+    leaves: kernels.Given
 
 
 def _unpacked(walk: Callable[..., Float], task: tuple[Any, ...]) -> Float:
@@ -110,22 +109,24 @@ class Curves:
         batch = Batch.of(self.sums, trees)
         program = Program.of(batch, self._group_of_column, len(self._groups), JOINT, scatter=True)
         leaves = program.leaf_node.size
-        updates = (np.arange(leaves + 1), np.zeros(leaves, np.int32), np.ones(leaves))
+        updates = (np.arange(leaves + 1, dtype=np.int64), np.zeros(leaves, np.int32), np.ones(leaves))
         if self.axes:
             updates = find_updates(program, self.axes)
-        return Part(program, updates, program.leaf_output, program.leaf_value)
+        return Part(program, updates, program.leaves)
 
     def _table(self) -> Float:
-        return np.zeros((len(self.sums.outputs), self.block, self.size))
+        return np.zeros((len(self.sums.outputs), self.size, self.block))
 
     def _walk(self, rows: Rows, part: Part) -> Callable[[tuple[int, int], Float], Float]:
         """A function that adds a part's trees to a block's differences."""
-        visits = Visits(part.program, rows)
+        visits = Visits(part.program, rows, self.crew)
+        start, at, sign = part.updates
 
         def add(differences: Float, walk: Walk) -> Float:
             finished = kernels.add_leaves(
-                walk, *part.updates, part.leaf_output, part.leaf_value, differences, self.crew.stop
-            )
+                walk=walk, leaves=part.leaves, update_start=start, update_at=at, update_sign=sign,
+                differences=differences,
+            )  # fmt: skip
             if not finished:
                 raise Stopped
             return differences
@@ -133,12 +134,12 @@ class Curves:
         return lambda block, differences: visits.over(block, partial(add, differences))
 
     def _values(self, differences: Float, start: int, stop: int) -> Float:
-        values = np.empty((stop - start, self.size, len(self.sums.outputs)))
+        values = np.empty((len(self.sums.outputs), self.size, stop - start))
         sizes = [a.size for a in self.axes]
         inner = sizes[-1] if sizes else 1
         middle = sizes[-2] if len(sizes) > 1 else 1
         kernels.sum_up(
-            differences, np.arange(stop - start, dtype=np.int32), self.size // (inner * middle), middle, inner,
-            self.sums.base, self.order, values,
+            outer=self.size // (inner * middle), middle=middle, inner=inner, base=self.sums.base,
+            order=self.order, differences=differences, values=values,
         )  # fmt: skip
-        return values
+        return values.transpose(2, 1, 0)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield import kernels
 from icefield.forest.form import ZERO_THRESHOLD, Forest
-from icefield.kernels import packing
 
 BUCKETS = 1024
 TRIMMED = (0.0, 0.005, 0.02, 0.05)  # shares of a column's cuts left to its end buckets, at either end
@@ -21,7 +21,7 @@ TRIMMED = (0.0, 0.005, 0.02, 0.05)  # shares of a column's cuts left to its end 
 
 @dataclass(frozen=True)
 class Layout:
-    """Tables for `packing`; the first block is by coded column, the others as named."""
+    """Tables for `kernels.encode` and `kernels.pack`; the first block is by coded column, the others as named."""
 
     column: NDArray[np.int32]
     is_set: NDArray[np.uint8]
@@ -41,7 +41,9 @@ class Layout:
     member_start: NDArray[np.int64]
     members: NDArray[np.int32]
     condition_row: NDArray[np.int32]  # by the forest's condition: row of bits, -1: none
-    condition_code: NDArray[np.int32]  # by the forest's condition: column, then see `kernels.lists`
+    condition_code: NDArray[
+        np.int32
+    ]  # by the forest's condition: column, then see `CodeTest` of the kernels' lists
     set_table: NDArray[np.uint8]
 
     @property
@@ -65,11 +67,11 @@ class Layout:
         codes: NDArray[np.int32],
     ) -> None:
         """Write the codes of the rows, at their positions, for the chosen coded columns."""
-        if not matrix.flags.writeable:
-            matrix = matrix.copy()  # kernels are compiled for arrays that can be written
-        packing.encode(
-            matrix, position, chosen, self.column, self.is_set, self.zero_missing, ZERO_THRESHOLD, self.cuts,
-            self.cut_start, self.cut_count, self.low, self.scale, self.bucket_start, self.steps, codes,
+        kernels.encode(
+            matrix=matrix, position=position, chosen=chosen, column=self.column, exact=self.is_set,
+            zero_missing=self.zero_missing, zero_limit=ZERO_THRESHOLD, cuts=self.cuts, cut_start=self.cut_start,
+            cut_count=self.cut_count, low=self.low, scale=self.scale, bucket_start=self.bucket_start,
+            steps=self.steps, codes=codes,
         )  # fmt: skip
 
     def pack(
@@ -82,9 +84,11 @@ class Layout:
         """Write the bits of every condition of the chosen coded columns."""
         words = bits.shape[1]
         category_bits = np.empty((self.most_categories, words), np.uint64)
-        packing.pack(
-            codes, position, chosen, self.is_set, self.row_start, self.code_start, self.code_row,
-            self.row_missing_left, self.member_start, self.members, category_bits, np.empty(words, np.uint64), bits,
+        kernels.pack(
+            codes=codes, position=position, chosen=chosen, is_set=self.is_set, row_start=self.row_start,
+            code_start=self.code_start, code_row=self.code_row, row_missing_left=self.row_missing_left,
+            member_start=self.member_start, members=self.members, category_bits=category_bits,
+            missing=np.empty(words, np.uint64), bits=bits,
         )  # fmt: skip
 
 
@@ -198,7 +202,7 @@ def _buckets(
     for trimmed in TRIMMED:
         low, scale = _bucket_range(cuts, trimmed)
         bucket_start = np.empty_like(best_start)
-        packing.fill_buckets(flat, starts, low, scale, bucket_start)
+        kernels.fill_buckets(cuts=flat, cut_start=starts, low=low, scale=scale, bucket_start=bucket_start)
         most = np.diff(bucket_start, axis=1).max(axis=1, initial=0)
         better = most < fullest
         fullest[better] = most[better]

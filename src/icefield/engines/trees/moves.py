@@ -17,6 +17,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield import kernels
 from icefield.engines import Sample
 from icefield.engines.trees.axes import EncodedAxis, Regions, group_columns
 from icefield.engines.trees.crew import Crew, Stopped
@@ -25,7 +26,6 @@ from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batc
 from icefield.engines.trees.rows import WORD, Rows, aligned
 from icefield.engines.trees.visits import Walk, each_block
 from icefield.forest.tree_model import TreeModel
-from icefield.kernels import moves as kernels
 from icefield.progress import Progress
 from icefield.typing import Float, Steps
 
@@ -141,7 +141,7 @@ class _Part:
         edges = self._edges if moves.link is None else None
         sizes = [a.size for a in moves.axes]
         step_start = np.array([0, sizes[0] - 1], np.int64)[: len(sizes)]
-        leaf_output, leaf_value = program.leaf_output, program.leaf_value
+        leaves = program.leaves
         rows = Rows(moves.model, Sample(cast(Any, EncodedRows(matrix))), BLOCK)
 
         def work(block: tuple[int, int], walk: Walk) -> int:
@@ -149,14 +149,21 @@ class _Part:
             added = np.zeros((len(out), block[1] - block[0], out.shape[2]))
             if edges is not None:
                 step_bits = aligned((sum(sizes) - len(sizes), rows.words))
+                edge_start, edge_step, edge_sign = edges
                 finished = kernels.add_changes(
-                    walk, leaf_region, *edges, table, step_start, mine, step_bits, leaf_output,
-                    leaf_value, added[0], moves.crew.stop,
+                    walk=walk, leaves=leaves, leaf_region=leaf_region, edge_start=edge_start,
+                    edge_step=edge_step, edge_sign=edge_sign, change=table, step_start=step_start, steps=mine,
+                    step_bits=step_bits, out=added[0],
                 )  # fmt: skip
             else:
                 corners = np.stack([mine + np.array(c, np.int32)[:, None] for c in _corners(len(sizes))])
                 finished = kernels.add_corners(
-                    walk, leaf_region, table, corners, leaf_output, leaf_value, added, moves.crew.stop
+                    walk=walk,
+                    leaves=leaves,
+                    leaf_region=leaf_region,
+                    inside=table,
+                    corners=corners,
+                    out=added,
                 )
             if not finished:
                 raise Stopped

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield import kernels
 from icefield.engines import Sample
 from icefield.engines.trees.averages import Counted, Family, family_averages
 from icefield.engines.trees.axes import EncodedAxis, Regions, every_condition_packed, group_columns
@@ -27,7 +28,6 @@ from icefield.engines.trees.program import JOINT, SINGLES, Batch, Program, batch
 from icefield.engines.trees.rows import WORD, Rows
 from icefield.engines.trees.visits import Walk, each_block
 from icefield.forest.tree_model import TreeModel
-from icefield.kernels import others as kernels
 from icefield.typing import Float
 
 CELL_BYTES = 4
@@ -80,13 +80,13 @@ class Others:
 
     def _walk(self, program: Program, rows: Rows) -> Iterator[tuple[tuple[int, int], Float]]:
         shares, counted = self._path_shares(program), self.counted
-        leaf_output, leaf_value = program.leaf_output, program.leaf_value
+        leaves = program.leaves
 
         def work(block: tuple[int, int], walk: Walk) -> tuple[tuple[int, int], Float]:
             added = np.zeros((len(counted.sums.outputs), 1 + len(self.groups), block[1] - block[0]))
             finished = kernels.add_others(
-                walk, program.path_start, program.path_group, shares, leaf_output, leaf_value, added,
-                counted.crew.stop,
+                walk=walk, leaves=leaves, path_start=program.path_start, path_group=program.path_group,
+                path_share=shares, out=added,
             )  # fmt: skip
             if not finished:
                 raise Stopped
@@ -99,8 +99,9 @@ class Others:
         found = Regions.of(program, self.axes, range(len(self.axes)))
         share = np.zeros(int(found.first[-1]))
         kernels.region_shares(
-            found.masks, found.start, found.words, found.first, self._weight_from, self._weight_start, share
-        )
+            masks=found.masks, start=found.start, words=found.words, first=found.first,
+            weight_from=self._weight_from, weight_start=self._weight_start, share=share,
+        )  # fmt: skip
         return share[found.on_paths(program)]
 
 

@@ -1,7 +1,7 @@
 """Trees cut into batches, and the mask program of a batch.
 
 A *batch* is as many trees as fit the memory budget, with nodes numbered from its first. Its
-*program* (see `kernels.planning`) belongs to a set of moving groups and says, once for all
+*program* (see the kernels' `planning`) belongs to a set of moving groups and says, once for all
 blocks of rows, which masks to AND and what to count.
 """
 
@@ -14,20 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield import kernels
 from icefield.engines.trees.layout import Layout, lay_out
 from icefield.forest.form import Forest
-from icefield.kernels import planning
-from icefield.kernels.planning import JOINT, PAIRS, SINGLES
+from icefield.kernels import JOINT, PAIRS, SINGLES
 
 __all__ = ["JOINT", "PAIRS", "SINGLES", "Batch", "Program", "TreeSums", "batches"]
 
 # A subtree with a smaller share of its tree's leaves is walked with lists of rows: few arrive there.
 FEW_LEAVES = 1 / 128
-# What `planning.plan` writes besides its tables by node, in the order it takes them.
-PLANNED = (
-    "steps", "entry_node", "entry_start", "entry_buffer", "slot_origin", "slot_counter", "slot_kind",
-    "leaf_node", "leaf_slot", "path_start", "path_group", "path_region",
-)  # fmt: skip
 LEFT_OUT = -2  # the output of trees that add to none of those wanted
 
 
@@ -103,7 +98,7 @@ class Batch:
 
         left, right = moved(forest.node_left), moved(forest.node_right)
         depth, leaves = np.zeros(nodes.size, np.int32), np.zeros(nodes.size, np.int32)
-        planning.survey(left, right, roots, depth, leaves)
+        kernels.survey(node_left=left, node_right=right, roots=roots, depth=depth, leaves=leaves)
         renumbered = np.full(forest.n_outputs + 1, -1, np.int32)
         renumbered[list(sums.outputs)] = np.arange(len(sums.outputs))
         values = forest.leaf_value
@@ -133,13 +128,13 @@ class Batch:
 
 @dataclass(frozen=True)
 class Program:
-    """What `planning.plan` wrote for a batch, and the layout its conditions refer to."""
+    """What `kernels.write_plan` wrote for a batch, and the layout its conditions refer to."""
 
     batch: Batch
     layout: Layout
     group_of_condition: NDArray[np.int32]
     n_groups: int
-    steps: NDArray[np.int32]
+    program: NDArray[np.int32]
     entry_node: NDArray[np.int32]
     entry_start: NDArray[np.int32]
     entry_buffer: NDArray[np.int32]
@@ -189,48 +184,63 @@ class Program:
         if asked is None:
             asked = np.ones((n_groups, n_groups), np.uint8)
 
-        sizes = np.zeros(8, np.int64)
-        n_nodes = batch.node_left.size
-        node_tag, node_counter = np.zeros(n_nodes, np.int32), np.zeros(n_nodes, np.int32)
-        region_before = np.full(n_nodes, -1, np.int32)
-
-        def write(fill: bool) -> tuple[NDArray[Any], ...]:
-            n = [int(s) for s in sizes]
-            arrays = (
-                np.empty((n[planning.INSTRUCTIONS], 4), np.int32),
-                np.empty(n[planning.ENTRIES], np.int32),
-                np.empty(n[planning.ENTRIES] + 1, np.int32),
-                np.empty(n[planning.ENTRY_BUFFERS], np.int32),
-                np.zeros(n[planning.SLOTS], np.int32),
-                np.zeros(n[planning.SLOTS], np.int32),
-                np.zeros(n[planning.SLOTS], np.int8),
-                np.empty(n[planning.LEAVES], np.int32),
-                np.empty(n[planning.LEAVES], np.int32),
-                np.empty(n[planning.LEAVES] + 1, np.int32),
-                np.empty(n[planning.PATHS], np.int32),
-                np.empty(n[planning.PATHS], np.int32),
-            )
-            planning.plan(
-                fill, scatter, mode, batch.roots, batch.node_condition, batch.node_left, batch.node_right,
-                group_of_condition, layout.condition_row, apart.astype(np.uint8), asked, batch.max_depth,
-                min(n_groups, batch.max_depth), sizes, *arrays, node_tag, node_counter, region_before,
-            )  # fmt: skip
-            return arrays
-
-        write(fill=False)
-        tables = dict(zip(PLANNED, write(fill=True)))
+        question = kernels.PlanQuestion(
+            scatter=scatter, mode=mode, roots=batch.roots, node_condition=batch.node_condition,
+            node_left=batch.node_left, node_right=batch.node_right, condition_group=group_of_condition,
+            condition_row=layout.condition_row, apart=apart.astype(np.uint8), asked=asked,
+            max_depth=batch.max_depth, max_groups=min(n_groups, batch.max_depth),
+        )  # fmt: skip
+        sizes = kernels.plan_sizes()
+        kernels.measure_plan(question=question, sizes=sizes)
+        tables: dict[str, NDArray[Any]] = {
+            "program": np.empty((sizes.instructions, 4), np.int32),
+            "entry_node": np.empty(sizes.entries, np.int32),
+            "entry_start": np.empty(sizes.entries + 1, np.int32),
+            "entry_buffer": np.empty(sizes.entry_buffers, np.int32),
+            "slot_origin": np.zeros(sizes.slots, np.int32),
+            "slot_counter": np.zeros(sizes.slots, np.int32),
+            "slot_kind": np.zeros(sizes.slots, np.int8),
+            "leaf_node": np.empty(sizes.leaves, np.int32),
+            "leaf_slot": np.zeros(sizes.leaves, np.int32),
+            "path_start": np.empty(sizes.leaves + 1, np.int32),
+            "path_group": np.empty(sizes.paths, np.int32),
+            "path_region": np.empty(sizes.paths, np.int32),
+            "node_tag": np.zeros(batch.node_left.size, np.int32),
+            "node_counter": np.zeros(batch.node_left.size, np.int32),
+            "region_before": np.full(batch.node_left.size, -1, np.int32),
+        }
+        kernels.write_plan(question=question, **tables)
         return cls(
             batch=batch,
             layout=layout,
             group_of_condition=group_of_condition,
             n_groups=n_groups,
-            node_tag=node_tag,
-            node_counter=node_counter,
-            region_before=region_before,
-            n_counters=int(sizes[planning.COUNTERS]),
-            n_buffers=int(sizes[planning.BUFFERS]),
+            n_counters=sizes.counters,
+            n_buffers=sizes.buffers,
             **tables,
         )
+
+    @property
+    def leaves(self) -> kernels.Given:
+        """Every leaf's output and value, as the kernels take them."""
+        return kernels.Leaves(output=self.leaf_output, value=self.leaf_value)
+
+    def walk(
+        self,
+        bits: NDArray[np.uint64],
+        codes: NDArray[np.int32],
+        buffers: NDArray[np.uint64],
+        stop: NDArray[np.uint8],
+    ) -> kernels.Given:
+        """The program over one block of rows, as the kernels take it."""
+        batch, layout = self.batch, self.layout
+        return kernels.Walk(
+            program=self.program, bits=bits, buffers=buffers, entry_node=self.entry_node,
+            entry_start=self.entry_start, entry_buffer=self.entry_buffer, node_condition=batch.node_condition,
+            node_left=batch.node_left, node_right=batch.node_right, node_tag=self.node_tag,
+            node_counter=self.node_counter, condition_code=layout.condition_code, codes=codes,
+            set_table=layout.set_table, stop=stop,
+        )  # fmt: skip
 
 
 def batches(

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from icefield.data.frame import Table
 from icefield.engines import Axis, Resources
-from icefield.engines.trees.averages import summed, unsorted
+from icefield.engines.trees.averages import add_joint, summed, unsorted
 from icefield.engines.trees.axes import EncodedAxis, find_updates, group_columns
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
 from icefield.errors import EngineError
 from icefield.forest.tree_model import TreeModel
-from icefield.kernels.updates import add_joint
 from icefield.typing import Float
 
 
@@ -65,7 +64,7 @@ def training_average(
                 "background='training' cannot be used: the grid leads to a split that saw no training weight, so "
                 "there is no telling which way it leads. Hint: use background='data'."
             )
-        add_joint(*updates, np.nan_to_num(share), program.leaf_output, program.leaf_value, differences)
+        add_joint(program, updates, np.nan_to_num(share), differences)
     return unsorted(summed(differences, sizes), encoded) + sums.base.reshape(-1, *[1] * len(sizes))
 
 

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield import kernels
 from icefield.engines.trees.crew import Crew
 from icefield.engines.trees.program import Program
 from icefield.engines.trees.rows import Rows, Workspace, aligned
 
 Result = TypeVar("Result")
-Walk = tuple[Any, ...]  # see `icefield.kernels.lists.WALK`
+Walk = kernels.Given
 
 
 class Visit:
     """One thread's memory for a program; `load` a block, then hand `walk` to a kernel."""
 
-    def __init__(self, program: Program, rows: Rows) -> None:
+    def __init__(self, program: Program, rows: Rows, crew: Crew) -> None:
         self.packed = Workspace(rows, program.layout)
         self.buffers: NDArray[np.uint64] = aligned((program.n_buffers, rows.words))
-        batch, layout = program.batch, program.layout
-        self.walk = (
-            program.steps, self.packed.bits, self.buffers, program.entry_node, program.entry_start,
-            program.entry_buffer, batch.node_condition, batch.node_left, batch.node_right, program.node_tag,
-            program.node_counter, layout.condition_code, self.packed.codes, layout.set_table,
-        )  # fmt: skip
+        self.walk = program.walk(self.packed.bits, self.packed.codes, self.buffers, crew.stop)
 
     def load(self, start: int, stop: int) -> None:
         self.packed.load(start, stop, here=self.buffers[0])
@@ -37,8 +33,8 @@ class Visit:
 class Visits:
     """Memory for a program that threads take for a block and give back."""
 
-    def __init__(self, program: Program, rows: Rows) -> None:
-        self._program, self._rows = program, rows
+    def __init__(self, program: Program, rows: Rows, crew: Crew) -> None:
+        self._program, self._rows, self._crew = program, rows, crew
         self._free: list[Visit] = []
 
     def over(self, block: tuple[int, int], work: Callable[[Walk], Result]) -> Result:
@@ -46,7 +42,7 @@ class Visits:
         try:
             visit = self._free.pop()
         except IndexError:
-            visit = Visit(self._program, self._rows)
+            visit = Visit(self._program, self._rows, self._crew)
         visit.load(*block)
         result = work(visit.walk)
         self._free.append(visit)
@@ -60,5 +56,5 @@ def each_block(
     work: Callable[[tuple[int, int], Walk], Result],
 ) -> Iterator[Result]:
     """``work(block, walk)`` for each block of the rows, in order, on the crew's threads."""
-    visits = Visits(program, rows)
+    visits = Visits(program, rows, crew)
     yield from crew.map(lambda block: visits.over(block, partial(work, block)), rows.blocks)

@@ -56,7 +56,7 @@ TREE_KEYS = {
     "right_child", "leaf_value", "leaf_weight", "leaf_count", "internal_value", "internal_weight",
     "internal_count", "cat_boundaries", "cat_threshold", "is_linear", "shrinkage",
 }  # fmt: skip
-LINEAR_KEYS = ("leaf_const", "num_features", "leaf_features", "leaf_coeff")
+LINEAR_KEYS = {"leaf_const", "num_features", "leaf_features", "leaf_coeff"}
 # Parameters that make a wrapper's predict do something else than add up all trees.
 PREDICT_SWITCHES = {
     "pred_early_stop", "predict_raw_score", "is_predict_raw_score", "predict_rawscore", "raw_score",
@@ -159,11 +159,11 @@ def _link(objective: str) -> Link:
 
 def _check_fields(trees: list[dict[str, str]]) -> None:
     for tree in trees:
-        for name in tree:
-            if name in LINEAR_KEYS or (name == "is_linear" and tree[name] == "1"):
-                raise CannotRead("LightGBM linear trees hold linear models in their leaves")
-            if name not in TREE_KEYS:
-                raise CannotRead(f"a LightGBM tree has an unknown field {name!r}")
+        unknown = tree.keys() - TREE_KEYS
+        if unknown & LINEAR_KEYS or tree.get("is_linear") == "1":
+            raise CannotRead("LightGBM linear trees hold linear models in their leaves")
+        if unknown:
+            raise CannotRead(f"a LightGBM tree has an unknown field {sorted(unknown)[0]!r}")
 
 
 class _Trees:

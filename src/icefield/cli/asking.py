@@ -1,0 +1,171 @@
+"""What every question of the command line shares: MODEL, DATA and options in, an Explainer out.
+
+`question` gives a command these arguments and calls it with the Explainer they make; `with_outputs` adds where the
+answer goes. What cannot be written, and what does not fit together, is refused before anything is computed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any
+
+import click
+
+from icefield.cli.output import PICTURES, check_outputs, printable
+
+_SHARED: list[Callable[[Any], Any]] = [
+    click.option("--target", help="Class label, output name or position; 'all' for every output."),
+    click.option("--scale", type=click.Choice(["response", "raw"]), default="response", show_default=True,
+                 help="What predict gives, or the margin before the link."),
+    click.option("--weights", metavar="COLUMN", help="A column of row weights."),
+    click.option("--y", "y", metavar="COLUMN", help="The column of observed targets, if the data holds it."),
+    click.option("--engine", type=click.Choice(["auto", "trees", "brute"]), default="auto", show_default=True,
+                 help="'auto' only picks a faster way to the same numbers."),
+    click.option("--threads", type=click.IntRange(min=1), help="How many threads."),
+    click.option("--seed", type=int, default=0, show_default=True, help="For everything sampled."),
+    click.option("--allow-pickle", is_flag=True, help="Load pickle and joblib files. They can run any code."),
+    click.option("--trust", multiple=True, metavar="TYPE", help="A further type a skops file may hold."),
+    click.option("-q", "--quiet", is_flag=True, help="Print results and errors only."),
+    click.option("-v", "--verbose", is_flag=True, help="Say which engine answered and why."),
+    click.option("--debug", is_flag=True, help="Show the traceback of an error."),
+]  # fmt: skip
+
+
+BY = click.option("--by", metavar="COLUMN", help="A column: one curve per group.")
+
+
+def _file_option(name: str, what: str) -> Callable[[Any], Any]:
+    """``--csv`` alone prints, ``--csv out.csv`` writes."""
+
+    def checked(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
+        # "--csv age fare" means two features and must not write a file called age.
+        if path is None or path == "-" or "/" in path or os.sep in path or path.endswith(f".{name}"):
+            return path
+        raise click.BadParameter(
+            f"{path!r} is no .{name} file. Put --{name} last to print, or name a file: --{name} {path}.{name}, "
+            f"or ./{path} to have just that name."
+        )
+
+    return click.option(
+        f"--{name}", f"{name}_path", type=click.Path(dir_okay=False, allow_dash=True), is_flag=False, flag_value="-",
+        callback=checked, help=f"Print {what}, or write it to the .{name} file named next.",
+    )  # fmt: skip
+
+
+_OUTPUTS: list[Callable[[Any], Any]] = [
+    click.option(
+        "--plot", type=click.Path(dir_okay=False), help=f"Draw to this file: {', '.join(PICTURES)}."
+    ),
+    _file_option("csv", "CSV"),
+    _file_option("json", "JSON"),
+    _file_option("parquet", "Parquet"),
+]
+FEATURES = click.option(
+    "-f",
+    "--feature",
+    "features",
+    multiple=True,
+    metavar="FEATURE",
+    help="Only this feature; repeat for more.",
+)
+
+
+def question(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command MODEL, DATA and the shared options; call it with an Explainer."""
+
+    @wraps(function)
+    def command(model: str, data: str, **options: Any) -> Any:
+        from icefield.cli.loading import refusals_explained
+
+        options.pop("debug")  # read by `run`, before click parses
+        if options["quiet"] and options["verbose"]:
+            raise click.UsageError("-q and -v contradict each other: give one of them.")
+        check_outputs(options, (model, data))
+        explain = _prepared(model, data, options)
+        with refusals_explained(explain.keywords["model"], explain.keywords["X"]):
+            return function(explain(), **options)
+
+    for option in reversed(_SHARED):
+        command = option(command)
+    # click applies decorators from the inside out: the outermost argument is the first on the line.
+    command = click.argument("data", type=click.Path(allow_dash=True))(command)
+    return click.argument("model", type=click.Path())(command)
+
+
+def with_outputs(function: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(_OUTPUTS):
+        function = option(function)
+    return function
+
+
+def _prepared(model: str, data: str, options: dict[str, Any]) -> partial[Any]:
+    """A call that makes the Explainer, once model and data are loaded and fit each other."""
+    from icefield import validate
+    from icefield.cli.loading import check_numbers, load_model, read_data, rows_for, with_categories
+    from icefield.data.frame import table_of
+
+    if options["quiet"]:
+        _without_progress()
+
+    loaded = load_model(model, allow_pickle=options.pop("allow_pickle"), trust=options.pop("trust"))
+    frame = with_categories(loaded, read_data(data))
+    whole = table_of(frame, "DATA")
+    y, by, weights = options.pop("y"), options.pop("by", None), options.pop("weights")
+    for option, column in (("--y", y), ("--by", by), ("--weights", weights)):
+        if column is not None:
+            whole.check(column, option)
+    table = rows_for(loaded, whole, y=y, weights=weights, by=by)
+    check_numbers(loaded, table)
+    return partial(
+        _explainer,
+        model=loaded,
+        X=table,
+        y=None if y is None else frame[y],
+        # Columns kept away from the model go by their values.
+        by=by if by in (None, *table.names) else frame[by],
+        weights=weights if weights in table.names else validate.weights(weights, whole),
+        target=_number_if_number(options.pop("target")),
+        verbose=options.pop("verbose"),
+        # Such columns are told apart by their number alone: the user is to see whether that went right.
+        tell_columns=table is not whole and not options["quiet"],
+        **{name: options.pop(name) for name in ("scale", "engine", "threads", "seed")},
+    )
+
+
+def _explainer(*, verbose: bool, tell_columns: bool, **settings: Any) -> Any:
+    from icefield import Explainer
+
+    explainer = Explainer(**settings)
+    if tell_columns:
+        columns = ", ".join(map(str, explainer.model.columns))
+        click.echo(printable(f"MODEL knows no column names. It gets, in this order: {columns}"), err=True)
+    if verbose:
+        click.echo(
+            printable(f"{explainer!r}\n{explainer.plan.engine.name} engine: {explainer.plan.why}"), err=True
+        )
+    return explainer
+
+
+def _without_progress() -> None:
+    """No bar, however long the work, until this command is over."""
+    from icefield import progress
+
+    patience = progress.PATIENCE
+    progress.PATIENCE = float("inf")
+
+    def restored() -> None:
+        progress.PATIENCE = patience
+
+    click.get_current_context().call_on_close(restored)
+
+
+def _number_if_number(text: str | None) -> Any:
+    """``--target 2`` means the class 2 or the position 2; a label that looks like a number is one."""
+    if text is None:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        return text

@@ -1,0 +1,122 @@
+"""Everything that can be drawn: `plot` with every option of a picture, written down once.
+
+An Effect and the tables made of Effects inherit `Drawable.plot` and say in `_drawn` what their picture is; where a
+picture takes something else, its `plot` is written in full beside it. A `plot` is only its signature and its
+docstring, which editors, type checkers and `help` read: `drawing` hands what was given to `_drawn`, and what the
+options may be is checked where pictures are made (`icefield.plots.options`).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, cast
+
+from icefield.errors import InputTypeError, did_you_mean, statement
+from icefield.typing import (
+    Backend,
+    CurvesShown,
+    DataShown,
+    Layout,
+    LevelOrder,
+    MaskShown,
+    PictureKind,
+    SpreadShown,
+)
+
+Given = ParamSpec("Given")
+
+
+def drawing(plot: Callable[Given, Any]) -> Callable[Given, Any]:
+    """The plot method with this signature: what it is given goes to `_drawn` of the same object.
+
+    An option that the signature does not have is answered with the closest one it has.
+    """
+    signature = inspect.signature(plot)
+    known = [name for name, one in signature.parameters.items() if one.kind is one.KEYWORD_ONLY]
+
+    @wraps(plot)
+    def drawn(self: Any, *args: Any, **options: Any) -> Any:
+        for name in options:
+            if name not in signature.parameters:
+                raise InputTypeError(
+                    statement(f"There is no plot option `{name}`.", did_you_mean(name, sorted(known)))
+                )
+        signature.bind(self, *args, **options)
+        return self._drawn(*args, **options)
+
+    return cast(Callable[Given, Any], drawn)
+
+
+class Drawable:
+    """What has a picture of curves or surfaces."""
+
+    @drawing
+    def plot(
+        self,
+        *,
+        backend: Backend = "matplotlib",
+        ax: Any = None,
+        kind: PictureKind = "auto",
+        center: Any = None,
+        derivative: bool = False,
+        spread: SpreadShown | None = "auto",
+        data: DataShown | None = "auto",
+        curves: CurvesShown | None = "auto",
+        max_curves: int | None = None,
+        color_by: Any = None,
+        highlight: Any = None,
+        mask: MaskShown | None = "auto",
+        interaction: Any = False,
+        sort: LevelOrder = "level",
+        top: int | None = None,
+        outputs: Any = None,
+        layout: Layout = "auto",
+        share_y: bool = True,
+        title: str | None = None,
+        colors: Any = None,
+        cmap: Any = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Any:
+        """Draw it. Wherever a choice may be ``"none"``, None means the same.
+
+        Parameters
+        ----------
+        backend : ``"matplotlib"`` or ``"plotly"``
+        ax : a matplotlib Axes to draw into, for pictures of one panel
+        kind : one feature: ``"line"``, ``"dots"``, ``"bars"``; two: ``"contour"``, ``"heatmap"``,
+            ``"surface"`` (3-D), ``"lines"`` (a curve for some values of the second feature)
+        center : True, ``"mean"`` or a value of the feature: draw the change from there
+        derivative : draw the slope
+        spread : the band: ``"std"`` (± 1 standard deviation of the rows' curves), ``"quantiles"``
+            (the outermost computed), ``"se"`` (± 2 standard errors of the average) or None
+        data : where the data is: ``"histogram"``, ``"rug"``, ``"deciles"``, None; for two
+            features also ``"points"`` (a sample), and ``"histogram"`` is drawn on the edges
+        curves : individual curves as ``"lines"``, as ``"density"`` or None
+        max_curves : draw at most so many of them (evenly chosen); None for what the backend carries
+        color_by : a column whose values colour the individual curves
+        highlight : rows to emphasise: positions in X, values of a column that names rows, or a
+            mapping of label -> position
+        mask : where two features have no data: ``"hull"``, ``"density"``, ``"support"`` or None
+        interaction : draw the surface minus both one-way curves; True takes these from the surface's own
+            margins, or pass the two one-way Effects
+        sort : order of levels: ``"level"``, ``"value"`` or ``"count"``
+        top : draw at most so many levels, the most frequent ones, and the rest as one
+        outputs : which outputs (names), all by default
+        layout : several outputs, groups or models in one panel (``"overlay"``) or ``"side"`` by side
+        share_y : whether panels side by side share their y axis
+        title : a heading
+        colors : colours for the curves, instead of the style's or the colour-blind safe default
+        cmap : colour map for surfaces and numeric colouring
+        figsize : size in inches
+
+        Returns
+        -------
+        matplotlib : the Axes of a picture of one panel, the Figure of several
+        plotly : the Figure
+        """
+
+    def _drawn(self, **options: Any) -> Any:
+        """The picture, for the options given."""
+        raise NotImplementedError

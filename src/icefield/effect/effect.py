@@ -1,0 +1,223 @@
+"""Effect: the one result everything downstream consumes.
+
+Plots, tables, statistics and the report are drawn from Effects alone, never from the model or
+the data again; so an Effect carries its curves, how they were computed, and what pictures need
+to know of the data. It is frozen, picklable and self-contained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from icefield.data.columns import ORDERED_KINDS, is_missing_value
+from icefield.effect import views
+from icefield.effect.drawable import Drawable
+from icefield.effect.parts import (
+    Backing,
+    KeptCurves,
+    PartFields,
+    Predictions,
+    Provenance,
+    Spread,
+    with_fields,
+)
+from icefield.typing import Float
+
+if TYPE_CHECKING:
+    from icefield.statistics.reading import Reading
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Effect(PartFields, Drawable):
+    """How a model responds to one or several features.
+
+    Attributes
+    ----------
+    kind : ``"pd"``, ``"ice"`` or ``"ale"``
+    features : the features' labels
+    kinds : the features' column kinds
+    grid : one array per feature, in the column's own dtype; a missing point, if any, is last
+        (NaN or NaT, None where the dtype has no missing value)
+    steps : whether the curve is an exact step function that changes only at grid values
+    outputs : names of the outputs
+    average : mean over the rows, shape ``(outputs, *grid)``
+    groups : mapping of group label -> Effect on the same grid, empty without ``by``
+    by : what the groups are groups of, or None
+    view : ``"level"``, ``"centered"`` or ``"derivative"``
+    reference : what a centred effect is relative to (a grid value, or ``"mean"``)
+
+    spread : how far the averaged curves lie apart:
+        std, se : standard deviation of the curves and Monte Carlo standard error of `average`, or None
+        quantiles : mapping of probability -> array of shape ``(outputs, *grid)``, or None
+    kept : the curves of single rows, None where none were kept:
+        individual : the curves, shape ``(outputs, rows, *grid)``, or None
+        rows : their positions in X, or None
+        row_values : mapping of column -> the rows' values (to colour curves by), or None
+        row_weights : the rows' weights; None when rows are not weighted
+    backing : the data behind the curve:
+        weight : sum of weights nearest to each grid point, shape ``grid``
+        distribution : where the data is
+        support : how much data stands behind each grid point, or None
+    predictions : what the model predicts:
+        scale, scale_label : ``"response"`` or ``"raw"``, and its name for axes
+        baseline, output_std : mean and standard deviation of the predictions on a seeded sample
+    provenance : how the numbers came about:
+        engine, why : which engine computed them, and how that was chosen
+        background : ``"data"`` or ``"training"``
+        n_rows : rows averaged over
+        over : what `average` and its spread are taken over: ``"rows"``, or ``"refits"`` of one model
+            (see `icefield.compare`), which `n_rows`, `individual` and `rows` then count and number
+        others : the model's columns that stay as they are; None where it is not known
+        library : the frame library of the data, which tables are given in
+
+    Notes
+    -----
+    A part's fields are the effect's too: ``effect.std`` is ``effect.spread.std``. Likewise an Effect is built, or
+    changed by `dataclasses.replace`, from parts, from their fields by name, or from both, of which the name wins.
+    """
+
+    kind: str
+    features: tuple[Any, ...]
+    grid: tuple[NDArray[Any], ...]
+    average: Float
+    outputs: tuple[Any, ...]
+    kinds: tuple[str, ...]
+    spread: Spread
+    kept: KeptCurves | None
+    backing: Backing
+    predictions: Predictions
+    provenance: Provenance
+    groups: Mapping[Any, Effect]
+    by: str | None
+    steps: bool
+    view: str
+    reference: Any
+
+    def __init__(
+        self,
+        kind: str,
+        features: tuple[Any, ...],
+        grid: tuple[NDArray[Any], ...],
+        average: Float,
+        outputs: tuple[Any, ...],
+        kinds: tuple[str, ...],
+        *,
+        spread: Spread | None = None,
+        kept: KeptCurves | None = None,
+        backing: Backing | None = None,
+        predictions: Predictions | None = None,
+        provenance: Provenance | None = None,
+        groups: Mapping[Any, Effect] | None = None,
+        by: str | None = None,
+        steps: bool = False,
+        view: str = "level",
+        reference: Any = None,
+        **part_fields: Any,
+    ) -> None:
+        parts = {
+            "spread": spread, "kept": kept, "backing": backing, "predictions": predictions, "provenance": provenance,
+        }  # fmt: skip
+        own = {
+            "kind": kind, "features": features, "grid": grid, "average": average, "outputs": outputs, "kinds": kinds,
+            "groups": {} if groups is None else groups, "by": by, "steps": steps, "view": view, "reference": reference,
+        }  # fmt: skip
+        for name, value in {**own, **with_fields(parts, part_fields)}.items():
+            object.__setattr__(self, name, value)
+
+    # --- looking -------------------------------------------------------------------------------
+
+    @property
+    def n_features(self) -> int:
+        return len(self.features)
+
+    @property
+    def missing_last(self) -> tuple[bool, ...]:
+        """Per feature, whether the grid's last point is the missing value."""
+        return tuple(len(g) > 0 and is_missing_value(g[-1]) for g in self.grid)
+
+    @property
+    def ordered(self) -> tuple[bool, ...]:
+        """Per feature, whether its values have an order and distances (numbers and times)."""
+        return tuple(kind in ORDERED_KINDS for kind in self.kinds)
+
+    @property
+    def reading(self) -> Reading:
+        """What the curve says, with the numbers it says it by."""
+        from icefield.statistics.reading import read_effect
+
+        return read_effect(self)
+
+    def _drawn(self, **options: Any) -> Any:
+        from icefield.plots import plot_effect
+
+        return plot_effect(self, **options)
+
+    def __repr__(self) -> str:
+        from icefield.printing import effect_text
+
+        return effect_text(self)
+
+    def _repr_html_(self) -> str:
+        from icefield.printing import effect_html
+
+        return effect_html(self)
+
+    # --- other views of the same numbers -------------------------------------------------------
+
+    def center(self, at: Any = "first") -> Effect:
+        """The change from a base value: every curve minus its own value there.
+
+        Parameters
+        ----------
+        at : ``"first"`` (the first grid value), ``"mean"`` (each curve's own mean over the grid)
+            or a value of the grid; for numbers and times between grid points, curves are
+            interpolated. For several features, a tuple with one value each.
+
+        Notes
+        -----
+        The spread of centred curves cannot be derived from the spread of the curves: `std`, `se` and
+        `quantiles` are recomputed when every row's curve was kept, and None otherwise (so always None
+        in `groups`, which keep no curves).
+        """
+        return views.centered(self, at)
+
+    def derivative(self, along: Any = None) -> Effect:
+        """The slope of the curves (d-ICE, and the slope of the PD), by central differences.
+
+        Times are differentiated per day. `along` chooses the feature when there are several. The
+        missing point is left out.
+        """
+        return views.derivative(self, along)
+
+    def averages_only(self) -> Effect:
+        """The same without the curves of single rows: what was ICE is then the PD it averages to."""
+        return replace(self, kind="pd" if self.kind == "ice" else self.kind, kept=None)
+
+    # --- taking it elsewhere -------------------------------------------------------------------
+
+    def to_frame(self, individual: bool = False) -> Any:
+        """A tidy table in the caller's frame library: one row per output, grid point (and group).
+
+        With ``individual=True`` one row per output, kept curve and grid point.
+        """
+        from icefield.effect.tidy import curves_frame, effect_frame
+
+        return curves_frame(self) if individual else effect_frame(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the effect to one file in an open format (a zip of .npy arrays and JSON)."""
+        from icefield.effect.storage import save_effect
+
+        save_effect(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Effect:
+        """Read an effect written by `save`. Nothing in the file is executed."""
+        from icefield.effect.storage import load_effect
+
+        return load_effect(Path(path))

@@ -1,0 +1,185 @@
+"""Effects as files: a zip of ``.npy`` arrays and one JSON document, and nothing executable.
+
+Any nesting of the small dataclasses an Effect is made of is written by their fields; an Effect itself by the
+names its readers use, so that a file does not depend on how its fields are grouped. Arrays of objects (levels,
+mixed labels) become JSON lists with their types named. Loading is an allow-list: an unknown type or field name
+is an error, and arrays are read with pickles refused.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import decimal
+import io
+import json
+import math
+import os
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from icefield.data.columns import is_missing_value, object_array
+from icefield.data.distribution import Distribution, Joint, Marginal
+from icefield.effect.effect import Effect
+from icefield.effect.parts import PART_FIELDS
+from icefield.errors import InputError, complaint
+
+FORMAT = "icefield-effect"
+VERSION = 1
+
+
+def _known_types() -> dict[str, type]:
+    known: list[type] = [Effect, Distribution, Joint, Marginal]
+    from icefield.statistics.support import Support
+
+    known.append(Support)
+    return {kind.__name__: kind for kind in known}
+
+
+def _field_names(kind: Any) -> list[str]:
+    """The fields of a type as they stand in a file: those of an Effect's parts are the Effect's own."""
+    names = [field.name for field in dataclasses.fields(kind)]
+    if kind is not Effect:
+        return names
+    return [name for field in names for name in PART_FIELDS.get(field, (field,))]
+
+
+def save_effect(effect: Effect, path: Path) -> None:
+    """Write an effect, replacing the file only once everything has been written."""
+    arrays: list[np.ndarray[Any, Any]] = []
+    document = {"format": FORMAT, "version": VERSION, "effect": _encode(effect, arrays)}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("effect.json", json.dumps(document))
+        for number, array in enumerate(arrays):
+            content = io.BytesIO()
+            np.save(content, array, allow_pickle=False)
+            archive.writestr(f"arrays/{number}.npy", content.getvalue())
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        unfinished.write_bytes(buffer.getvalue())
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def load_effect(path: Path) -> Effect:
+    """Read an effect written by `save_effect`."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            document = json.loads(archive.read("effect.json"))
+            if document.get("format") != FORMAT:
+                raise KeyError("format")
+            if document.get("version") != VERSION:
+                raise InputError(
+                    complaint("path", "was written by a newer icefield", f"version {document.get('version')}",
+                              "upgrade icefield")
+                )  # fmt: skip
+
+            def array(number: int) -> Any:
+                return np.load(io.BytesIO(archive.read(f"arrays/{int(number)}.npy")), allow_pickle=False)
+
+            effect = _decode(document["effect"], array)
+            _check(effect)
+    except (FileNotFoundError, PermissionError, InputError):
+        raise
+    except Exception as error:
+        # Any byte of a file may be wrong, and zip, JSON, numpy and the Effect each have their own ways
+        # to say so (also running out of memory on a size that is a lie).
+        raise InputError(
+            complaint("path", "is not a saved effect", str(path), "save one with Effect.save(path)")
+        ) from error
+    return effect
+
+
+def _check(effect: Any) -> None:
+    """What every reader of an Effect relies on: arrays of one shape, on one grid, for named outputs."""
+    if not isinstance(effect, Effect) or not isinstance(effect.groups, dict):
+        raise TypeError("no effect")
+    if not all(isinstance(values, np.ndarray) and values.ndim == 1 for values in effect.grid):
+        raise TypeError("a grid that is no array")
+    shape = tuple(len(values) for values in effect.grid)
+    outputs, rows = len(effect.outputs), 0 if effect.rows is None else len(effect.rows)
+    if not len(shape) == len(effect.features) == len(effect.kinds) > 0:
+        raise ValueError("features and grids differ in number")
+    over_outputs = [effect.average, effect.std, effect.se, *(effect.quantiles or {}).values()]
+    expected = [(array, (outputs, *shape)) for array in over_outputs if array is not None]
+    if effect.individual is not None:
+        expected.append((effect.individual, (outputs, rows, *shape)))
+    if effect.average is None or any(array.shape != wanted for array, wanted in expected):
+        raise ValueError("an array of another shape")
+    for group in effect.groups.values():
+        _check(group)
+
+
+def _encode(value: Any, arrays: list[Any]) -> Any:
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if is_missing_value(value) and not isinstance(value, (float, np.generic)):
+        return {"missing": type(value).__name__}
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float) and not isinstance(value, np.generic):
+        return value if math.isfinite(value) else {"float": str(value)}
+    if isinstance(value, np.ndarray):
+        if value.dtype == object:
+            return {"objects": [_encode(v, arrays) for v in value.tolist()]}
+        arrays.append(value)
+        return {"array": len(arrays) - 1}
+    if isinstance(value, np.generic):
+        arrays.append(np.asarray(value))
+        return {"scalar": len(arrays) - 1}
+    if isinstance(value, dt.datetime):
+        return {"datetime": value.isoformat()}
+    if isinstance(value, dt.date):
+        return {"date": value.isoformat()}
+    if isinstance(value, dt.timedelta):
+        return {"microseconds": value // dt.timedelta(microseconds=1)}
+    if isinstance(value, decimal.Decimal):
+        return {"decimal": str(value)}
+    if isinstance(value, tuple):
+        return {"tuple": [_encode(v, arrays) for v in value]}
+    if isinstance(value, list):
+        return {"list": [_encode(v, arrays) for v in value]}
+    if isinstance(value, Mapping):
+        return {"pairs": [[_encode(k, arrays), _encode(v, arrays)] for k, v in value.items()]}
+    if dataclasses.is_dataclass(value) and type(value).__name__ in _known_types():
+        fields = {name: _encode(getattr(value, name), arrays) for name in _field_names(type(value))}
+        return {"type": type(value).__name__, "fields": fields}
+    return {"text": str(value)}
+
+
+def _decode(value: Any, array: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "type" in value:
+        kind, fields = _known_types()[value["type"]], value["fields"]
+        if not set(fields) <= set(_field_names(kind)):
+            raise KeyError("a field of another type")
+        return kind(**{name: _decode(v, array) for name, v in fields.items()})
+    ((tag, content),) = value.items()
+    if tag == "array":
+        return array(content)
+    if tag == "scalar":
+        return array(content)[()]
+    if tag == "objects":
+        return object_array([_decode(v, array) for v in content])
+    if tag in ("tuple", "list"):
+        items = [_decode(v, array) for v in content]
+        return tuple(items) if tag == "tuple" else items
+    if tag == "pairs":
+        return {_decode(k, array): _decode(v, array) for k, v in content}
+    simple: dict[str, Callable[[Any], Any]] = {
+        "float": float,
+        "text": str,
+        "missing": lambda _: None,
+        "datetime": dt.datetime.fromisoformat,
+        "date": dt.date.fromisoformat,
+        "microseconds": lambda count: dt.timedelta(microseconds=count),
+        "decimal": decimal.Decimal,
+    }
+    return simple[tag](content)

@@ -1,0 +1,128 @@
+"""Tidy tables of effects: one row per output and grid point, and per group, model or kept curve where there are any.
+
+A block is one effect's columns by name; blocks of several effects stand below each other, told apart by a
+column of labels. Which names the columns have, and how blocks that differ are joined, is decided here alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.data.columns import frame_of, object_array
+from icefield.errors import InputError, complaint
+
+if TYPE_CHECKING:
+    from icefield.effect.effect import Effect
+
+Block = dict[str, NDArray[Any]]
+
+_RESERVED = ("output", "row", "average", "std", "se", "weight", "group", "prediction")
+
+
+def effect_frame(effect: Effect) -> Any:
+    """The averages of an effect and of its groups."""
+    blocks = [averages(effect)]
+    if effect.groups:
+        from icefield.wording.values import printed_value
+
+        blocks += [averages(group) for group in effect.groups.values()]
+        labels = [None, *(printed_value(label) for label in effect.groups)]
+        blocks = [block | {"group": _repeated(label, block)} for label, block in zip(labels, blocks)]
+    return stacked(blocks, effect.library)
+
+
+def curves_frame(effect: Effect) -> Any:
+    """The kept curves of an effect: output, row and feature values at every grid point, with the prediction."""
+    if effect.individual is None:
+        raise InputError(
+            complaint("individual", "asks for curves this effect did not keep", True,
+                      "compute it with Explainer.ice(...)")
+        )  # fmt: skip
+    count, size = effect.individual.shape[1], int(np.prod(effect.average.shape[1:]))
+    block = _places(effect, {*_RESERVED, *(f"q{q:g}" for q in effect.quantiles or ())}, count)
+    if effect.rows is not None:
+        rows = np.tile(np.repeat(effect.rows, size), len(effect.outputs))
+        block = {"output": block.pop("output"), "row": rows} | block
+    return stacked([block | {"prediction": effect.individual.reshape(-1)}], effect.library)
+
+
+def models_frame(effects: dict[Any, Effect]) -> Any:
+    """The averages and their spread of the same effect of several models, in the first one's frame library."""
+    first = next(iter(effects.values()))
+    blocks = []
+    for name, effect in effects.items():
+        block = averages(effect, taken=("model", "output", "average", "std"), only=("average", "std"))
+        block["output"] = object_array([str(output) for output in block["output"].tolist()])
+        blocks.append({"model": _repeated(str(name), block)} | block)
+    if not any(np.isfinite(block.get("std", np.nan)).any() for block in blocks):
+        blocks = [{name: values for name, values in block.items() if name != "std"} for block in blocks]
+    return stacked(blocks, first.library)
+
+
+def averages(effect: Effect, taken: Iterable[str] = _RESERVED, only: Sequence[str] | None = None) -> Block:
+    """Output, feature values, average, spread and weight at every grid point.
+
+    Parameters
+    ----------
+    taken : names that belong to other columns: a feature of such a name gets another
+    only : which columns of numbers, all by default
+    """
+    shape = effect.average.shape[1:]
+    numbers = {"average": effect.average, "std": effect.std, "se": effect.se}
+    numbers |= {f"q{q:g}": array for q, array in (effect.quantiles or {}).items()}
+    if effect.weight is not None and effect.weight.shape == shape:
+        numbers["weight"] = np.tile(effect.weight.reshape(-1), len(effect.outputs))
+    block = _places(effect, {*taken, *numbers} if only is None else set(taken))
+    for name, array in numbers.items():
+        if array is not None and (only is None or name in only):
+            block[name] = array.reshape(-1)
+    return block
+
+
+def _places(effect: Effect, taken: set[str], repeat: int = 1) -> Block:
+    """Where the numbers of an effect stand: the output and each feature's value, `repeat` times per output."""
+    shape = effect.average.shape[1:]
+    mesh = np.meshgrid(*[np.arange(n) for n in shape], indexing="ij")
+    block = {"output": np.repeat(_labels(effect.outputs), int(np.prod(shape)) * repeat)}
+    for name, values, at in zip(effect.features, effect.grid, mesh):
+        label = str(name)
+        while label in block or label in taken:
+            label += "_"
+        block[label] = np.tile(values[at.ravel()], len(effect.outputs) * repeat)
+    return block
+
+
+def stacked(blocks: Sequence[Block], library: str) -> Any:
+    """Blocks below each other as a frame of a library; a column that some blocks lack is NaN there."""
+    names = dict.fromkeys(name for block in blocks for name in block)
+    lengths = [len(next(iter(block.values()))) for block in blocks]
+    return frame_of(
+        {
+            name: _joined([block.get(name, np.full(n, np.nan)) for block, n in zip(blocks, lengths)])
+            for name in names
+        },
+        library,
+    )
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    kinds = {part.dtype.kind for part in parts}
+    if len(kinds) == 1 or kinds <= set("iuf"):
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return object_array([value for part in parts for value in part])
+
+
+def _repeated(label: str | None, block: Block) -> NDArray[Any]:
+    return object_array([label] * len(block["average"]))
+
+
+def _labels(labels: tuple[Any, ...]) -> NDArray[Any]:
+    """Output names as a column: of their own type when they share one, else as text."""
+    types = {type(label) for label in labels}
+    if len(types) == 1 and types <= {str, int, float, bool, np.int64, np.float64, np.str_}:
+        return np.array(labels, dtype=object if types <= {str, np.str_} else None)
+    return object_array([str(label) for label in labels])

@@ -1,0 +1,375 @@
+// The kernels' C interface, declared once.
+//
+// A kernel `name` takes one `NameArguments` and returns DONE, STOPPED or NO_MEMORY. Python reads the
+// structures and constants below from this very file (`icefield.kernels.declarations`): keep one member a
+// line, with the shape of an array in brackets. Members of one structure that name the same size must
+// agree, which Python checks at every call; what the arrays hold is not checked, it is guaranteed by
+// `icefield.forest.form.validate` and the layouts of `icefield.engines.trees`.
+//
+// What comes out of a kernel is what is not const here.
+#pragma once
+
+#include "arrays.hpp"
+
+#if defined(_WIN32)
+#define ICEFIELD_EXPORT extern "C" __declspec(dllexport)
+#else
+#define ICEFIELD_EXPORT extern "C" __attribute__((visibility("default")))
+#endif
+
+namespace icefield {
+
+constexpr i64 DONE = 0;
+constexpr i64 STOPPED = 1;    // the stop flag was raised: what was written is incomplete
+constexpr i64 NO_MEMORY = 2;  // likewise
+
+// The code of a missing value; larger than any other.
+constexpr i64 MISSING = 1073741824;
+
+// What the slots of a node are: see planning.cpp.
+constexpr i64 JOINT = 0;
+constexpr i64 SINGLES = 1;
+constexpr i64 PAIRS = 2;
+
+// Instructions are (source, condition, target, counter). The target of one that walks a subtree with lists:
+constexpr i64 SUBTREE = -2;
+// The tag of a split whose rows all take both sides.
+constexpr i64 EITHER_WAY = -1;
+
+// How a slot's count is found.
+constexpr i64 SAME = 0;     // the parent's slot
+constexpr i64 COUNTED = 1;  // a counter of its own
+constexpr i64 REST = 2;     // what the sibling's counter left of the parent's slot
+constexpr i64 ALL = 3;      // every row
+constexpr i64 ALSO = 4;     // a counter besides the origin's count
+constexpr i64 UNUSED = 5;
+
+// --- packing: rows -> codes -> one bit per row and condition ---------------------------------------------
+
+struct FillBucketsArguments {
+    List<const f64> cuts;       // [all_cuts]
+    List<const i64> cut_start;  // [coded_columns + 1]
+    List<const f64> low;        // [coded_columns]
+    List<const f64> scale;      // [coded_columns]
+    Table<i32> bucket_start;    // [coded_columns, bucket_ends]
+};
+
+struct EncodeArguments {
+    Strided<const f64> matrix;      // [rows, forest_columns]
+    List<const i32> position;       // [rows]
+    List<const i32> chosen;         // [chosen_columns]
+    List<const i32> column;         // [coded_columns]
+    List<const u8> exact;           // [coded_columns]
+    List<const u8> zero_missing;    // [coded_columns]
+    f64 zero_limit;
+    List<const f64> cuts;           // [all_cuts]
+    List<const i64> cut_start;      // [coded_columns]
+    List<const i64> cut_count;      // [coded_columns]
+    List<const f64> low;            // [coded_columns]
+    List<const f64> scale;          // [coded_columns]
+    Table<const i32> bucket_start;  // [coded_columns, bucket_ends]
+    List<const i32> steps;          // [coded_columns]
+    Table<i32> codes;               // [coded_columns, positions]
+};
+
+struct PackArguments {
+    Table<const i32> codes;            // [coded_columns, positions]
+    List<const i32> position;          // [rows]
+    List<const i32> chosen;            // [chosen_columns]
+    List<const u8> is_set;             // [coded_columns]
+    List<const i64> row_start;         // [coded_columns + 1]
+    List<const i64> code_start;        // [coded_columns + 1]
+    List<const i32> code_row;          // [all_codes]
+    List<const u8> row_missing_left;   // [bit_rows]
+    List<const i64> member_start;      // [bit_rows + 1]
+    List<const i32> members;           // [all_members]
+    Table<u64> category_bits;          // [most_categories, words]
+    List<u64> missing;                 // [words]
+    Table<u64> bits;                   // [bit_rows, words]
+};
+
+// --- planning: trees -> a linear program of mask operations ----------------------------------------------
+
+struct SurveyArguments {
+    List<const i32> node_left;   // [nodes]
+    List<const i32> node_right;  // [nodes]
+    List<const i32> roots;       // [trees]
+    List<i32> depth;             // [nodes]
+    List<i32> leaves;            // [nodes]
+};
+
+struct PlanSizes {
+    i64 instructions;
+    i64 entries;
+    i64 entry_buffers;
+    i64 slots;
+    i64 counters;
+    i64 leaves;
+    i64 paths;
+    i64 buffers;
+};
+
+struct PlanQuestion {
+    i64 scatter;
+    i64 mode;
+    List<const i32> roots;            // [trees]
+    List<const i32> node_condition;   // [nodes]
+    List<const i32> node_left;        // [nodes]
+    List<const i32> node_right;       // [nodes]
+    List<const i32> condition_group;  // [forest_conditions]
+    List<const i32> condition_row;    // [forest_conditions]
+    List<const u8> apart;             // [nodes]
+    Table<const u8> asked;            // [groups, groups]
+    i64 max_depth;
+    i64 max_groups;
+};
+
+struct MeasurePlanArguments {
+    PlanQuestion question;
+    PlanSizes* sizes;
+};
+
+struct WritePlanArguments {
+    PlanQuestion question;
+    Table<i32> program;       // [instructions, 4]
+    List<i32> entry_node;     // [entries]
+    List<i32> entry_start;    // [entries + 1]
+    List<i32> entry_buffer;   // [entry_buffers]
+    List<i32> slot_origin;    // [slots]
+    List<i32> slot_counter;   // [slots]
+    List<i8> slot_kind;       // [slots]
+    List<i32> leaf_node;      // [leaves]
+    List<i32> leaf_slot;      // [leaves]
+    List<i32> path_start;     // [leaves + 1]
+    List<i32> path_group;     // [paths]
+    List<i32> path_region;    // [paths]
+    List<i32> node_tag;       // [nodes]
+    List<i32> node_counter;   // [nodes]
+    List<i32> region_before;  // [nodes]
+};
+
+// --- running a program over a block of rows --------------------------------------------------------------
+
+// What every such kernel takes: the program, the conditions' bits and the masks; entries into subtrees; the
+// trees; what lists ask of conditions, rows and sets.
+struct Walk {
+    Table<const i32> program;         // [instructions, 4]
+    Table<const u64> bits;            // [bit_rows, words]
+    Table<u64> buffers;               // [buffers, words]
+    List<const i32> entry_node;       // [entries]
+    List<const i32> entry_start;      // [entries + 1]
+    List<const i32> entry_buffer;     // [entry_buffers]
+    List<const i32> node_condition;   // [nodes]
+    List<const i32> node_left;        // [nodes]
+    List<const i32> node_right;       // [nodes]
+    List<const i32> node_tag;         // [nodes]
+    List<const i32> node_counter;     // [nodes]
+    Table<const i32> condition_code;  // [forest_conditions, 5]
+    Table<const i32> codes;           // [coded_columns, positions]
+    List<const u8> set_table;         // [set_places]
+    List<const u8> stop;              // [1]
+};
+
+// Each leaf's value, or one for every output, and the output it adds to (-1: to all of them).
+struct Leaves {
+    List<const i32> output;  // [leaves]
+    Table<const f64> value;  // [leaves, values_a_leaf]
+};
+
+struct CountArguments {
+    Walk walk;
+    Table<const u64> planes;     // [planes, words]
+    List<const i64> segments;    // [segments + 1]
+    List<const i32> segment_of;  // [positions]
+    List<const i64> weight_of;   // [positions]
+    Table<i64> counters;         // [counters, segments]
+};
+
+struct ResolveArguments {
+    List<const i32> slot_origin;   // [slots]
+    List<const i32> slot_counter;  // [slots]
+    List<const i8> slot_kind;      // [slots]
+    Table<const i64> counters;     // [counters, segments]
+    List<const i64> total;         // [segments]
+    Table<i64> counts;             // [slots, segments]
+};
+
+struct AddLeavesArguments {
+    Walk walk;
+    Leaves leaves;
+    List<const i64> update_start;  // [leaves + 1]
+    List<const i32> update_at;     // [updates]
+    List<const f64> update_sign;   // [updates]
+    Cube<f64> differences;         // [outputs, grid, block]
+};
+
+struct SumUpArguments {
+    i64 outer;
+    i64 middle;
+    i64 inner;
+    List<const f64> base;   // [outputs]
+    List<const i32> order;  // [grid]
+    Cube<f64> differences;  // [outputs, grid, block]
+    Cube<f64> values;       // [outputs, grid, rows]
+};
+
+struct AddChangesArguments {
+    Walk walk;
+    Leaves leaves;
+    Table<const i64> leaf_region;  // [axes, leaves]
+    List<const i64> edge_start;    // [regions + 1]
+    List<const i64> edge_step;     // [edges]
+    List<const i8> edge_sign;      // [edges]
+    Table<const i8> change;        // [regions, points]
+    List<const i64> step_start;    // [axes]
+    Table<const i32> steps;        // [axes, rows]
+    Table<u64> step_bits;          // [all_steps, words]
+    Table<f64> out;                // [rows, outputs]
+};
+
+struct AddCornersArguments {
+    Walk walk;
+    Leaves leaves;
+    Table<const i64> leaf_region;  // [axes, leaves]
+    Table<const i8> inside;        // [regions, points]
+    Cube<const i32> corners;       // [corners, axes, rows]
+    Cube<f64> out;                 // [corners, rows, outputs]
+};
+
+struct RegionSharesArguments {
+    List<const u64> masks;         // [mask_words]
+    List<const i64> start;         // [axes]
+    List<const i64> words;         // [axes]
+    List<const i64> first;         // [axes + 1]
+    List<const f64> weight_from;   // [cells]
+    List<const i64> weight_start;  // [axes + 1]
+    List<f64> share;               // [regions]
+};
+
+struct AddOthersArguments {
+    Walk walk;
+    Leaves leaves;
+    List<const i32> path_start;  // [leaves + 1]
+    List<const i32> path_group;  // [paths]
+    List<const f64> path_share;  // [paths]
+    Cube<f64> out;               // [outputs, group_columns, rows]
+};
+
+// --- every feature's linked curve in one walk ------------------------------------------------------------
+
+// The link from margins to what is averaged.
+constexpr i64 LOGISTIC = 0;
+constexpr i64 EXPONENTIAL = 1;
+constexpr i64 SOFTMAX = 2;
+
+// Trees for walking row by row. `path_*` name each leaf's region on the grid of each group of its path, `runs` the
+// runs of points a region consists of, numbered over all groups.
+struct StepTrees {
+    Table<const i32> nodes;        // [nodes, 8]
+    Table<const f64> node_value;   // [nodes, values_a_leaf]
+    List<const i32> roots;         // [trees]
+    List<const i32> tree_output;   // [trees]
+    List<const f64> base;          // [outputs]
+    List<const u8> set_table;      // [set_places]
+    List<const i32> path_start;    // [leaves + 1]
+    List<const i32> path_group;    // [paths]
+    List<const i32> path_region;   // [paths]
+    List<const i64> run_start;     // [regions + 1]
+    Table<const i32> runs;         // [runs, 2]
+};
+
+struct AddStepsArguments {
+    StepTrees trees;
+    Table<const i32> codes;         // [rows, coded_columns]
+    List<const i32> point_start;    // [groups]
+    List<const i32> points;         // [groups]
+    i64 link;
+    f64 factor;
+    List<const f64> about;          // [outputs]
+    List<const f64> weight;         // [rows]
+    List<const i32> segment;        // [rows]
+    Cube<f64> own;                  // [segments, outputs, 2]
+    Cube<f64> sums;                 // [segments, outputs, flat]
+    Cube<f64> squares;              // [segments, outputs, squared]
+    Table<f64> first;               // [kept_rows, outputs]
+    Cube<f64> curves;               // [kept_rows, outputs, kept_points]
+    List<const u8> stop;            // [1]
+};
+
+struct TurnArguments {
+    Table<const i32> codes;  // [coded_columns, positions]
+    Table<i32> turned;       // [rows, coded_columns]
+};
+
+// --- from counts to averages -----------------------------------------------------------------------------
+
+struct FindRegionsArguments {
+    List<const i32> splits;          // [splits]
+    List<const i32> node_condition;  // [nodes]
+    List<const i32> node_left;       // [nodes]
+    List<const i32> node_right;      // [nodes]
+    List<const i32> condition_row;   // [forest_conditions]
+    List<const i32> region_before;   // [nodes]
+    List<const i32> rank;            // [nodes]
+    Table<const u64> bits;           // [bit_rows, words]
+    List<const u64> everything;      // [words]
+    Table<u64> regions;              // [regions, words]
+};
+
+// The regions of all axes: see `icefield.engines.trees.axes.Regions`.
+struct RegionsOfAxes {
+    List<const i32> rank;    // [nodes]
+    List<const i64> size;    // [axes]
+    List<const i64> words;   // [axes]
+    List<const i64> start;   // [axes]
+    List<const u64> masks;   // [mask_words]
+};
+
+struct CountUpdatesArguments {
+    RegionsOfAxes regions;
+    List<const i32> path_start;   // [leaves + 1]
+    List<const i32> path_group;   // [paths]
+    List<const i32> path_region;  // [paths]
+    List<i64> update_start;       // [leaves + 1]
+};
+
+struct FindUpdatesArguments {
+    RegionsOfAxes regions;
+    List<const i32> path_start;    // [leaves + 1]
+    List<const i32> path_group;    // [paths]
+    List<const i32> path_region;   // [paths]
+    List<const i64> update_start;  // [leaves + 1]
+    List<i32> update_at;           // [updates]
+    List<f64> update_sign;         // [updates]
+};
+
+struct AddJointArguments {
+    Leaves leaves;
+    List<const i64> update_start;  // [leaves + 1]
+    List<const i32> update_at;     // [updates]
+    List<const f64> update_sign;   // [updates]
+    List<const f64> share;         // [leaves]
+    Table<f64> differences;        // [outputs, grid]
+};
+
+struct AddFamilyArguments {
+    i64 pairs;
+    Leaves leaves;
+    RegionsOfAxes regions;
+    List<const i32> leaf_slot;        // [leaves]
+    List<const i32> path_start;       // [leaves + 1]
+    List<const i32> path_group;       // [paths]
+    List<const i32> path_region;      // [paths]
+    List<const f64> share;            // [slots]
+    List<const i32> axis_of_group;    // [groups]
+    List<const i64> single_start;     // [axes + 1]
+    Table<const i32> pair_of_groups;  // [groups, groups]
+    Table<const i32> pair_axes;       // [pairs, 2]
+    List<const i64> pair_start;       // [pairs]
+    List<f64> total;                  // [outputs]
+    Table<f64> constant;              // [outputs, axes]
+    Table<f64> singles;               // [outputs, all_points]
+    Table<f64> surfaces;              // [outputs, all_surface_points]
+};
+
+}  // namespace icefield

@@ -1,0 +1,103 @@
+// Running a counting program over one block of rows.
+//
+// Rows are bits; a count is a popcount. Weights are whole numbers given as bit planes, so that sums stay exact
+// in any order, and groups of rows are ranges of words (*segments*).
+
+#include "abi.hpp"
+#include "bits.hpp"
+#include "lists.hpp"
+#include "programs.hpp"
+
+namespace icefield {
+namespace {
+
+// Every row weighs 1 and there is one segment.
+void count_plain(const CountArguments& a, Instruction now, u64* aside) {
+    const Walk& walk = a.walk;
+    const i64 words = walk.buffers.columns;
+    const u64* source = walk.buffers.row(now.source);
+    const u64* test = walk.bits.row(now.condition >> 1);
+    const u64 flip = flip_of(now.condition);
+    if (now.counter < 0) {
+        narrow(source, test, flip, words, now.target < 0 ? aside : walk.buffers.row(now.target));
+    } else if (now.target < 0) {
+        a.counters(now.counter, 0) += narrow_and_count<false>(source, test, flip, words, nullptr);
+    } else {
+        a.counters(now.counter, 0) += narrow_and_count<true>(source, test, flip, words, walk.buffers.row(now.target));
+    }
+}
+
+void count_weights(const CountArguments& a, Instruction now, u64* aside) {
+    const Walk& walk = a.walk;
+    u64* target = now.target < 0 ? aside : walk.buffers.row(now.target);
+    narrow(walk.buffers.row(now.source), walk.bits.row(now.condition >> 1), flip_of(now.condition),
+           walk.buffers.columns, target);
+    if (now.counter < 0) return;
+    for (i64 s = 0; s < a.counters.columns; ++s) {
+        const i64 begin = a.segments[s], words = a.segments[s + 1] - begin;
+        for (i64 p = 0; p < a.planes.rows; ++p) {
+            const u64* plane = a.planes.row(p) + begin;
+            a.counters(now.counter, s) += narrow_and_count<false>(target + begin, plane, 0, words, nullptr) << p;
+        }
+    }
+}
+
+}  // namespace
+
+// Add a block's counts to `counters`.
+//
+// Buffer 0 holds the rows there are, and the last is scratch. `planes` has one row of bits per binary digit of
+// the weights; none where every row weighs 1 and there is one segment.
+ICEFIELD_EXPORT i64 icefield_count(const CountArguments* arguments) {
+    const CountArguments& a = *arguments;
+    const Walk& walk = a.walk;
+    u64* aside = walk.buffers.row(walk.buffers.rows - 1);
+    ListWalk lists(walk);
+    if (!lists.ok()) return NO_MEMORY;
+    for (i64 i = 0; i < walk.program.rows; ++i) {
+        if (is_stopped(walk, i)) return STOPPED;
+        const Instruction now(walk, i);
+        if (now.target != SUBTREE) {
+            if (a.planes.rows == 0) {
+                count_plain(a, now, aside);
+            } else {
+                count_weights(a, now, aside);
+            }
+            continue;
+        }
+        const bool finished = lists.visit(now.source, [&](i64 node, const i32* entries, i64 arrived) {
+            const i64 first = walk.node_counter[node];
+            for (i64 k = 0; k < arrived; ++k) {
+                const i64 row = row_of(entries[k]);
+                a.counters(first + tag_of(entries[k]), a.segment_of[row]) += a.weight_of[row];
+            }
+        });
+        if (!finished) return NO_MEMORY;
+    }
+    return DONE;
+}
+
+// Every slot's count from the counters: counted, or what a sibling left of the parent's.
+//
+// Lists count the rows that violate one group apart from those that violate none: the latter are added here.
+ICEFIELD_EXPORT i64 icefield_resolve(const ResolveArguments* arguments) {
+    const ResolveArguments& a = *arguments;
+    for (i64 slot = 0; slot < a.slot_kind.size; ++slot) {
+        const i64* origin = a.counts.row(a.slot_origin[slot]);
+        const i64* counter = a.counters.row(a.slot_counter[slot]);
+        i64* count = a.counts.row(slot);
+        for (i64 s = 0; s < a.total.size; ++s) {
+            switch (a.slot_kind[slot]) {
+                case SAME: count[s] = origin[s]; break;
+                case COUNTED: count[s] = counter[s]; break;
+                case REST: count[s] = origin[s] - counter[s]; break;
+                case ALSO: count[s] = origin[s] + counter[s]; break;
+                case ALL: count[s] = a.total[s]; break;
+                default: count[s] = 0;
+            }
+        }
+    }
+    return DONE;
+}
+
+}  // namespace icefield

@@ -1,0 +1,149 @@
+// Rows to codes to bits.
+//
+// A *code* says where a value lies among a column's sorted cuts (thresholds, or the category codes that
+// sets mention): the index of the first cut that is not below it. A bucket table finds the neighbourhood
+// and a short search without branches the cut, so skewed columns cost about the same as even ones. From
+// the codes, one bit per row and condition: does the row go left?
+
+#include <math.h>
+
+#include "abi.hpp"
+#include "bits.hpp"
+
+namespace icefield {
+namespace {
+
+// A column's bucket for a value; never decreases with x, so no rounding can lose a cut.
+inline i64 bucket_of(f64 x, f64 low, f64 scale, i64 last) {
+    const f64 place = (x - low) * scale;
+    if (!(place > 0.0)) return 0;
+    if (place >= static_cast<f64>(last)) return last;
+    return static_cast<i64>(place);
+}
+
+void encode_column(const EncodeArguments& a, i64 v) {
+    const i64 last = a.bucket_start.columns - 2;
+    const i64 rows = a.matrix.rows, source = a.column[v];
+    const i64 count = a.cut_count[v];
+    const f64* cuts = a.cuts.data + a.cut_start[v];
+    const i32* bucket_start = a.bucket_start.row(v);
+    const f64 low = a.low[v], scale = a.scale[v];
+    const bool zero_missing = a.zero_missing[v] != 0, exact = a.exact[v] != 0;
+    const i64 steps = a.steps[v];
+    i32* codes = a.codes.row(v);
+    for (i64 r = 0; r < rows; ++r) {
+        const f64 x = a.matrix(r, source);
+        if (x != x || (zero_missing && fabs(x) <= a.zero_limit)) {
+            codes[a.position[r]] = static_cast<i32>(MISSING);
+            continue;
+        }
+        i64 at = bucket_start[bucket_of(x, low, scale, last)];
+        for (i64 s = steps - 1; s >= 0; --s) {
+            at += static_cast<i64>(cuts[at + (i64{1} << s) - 1] < x) << s;
+        }
+        // A category that equals no cut is none of those that sets mention.
+        if (exact && (at >= count || cuts[at] != x)) at = count;
+        codes[a.position[r]] = static_cast<i32>(at);
+    }
+}
+
+void clear(u64* mask, i64 words) {
+    for (i64 w = 0; w < words; ++w) mask[w] = 0;
+}
+
+void unite(u64* __restrict target, const u64* __restrict other, i64 words) {
+    for (i64 w = 0; w < words; ++w) target[w] |= other[w];
+}
+
+// A numeric condition's bits are those of the condition before it (same column, lower threshold) and of the
+// rows whose code first fits here: `code_row` says which row of bits a code first belongs to (-1: none).
+bool pack_numbers(const PackArguments& a, i64 v) {
+    const i64 words = a.bits.columns, first = a.row_start[v], end = a.row_start[v + 1];
+    const i32* codes = a.codes.row(v);
+    const i32* code_row = a.code_row.data + a.code_start[v];
+    bool any_missing = false;
+    for (i64 row = first; row < end; ++row) clear(a.bits.row(row), words);
+    for (i64 r = 0; r < a.position.size; ++r) {
+        const i64 position = a.position[r];
+        const i32 code = codes[position];
+        if (code == MISSING) {
+            set_bit(a.missing.data, position);
+            any_missing = true;
+        } else if (code_row[code] >= 0) {
+            set_bit(a.bits.row(code_row[code]), position);
+        }
+    }
+    for (i64 row = first + 1; row < end; ++row) unite(a.bits.row(row), a.bits.row(row - 1), words);
+    return any_missing;
+}
+
+// A set condition's bits are those of its members.
+bool pack_sets(const PackArguments& a, i64 v) {
+    const i64 words = a.bits.columns;
+    const i64 categories = a.code_start[v + 1] - a.code_start[v] - 1;
+    const i32* codes = a.codes.row(v);
+    bool any_missing = false;
+    for (i64 c = 0; c < categories; ++c) clear(a.category_bits.row(c), words);
+    for (i64 r = 0; r < a.position.size; ++r) {
+        const i64 position = a.position[r];
+        const i32 code = codes[position];
+        if (code == MISSING) {
+            set_bit(a.missing.data, position);
+            any_missing = true;
+        } else if (code < categories) {
+            set_bit(a.category_bits.row(code), position);
+        }
+    }
+    for (i64 row = a.row_start[v]; row < a.row_start[v + 1]; ++row) {
+        clear(a.bits.row(row), words);
+        for (i64 m = a.member_start[row]; m < a.member_start[row + 1]; ++m) {
+            unite(a.bits.row(row), a.category_bits.row(a.members[m]), words);
+        }
+    }
+    return any_missing;
+}
+
+}  // namespace
+
+// For every column, how many cuts lie in lower buckets than each bucket.
+ICEFIELD_EXPORT i64 icefield_fill_buckets(const FillBucketsArguments* arguments) {
+    const FillBucketsArguments& a = *arguments;
+    const i64 last = a.bucket_start.columns - 2;
+    for (i64 v = 0; v < a.bucket_start.rows; ++v) {
+        i32* start = a.bucket_start.row(v);
+        for (i64 b = 0; b < last + 2; ++b) start[b] = 0;
+        for (i64 i = a.cut_start[v]; i < a.cut_start[v + 1]; ++i) {
+            ++start[bucket_of(a.cuts[i], a.low[v], a.scale[v], last) + 1];
+        }
+        for (i64 b = 0; b <= last; ++b) start[b + 1] += start[b];
+    }
+    return DONE;
+}
+
+// Codes of the `chosen` coded columns for every row, written at the row's bit position.
+//
+// `cuts` holds each column's cuts followed by enough NaN for the search to run over the end. With `exact`,
+// a value that equals no cut gets the code after the last.
+ICEFIELD_EXPORT i64 icefield_encode(const EncodeArguments* arguments) {
+    for (i64 k = 0; k < arguments->chosen.size; ++k) encode_column(*arguments, arguments->chosen[k]);
+    return DONE;
+}
+
+// One bit per row and condition, for all conditions of the `chosen` coded columns.
+ICEFIELD_EXPORT i64 icefield_pack(const PackArguments* arguments) {
+    const PackArguments& a = *arguments;
+    const i64 words = a.bits.columns;
+    for (i64 k = 0; k < a.chosen.size; ++k) {
+        const i64 v = a.chosen[k];
+        if (a.row_start[v] == a.row_start[v + 1]) continue;
+        clear(a.missing.data, words);
+        const bool any_missing = a.is_set[v] ? pack_sets(a, v) : pack_numbers(a, v);
+        if (!any_missing) continue;
+        for (i64 row = a.row_start[v]; row < a.row_start[v + 1]; ++row) {
+            if (a.row_missing_left[row]) unite(a.bits.row(row), a.missing.data, words);
+        }
+    }
+    return DONE;
+}
+
+}  // namespace icefield

@@ -1,0 +1,220 @@
+"""The statistics' methods of an Explainer: each with its keywords, its meaning and an example.
+
+They hand over to the modules beside this one, which are imported when they are first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from icefield.study import Study
+
+if TYPE_CHECKING:
+    from icefield.effect import Effect
+    from icefield.statistics.conditional import Conditional
+    from icefield.statistics.importance import Importance
+    from icefield.statistics.interactions import Interactions
+    from icefield.statistics.regions import Regions
+    from icefield.statistics.summary import Summary
+
+
+class StatisticsMethods:
+    """What an Explainer answers beyond curves."""
+
+    study: Study
+
+    def ale(self, *features: Any, bins: Any = None, order: Any = "similarity", rows: Any = None) -> Effect:
+        """Accumulated local effects of one feature, or the pure interaction effect of two.
+
+        `bins` is the number of quantile bins or their edges, `order` how levels are ordered; see
+        `icefield.statistics.ale.ale`.
+
+        Examples
+        --------
+        >>> import icefield
+        >>> import numpy as np
+        >>> X = np.column_stack([np.arange(5.0), np.arange(5.0) ** 2])
+        >>> ex = icefield.Explainer(lambda rows: 2 * rows[:, 0] + rows[:, 1], X)
+        >>> ex.ale(0, bins=2).average
+        array([[-3.6,  0.4,  4.4]])
+        """
+        self.study.needs_rows("accumulated local effects")
+        from icefield.statistics.ale import ale
+
+        return ale(self.study, *features, bins=bins, order=order, rows=rows)
+
+    def conditional(self, feature: Any, *, bins: Any = 20, rows: Any = None) -> Conditional:
+        """Observed and predicted means per bin (the M-plot), with PD and ALE, in one table.
+
+        Parameters
+        ----------
+        feature : one feature
+        bins : number of quantile bins, or the edges; categories have their levels
+        rows : rows the partial dependence averages over; by default all, or a seeded sample where each
+            row costs predictions. Means per bin are always over all rows
+
+        Examples
+        --------
+        >>> import icefield
+        >>> import numpy as np
+        >>> X = np.column_stack([np.arange(6.0), np.arange(6.0)])
+        >>> ex = icefield.Explainer(lambda rows: rows[:, 0] + rows[:, 1], X, y=2 * X[:, 0])
+        >>> ex.conditional(0, bins=2)["predicted"]
+        array([2., 8.])
+        """
+        self.study.needs_rows("means per bin")
+        from icefield.statistics.conditional import conditional
+
+        return conditional(self.study, feature, bins=bins, rows=rows)
+
+    def importance(
+        self,
+        features: Iterable[Any] | None = None,
+        *,
+        weighted: bool = False,
+        permutation: bool | None = None,
+        repeats: int = 5,
+        grid: Any = None,
+        rows: Any = None,
+    ) -> Importance:
+        """Features by how much they move the predictions, with direction and shape.
+
+        Parameters
+        ----------
+        features : which features; all of the model's by default
+        weighted : spread over the data's distribution of the feature instead of evenly over the grid
+        permutation : permutation importance too; by default when ``y`` was given
+        repeats : shuffles per feature
+        grid : grid of the curves, as in `partial_dependence`
+        rows : average over these rows; by default all, or a seeded sample where each row costs predictions
+
+        Examples
+        --------
+        >>> import icefield
+        >>> import numpy as np
+        >>> X = np.column_stack([np.arange(5.0), np.arange(5.0)])
+        >>> ex = icefield.Explainer(lambda rows: rows[:, 0] + 3 * rows[:, 1], X)
+        >>> ex.importance()["feature"]
+        array([1, 0])
+        """
+        self.study.needs_rows("importances")
+        from icefield.statistics.importance import importance
+
+        return importance(
+            self.study,
+            features,
+            weighted=weighted,
+            permutation=permutation,
+            repeats=repeats,
+            grid=grid,
+            rows=rows,
+        )
+
+    def interactions(
+        self,
+        features: Iterable[Any] | None = None,
+        *,
+        method: str = "h",
+        triples: Any = None,
+        overall: bool = True,
+        rows: Any = None,
+    ) -> Interactions:
+        """Friedman's H of every pair, and of each feature with all others.
+
+        Parameters
+        ----------
+        features : which features; all of the model's by default
+        method : ``"h"``, or ``"variance"`` for Greenwell et al.'s statistic: how much the importance of
+            one feature varies along the other
+        triples : True for the three-way statistic of every triple, or the triples wanted
+        overall : also each feature's interaction with all others together
+        rows : evaluate at these rows; by default all where the engine can, else 300 sampled with the seed
+
+        Examples
+        --------
+        >>> import icefield
+        >>> import numpy as np
+        >>> X = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
+        >>> ex = icefield.Explainer(lambda rows: rows[:, 0] * rows[:, 1], X)
+        >>> ex.interactions().pairs()["h"]
+        array([1.])
+        """
+        self.study.needs_rows("H statistics")
+        from icefield.statistics.interactions import interactions
+
+        return interactions(self.study, features, method=method, triples=triples, overall=overall, rows=rows)
+
+    def regions(
+        self,
+        feature: Any,
+        *,
+        method: str = "rules",
+        depth: int = 2,
+        clusters: int | None = None,
+        least_rows: float = 0.05,
+        least_removed: float | None = None,
+        grid: Any = None,
+        rows: Any = None,
+    ) -> Regions:
+        """Readable rules on other features within which a feature's individual curves agree.
+
+        Parameters
+        ----------
+        feature : one feature
+        method : ``"rules"``, or ``"clusters"`` to cluster the curves and explain each cluster by a rule
+        depth : levels of splits, so at most ``2 ** depth`` regions
+        clusters : how many clusters; None adds clusters while each removes `least_removed`
+        least_rows : least share of rows in a region
+        least_removed : least share of all heterogeneity that a split must remove: 0.10 by default, and 0.35
+            for the first split of curves that differ little
+        grid : grid of the curves
+        rows : use these rows' curves; by default at most 1,000, sampled with the seed
+
+        Examples
+        --------
+        >>> import icefield
+        >>> import numpy as np
+        >>> X = np.column_stack([np.tile(np.arange(10.0), 20), np.repeat([0, 1], 100)])
+        >>> ex = icefield.Explainer(lambda rows: rows[:, 0] * np.where(rows[:, 1] > 0, 1, -1), X)
+        >>> ex.regions(0)["rule"].tolist()
+        ['1 <= 0.5', '1 > 0.5']
+        """
+        self.study.needs_rows("regions")
+        from icefield.statistics.regions import regions
+
+        return regions(
+            self.study,
+            feature,
+            method=method,
+            depth=depth,
+            clusters=clusters,
+            least_rows=least_rows,
+            least_removed=least_removed,
+            grid=grid,
+            rows=rows,
+        )
+
+    def summary(
+        self, features: Iterable[Any] | None = None, *, grid: Any = None, rows: Any = None
+    ) -> Summary:
+        """What each feature does, how strongly, with whom, and how far the data supports it.
+
+        Parameters
+        ----------
+        features : which features; all of the model's by default
+        grid : grid of the curves
+        rows : average over these rows; by default all, or a seeded sample where each row costs predictions
+
+        Examples
+        --------
+        >>> import icefield
+        >>> import numpy as np
+        >>> X = np.column_stack([np.arange(20.0), np.arange(20.0) % 7])
+        >>> icefield.Explainer(lambda rows: rows[:, 0] - 2 * rows[:, 1], X).summary()["shape"].tolist()
+        ['linear, increasing', 'linear, decreasing']
+        """
+        self.study.needs_rows("a summary")
+        from icefield.statistics.summary import summary
+
+        return summary(self.study, features, grid=grid, rows=rows)

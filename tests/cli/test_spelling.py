@@ -1,0 +1,70 @@
+"""Errors in the words of the shell: its arguments and options, plain values, and nobody's name touched."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from icefield.cli.spelling import ON_THE_LINE, OPTIONS, for_shell
+from icefield.errors import (
+    Argument,
+    Complaint,
+    InputError,
+    Setting,
+    Value,
+    complaint,
+    statement,
+    worded,
+    write,
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "python", "line"),
+    [
+        (complaint("X", worded("has 3 columns of ", Argument("X"))),
+         "Argument `X` has 3 columns of X.", "DATA has 3 columns of DATA."),
+        (complaint("path", "is a folder", "X"),
+         "Argument `path` is a folder, got 'X'.", "-o is a folder, got 'X'."),
+        (complaint("points", "must be at least 1", np.int64(0), write(points=100)),
+         f"Argument `points` must be at least 1, got {np.int64(0)!r}. Hint: write points=100.",
+         "--grid must be at least 1, got 0. Hint: write --grid 100."),
+        (complaint("MODEL", "is empty"), "Argument `MODEL` is empty.", "MODEL is empty."),
+        (complaint("grid", "is odd", hint=worded("values look like ", Value(np.float64(41.5)))),
+         f"Argument `grid` is odd. Hint: values look like {np.float64(41.5)!r}.", "--grid is odd. Hint: values look like 41.5."),
+        (statement(worded("It needs ", Argument("weights"), " and ", Argument("axes"), ".")),
+         "It needs `weights` and `axes`.", "It needs --weights and `axes`."),
+        (complaint("by", "is odd", "Argument of X"),
+         "Argument `by` is odd, got 'Argument of X'.", "--by is odd, got 'Argument of X'."),
+        (complaint("title", "must be text", 3, worded("write ", Setting("title", "A day", python='title="A day"'))),
+         "Argument `title` must be text, got 3. Hint: write title=\"A day\".", "--title must be text, got 3. Hint: write --title 'A day'."),
+        (statement("Nothing fits.", worded("use ", Setting("memory", 10), " or ", Setting("rows", ...))),
+         "Nothing fits. Hint: use memory=10 or rows=...", "Nothing fits. Hint: use memory=10 or --rows ..."),
+    ],
+    ids=lambda value: None,
+)  # fmt: skip
+def test_one_error_is_spelled_for_python_and_for_a_shell(message: Complaint, python: str, line: str) -> None:
+    error = InputError(message)
+    assert str(error) == python
+    assert for_shell(error) == line
+
+
+def test_what_was_received_has_no_types_of_numpy() -> None:
+    received = [np.float64(1.5), (np.int8(2), np.str_("a")), np.datetime64("2020-01-01")]
+    text = for_shell(InputError(complaint("grid", "is odd", received)))
+    assert text == "--grid is odd, got [1.5, (2, 'a'), '2020-01-01']."
+
+
+def test_texts_without_fields_are_printed_as_they_are() -> None:
+    assert for_shell(InputError("X and `by` are words here. Hint: write rows=9.")) == (
+        "X and `by` are words here. Hint: write rows=9."
+    )
+    assert for_shell(OSError(28, "No space left")) == "[Errno 28] No space left"
+
+
+def test_every_option_that_is_spelled_exists() -> None:
+    from icefield.cli.commands import main
+
+    known = {option for command in main.commands.values() for one in command.params for option in one.opts}
+    assert {f"--{name}" for name in OPTIONS} <= known
+    assert {spelled for spelled in ON_THE_LINE.values() if spelled.startswith("-")} <= known
