@@ -11,12 +11,12 @@ import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from icefield.engines import Engine
 from icefield.engines.brute import BruteEngine
 from icefield.errors import EngineError, Setting, statement, worded
+from icefield.models.fingerprint import Fingerprint
 from icefield.typing import Background, EngineChoice, Float
 
 if TYPE_CHECKING:
@@ -57,16 +57,31 @@ class Engines:
     ) -> None:
         self.model, self.table, self.asked, self.background = model, table, asked, background
         self._lock = threading.RLock()
+        self._plan: Plan | None = None
+        self._fingerprint = Fingerprint(model, table)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """To another process goes what is asked for; what was read is read again there."""
+        self.check_model()
+        return {name: getattr(self, name) for name in ("model", "table", "asked", "background")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
 
     @property
     def plan(self) -> Plan:
         """The plan, made at the first question."""
         with self._lock:
+            if self._plan is None:
+                self.check_model()
+                self._plan = choose(self.model, self.table, self.asked, self.background)
             return self._plan
 
-    @cached_property
-    def _plan(self) -> Plan:
-        return choose(self.model, self.table, self.asked, self.background)
+    def check_model(self) -> None:
+        """An error where the model is no longer the one that was read; what is cheap to read again, is."""
+        with self._lock:
+            if not self._fingerprint.still_holds():
+                self._plan = None
 
     def ask(self, question: Callable[[Plan, str], Found]) -> Found:
         """What a question finds by the plan; where the trees cannot read a value, by brute force.
@@ -76,6 +91,7 @@ class Engines:
         """
         from icefield.forest import CannotRead
 
+        self.check_model()
         try:
             return question(self.plan, "")
         except CannotRead as reason:
@@ -103,11 +119,16 @@ def choose(model: Model, table: Table, asked: str = "auto", background: str = "d
     if background == "training":
         from icefield.engines.training import TrainingEngine
 
-        engine: Engine = TrainingEngine(trees, _tree_scale(model), model.selected)
+        if trees.no_training_weights:
+            raise EngineError(
+                "background='training' needs the training weight of every node: "
+                f"{trees.no_training_weights}. Hint: write background='data'."
+            )
+        engine: Engine = TrainingEngine(trees, tree_scale(model, trees), model.selected)
         return Plan(engine, _sentence(f"training counts of the {trees.source} trees", model), trees)
     from icefield.engines.trees import TreesEngine
 
-    engine = TreesEngine(trees, _tree_scale(model), model.selected)
+    engine = TreesEngine(trees, tree_scale(model, trees), model.selected)
     return Plan(engine, _sentence(f"exact, from the {trees.source} trees", model), trees)
 
 
@@ -136,7 +157,9 @@ def read_trees(model: Model, table: Table) -> tuple[TreeModel | None, str]:
     every_output = replace(model, selected=tuple(range(len(model.all_outputs))))
     try:
         trees = read(model.native, rows)
-        difference = self_check(trees, rows, every_output.predict, scale=_tree_scale(model))
+        if model.scale == "raw" and trees.raw_link is not None:
+            trees = replace(trees, link=trees.raw_link)
+        difference = self_check(trees, rows, every_output.predict, scale=tree_scale(model, trees))
     except CannotRead as reason:  # of the model, or of values among the checked rows
         return None, str(reason)
     if difference is None:
@@ -150,10 +173,11 @@ def read_trees(model: Model, table: Table) -> tuple[TreeModel | None, str]:
     return None, f"the self-check failed: {difference}"
 
 
-def _tree_scale(model: Model) -> str:
-    """An outlier detector's score is its response on both scales; its trees' own sum is a path length."""
-    return "response" if model.kind == "outlier detector" else model.scale
+def tree_scale(model: Model, trees: TreeModel) -> str:
+    """The scale on which the trees are asked: a raw scale that is not their sum is reached by a link as well."""
+    return model.scale if trees.raw_link is None else "response"
 
 
 def _sentence(why: str, model: Model) -> str:
-    return "; ".join([why, *model.notes])
+    """The reason and what else there is to know, each once: a pipeline may be the reason and have a note."""
+    return "; ".join([why, *(note for note in model.notes if note not in why)])

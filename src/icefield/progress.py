@@ -57,11 +57,11 @@ class Progress:
             transient=True,
         )
         self._task = bar.add_task(self.title, total=self.total)
+        self._bar = bar  # before it starts: an interrupt in between must find it to stop
         try:
             bar.start()
         except LiveError:
-            return  # the terminal has room for one bar, and another thread (or the caller) has it
-        self._bar = bar
+            self._bar = None  # the terminal has room for one bar, and another thread (or the caller) has it
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

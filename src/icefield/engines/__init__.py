@@ -12,7 +12,7 @@ threads or partitions the rows were split into.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -198,7 +198,7 @@ class Engine(Protocol):
 
     def own_averages(
         self, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources
-    ) -> Iterator[Float] | None:
+    ) -> Generator[Float] | None:
         """Partial dependence of sets of columns at every row's own values, ``(outputs, rows)`` each, in order.
 
         None where that takes more than a walk over the rows.

@@ -77,7 +77,11 @@ class BruteEngine:
         for question in questions:
             check_fits(question, sample.n_rows, len(self.model.outputs), resources.memory)
         predictions = sum(int(np.prod(q.shape)) for q in questions) * sample.n_rows
-        with Pool(self.model, resources) as pool, Progress("asking the model", predictions) as progress:
+        with (
+            Progress("asking the model", predictions) as progress,
+            Pool(self.model, resources) as pool,
+            pool,
+        ):
             most = self._largest_call(sample, resources.memory // (2 * pool.workers))
             pace = Pace(FIRST_ROWS, most, SECONDS_PER_CALL)
             # Blocks depend on the budget alone, since they decide the order of summation.

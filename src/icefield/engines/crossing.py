@@ -6,7 +6,7 @@ once; a set that holds every column has nothing left to average over, and is the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +29,7 @@ def moving_columns(features: Sequence[Feature]) -> tuple[Any, ...]:
 
 def crossed_averages(
     model: Model, engine: Engine, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources
-) -> Iterator[Float]:
+) -> Generator[Float]:
     """Partial dependence of sets of columns at the sample's own values, averaged over the sample itself."""
     over = Sample(sample.table, sample.weights)
     for columns in sets:

@@ -10,23 +10,21 @@ from __future__ import annotations
 
 import contextvars
 import os
-import pickle
 import queue
-import signal
 import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from icefield.engines import Resources
-from icefield.errors import EngineError, InputError, complaint
+from icefield.engines.processes import ModelProcess, ProcessEnded, sendable
+from icefield.engines.workers import Task, Workers
+from icefield.errors import EngineError, complaint
 from icefield.models.sharing import alone, copies_help, private_copy, shareable
 from icefield.typing import Float
 
@@ -64,37 +62,46 @@ class Block:
 
 
 class Pool:
-    """Asks a model about blocks of rows, in one of three places. Use as a context manager."""
+    """Asks a model about blocks of rows, in one of three places.
+
+    Use as a context manager, entered twice as `Workers` are: ``with Pool(...) as pool, pool:``.
+    """
 
     def __init__(self, model: Model, resources: Resources) -> None:
         self._model = model
-        self._executor: Executor | None = None
-        self._in_processes = resources.processes is not None and resources.processes > 1
+        self._threads: Workers | None = None
         self._config: dict[str, Any] | None = None
         self._copies: queue.SimpleQueue[Model] | None = None
-        if self._in_processes:
-            self.workers = int(resources.processes or 1)
-            self._executor = _processes(model, self.workers)
+        self._processes: _Processes | None = None
+        if resources.processes is not None and resources.processes > 1:
+            self.workers = resources.processes
+            self._processes = _Processes(model, self.workers)
         else:
             self.workers = wanted_threads(model, resources)
-            if self.workers > 1:
-                self._prepare_threads(resources)
+        if self.workers > 1:
+            self._prepare_threads(resources)
 
     def _prepare_threads(self, resources: Resources) -> None:
+        self._threads = Workers(self.workers)
+        if self._processes is not None:
+            return
         if copies_help(self._model, self.workers, resources.memory):
             self._copies = queue.SimpleQueue()
             for _ in range(self.workers):
                 self._copies.put(private_copy(self._model))
         if "sklearn" in sys.modules:
             self._config = sys.modules["sklearn"].get_config()
-        self._executor = ThreadPoolExecutor(self.workers, thread_name_prefix="icefield")
 
     def __enter__(self) -> Pool:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if self._executor is not None:
-            self._executor.shutdown(wait=True, cancel_futures=True)
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._processes is not None and kind is not None:
+            self._processes.kill()  # whose threads are waiting for them
+        if self._threads is not None:
+            self._threads.close()
+        if self._processes is not None:
+            self._processes.end()
 
     def ask(self, calls: Iterator[tuple[Block, Points]], pace: Pace) -> Iterator[Float]:
         """The answers to calls, in order, telling the pace how long each took.
@@ -102,41 +109,26 @@ class Pool:
         Calls are drawn only as they can be worked on: one at a time while the pace is still finding
         out how large they may be, and later two a worker, so that memory stays bounded.
         """
-        if self._executor is None:
+        if self._threads is None:
             for block, points in calls:
                 values, seconds = _guarded(self._model, block, points)
                 pace.learn(values.shape[0] * values.shape[1], seconds)
                 yield values
             return
-        waiting: deque[Future[tuple[Float, float]]] = deque()
-        try:
-            for block, points in calls:
-                waiting.append(self._submit(block, points))
-                while len(waiting) > (0 if pace.searching else 2 * self.workers):
-                    yield self._next(waiting, pace)
-            while waiting:
+        waiting: deque[Task[tuple[Float, float]]] = deque()
+        for block, points in calls:
+            waiting.append(self._submit(self._threads, block, points))
+            while len(waiting) > (0 if pace.searching else 2 * self.workers):
                 yield self._next(waiting, pace)
-        except BrokenProcessPool as error:
-            raise EngineError(
-                complaint(
-                    "processes", "could not be used: a process ended before it answered", self.workers,
-                    "a script must start its work under `if __name__ == '__main__':`, and the model must come "
-                    "from a module that other processes can import; or leave processes out",
-                )
-            ) from error  # fmt: skip
-        finally:
-            for future in waiting:
-                future.cancel()
+        while waiting:
+            yield self._next(waiting, pace)
 
-    def _submit(self, block: Block, points: Points) -> Future[tuple[Float, float]]:
-        executor = self._executor
-        if executor is None:
-            raise EngineError("This pool has no workers.")
-        if self._in_processes:
-            return executor.submit(_ask_in_process, block.table, block.moving, points)
-        return executor.submit(contextvars.copy_context().run, self._ask_in_thread, block, points)
+    def _submit(self, threads: Workers, block: Block, points: Points) -> Task[tuple[Float, float]]:
+        if self._processes is not None:
+            return threads.submit(self._processes.ask, block, points)
+        return threads.submit(contextvars.copy_context().run, self._ask_in_thread, block, points)
 
-    def _next(self, waiting: deque[Future[tuple[Float, float]]], pace: Pace) -> Float:
+    def _next(self, waiting: deque[Task[tuple[Float, float]]], pace: Pace) -> Float:
         values, seconds = waiting.popleft().result()
         pace.learn(values.shape[0] * values.shape[1], seconds)
         return values
@@ -217,31 +209,58 @@ def _configured(config: dict[str, Any] | None) -> AbstractContextManager[Any]:
 # --- processes -----------------------------------------------------------------------------------
 
 
-def _processes(model: Model, workers: int) -> ProcessPoolExecutor:
-    import multiprocessing
+class _Processes:
+    """Up to so many processes, of which a thread takes one for a call, or starts another."""
 
-    try:
-        sent = pickle.dumps(model)
-    except Exception as error:
-        raise InputError(
-            complaint(
-                "processes", f"needs a model that can be pickled, and this one cannot ({error})", workers,
-                "define functions at the top of a module instead of as lambdas, or use threads=",
-            )
-        ) from error  # fmt: skip
-    # Forked children inherit locks that threads of this process (OpenMP's, say) may be holding.
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers, mp_context=context, initializer=_adopt, initargs=(sent,))
+    def __init__(self, model: Model, most: int) -> None:
+        self._most, self._sent = most, sendable(model, most)
+        self._all: list[ModelProcess] = []
+        self._free: queue.SimpleQueue[ModelProcess] = queue.SimpleQueue()
+        self._killed = False
+
+    def ask(self, block: Block, points: Points) -> tuple[Float, float]:
+        try:
+            process = self._free.get_nowait()
+        except queue.Empty:
+            process = self._started()
+        try:
+            found: tuple[Float, float] = process.ask(block.table, block.moving, points)
+        except ProcessEnded as error:
+            raise EngineError(
+                complaint(
+                    "processes", "could not be used: a process ended before it answered", self._most,
+                    "a script must start its work under `if __name__ == '__main__':`, and the model must come "
+                    "from a module that other processes can import; or leave processes out",
+                )
+            ) from error  # fmt: skip
+        self._free.put(process)
+        return found
+
+    def _started(self) -> ModelProcess:
+        process = ModelProcess(self._sent, _asked)
+        self._all.append(process)
+        if self._killed:  # while this one was being started
+            process.kill()
+        return process
+
+    def kill(self) -> None:
+        self._killed = True
+        for process in self._all:
+            process.kill()
+
+    def end(self) -> None:
+        """Wait for all of them, once no thread asks any more."""
+        try:
+            self._end()
+        except KeyboardInterrupt:
+            self.kill()
+            self._end()
+            raise
+
+    def _end(self) -> None:
+        for process in self._all:
+            process.end()
 
 
-_adopted: list[Model] = []
-
-
-def _adopt(sent: bytes) -> None:
-    """Runs once in each process: Ctrl-C is the parent's to answer, and the model arrives."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _adopted.append(pickle.loads(sent))
-
-
-def _ask_in_process(table: Table, moving: tuple[Any, ...], points: Points) -> tuple[Float, float]:
-    return _timed(_adopted[0], Block(table, moving), points)
+def _asked(model: Model, table: Table, moving: tuple[Any, ...], points: Points) -> tuple[Float, float]:
+    return _timed(model, Block(table, moving), points)

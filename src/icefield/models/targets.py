@@ -48,8 +48,18 @@ def _position(target: Any, outputs: Outputs) -> int:
             return int(target)
         problem = f"is no label, and the positions go from 0 to {len(outputs.names) - 1}"
         raise InputError(complaint("target", problem, target, worded("choose from ", Value(outputs.names))))
-    raise InputError(complaint("target", "names an output the model does not have", target,
-                               did_you_mean(target, outputs.names)))  # fmt: skip
+    problem = "names an output the model does not have"
+    raise InputError(complaint("target", problem, target, _meant(target, outputs.names)))
+
+
+def _meant(target: Any, names: tuple[Any, ...]) -> str:
+    """A hint for a target that is no output: another type of the same spelling, or a name like it."""
+    alike = next((name for name in names if str(name) == str(target)), None)
+    if alike is not None:
+        return worded(f"labels are of type {type(alike).__name__} here, so ", write(target=alike))
+    if all(isinstance(name, str) for name in names):
+        return did_you_mean(target, names)
+    return worded("choose from ", Value(names))
 
 
 def _as_labelled(target: Spelled, labels: tuple[Any, ...]) -> Any:

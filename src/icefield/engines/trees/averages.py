@@ -100,9 +100,9 @@ class _Counting:
     """One thread's memory for counting with a program, and its counts so far."""
 
     def __init__(self, program: Program, rows: Rows, crew: Crew) -> None:
-        self._space = Workspace(rows, program.layout)
+        self._space = Workspace(rows, program.layout, program.has_lists)
         self._buffers = aligned((program.n_buffers + 1, rows.words))
-        self._walk = program.walk(self._space.bits, self._space.codes, self._buffers, crew.stop)
+        self._walk = program.walk(self._space.bits, self._space.codes_by_row, self._buffers, crew.stop)
         self.counters = np.zeros((program.n_counters, rows.n_segments), np.int64)
 
     def add(self, start: int, stop: int) -> None:

@@ -8,50 +8,40 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from types import TracebackType
 from typing import TypeVar
 
 import numpy as np
 
-Task = TypeVar("Task")
+from icefield.engines.workers import Task, Workers
+
+Given = TypeVar("Given")
 Result = TypeVar("Result")
 
 
 class Crew:
-    """A pool of threads for one call."""
+    """Threads for one call. Entered twice, as `Workers` are: ``with Crew(2) as crew, crew:``."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
         self.stop = np.zeros(1, np.uint8)
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="icefield")
+        self._workers = Workers(threads)
 
     def __enter__(self) -> Crew:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is not None:
-            self.stop[0] = 1
-        self._pool.shutdown(wait=True, cancel_futures=True)
+    def __exit__(self, *_: object) -> None:
+        self.stop[0] = 1  # what is still at work when the call ends is not wanted
+        self._workers.close()
 
-    def map(self, work: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
+    def map(self, work: Callable[[Given], Result], tasks: Iterable[Given]) -> Iterator[Result]:
         """Like `map`, on the threads, with at most two tasks a thread in flight."""
-        waiting: deque[Future[Result]] = deque()
-        try:
-            for task in tasks:
-                waiting.append(self._pool.submit(work, task))
-                if len(waiting) >= 2 * self.threads:
-                    yield waiting.popleft().result()
-            while waiting:
+        waiting: deque[Task[Result]] = deque()
+        for task in tasks:
+            waiting.append(self._workers.submit(work, task))
+            if len(waiting) >= 2 * self.threads:
                 yield waiting.popleft().result()
-        except BaseException:
-            self.stop[0] = 1
-            raise
-        finally:
-            for future in waiting:
-                future.cancel()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 class Stopped(Exception):

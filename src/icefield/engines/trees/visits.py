@@ -22,9 +22,9 @@ class Visit:
     """One thread's memory for a program; `load` a block, then hand `walk` to a kernel."""
 
     def __init__(self, program: Program, rows: Rows, crew: Crew) -> None:
-        self.packed = Workspace(rows, program.layout)
+        self.packed = Workspace(rows, program.layout, program.has_lists)
         self.buffers: NDArray[np.uint64] = aligned((program.n_buffers, rows.words))
-        self.walk = program.walk(self.packed.bits, self.packed.codes, self.buffers, crew.stop)
+        self.walk = program.walk(self.packed.bits, self.packed.codes_by_row, self.buffers, crew.stop)
 
     def load(self, start: int, stop: int) -> None:
         self.packed.load(start, stop, here=self.buffers[0])
