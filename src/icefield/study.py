@@ -234,7 +234,9 @@ class Study:
             for fs, (gs, notes), question, answer in zip(features, grids, questions, answers)
         ]
         if ask.kept_weights is not None:
-            dressed = [replace(effect, row_weights=ask.kept_weights) for effect in dressed]
+            dressed = [
+                replace(e, kept=replace(e.kept, row_weights=ask.kept_weights)) for e in dressed if e.kept
+            ]
         return [replace(effect, steps=True) for effect in dressed] if whole_steps(ask.grid) else dressed
 
     def to_precision(
