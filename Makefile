@@ -9,19 +9,36 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 endif
 
-.PHONY: demo test test-all lint ruff ruff-format duplicates format types bench gallery dist clean
+.PHONY: demo test test-all sanitize kernels lint ruff ruff-format duplicates format types bench gallery dist clean
 
-demo: $(VENV)/.demo
+demo: $(VENV)/.demo kernels
 	$(BIN)/python -m icefield.cli.demo
 
 # Two test processes on two cores: OpenMP's own threads would only wait for each other.
-test test-all: export OMP_NUM_THREADS = 1
+test test-all sanitize: export OMP_NUM_THREADS = 1
 
-test: $(VENV)/.test
+test: $(VENV)/.test kernels
 	$(BIN)/python -m pytest -q -n 2 -m "not slow"
 
-test-all: $(VENV)/.test
+test-all: $(VENV)/.test kernels
 	$(BIN)/python -m pytest -q -n 2
+
+# Compiles the kernels again where their sources changed; an editable install does not by itself. Status 3: there is
+# no compiler, and a wheel brings one.
+kernels: | $(VENV)/pyvenv.cfg
+	@$(BIN)/python build_kernels.py >/dev/null 2>&1; if [ $$? -eq 3 ]; then \
+	    $(BIN)/python -m pip install --quiet ziglang; fi; $(BIN)/python build_kernels.py >/dev/null
+
+# The tests of the kernels and of the engine that runs them, with every access and operation checked.
+SANITIZED := tests/kernels tests/engines/test_trees.py tests/engines/test_linked.py tests/engines/test_moves.py \
+    tests/engines/test_training.py
+sanitize: $(VENV)/.test
+	@if ! command -v gcc >/dev/null; then echo "sanitize skipped: it needs gcc for its runtime"; else \
+	    $(BIN)/python build_kernels.py --sanitize && \
+	    LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 ICEFIELD_KERNELS=sanitized \
+	    $(BIN)/python -m pytest -q -n 2 -m "not slow and not other_processes" $(SANITIZED); \
+	fi
 
 lint: ruff ruff-format duplicates
 
@@ -41,10 +58,10 @@ format: $(VENV)/.lint
 types: $(VENV)/.lint
 	$(BIN)/mypy
 
-bench: $(VENV)/.bench
+bench: $(VENV)/.bench kernels
 	$(BIN)/python -m benchmarks
 
-gallery: $(VENV)/.test
+gallery: $(VENV)/.test kernels
 	$(BIN)/python examples/gallery.py
 
 # A source archive and a wheel, in dist.
@@ -52,7 +69,7 @@ dist: $(VENV)/.dist
 	$(BIN)/python -m build --outdir dist
 
 clean:
-	rm -rf $(VENV) build dist demo_output gallery .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist src/icefield/kernels/built demo_output gallery .mypy_cache .ruff_cache .hypothesis
 
 # One stamp file per extra, so that a changed pyproject.toml installs again and nothing else does.
 $(VENV)/pyvenv.cfg:

@@ -23,6 +23,7 @@ from typing import Any
 
 ROOT = Path(__file__).parent
 KERNELS = ROOT / "src" / "icefield" / "kernels"
+NO_COMPILER = 3  # the exit status that says so
 SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 
 # No contraction: a fused multiply-add rounds once where two operations round twice, and counts turned to averages
@@ -79,29 +80,31 @@ def levels(is_zig: bool) -> dict[str, list[str]]:
     return {"arm64" if machine in ("arm64", "aarch64") else "generic": []}
 
 
-def build(kernels: Path = KERNELS, sanitize: bool = False, force: bool = False) -> list[Path]:
-    """Build the libraries of a folder of kernels that are not those of its sources; gives all of them."""
+def build(kernels: Path = KERNELS, *, sanitize: bool = False, only: str | None = None) -> list[Path]:
+    """Build the libraries of a folder of kernels that are not those of its sources; gives all of them.
+
+    With `sanitize` it is the one that ``make sanitize`` runs; `only` names the one level wanted.
+    """
     command, is_zig = compiler(), False
     if command is None:
         command, is_zig = zig(), True
     wanted = {"sanitized": SANITIZED} if sanitize else levels(is_zig)
+    if only is not None:
+        wanted = {only: wanted[only]}
     folder = kernels / "built"
     paths = {name: folder / f"kernels-{name}{SUFFIX}" for name in wanted}
     declarations = _declarations(kernels)
     made_from = _made_from(declarations.stamp(kernels / "native"))
     note = folder / ("sanitized.txt" if sanitize else "built.txt")
-    if (
-        not force
-        and note.exists()
-        and note.read_text() == made_from
-        and all(p.exists() for p in paths.values())
-    ):
+    if note.exists() and note.read_text() == made_from and all(p.exists() for p in paths.values()):
         return list(paths.values())
     if command is None:
-        raise SystemExit(
+        print(
             "The native kernels need a C++20 compiler. Install g++ or clang++, or run `pip install ziglang`, "
-            "which brings one, and try again."
+            "which brings one, and try again.",
+            file=sys.stderr,
         )
+        raise SystemExit(NO_COMPILER)
     folder.mkdir(exist_ok=True)
     note.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
@@ -185,7 +188,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Build icefield's native kernels.")
     parser.add_argument("--kernels", type=Path, default=KERNELS, help="the folder that holds native/")
     parser.add_argument("--sanitize", action="store_true", help="build the library `make sanitize` runs")
-    parser.add_argument("--force", action="store_true", help="build even what is up to date")
+    parser.add_argument("--only", metavar="LEVEL", help="build for this instruction level alone")
     asked = parser.parse_args()
-    for built in build(asked.kernels, asked.sanitize, asked.force):
+    for built in build(asked.kernels, sanitize=asked.sanitize, only=asked.only):
         print(built)

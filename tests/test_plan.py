@@ -12,10 +12,17 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from sklearn.ensemble import AdaBoostRegressor, HistGradientBoostingClassifier, RandomForestRegressor
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import (
+    AdaBoostRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+    VotingRegressor,
+)
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
+from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures
 from sklearn.tree import DecisionTreeRegressor
 
 import icefield.forest
@@ -260,3 +267,52 @@ def test_the_self_check_looks_at_every_output_of_either_scale(rows: Any, monkeyp
     for scale in ("response", "raw"):
         with pytest.warns(ReadingWarning):
             assert Explainer(model, rows, target=2, scale=scale).plan.engine.name == "brute"
+
+
+# --- reasons that are known ------------------------------------------------------------------------
+
+
+def test_a_reason_that_is_also_a_note_of_the_model_is_given_once(rows: Any) -> None:
+    known = rows.fillna(0.0)
+    model = make_pipeline(
+        FunctionTransformer(lambda frame: frame * 2), DecisionTreeRegressor(max_depth=2)
+    ).fit(known, known["a"])
+    effect = Explainer(model, known).partial_dependence("a", grid=2)
+    assert effect.why.count("may look across rows") == 1
+
+
+@pytest.mark.parametrize("build", [xgb.XGBRegressor, xgb.XGBClassifier])
+def test_a_zero_tree_xgboost_model_says_that_it_has_no_trees(rows: Any, build: Any) -> None:
+    model = build(n_estimators=0, n_jobs=1).fit(rows, (rows["a"] > 0).astype(int))
+    effect = Explainer(model, rows).partial_dependence("a", grid=2)
+    assert effect.engine == "brute"
+    assert effect.why == (
+        "brute force, because the XGBoost model holds no trees: it predicts the same for every row"
+    )
+
+
+@pytest.mark.parametrize("scale", ["response", "raw"])
+def test_poisson_inside_a_transformed_target_is_read_on_both_scales(rows: Any, scale: str) -> None:
+    inner = HistGradientBoostingRegressor(loss="poisson", max_iter=3)
+    model = TransformedTargetRegressor(inner, func=np.log1p, inverse_func=np.expm1)
+    model.fit(rows, np.exp(rows["a"]))
+    trees, brute = (Explainer(model, rows, scale=scale, engine=e) for e in ("trees", "brute"))
+    ours, theirs = (ex.partial_dependence("a", grid=5) for ex in (trees, brute))
+    assert np.allclose(ours.average, theirs.average, rtol=0, atol=1e-12)
+    ours, theirs = (ex.ice("b", grid=4, rows=[1, 2]) for ex in (trees, brute))
+    assert np.allclose(ours.individual, theirs.individual, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda m: m, lambda m: VotingRegressor([("one", m)])], ids=["alone", "in a vote"]
+)
+def test_the_training_background_refuses_hist_gradient_boosting_fitted_with_weights(
+    rows: Any, wrap: Any
+) -> None:
+    model = wrap(HistGradientBoostingRegressor(max_iter=3))
+    model.fit(rows, rows["a"], sample_weight=np.linspace(0.1, 2, len(rows)))
+    with pytest.raises(EngineError, match="fitted with sample weights and stores how many rows"):
+        Explainer(model, rows, background="training")
+    assert Explainer(model, rows).partial_dependence("a", grid=3).engine == "trees"
+    unweighted = HistGradientBoostingRegressor(max_iter=3).fit(rows, rows["a"])
+    assert Explainer(unweighted, rows, background="training").partial_dependence("a").engine == "training"

@@ -119,11 +119,16 @@ def choose(model: Model, table: Table, asked: str = "auto", background: str = "d
     if background == "training":
         from icefield.engines.training import TrainingEngine
 
-        engine: Engine = TrainingEngine(trees, _tree_scale(model), model.selected)
+        if trees.no_training_weights:
+            raise EngineError(
+                "background='training' needs the training weight of every node: "
+                f"{trees.no_training_weights}. Hint: write background='data'."
+            )
+        engine: Engine = TrainingEngine(trees, tree_scale(model, trees), model.selected)
         return Plan(engine, _sentence(f"training counts of the {trees.source} trees", model), trees)
     from icefield.engines.trees import TreesEngine
 
-    engine = TreesEngine(trees, _tree_scale(model), model.selected)
+    engine = TreesEngine(trees, tree_scale(model, trees), model.selected)
     return Plan(engine, _sentence(f"exact, from the {trees.source} trees", model), trees)
 
 
@@ -152,7 +157,9 @@ def read_trees(model: Model, table: Table) -> tuple[TreeModel | None, str]:
     every_output = replace(model, selected=tuple(range(len(model.all_outputs))))
     try:
         trees = read(model.native, rows)
-        difference = self_check(trees, rows, every_output.predict, scale=_tree_scale(model))
+        if model.scale == "raw" and trees.raw_link is not None:
+            trees = replace(trees, link=trees.raw_link)
+        difference = self_check(trees, rows, every_output.predict, scale=tree_scale(model, trees))
     except CannotRead as reason:  # of the model, or of values among the checked rows
         return None, str(reason)
     if difference is None:
@@ -166,10 +173,11 @@ def read_trees(model: Model, table: Table) -> tuple[TreeModel | None, str]:
     return None, f"the self-check failed: {difference}"
 
 
-def _tree_scale(model: Model) -> str:
-    """An outlier detector's score is its response on both scales; its trees' own sum is a path length."""
-    return "response" if model.kind == "outlier detector" else model.scale
+def tree_scale(model: Model, trees: TreeModel) -> str:
+    """The scale on which the trees are asked: a raw scale that is not their sum is reached by a link as well."""
+    return model.scale if trees.raw_link is None else "response"
 
 
 def _sentence(why: str, model: Model) -> str:
-    return "; ".join([why, *model.notes])
+    """The reason and what else there is to know, each once: a pipeline may be the reason and have a note."""
+    return "; ".join([why, *(note for note in model.notes if note not in why)])

@@ -24,6 +24,7 @@ from icefield.data.features import Axis, Feature, listed_features, resolve
 from icefield.data.frame import Table
 from icefield.data.grid import specifications, whole_steps
 from icefield.data.groups import Groups
+from icefield.data.row_values import RowValues
 from icefield.data.whereabouts import Whereabouts
 from icefield.effect import Backing, Effect, KeptCurves, Predictions, Provenance, Spread
 from icefield.engines import Answer, Moments, Question, Resources, Sample
@@ -230,13 +231,9 @@ class Study:
         # 4. Effects, with what pictures need of the data.
         said = "" if ask.rows is None else f"averaged over {len(ask.rows):,} of {self.n_rows:,} rows"
         dressed = [
-            self._dressed(ask.kind, fs, gs, (notes, said), question, answer, ask.rows)
+            self._dressed(ask, fs, gs, (notes, said), question, answer)
             for fs, (gs, notes), question, answer in zip(features, grids, questions, answers)
         ]
-        if ask.kept_weights is not None:
-            dressed = [
-                replace(e, kept=replace(e.kept, row_weights=ask.kept_weights)) for e in dressed if e.kept
-            ]
         return [replace(effect, steps=True) for effect in dressed] if whole_steps(ask.grid) else dressed
 
     def to_precision(
@@ -255,7 +252,7 @@ class Study:
         answer, used, said = until_precise(
             lambda chosen: self.answers([question], self.sample(chosen))[0], order, precision
         )
-        return self._dressed("pd", found, grids, (notes, said), question, answer, used)
+        return self._dressed(Ask(sets=[found], rows=used), found, grids, (notes, said), question, answer)
 
     def _usual_spread(self, n_features: int, rows: Positions | None) -> bool:
         """Spread comes with one feature, and with rows chosen to save time, whose error it states."""
@@ -268,18 +265,17 @@ class Study:
 
     def _dressed(
         self,
-        kind: str,
+        ask: Ask,
         features: tuple[Feature, ...],
         grid: tuple[NDArray[Any], ...],
         notes: Sequence[str],
         question: Question,
         answer: Answer,
-        chosen: Positions | None,
     ) -> Effect:
         """An engine's answer as an Effect, with what pictures need of the data."""
         codes, labels = (None, ()) if self.groups is None else (self.groups.codes, self.groups.labels)
         weights = self._whereabouts.point_weights(features, grid, codes, len(labels))
-        blank = self.blank(kind, features, grid, rows=chosen)
+        blank = self.blank(ask.kind, features, grid, rows=ask.rows)
         found = replace(
             blank.provenance,
             engine=answer.engine or self.plan.engine.name,
@@ -306,17 +302,19 @@ class Study:
         return replace(
             effect,
             groups=groups,
-            kept=self._kept(question, answer, chosen),
+            kept=self._kept(ask, answer),
             provenance=replace(effect.provenance, others=others),
         )
 
-    def _kept(self, question: Question, answer: Answer, chosen: Positions | None) -> KeptCurves | None:
+    def _kept(self, ask: Ask, answer: Answer) -> KeptCurves | None:
         """The curves an answer kept, with what tells their rows apart."""
-        if question.rows is None:
+        if ask.kept is None:
             return None
-        rows = question.rows if chosen is None else chosen[question.rows]
-        values = {name: self.table.column(name).shown(rows) for name in self.table.names}
-        return KeptCurves(answer.curves, rows, values, None if self.weights is None else self.weights[rows])
+        rows = ask.kept if ask.rows is None else ask.rows[ask.kept]
+        weights = ask.kept_weights
+        if weights is None and self.weights is not None:
+            weights = self.weights[rows]
+        return KeptCurves(answer.curves, rows, RowValues(self.table, rows), weights)
 
     def blank(
         self,

@@ -144,7 +144,7 @@ def test_a_missing_point_is_last_and_given_values_never_gain_one():
     assert points([3.0, 1.0], data).tolist() == [3.0, 1.0]
     assert np.array_equal(points([3.0, None, 1.0], data), [3.0, 1.0, np.nan], equal_nan=True)
     assert np.array_equal(points([None], data), [np.nan], equal_nan=True)
-    with pytest.raises(InputError, match="missing in every row"):
+    with pytest.raises(InputError, match="missing or infinite in every row"):
         points(Grid(missing="hide"), column([None, None], "float64"))
 
 

@@ -9,6 +9,7 @@ import io
 import json
 import pickle
 import zipfile
+from collections.abc import Mapping
 from decimal import Decimal
 
 import numpy as np
@@ -51,7 +52,7 @@ def same(a, b) -> bool:
             and a.shape == b.shape
             and all(same(x, y) for x, y in zip(a.ravel().tolist(), b.ravel().tolist()))
         )
-    if isinstance(a, dict):
+    if isinstance(a, Mapping):
         return list(a) == list(b) and all(same(a[k], b[k]) for k in a)
     if isinstance(a, (tuple, list)):
         return type(a) is type(b) and len(a) == len(b) and all(same(x, y) for x, y in zip(a, b))

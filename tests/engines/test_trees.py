@@ -445,6 +445,7 @@ def test_many_callers_at_once_get_the_serial_answer(drawn, matrix):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent the POSIX way")
+@pytest.mark.other_processes
 @pytest.mark.parametrize("spread", [False, True])
 def test_ctrl_c_stops_within_a_second_and_leaves_no_thread(spread):
     code = f"""

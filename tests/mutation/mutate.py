@@ -15,9 +15,13 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from icefield.kernels import loading
+
 ROOT = Path(__file__).parent.parent.parent
 FOREST = "tests/forest/"
 LIBRARIES = "tests/libraries/"
+NATIVE = "kernels/native/"
+BUILT = Path("icefield", "kernels", "built")
 
 
 @dataclass(frozen=True)
@@ -163,23 +167,77 @@ MUTATIONS = [
         ("if sample.weights is not None or sample.codes is not None:", "if False:"),
     ),
     *_of(
-        "kernels/moves.py", "tests/engines/test_moves.py",
-        ("factor *= edge_sign[f]", "factor *= 1.0"),
-        ("np.float64(edge_sign[e])", "1.0"),
-        ("& step_bits[own, w] & step_bits[other, w]", "& step_bits[own, w]"),
-        ("if region >= 0 else np.int64(0)", "if region >= 0 else np.int64(1)"),
-        ("np.float64(crossed), leaf_output, leaf_value, out)\n                continue", "1.0, leaf_output, leaf_value, out)\n                continue"),
-        ("reached *= inside[region, corners[corner, axis, row]]", "reached *= inside[region, corners[0, axis, row]]"),
-        ("step_bits[:] = 0", "pass"),
+        NATIVE + "packing.cpp", "tests/kernels/test_packing.py tests/kernels/test_kernel_counting.py",
+        ("cuts[at + (i64{1} << s) - 1] < x", "cuts[at + (i64{1} << s) - 1] <= x"),
+        ("if (exact && (at >= count || cuts[at] != x)) at = count;", ""),
+        ("zero_missing && fabs(x) <= a.zero_limit", "zero_missing && fabs(x) < a.zero_limit"),
+        ("if (a.row_missing_left[row]) unite", "unite"),
+        ("if (!(place > 0.0)) return 0;", "if (!(place > 1.0)) return 0;"),
     ),
     *_of(
-        "kernels/others.py", "tests/engines/test_trees.py -k own_averages",
-        ("rest[w] = word & ~own[w]", "rest[w] = word"),
-        ("slot = slot + 1 if leaf == before else 0", "slot = 1 if leaf == before else 0"),
-        ("add_to_rows(own, 1 + path_group[p], leaf, less,", "add_to_rows(own, 1 + path_group[p], leaf, 0.0,"),
-        ("add_times(row, 1 + path_group[p], leaf, less,", "add_times(row, 1 + path_group[p], leaf, 0.0,"),
-        ("total += sign[0, run] * weight_from", "total += weight_from"),
-        ("entries[k]) >> 16", "entries[k]) >> 20"),
+        NATIVE + "planning.cpp", "tests/kernels/test_kernel_planning.py tests/kernels/test_kernel_counting.py",
+        ("is_new ? -1 : as_i32(parent_region[element - 1])", "-1"),
+        ("x == 0 ? 0 : pair_slot(0, x)", "0"),
+        ("from.is_open ? SAME : here.counted", "here.counted"),
+        ("counts_left = !right_splits;", "counts_left = right_splits;"),
+        ("if (q_.mode == JOINT) tag = EITHER_WAY;", ""),
+        ("slot == 0 ? COUNTED : ALSO", "COUNTED"),
+        ("if (own.top > n_.buffers) n_.buffers = own.top;", ""),
+    ),
+    *_of(
+        NATIVE + "lists.hpp", "tests/kernels/test_kernel_counting.py tests/kernels/test_kernel_leaves.py",
+        ("slot > 0 ? mask[w] & ~plain[w] : mask[w]", "mask[w]"),
+        ("(held == 0) | (held == tag)", "held == 0"),
+        ("(code <= test) |", "(code < test) |"),
+        ("stack[left_end] = left ? entry : wrong;", "stack[left_end] = entry;"),
+        ("(code == MISSING) & (missing_left != 0)", "code == MISSING"),
+    ),
+    *_of(
+        NATIVE + "counting.cpp", "tests/kernels/test_kernel_counting.py",
+        ("<< p;", "<< 0;"),
+        ("count[s] = origin[s] - counter[s]", "count[s] = counter[s]"),
+        ("+= a.weight_of[row]", "+= 1"),
+        ("a.segment_of[row]", "0"),
+    ),
+    *_of(
+        NATIVE + "curves.cpp", "tests/kernels/test_kernel_leaves.py tests/kernels/test_kernel_averages.py",
+        ("visit(a.differences.row(output, at), a.update_sign[u]", "visit(a.differences.row(output, at), 1.0"),
+        ("sum[r] += line_before[r];", ""),
+        ("line % a.middle != 0", "line != 0"),
+    ),
+    *_of(
+        NATIVE + "moves.cpp", "tests/engines/test_moves.py tests/kernels/test_kernel_leaves.py",
+        ("a.edge_sign[e] * a.edge_sign[f]", "a.edge_sign[e]"),
+        ("own, own, a.edge_sign[e]", "own, own, 1.0"),
+        ("rows[w] & own[w] & other[w]", "rows[w] & own[w]"),
+        ("a.change(region, a.steps(axis, row)) : 0", "a.change(region, a.steps(axis, row)) : 1"),
+        ("static_cast<f64>(crossed)", "1.0"),
+        ("a.corners(corner, axis, row)", "a.corners(0, axis, row)"),
+        ("a.step_bits.data[i] = 0;", "{}"),
+    ),
+    *_of(
+        NATIVE + "others.cpp", "tests/engines/test_trees.py tests/kernels/test_kernel_leaves.py -k own_averages or others",
+        ("positions_of(rows[w] & ~own_[w],", "positions_of(rows[w],"),
+        ("leaf == leaf_ ? slot_ + 1 : 0", "leaf == leaf_ ? 1 : 0"),
+        ("found, a_.path_share[p] - 1.0", "found, 0.0"),
+        ("row, a.path_share[p] - 1.0", "row, 0.0"),
+        ("tag = tag_of(entry)", "tag = tag_of(entry) >> 4"),
+    ),
+    *_of(
+        NATIVE + "regions.cpp", "tests/kernels/test_kernel_averages.py",
+        ("total += sign[run] * weight_from", "total += weight_from"),
+        ("before < 0 ? a.everything.data : a.regions.row(a.rank[before])", "a.everything.data"),
+    ),
+    *_of(
+        NATIVE + "families.cpp", "tests/kernels/test_kernel_averages.py",
+        ("swapped ? y : x, swapped ? x : y", "x, y"),
+        ("row[0] -= outer_runs.sign[i] * first_alone * value;", ""),
+        ("surface[0] += neither * value;", ""),
+    ),
+    *_of(
+        NATIVE + "updates.cpp", "tests/kernels/test_kernel_averages.py",
+        ("axis >= axes_ - 2", "axis >= axes_ - 1"),
+        ("way *= sign_[axis * width_ + turn_[axis]];", ""),
     ),
     *_of(
         "engines/trees/own_values.py", "tests/engines/test_trees.py -k own_averages",
@@ -236,15 +294,31 @@ def _noticed(mutation: Mutation, copy: Path) -> bool:
         )
     path.write_text(original.replace(mutation.old, mutation.new))
     try:
+        if mutation.file.startswith(NATIVE):
+            _compile(copy)
         survived = _pass(mutation.tests, copy)
     finally:
         path.write_text(original)
+        if mutation.file.startswith(NATIVE):
+            shutil.rmtree(copy / BUILT)
+            shutil.copytree(ROOT / "src" / BUILT, copy / BUILT)
     print("survived" if survived else "noticed ", mutation.name, flush=True)
     return not survived
 
 
+def _compile(copy: Path) -> None:
+    """Build the copy's kernels for the lowest level alone, which any machine runs."""
+    lowest = loading._found()[0].stem.removeprefix("kernels-")
+    shutil.rmtree(copy / BUILT)
+    command = [sys.executable, str(ROOT / "build_kernels.py"), "--only", lowest]
+    subprocess.run(
+        [*command, "--kernels", str(copy / "icefield" / "kernels")], check=True, capture_output=True
+    )
+
+
 def _pass(tests: str, copy: Path) -> bool:
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", *tests.split()]
+    files, _, keywords = tests.partition(" -k ")
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", "-k", keywords, *files.split()]
     status = subprocess.run(command, cwd=ROOT, env=_environment(copy), capture_output=True).returncode
     if status not in (0, 1, 2):  # passed, failed, or the mutated package could not be imported
         raise RuntimeError(f"pytest ended with {status} for {tests}")

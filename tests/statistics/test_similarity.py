@@ -16,7 +16,7 @@ def order(level, others, weights=None):
     known = ~column.missing
     own = np.ones(len(level)) if weights is None else weights
     occurring = np.unique(column.codes[known])
-    found = similarity_order(
+    found, _ = similarity_order(
         column.codes[known], occurring, [table.column(c) for c in others], known, own[known]
     )
     return column.levels[found].tolist()

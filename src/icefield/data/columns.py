@@ -106,6 +106,15 @@ class Column:
             out[self.missing] = np.nan
         return out
 
+    def check_can_move(self) -> None:
+        """Refuse what has neither an order nor levels: lists, structures, complex numbers."""
+        if self.kind == "other":
+            held = {type(value).__name__ for value in self.values[~self.missing][:100]}
+            raise InputTypeError(
+                f"Column {self.name!r} holds {' and '.join(sorted(held))} objects, which cannot be a feature. "
+                "Hint: use a column of numbers, booleans, strings, categories, dates or durations."
+            )
+
     def part(self, rows: Any) -> Column:
         """The same column at some rows only (a slice or positions), on the same levels."""
         if isinstance(rows, slice) and rows == slice(None):
@@ -185,6 +194,8 @@ def library_named(name: str) -> Any:
 
 def column_of_array(name: Any, values: NDArray[Any]) -> Column:
     """Read a 1-D numpy array."""
+    if not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
     code = values.dtype.kind
     if code == "f":
         return Column(name, "float", values, np.isnan(values))
@@ -196,6 +207,8 @@ def column_of_array(name: Any, values: NDArray[Any]) -> Column:
         return Column(name, "datetime" if code == "M" else "duration", values, np.isnat(values))
     if code == "c":
         return Column(name, "other", values, np.isnan(values))
+    if code == "V":
+        return Column(name, "other", values.astype(object), np.zeros(len(values), dtype=bool))
     if code in "UST":
         values = values.astype(object)
     return _column_of_objects(name, values)
@@ -231,7 +244,8 @@ def _column_of_objects(name: Any, values: NDArray[Any]) -> Column:
         return Column(name, "date", filled("datetime64[D]", np.datetime64("NaT")), missing)
     if all_are(dt.timedelta):
         return Column(name, "duration", filled("timedelta64[us]", np.timedelta64("NaT")), missing)
-    kind = "categorical" if all(t.__hash__ is not None for t in types) and not zoned else "other"
+    levels = all(t.__hash__ is not None and not issubclass(t, (complex, np.complexfloating)) for t in types)
+    kind = "categorical" if levels and not zoned else "other"
     return Column(name, kind, values, missing)
 
 
@@ -254,7 +268,7 @@ def column_of_series(name: Any, series: nw.Series[Any]) -> Column:
         return _column_of_categories(name, series)
     if dtype == nw.Object or dtype == nw.Unknown:
         return _column_of_other(name, series.to_native())
-    if dtype == nw.String:
+    if dtype in (nw.String, nw.Binary, nw.Time):
         return _column_of_objects(name, object_array(series.to_list()))
     missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
     if dtype == nw.Boolean:
@@ -306,7 +320,10 @@ def _decimal_scale(native: Any) -> int:
 def _column_of_other(name: Any, native: Any) -> Column:
     """A column narwhals has no name for: some time zones, arrow's rarer types, objects of any kind."""
     if type(native).__module__.startswith("pyarrow"):
-        return _column_of_objects(name, object_array(native.to_pylist()))
+        read = _column_of_objects(name, object_array(native.to_pylist()))
+        if library_named("pyarrow").types.is_union(native.type):  # whose types cannot be told from new values
+            return Column(name, "other", read.values, read.missing)
+        return read
     dtype = native.dtype
     if hasattr(dtype, "pyarrow_dtype"):
         return column_of_series(name, nw.from_native(native.array.__arrow_array__(), series_only=True))
@@ -333,7 +350,8 @@ def _column_of_categories(name: Any, series: nw.Series[Any]) -> Column:
         codes, levels = numbers.fill_null(-1).to_numpy(), object_array(declared)
     else:
         dictionary = _arrow_dictionary(native)
-        codes = dictionary.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        whole = dictionary.indices.cast(library_named("pyarrow").int64())  # unsigned codes have no -1
+        codes = whole.fill_null(-1).to_numpy(zero_copy_only=False)
         levels = object_array(dictionary.dictionary.to_pylist())
     missing = codes < 0
     values = np.empty(len(codes), dtype=object)
@@ -345,20 +363,50 @@ def _column_of_categories(name: Any, series: nw.Series[Any]) -> Column:
 def _arrow_dictionary(native: Any) -> Any:
     """One dictionary array from pyarrow chunks, or from a pandas column of that Arrow type."""
     chunks = native if type(native).__module__.startswith("pyarrow") else native.array.__arrow_array__()
-    return one_dictionary(chunks)
+    return clean_dictionary(chunks)
 
 
-def one_dictionary(chunks: Any) -> Any:
-    """A dictionary-encoded arrow column as a single array, whatever its chunks' dictionaries were."""
+def clean_dictionary(column: Any) -> Any:
+    """A dictionary-encoded arrow column as one array whose dictionary has each level once, and nothing missing.
+
+    Arrow allows more: chunks of different dictionaries, a level listed twice, a null among the levels.
+    """
     arrow = library_named("pyarrow")
-    if not isinstance(chunks, arrow.ChunkedArray):
-        return chunks
-    if chunks.num_chunks == 0:
-        return arrow.DictionaryArray.from_arrays(
-            arrow.array([], chunks.type.index_type), arrow.array([], chunks.type.value_type)
-        )
-    whole = chunks.unify_dictionaries().combine_chunks()
-    return whole.chunk(0) if isinstance(whole, arrow.ChunkedArray) else whole
+    chunks = column.chunks if isinstance(column, arrow.ChunkedArray) else [column]
+    place = _level_places(chunks)
+    codes = [np.zeros(0, dtype=np.int64)]
+    for chunk in chunks:
+        known = [-1 if is_missing_value(v) else place[v] for v in chunk.dictionary.to_pylist()]
+        at = chunk.indices.cast(arrow.int64()).fill_null(len(known)).to_numpy(zero_copy_only=False)
+        codes.append(np.array([*known, -1], dtype=np.int64)[at])
+    return dictionary_array(np.concatenate(codes), list(place), column.type)
+
+
+def dictionary_levels(column: Any) -> list[Any]:
+    """The levels of a dictionary-encoded arrow column, each once."""
+    arrow = library_named("pyarrow")
+    return list(_level_places(column.chunks if isinstance(column, arrow.ChunkedArray) else [column]))
+
+
+def _level_places(chunks: Sequence[Any]) -> dict[Any, int]:
+    place: dict[Any, int] = {}
+    for chunk in chunks:
+        for level in chunk.dictionary.to_pylist():
+            if not is_missing_value(level):
+                place.setdefault(level, len(place))
+    return place
+
+
+def dictionary_array(codes: NDArray[np.int64], levels: list[Any], kind: Any) -> Any:
+    """An arrow array of codes (-1: missing) into levels, of a dictionary type; wider codes where it needs them."""
+    arrow = library_named("pyarrow")
+    try:
+        indices = arrow.array(codes, mask=codes < 0).cast(kind.index_type)
+    except arrow.ArrowInvalid:
+        indices = arrow.array(codes, mask=codes < 0)
+    return arrow.DictionaryArray.from_arrays(
+        indices, arrow.array(levels, type=kind.value_type), ordered=kind.ordered
+    )
 
 
 # --- a frame of columns --------------------------------------------------------------------------

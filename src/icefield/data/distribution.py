@@ -18,6 +18,7 @@ from icefield.data.columns import ORDERED_KINDS, TIME_KINDS, Column
 BINS = 40
 RUG = 400
 BLOCK = 262_144
+CELLS = 4_000_000  # of a joint histogram; beyond, only the most frequent levels have a place in it
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +46,8 @@ class Joint:
     """The distribution of two features together.
 
     `counts[i, j]` is the weight in bin i of the first feature and j of the second; an axis's
-    `edges` are bin edges for ordered kinds, levels for categories. `sample` holds seeded pairs,
+    `edges` are bin edges for ordered kinds, levels for categories (the most frequent ones where
+    thousands on both sides would be too many cells). `sample` holds seeded pairs,
     in the columns' own values, for hulls and scatter.
     """
 
@@ -165,7 +167,7 @@ def joint_of(
 
     `bins` are the columns' own, made once where many pairs share them; `order` is a seeded random order of rows, from which the sample of pairs is taken.
     """
-    first, second = bins
+    first, second = _within(CELLS, bins)
     known = (first.codes >= 0) & (second.codes >= 0)
     flat = first.codes[known].astype(np.int64) * second.size + second.codes[known]
     kept = None if weights is None else weights[known]
@@ -178,6 +180,28 @@ def joint_of(
         (first.ordered, second.ordered),
         (columns[0].values[at], columns[1].values[at]),
     )
+
+
+def _within(cells: int, bins: tuple[Binned, Binned]) -> tuple[Binned, Binned]:
+    """The bins of two columns with at most so many cells together: rare levels lose their place."""
+    first, second = bins
+    if first.size * second.size <= cells:
+        return bins
+    if first.ordered or second.ordered:
+        return _frequent(first, cells // second.size), _frequent(second, cells // first.size)
+    fewest = min(first.size, second.size, int(cells**0.5))
+    return _frequent(first, cells // fewest), _frequent(second, cells // min(first.size, cells // fewest))
+
+
+def _frequent(bins: Binned, most: int) -> Binned:
+    """Only the most frequent levels, in level order."""
+    if bins.ordered or bins.size <= most:
+        return bins
+    counts = np.bincount(bins.codes[bins.codes >= 0], minlength=bins.size)
+    kept = np.sort(np.argsort(-counts, kind="stable")[:most])
+    place = np.full(bins.size + 1, -1, dtype=np.int32)
+    place[kept] = np.arange(len(kept))
+    return Binned(place[bins.codes], bins.edges[kept], False)
 
 
 def _edges(values: NDArray[Any], kind: str) -> NDArray[Any]:

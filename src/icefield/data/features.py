@@ -79,7 +79,9 @@ def resolve(asked: Any, table: Table, columns: Sequence[Any]) -> Feature:
         raise InputError(
             complaint("features", "names a column the model does not use", name, did_you_mean(name, columns))
         )
-    return Feature(name, (name,), table.column(name))
+    column = table.column(name)
+    column.check_can_move()
+    return Feature(name, (name,), column)
 
 
 def listed_features(features: Iterable[Any] | None, columns: Sequence[Any], least: int) -> list[Any]:

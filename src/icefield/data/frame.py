@@ -25,6 +25,7 @@ from icefield.data.columns import (
 )
 from icefield.data.frame_table import FrameTable
 from icefield.data.matrix_tables import ArrayTable, SparseTable
+from icefield.data.plain_storage import plain_array, plain_arrow_table, plain_pandas_frame
 from icefield.data.table import Table, same_name_error
 from icefield.errors import InputError, InputTypeError, complaint
 
@@ -57,7 +58,7 @@ def table_of(data: Any, parameter: str = "X") -> Table:
     if isinstance(data, np.ndarray):
         return _array_table(data, parameter)
     if type(data).__module__.split(".")[0] == "scipy" and hasattr(data, "tocsr"):
-        return SparseTable(data.tocsr())
+        return _sparse_table(data, parameter)
     try:
         frame = nw.from_native(data, eager_only=True, allow_series=False)
     except nw.exceptions.DuplicateError as error:
@@ -68,16 +69,11 @@ def table_of(data: Any, parameter: str = "X") -> Table:
     if library not in ("pandas", "polars", "pyarrow"):
         return table_of(frame.to_arrow(), parameter)
     native = frame.to_native()
-    return FrameTable(_takeable(native) if library == "pyarrow" else native, library, parameter)
-
-
-def _takeable(table: Any) -> Any:
-    """An arrow table whose rows can be repeated: arrow itself cannot for its string views."""
-    arrow = library_named("pyarrow")
-    for i, field in enumerate(table.schema):
-        if field.type == arrow.string_view():
-            table = table.set_column(i, field.name, table.column(i).cast(arrow.large_string()))
-    return table
+    if library == "pyarrow":
+        native = plain_arrow_table(native)
+    elif library == "pandas":
+        native = plain_pandas_frame(native)
+    return FrameTable(native, library, parameter)
 
 
 def _table_of_other(data: Any, parameter: str) -> Table:
@@ -113,15 +109,42 @@ def _array_table(data: NDArray[Any], parameter: str) -> Table:
                       "write X.filled(numpy.nan)")
         )  # fmt: skip
     if data.dtype.names:
-        # Columns of their own types have no 2-D form: a frame keeps integers integers.
-        return table_of(frame_of({name: data[name] for name in data.dtype.names}, "numpy"), parameter)
+        return _table_of_fields(data, parameter)
     if data.ndim != 2:
-        raise InputError(
-            complaint(
-                parameter,
-                "must have two dimensions (rows, columns)",
-                f"an array of shape {data.shape}",
-                "reshape one row with X.reshape(1, -1), one column with X.reshape(-1, 1)",
-            )
+        raise _not_two_dimensions(data, parameter)
+    return ArrayTable(plain_array(np.asarray(data)))
+
+
+def _not_two_dimensions(data: Any, parameter: str) -> InputError:
+    return InputError(
+        complaint(
+            parameter,
+            "must have two dimensions (rows, columns)",
+            f"an array of shape {data.shape}",
+            "reshape one row with X.reshape(1, -1), one column with X.reshape(-1, 1)",
         )
-    return ArrayTable(np.asarray(data))
+    )
+
+
+def _sparse_table(data: Any, parameter: str) -> SparseTable:
+    if data.ndim != 2:
+        raise _not_two_dimensions(data, parameter)
+    matrix = data.tocsr()
+    return SparseTable(matrix if matrix.dtype.isnative else matrix.astype(matrix.dtype.newbyteorder("=")))
+
+
+def _table_of_fields(data: NDArray[Any], parameter: str) -> Table:
+    """A structured array: columns of their own types have no 2-D form, and a frame keeps integers integers."""
+    if data.ndim != 1:
+        raise InputError(
+            complaint(parameter, "is a structured array, each entry of which is a row already, and so must have one dimension",
+                      f"an array of shape {data.shape}", "write X.ravel()")
+        )  # fmt: skip
+    for name in data.dtype.names or ():
+        if data[name].ndim != 1 or data[name].dtype.names:
+            raise InputError(
+                complaint(parameter, f"must hold one value a row in the field {name!r}", str(data.dtype[name]),
+                          "make its parts fields of their own")
+            )  # fmt: skip
+    columns = {name: plain_array(data[name]) for name in data.dtype.names or ()}
+    return table_of(frame_of(columns, "numpy"), parameter)

@@ -33,20 +33,28 @@ class FrameTable(Table):
     named = True
 
     def __init__(
-        self, frame: Any, library: str, parameter: str = "X", marks: Mapping[Any, Any] | None = None
+        self,
+        frame: Any,
+        library: str,
+        parameter: str = "X",
+        marks: Mapping[Any, Any] | None = None,
+        names: tuple[Any, ...] | None = None,
     ) -> None:
         self.native, self.library = frame, library
-        names = list(frame.column_names) if library == "pyarrow" else list(frame.columns)
-        if len(set(names)) != len(names):
-            raise same_name_error(names, parameter)
-        self.names = tuple(names)
+        if names is None:
+            names = tuple(frame.column_names if library == "pyarrow" else frame.columns)
+            if len(set(names)) != len(names):
+                raise same_name_error(list(names), parameter)
+        self.names = (
+            names  # blocks of rows are told: asking a wide frame every time takes longer than its rows
+        )
         # Found once on all rows and handed down, so that every block of rows is written alike.
         if marks is None:
             marks = own_missing(((name, self._native(name)) for name in names), library)
         self._marks = marks
 
     def _native(self, name: Any) -> Any:
-        return self.native.column(self.names.index(name)) if self.library == "pyarrow" else self.native[name]
+        return self.native.column(self.position(name)) if self.library == "pyarrow" else self.native[name]
 
     @property
     def n_rows(self) -> int:
@@ -66,14 +74,16 @@ class FrameTable(Table):
         return max(1, total // head.n_rows)
 
     def _with(self, frame: Any) -> FrameTable:
-        return FrameTable(frame, self.library, marks=self._marks)
+        return FrameTable(frame, self.library, marks=self._marks, names=self.names)
 
     def select(self, columns: Sequence[Any]) -> FrameTable:
         if tuple(columns) == self.names:
             return self
         if self.library == "pandas":
-            return self._with(self.native.iloc[:, [self.names.index(c) for c in columns]])
-        return self._with(self.native.select(list(columns)))
+            frame = self.native.iloc[:, [self.position(c) for c in columns]]
+        else:
+            frame = self.native.select(list(columns))
+        return FrameTable(frame, self.library, marks=self._marks, names=tuple(columns))
 
     def take(self, positions: NDArray[np.intp]) -> FrameTable:
         if self.library == "pandas":
@@ -106,7 +116,7 @@ class FrameTable(Table):
             return self._with(self.native[positions].with_columns(moved))
         frame = self.native.take(positions)
         for name, values in points.items():
-            at = self.names.index(name)
+            at = self.position(name)
             column = self.native.column(at)
             new = arrow_array(values, column.type, column, self._marks.get(name, UNSET)).take(spread)
             frame = frame.set_column(at, name, new)
@@ -122,13 +132,15 @@ class FrameTable(Table):
             native = native.with_columns([donor.native.get_column(name) for name in columns])
         else:
             for name in columns:
-                native = native.set_column(self.names.index(name), name, donor.native.column(name))
+                native = native.set_column(self.position(name), name, donor.native.column(name))
         return FrameTable(native, self.library)
 
     def _read(self, name: Any) -> Column:
         native = self._native(name)
         if isinstance(getattr(native, "dtype", None), np.dtype) and native.dtype.kind in "fiub":
             return column_of_array(name, native.to_numpy())  # numbers of pandas are arrays already
+        if self.library != "pandas" and _plain_numbers(native, self.library):
+            return column_of_array(name, native.to_numpy())
         return column_of_series(name, nw.from_native(native, series_only=True))
 
     def to(self, library: str) -> Table:
@@ -166,6 +178,17 @@ class FrameTable(Table):
                     other = np.nan if c.kind in NUMERIC_KINDS else None
                     out[c.missing, i] = other if own is UNSET else own
         return out if dtype is None else out.astype(dtype, copy=False)
+
+
+def _plain_numbers(native: Any, library: str) -> bool:
+    """Whether a polars or pyarrow column is numbers without a gap, which go over at once."""
+    if library == "polars":
+        kind = native.dtype
+        return bool(
+            native.null_count() == 0 and (kind.is_float() or (kind.is_integer() and "128" not in str(kind)))
+        )
+    types = library_named("pyarrow").types
+    return native.null_count == 0 and bool(types.is_floating(native.type) or types.is_integer(native.type))
 
 
 def _fresh_index(frame: Any) -> Any:

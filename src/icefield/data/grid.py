@@ -10,7 +10,7 @@ never an error: it simply has fewer points.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,13 +107,23 @@ def specifications(grid: Any, features: Sequence[Any]) -> list[Any]:
             )  # fmt: skip
         return [grid.get(name) for name in features]
     if count == 1:
-        return [grid]
+        return [_only_entry(grid)]
     if isinstance(grid, (str, bytes)) or not hasattr(grid, "__len__") or len(grid) != count:
         raise InputError(
             complaint("grid", f"must give one specification for each of the {count} features {list(features)}", grid,
                       "pass a sequence or a mapping of feature -> values, number of points or Grid")
         )  # fmt: skip
     return list(grid)
+
+
+def _only_entry(grid: Any) -> Any:
+    """What is meant for a single feature: the specification itself, or, as for several, a list of one."""
+    if isinstance(grid, (list, tuple)) and len(grid) == 1:
+        (inside,) = grid
+        # Levels can be looked up; what holds several values and cannot is a list of them.
+        if isinstance(inside, Grid) or (hasattr(inside, "__iter__") and not isinstance(inside, Hashable)):
+            return inside
+    return grid
 
 
 def _is_whole(value: Any) -> bool:
@@ -136,12 +146,7 @@ def grid_values(
 
     `thresholds` gives the model's own split values, for the grid kind of that name.
     """
-    if column.kind == "other":
-        held = {type(value).__name__ for value in column.values[~column.missing][:100]}
-        raise InputTypeError(
-            f"Column {column.name!r} holds {' and '.join(sorted(held))} objects, which cannot be a feature. "
-            "Hint: use a column of numbers, booleans, strings, categories, dates or durations."
-        )
+    column.check_can_move()
     if specification is not None and not isinstance(specification, Grid) and not _is_whole(specification):
         return given_values(specification, column), ""
     if _is_whole(specification):
@@ -170,7 +175,7 @@ def grid_values(
     if len(values) == 0:
         raise InputError(
             statement(
-                f"Column {column.name!r} has no value to ask the model at: it is empty or missing in every row.",
+                f"Column {column.name!r} has no value to ask the model at: it is empty, missing or infinite in every row.",
                 worded("pass the values with ", Setting("grid", ..., python="grid=[...]")),
             )
         )

@@ -44,13 +44,10 @@ class ArrayTable(Table):
         """The same array with names, when the model knows them."""
         return ArrayTable(self.native, names)
 
-    def _position(self, name: Any) -> int:
-        return self.names.index(name)
-
     def select(self, columns: Sequence[Any]) -> ArrayTable:
         if tuple(columns) == self.names:
             return self
-        array = self.native[:, [self._position(c) for c in columns]]
+        array = self.native[:, [self.position(c) for c in columns]]
         named = self.named or tuple(columns) != tuple(range(len(columns)))
         return ArrayTable(array, tuple(columns) if named else None, self._marks)
 
@@ -66,11 +63,11 @@ class ArrayTable(Table):
     def with_columns_of(self, columns: Sequence[Any], donor: Table) -> ArrayTable:
         out = np.array(self.native, dtype=np.result_type(self.native, donor.native))
         for i, name in enumerate(columns):
-            out[:, self._position(name)] = donor.native[:, i]
+            out[:, self.position(name)] = donor.native[:, i]
         return ArrayTable(out, self.names if self.named else None)
 
     def _read(self, name: Any) -> Column:
-        return column_of_array(name, self.native[:, self._position(name)])
+        return column_of_array(name, self.native[:, self.position(name)])
 
     def _repeated(self, times: int, points: Mapping[Any, NDArray[Any]]) -> ArrayTable:
         moved = {
@@ -82,7 +79,7 @@ class ArrayTable(Table):
         out = np.empty((times, rows, width), dtype=common_dtype(self.native.dtype, list(moved.values())))
         out[:] = self.native
         for name, values in moved.items():
-            out[:, :, self._position(name)] = values[:, None]
+            out[:, :, self.position(name)] = values[:, None]
         return self._with(out.reshape(times * rows, width))
 
     def to(self, library: str) -> Table:
@@ -121,7 +118,7 @@ class SparseTable(Table):
     def select(self, columns: Sequence[Any]) -> SparseTable:
         if tuple(columns) == self.names:
             return self
-        return SparseTable(self.native[:, [self.names.index(c) for c in columns]], columns)
+        return SparseTable(self.native[:, [self.position(c) for c in columns]], columns)
 
     def take(self, positions: NDArray[np.intp]) -> SparseTable:
         return SparseTable(self.native[positions], self.names)
@@ -133,15 +130,15 @@ class SparseTable(Table):
         matrix = self.native.tolil(copy=True)
         values = donor.to_numpy()
         for i, name in enumerate(columns):
-            matrix[:, self.names.index(name)] = values[:, [i]]
+            matrix[:, self.position(name)] = values[:, [i]]
         return SparseTable(matrix.tocsr(), self.names)
 
     def _read(self, name: Any) -> Column:
-        return column_of_array(name, self.native[:, [self.names.index(name)]].toarray().ravel())
+        return column_of_array(name, self.native[:, [self.position(name)]].toarray().ravel())
 
     def _repeated(self, times: int, points: Mapping[Any, NDArray[Any]]) -> SparseTable:
         sparse = library_named("scipy.sparse")
-        moved = {self.names.index(n): array_values(v, self.native.dtype) for n, v in points.items()}
+        moved = {self.position(n): array_values(v, self.native.dtype) for n, v in points.items()}
         dtype = common_dtype(self.native.dtype, list(moved.values()))
         # The entries that stay, once over; then every copy of them beside its own moved entries.
         entries = self.native.tocoo()

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.columns import (
+    dictionary_array,
+    dictionary_levels,
     is_missing_value,
     library_named,
     missing_as_none,
     object_array,
-    one_dictionary,
 )
 
 UNSET: Any = object()
@@ -141,7 +142,7 @@ def polars_series(name: Any, values: NDArray[Any], dtype: Any, mark: Any = UNSET
         dtype = polars.Float64
     if dtype.is_decimal() and not np.array_equal(np.round(values, dtype.scale), values, equal_nan=True):
         dtype = polars.Float64
-    if dtype.is_temporal():
+    if dtype.is_temporal() and values.dtype.kind in "mM":
         naive = polars.Series(name, values)
         if getattr(dtype, "time_zone", None):
             utc = naive.cast(polars.Datetime(dtype.time_unit)).dt.replace_time_zone("UTC")
@@ -193,12 +194,6 @@ def _decimal(value: float, scale: int) -> Any:
 
 def _dictionary_array(values: NDArray[Any], kind: Any, column: Any) -> Any:
     """Codes into the column's own dictionary, with values it does not have yet appended."""
-    arrow = library_named("pyarrow")
-    levels = one_dictionary(column).dictionary.to_pylist()
-    code_of = {level: code for code, level in enumerate(levels)}
-    codes = [None if v is None else code_of.setdefault(v, len(code_of)) for v in missing_as_none(values)]
-    return arrow.DictionaryArray.from_arrays(
-        arrow.array(codes, type=kind.index_type),
-        arrow.array(list(code_of), type=kind.value_type),
-        ordered=kind.ordered,
-    )
+    code_of = {level: code for code, level in enumerate(dictionary_levels(column))}
+    codes = [-1 if v is None else code_of.setdefault(v, len(code_of)) for v in missing_as_none(values)]
+    return dictionary_array(np.array(codes, dtype=np.int64), list(code_of), kind)

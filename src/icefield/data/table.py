@@ -83,11 +83,26 @@ class Table(ABC):
         return {name: value for name, value in self.__dict__.items() if name != "_columns"}
 
     @cached_property
+    def _positions(self) -> dict[Any, int]:
+        return {name: position for position, name in enumerate(self.names)}
+
+    def position(self, name: Any) -> int:
+        """Where a column stands, found at once among thousands."""
+        return self._positions[name]
+
+    def has(self, name: Any) -> bool:
+        """Whether there is a column of this name."""
+        try:
+            return name in self._positions
+        except TypeError:  # what cannot be looked up is no name
+            return False
+
+    @cached_property
     def _columns(self) -> dict[Any, Column]:
         return {}
 
     def check(self, name: Any, parameter: str = "features") -> None:
-        if name not in self.names:
+        if not self.has(name):
             raise InputError(
                 complaint(
                     parameter,

@@ -53,6 +53,7 @@ def weighted_sum(
     place = {key: i for i, key in enumerate(zip(joint.names, joint.rules))}
     columns = [np.array([place[key] for key in zip(encode.names, encode.rules)]) for encode in plain]
 
+    raw_link = None
     if all(member.link.additive for member in members):
         base = np.zeros(n_response)
         for member, weight, target in zip(members, weights, targets):
@@ -71,6 +72,11 @@ def weighted_sum(
             for member, width, weight, target in zip(members, widths, weights, targets)
         ]
         link = links.mixture(parts, n_response)
+        if len(set(widths)) == 1:  # the ensemble's raw scale is the average of the members' own
+            same = links.identity()
+            raw_link = links.mixture(
+                [(same, width, w, range(width)) for width, w in zip(widths, weights)], widths[0]
+            )
     forest = join(
         [member.forest for member in members], columns, outputs, scales, n_columns=len(joint.names), base=base
     )
@@ -81,6 +87,8 @@ def weighted_sum(
         link=link,
         source=members[0].source,
         tolerance=max(member.tolerance for member in members),
+        raw_link=raw_link,
+        no_training_weights=next((m.no_training_weights for m in members if m.no_training_weights), ""),
     )
 
 

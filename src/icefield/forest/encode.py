@@ -8,13 +8,14 @@ itself and carry no state, so that blocks of rows may be encoded in any order an
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.errors import ModelError
 from icefield.forest.tree_model import CannotRead
 from icefield.typing import Float
 
@@ -22,6 +23,24 @@ if TYPE_CHECKING:
     from icefield.data.frame import Column, Table
 
 LARGEST_EXACT_INTEGER = 2**53
+
+
+INFINITY = "infinity"
+TOO_LARGE = "infinity, or a number too large for float32"
+
+
+class RefusedValue(ModelError):
+    """A value the model's own ``predict`` raises on; `column` is where, `held` what."""
+
+    def __init__(self, column: Any, held: str) -> None:
+        super().__init__(column, held)
+        self.column, self.held = column, held
+
+    def __str__(self) -> str:
+        return (
+            f"Column {self.column!r} holds {self.held}, in X or on the grid, which the model does not accept. "
+            "Hint: leave it out of the grid, or put a number in its place."
+        )
 
 
 class Rule(Protocol):
@@ -55,31 +74,31 @@ class Numbers:
 
     def __call__(self, column: Column, library: str) -> Float:
         if column.kind == "categorical":
-            return self.numbers(_numeric_levels(column), library, column.name)
+            return self.numbers(_numeric_levels(column), library, (column.name,))
         if column.kind not in ("float", "integer", "boolean"):
             raise CannotRead(f"column {column.name!r} is of kind {column.kind}, not a number")
         values = column.values
         if column.kind != "float" and column.any_missing:
-            values = _checked_integers(values, column.name).astype(np.float64)
+            values = _checked_integers(values, (column.name,)).astype(np.float64)
             values[column.missing] = np.nan
-        return self.numbers(values, library, column.name)
+        return self.numbers(values, library, (column.name,))
 
-    def numbers(self, values: NDArray[Any], library: str, name: Any) -> Float:
-        """Numbers of any shape as the library compares them."""
+    def numbers(self, values: NDArray[Any], library: str, names: Sequence[Any]) -> Float:
+        """Numbers of one column, or of a matrix with these names, as the library compares them."""
         if values.dtype.kind not in "fiub" or values.dtype.itemsize > 8:
-            raise CannotRead(f"column {name!r} has dtype {values.dtype}, which trees do not compare")
+            raise CannotRead(f"{_called(names)} has dtype {values.dtype}, which trees do not compare")
         limit = LARGEST_EXACT_INTEGER
         if self.largest_plain_integer is not None and library == "numpy":
             limit = self.largest_plain_integer
-        out = _checked_integers(values, name, limit).astype(np.float64, copy=False)
+        out = _checked_integers(values, names, limit).astype(np.float64, copy=False)
         if self.float32:
             # Overflow to infinity is what the library's own cast gives.
             with np.errstate(over="ignore"):
                 out = out.astype(np.float32).astype(np.float64)
-        if self.refuse_infinite and np.isinf(out).any():
-            raise ValueError(f"Column {name!r} contains infinity or a value too large for dtype('float32').")
-        if self.refuse_missing and np.isnan(out).any():
-            raise ValueError(f"Column {name!r} contains NaN, which the model does not accept.")
+        if self.refuse_infinite and (bad := np.isinf(out)).any():
+            raise RefusedValue(_first_with(bad, names), TOO_LARGE if self.float32 else INFINITY)
+        if self.refuse_missing and (bad := np.isnan(out)).any():
+            raise RefusedValue(_first_with(bad, names), "NaN")
         if self.missing is not None:
             with np.errstate(over="ignore"):
                 sentinel = float(np.float32(self.missing)) if self.float32 else self.missing
@@ -93,14 +112,15 @@ class LevelCodes:
 
     A missing value becomes NaN. A level that is not listed becomes NaN as well where
     `unknown_is_missing`; otherwise what the model would do with it is not known, and `unlisted`
-    says why. Some libraries raise on an infinite number among numeric categories; so does the
-    encoder then.
+    says why; so it is for a missing value where `refuse_missing` says why. Some libraries raise on an
+    infinite number among numeric categories; so does the encoder then.
     """
 
     code_of_level: tuple[tuple[Any, float], ...]
     unknown_is_missing: bool = False
     refuse_infinite: bool = False
     unlisted: str = "the model was not trained on"
+    refuse_missing: str = ""
     code: dict[Any, float] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -110,7 +130,9 @@ class LevelCodes:
         if column.kind not in ("categorical", "float", "integer", "boolean"):
             raise CannotRead(f"column {column.name!r} is of kind {column.kind}, not a category")
         if self.refuse_infinite and column.kind == "float" and np.isinf(column.values).any():
-            raise ValueError(f"Column {column.name!r} contains infinity.")
+            raise RefusedValue(column.name, INFINITY)
+        if self.refuse_missing and column.any_missing:
+            raise CannotRead(f"column {column.name!r} holds a missing value, {self.refuse_missing}")
         codes, levels = column.codes, column.levels.tolist()
         # The last entry answers for code -1, a missing value.
         numbers = np.array([*(self.code.get(level, np.nan) for level in levels), np.nan])
@@ -189,7 +211,7 @@ class Encoder:
             if any(not isinstance(d, np.dtype) or d.kind != "f" for d in native.dtypes):
                 return None
             native = native.to_numpy()
-        return rule.numbers(native, table.library, "X") if native.dtype.kind in "fiub" else None
+        return rule.numbers(native, table.library, table.names) if native.dtype.kind in "fiub" else None
 
     def _dense(self, table: Table) -> Table:
         """Entries that are not stored are zeros, or missing; stored ones, zeros too, are values."""
@@ -236,10 +258,21 @@ def _numeric_levels(column: Column) -> Float:
     return np.append(levels.astype(np.float64), np.nan)[column.codes]
 
 
-def _checked_integers(values: NDArray[Any], name: Any, limit: int = LARGEST_EXACT_INTEGER) -> NDArray[Any]:
+def _checked_integers(
+    values: NDArray[Any], names: Sequence[Any], limit: int = LARGEST_EXACT_INTEGER
+) -> NDArray[Any]:
     """Integers beyond 2**53 are rounded in one step by some libraries and in two by others."""
     if values.dtype.kind in "iu" and values.dtype.itemsize >= 4 and values.size:
         low, high = int(values.min()), int(values.max())
         if low < -limit or high > limit:
-            raise CannotRead(f"column {name!r} holds integers beyond {limit}, which are rounded")
+            raise CannotRead(f"{_called(names)} holds integers beyond {limit}, which are rounded")
     return values
+
+
+def _called(names: Sequence[Any]) -> str:
+    return f"column {names[0]!r}" if len(names) == 1 else "the matrix"
+
+
+def _first_with(bad: NDArray[np.bool_], names: Sequence[Any]) -> Any:
+    """The name of the first column that holds something bad."""
+    return names[int(np.argmax(bad.any(axis=0)))] if bad.ndim == 2 else names[0]

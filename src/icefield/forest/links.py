@@ -7,11 +7,12 @@ the response columns. Links are built from module-level functions, so a `TreeMod
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from icefield.forest.tree_model import Link
+from icefield.forest.tree_model import Link, LinkForm
 from icefield.typing import Float
 
 
@@ -27,17 +28,17 @@ def scaled(factor: float) -> Link:
 
 def logistic(factor: float = 1.0) -> Link:
     """``1 / (1 + exp(-factor * raw))``, for each raw output by itself."""
-    return Link("logistic", partial(_sigmoid, factor=factor))
+    return Link("logistic", partial(_sigmoid, factor=factor), form=LinkForm("logistic", factor))
 
 
 def softmax() -> Link:
     """Exponentials normalised to sum to one over the raw outputs."""
-    return Link("softmax", _softmax)
+    return Link("softmax", _softmax, form=LinkForm("softmax"))
 
 
 def exponential() -> Link:
     """``exp(raw)``."""
-    return Link("exp", _exp)
+    return Link("exp", _exp, form=LinkForm("exp"))
 
 
 def softplus() -> Link:
@@ -52,7 +53,8 @@ def signed_square() -> Link:
 
 def two_columns(link: Link) -> Link:
     """A binary classifier's columns: one minus the positive class's probability, and it."""
-    return Link(link.name, partial(_complement_first, inner=link.apply))
+    form = None if link.form is None else replace(link.form, complement=True)
+    return Link(link.name, partial(_complement_first, inner=link.apply), form=form)
 
 
 def then(first: Link, name: str, second: Callable[[Float], Float]) -> Link:

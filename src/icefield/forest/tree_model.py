@@ -19,15 +19,28 @@ class CannotRead(Exception):
 
 
 @dataclass(frozen=True)
+class LinkForm:
+    """A link that the kernels take themselves: ``"logistic"`` and ``"exp"`` of each raw output, or ``"softmax"``.
+
+    `factor` multiplies what a logistic link is taken of. With `complement` the response is one minus it, and it.
+    """
+
+    kind: str
+    factor: float = 1.0
+    complement: bool = False
+
+
+@dataclass(frozen=True)
 class Link:
     """From raw sums to the response: ``apply`` maps (..., n_raw) to (..., n_response).
 
-    `additive` says that the response is the raw sum itself.
+    `additive` says that the response is the raw sum itself, `form` how the kernels know the link; None: not.
     """
 
     name: str
     apply: Callable[[NDArray[np.float64]], NDArray[np.float64]]
     additive: bool = False
+    form: LinkForm | None = None
 
 
 @dataclass(frozen=True)
@@ -36,7 +49,9 @@ class TreeModel:
 
     `encode` turns any rows of the caller's table into the float64 matrix the Forest routes on;
     it is pure, thread-safe, and treats every row by itself. `drives` says which of the matrix's
-    columns a frame column decides; a frame column that is absent decides none.
+    columns a frame column decides; a frame column that is absent decides none. `raw_link` leads to what the
+    model calls its raw scale where that is not the sum of the trees itself. `no_training_weights` says why the
+    forest's node weights are not what the model was trained with, where they are not.
     """
 
     forest: Forest
@@ -46,3 +61,5 @@ class TreeModel:
     source: str
     missing_number: float | None = None  # a number that the model takes for missing, as XGBoost can be told
     tolerance: float = 1e-12
+    raw_link: Link | None = None
+    no_training_weights: str = ""

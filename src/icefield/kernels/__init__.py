@@ -12,7 +12,7 @@ for this machine, in about a millisecond.
 
 The sources in `native/`: `packing` (rows -> codes -> one bit per row and condition), `planning` (trees -> a linear
 program of mask operations), `counting` (runs a program over a block and counts rows), `curves` (builds every row's
-curve), `moves` (rows at points of their own), `others` (averages each row over one group at a time), `lists` (subtrees
+curve), `steps` (every feature's linked curve in one walk), `moves` (rows at points of their own), `others` (averages each row over one group at a time), `lists` (subtrees
 that few rows reach), `regions` (which grid points reach a leaf), `updates` and `families` (leaf counts -> averages of one
 question, or of many).
 """
@@ -24,11 +24,13 @@ from icefield.kernels.loading import KernelsError, interface, level, levels
 
 _CONSTANTS = interface().constants
 JOINT, SINGLES, PAIRS = (_CONSTANTS[name] for name in ("JOINT", "SINGLES", "PAIRS"))
+LOGISTIC, EXPONENTIAL, SOFTMAX = (_CONSTANTS[name] for name in ("LOGISTIC", "EXPONENTIAL", "SOFTMAX"))
 
 # Members that several kernels share.
 Walk = Grouped("Walk")
 Leaves = Grouped("Leaves")
 PlanQuestion = Grouped("PlanQuestion")
+StepTrees = Grouped("StepTrees")
 RegionsOfAxes = Grouped("RegionsOfAxes")
 
 fill_buckets = Kernel("fill_buckets")
@@ -46,6 +48,8 @@ sum_up = Kernel("sum_up")
 add_changes = Kernel("add_changes")
 add_corners = Kernel("add_corners")
 add_others = Kernel("add_others")
+add_steps = Kernel("add_steps")
+turn = Kernel("turn")
 
 find_regions = Kernel("find_regions")
 region_shares = Kernel("region_shares")

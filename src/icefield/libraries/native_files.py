@@ -21,9 +21,7 @@ from icefield.libraries.registry import LIBRARIES, Files, Library
 
 LOAD_SECONDS = 60.0
 CHILD_MEMORY = 8 * 2**30  # and some times the file: a corrupt length must not take the machine's memory
-_CHILD = (
-    "import sys; from icefield.libraries.native_files import try_file; try_file(sys.argv[1], sys.argv[2])"
-)
+_CHILD = "import sys; from importlib import import_module; getattr(import_module(sys.argv[1]), sys.argv[2])(*sys.argv[3:])"
 
 
 class LoadError(IcefieldError, ValueError):
@@ -101,9 +99,8 @@ def _json(file: Path) -> Any:
 def _try_in_child(library: Library, file: Path) -> None:
     package = library.package or library.name
     needed(package)
-    command = [sys.executable, "-c", _CHILD, library.name, str(file)]
     try:
-        done = subprocess.run(command, capture_output=True, timeout=LOAD_SECONDS, check=False)
+        done = in_child(try_file, library.name, str(file))
     except subprocess.TimeoutExpired as error:
         raise LoadError(
             complaint(
@@ -114,19 +111,36 @@ def _try_in_child(library: Library, file: Path) -> None:
         problem = f"crashes {package} (signal {-done.returncode}); the file is corrupt"
         raise LoadError(complaint("MODEL", problem, str(file)))
     if done.returncode != 0:
-        lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
-        raise LoadError(complaint("MODEL", f"could not be loaded by {package}", str(file), cut(lines[-1])))
+        problem = f"could not be loaded by {package}"
+        raise LoadError(complaint("MODEL", problem, str(file), last_words(done)))
+
+
+def in_child(task: Callable[..., None], *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Have a function of this package called in a process of its own, which it may crash.
+
+    Raises `subprocess.TimeoutExpired` where it takes more than `LOAD_SECONDS`.
+    """
+    command = [sys.executable, "-c", _CHILD, task.__module__, task.__name__, *arguments]
+    return subprocess.run(command, capture_output=True, timeout=LOAD_SECONDS, check=False)
+
+
+def last_words(done: subprocess.CompletedProcess[bytes]) -> str:
+    """What a child process said last, which is its error."""
+    lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+    return cut(lines[-1])
 
 
 def try_file(name: str, path: str) -> None:
     """What the child process does: load within a memory limit, and check what came of it."""
     file = Path(path)
     files = next(files for library, files in _with_files() if library.name == name)
-    _limit_memory(CHILD_MEMORY + 20 * file.stat().st_size)
+    limit_memory(file)
     files.check(files.load(file), file)
 
 
-def _limit_memory(limit: int) -> None:
+def limit_memory(file: Path) -> None:
+    """Keep this process, a child that reads a file, from taking the machine's memory."""
+    limit = CHILD_MEMORY + 20 * file.stat().st_size
     try:
         import resource
     except ImportError:  # no such limits on this system

@@ -11,7 +11,8 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -64,6 +65,7 @@ class Model:
     form : the form of rows the model takes
     warns : whether the model warns about column names in any form, which is then silenced
     parts : its pipeline taken apart, where that gives the same answers
+    passes_errors : whether what the model raises is passed on as it is
     """
 
     native: Any
@@ -80,6 +82,7 @@ class Model:
     warns: bool = field(repr=False, default=False)
     parts: SplitModel | None = field(repr=False, default=None)
     across_rows: bool = False
+    passes_errors: bool = field(repr=False, default=False)
 
     @property
     def outputs(self) -> tuple[Any, ...]:
@@ -89,10 +92,11 @@ class Model:
         """Predictions of the chosen outputs, one row per row of the table, one column per output."""
         if table.n_rows == 0:
             return np.empty((0, len(self.selected)))
-        rows = self.form.of(table.select(self.columns))
-        if self.kind == "function" and rows is table.native and hasattr(rows, "copy"):
-            rows = rows.copy()  # a function may write into what it gets, and this is the caller's own
-        return self.ask(rows, table.n_rows)
+        with self.explained("rows of X"):
+            rows = self.form.of(table.select(self.columns))
+            if self.kind == "function" and rows is table.native and hasattr(rows, "copy"):
+                rows = rows.copy()  # a function may write into what it gets, and this is the caller's own
+            return self.ask(rows, table.n_rows)
 
     @property
     def pipeline(self) -> SplitPipeline | None:
@@ -129,6 +133,28 @@ class Model:
         if self.selected == tuple(range(matrix.shape[1])):
             return matrix
         return np.ascontiguousarray(matrix[:, list(self.selected)])
+
+    @contextmanager
+    def explained(self, asked: str) -> Iterator[None]:
+        """Have what a library raises while it is asked told as what it is: a model that refuses some rows.
+
+        A function's errors are its writer's own, and say more as they are; only one that would end a loop
+        somewhere on the way, instead of being heard, is told here too.
+        """
+        try:
+            yield
+        except (IcefieldError, MemoryError):
+            raise
+        except Exception as error:
+            theirs = self.passes_errors or self.kind == "function"
+            if theirs and not isinstance(error, StopIteration):
+                raise
+            raise ModelError(
+                complaint(
+                    "model", f"could not predict {asked} ({one_line(error)})",
+                    hint="check that model.predict takes such values, or leave them out",
+                )
+            ) from error  # fmt: skip
 
     def _quietly(self, answer: Callable[[Any], Any], rows: Any) -> Any:
         # Warning filters are the whole process's: a model that touches them is asked one at a time.
@@ -178,11 +204,12 @@ class CrossedRows:
         own = {name: values for name, values in points.items() if name in model.columns}
         if not own:  # columns the model does not look at
             return np.tile(model.predict(self._table), (size, 1))
-        if self._crossing is None or model.parts is None:
-            rows = model.form.of(self._table.crossed(own))
-            return model.ask(rows, size * self.n_rows)
-        rows = self._crossing.at({self._labels[name]: values for name, values in own.items()})
-        return model.ask(rows, size * self.n_rows, model.parts.answer)
+        with model.explained(f"rows with {', '.join(map(repr, own))} set to values of the grid"):
+            if self._crossing is None or model.parts is None:
+                rows = model.form.of(self._table.crossed(own))
+                return model.ask(rows, size * self.n_rows)
+            rows = self._crossing.at({self._labels[name]: values for name, values in own.items()})
+            return model.ask(rows, size * self.n_rows, model.parts.answer)
 
 
 def read_model(model: Any, table: Table, *, target: Any = None, scale: str = "response") -> Model:
@@ -282,6 +309,7 @@ def settled_model(
         form=RowForm(table.library),
         parts=None if parts is None else SplitModel(*parts),
         across_rows=across_rows,
+        passes_errors=True,
     )
 
 
@@ -340,8 +368,13 @@ def _columns(adapter: Adapter, table: Table) -> tuple[tuple[Any, ...], tuple[Any
         and (table.named or len(wanted) == 0)
     ):
         return wanted, None
-    if wanted is not None and table.named and not adapter.names_are_made_up:
-        return _found_columns(wanted, table), None
+    if wanted is not None and table.named:
+        if not adapter.names_are_made_up:
+            return _found_columns(wanted, table), None
+        # Columns named 0, 1, 2 in another order: the library stored such names as texts, and goes by them.
+        found = columns_by_spelling(wanted, table.names)
+        if all(column is not None for column in found):
+            return tuple(found), None
     if adapter.n_columns is not None and adapter.n_columns != len(table.names):
         raise ModelError(
             complaint(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.effect import Effect, Spread
-from icefield.errors import InputError, complaint
+from icefield.errors import Argument, BudgetError, InputError, complaint, statement, worded
 from icefield.statistics.steps import Steps, feature_steps
 from icefield.typing import Float, Mask, Positions
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from icefield.study import Differences, Study
 
 DEFAULT_BINS = {1: 40, 2: 20}
-DISTANCES = 1_000_000  # between empty cells and others, at once
+FAR = 2**31  # farther than any cell, and still a whole number when squared
+SURFACES = 8  # arrays as large as the result that two-way effects are worked out in
 
 
 def ale(
@@ -76,6 +78,7 @@ def ale(
         for feature, wanted in zip(found, _bins_per_feature(bins, len(found)))
     ]
     used = np.flatnonzero(np.logical_and.reduce([s.known for s in steps]) & (weights > 0))
+    _check_surface_fits(study, found, steps)
     axes = tuple(f.axis(s.nodes, study.table) for f, s in zip(found, steps))
     codes = None if study.groups is None else study.groups.codes
     crossed = _crossed(steps, used)
@@ -130,6 +133,25 @@ def _blank(
     blank = study.blank("ale", features, tuple(s.nodes for s in steps))
     found = replace(blank.provenance, engine=moved.engine, why="; ".join(notes), n_rows=len(used))
     return replace(blank, provenance=found)
+
+
+def _check_surface_fits(study: Study, features: Sequence[Feature], steps: Sequence[Steps]) -> None:
+    """Refuse a surface over the budget: of two features with thousands of levels, every pair is a cell."""
+    if len(steps) < 2:
+        return
+    cells = len(steps[0].nodes) * len(steps[1].nodes)
+    size, memory = 8 * SURFACES * len(study.model.outputs) * cells, study.resources.memory
+    if size > memory:
+        longest = max(zip(features, steps), key=lambda pair: len(pair[1].nodes))
+        raise BudgetError(
+            statement(
+                f"ALE of {features[0].label!r} and {features[1].label!r} has {len(steps[0].nodes):,} x "
+                f"{len(steps[1].nodes):,} cells and would take {size / 2**20:,.0f} MB, over the budget of "
+                f"{memory / 2**20:,.0f} MB.",
+                worded(f"join rare levels of {longest[0].label!r} in ", Argument("X"), " before fitting, or raise "
+                       "Explainer(memory=...)"),
+            )
+        )  # fmt: skip
 
 
 def _bins_per_feature(bins: Any, n_features: int) -> list[Any]:
@@ -207,13 +229,13 @@ def _accumulated(
     total = np.bincount(step, w, minlength=cut.n_steps)
     shares = w / total[step]
     delta = _sums(step, shares[:, None] * change, cut.n_steps)
-    # The linear map from the steps' changes to the centred curve.
-    accumulate = np.tri(n_nodes, cut.n_steps, -1)
+    curve = np.concatenate(
+        [np.zeros((1, change.shape[1])), _filled(delta, total > 0, cut.nodes).cumsum(axis=0)]
+    )
     node_weight = _node_weights(cut, used[inside], kept)
-    centred = accumulate - (node_weight @ accumulate) / node_weight.sum()
-    average = centred @ _filled(delta, total > 0, cut.nodes)
+    average = curve - (node_weight @ curve) / node_weight.sum()
     own, next_to = _covariance(row, step, shares[:, None] * (change - delta[step]), cut.n_steps)
-    variance = np.square(centred) @ own + 2.0 * (centred[:, :-1] * centred[:, 1:]) @ next_to
+    variance = _centred_variance(node_weight / node_weight.sum(), own, next_to)
     beyond = _beyond(total > 0)
     average[beyond], variance[beyond] = np.nan, np.nan
     return _Curve(average.T.copy(), np.sqrt(np.maximum(variance, 0.0)).T, end_weight, n_rows)
@@ -223,6 +245,25 @@ def _node_weights(cut: Steps, rows: Positions, weights: Float) -> Float:
     nodes = cut.node_of[rows]
     shared = np.repeat(weights / nodes.shape[1], nodes.shape[1])
     return np.asarray(np.bincount(nodes.ravel(), shared, minlength=len(cut.nodes)), dtype=np.float64)
+
+
+def _centred_variance(share: Float, own: Float, next_to: Float) -> Float:
+    """Variance of the centred curve at each node, from the steps' variances and covariances with the next.
+
+    `share` is the data's share at each node. A node's value counts a step before it with the share of the data
+    before that step, and a step after it with minus the share beyond. So running sums from either end
+    give all nodes, and no table of nodes by steps is needed, which thousands of levels would make immense.
+    """
+    after = (1.0 - np.cumsum(share)[:-1])[:, None]
+    before = 1.0 - after
+    both_before, both_after = before[:-1] * before[1:], after[:-1] * after[1:]
+    none, never = np.zeros((1, own.shape[1])), np.zeros((min(2, len(share)), own.shape[1]))
+    up = np.concatenate([none, np.cumsum(np.square(before) * own, axis=0)])
+    up += 2.0 * np.concatenate([never, np.cumsum(both_before * next_to, axis=0)])
+    down = np.concatenate([np.cumsum((np.square(after) * own)[::-1], axis=0)[::-1], none])
+    down += 2.0 * np.concatenate([np.cumsum((both_after * next_to)[::-1], axis=0)[::-1], never])
+    across = np.concatenate([none, -before[:-1] * after[1:] * next_to, none])
+    return np.asarray(up + down + 2.0 * across)
 
 
 def _sums(step: Positions, values: Float, n_steps: int) -> Float:
@@ -237,7 +278,10 @@ def _filled(delta: Float, has: Mask, nodes: NDArray[Any]) -> Float:
         return delta
     width = _widths(nodes)
     steps, present = np.arange(len(has)), np.flatnonzero(has)
-    nearest = present[np.abs(steps[:, None] - present[None, :]).argmin(axis=1)]
+    right = np.searchsorted(present, steps).clip(max=len(present) - 1)
+    left = np.maximum(right - 1, 0)
+    nearer_left = np.abs(steps - present[left]) <= np.abs(steps - present[right])
+    nearest = present[np.where(nearer_left, left, right)]
     return delta[nearest] * (width / width[nearest])[:, None]
 
 
@@ -245,8 +289,11 @@ def _widths(nodes: NDArray[Any]) -> Float:
     """Lengths of the steps; levels are all one apart."""
     if nodes.dtype.kind not in "fiumM":
         return np.ones(len(nodes) - 1)
-    places: Float = (nodes.astype(np.int64) if nodes.dtype.kind in "mM" else nodes).astype(np.float64)
-    return np.diff(places)
+    if nodes.dtype.kind == "f":
+        return np.diff(nodes.astype(np.float64))
+    # As exact whole numbers: beyond 2**53 neighbours would be the same float.
+    places = (nodes.astype(np.int64) if nodes.dtype.kind in "mM" else nodes).tolist()
+    return np.array([float(after - before) for before, after in pairwise(places)])
 
 
 def _beyond(has: Mask) -> Mask:
@@ -334,19 +381,42 @@ def _accumulated_surface(
 
 
 def _nearest_cell(has: Mask) -> Positions:
-    """For each cell, flattened, the nearest cell with rows: empty ones take its mean change per area."""
-    own = np.arange(has.size)
+    """For each cell, flattened, the nearest cell with rows: empty ones take its mean change per area.
+
+    Distances are in shares of each axis, so that neither number of steps dominates; of equally near cells the
+    first is taken. They are compared as whole numbers (squared, times the number of cells squared).
+    """
     if has.all() or not has.any():
-        return own
-    # Distances in shares of each axis, so that neither number of steps dominates.
-    place = np.indices(has.shape).reshape(2, -1).T / np.array(has.shape)
-    present = np.flatnonzero(has)
-    empty = np.flatnonzero(~has.ravel())
-    for start in range(0, len(empty), max(1, DISTANCES // len(present))):
-        some = empty[start : start + max(1, DISTANCES // len(present))]
-        distance = np.square(place[some][:, None] - place[present][None]).sum(axis=2)
-        own[some] = present[distance.argmin(axis=1)]
-    return own
+        return np.arange(has.size)
+    n_first, n_second = has.shape
+    across = _nearest_in_row(has)
+    gap = np.where(across >= 0, np.abs(np.arange(n_second) - across) * n_first, FAR)
+    best, found = np.square(gap).ravel(), (np.arange(n_first)[:, None] * n_second + across).ravel()
+    open_cells = np.arange(has.size)
+    for away in range(1, n_first):
+        step = (away * n_second) ** 2
+        # A cell is settled once even the nearest cell of rows this far away would be farther.
+        open_cells = open_cells[best[open_cells] >= step]
+        if not len(open_cells):
+            break
+        first, second = np.divmod(open_cells, n_second)
+        for other in (first - away, first + away):
+            inside = (other >= 0) & (other < n_first)
+            cell, row, column = open_cells[inside], other[inside], second[inside]
+            distance = np.square(gap[row, column]) + step
+            place = row * n_second + across[row, column]
+            better = (distance < best[cell]) | ((distance == best[cell]) & (place < found[cell]))
+            best[cell[better]], found[cell[better]] = distance[better], place[better]
+    return found
+
+
+def _nearest_in_row(has: Mask) -> Positions:
+    """Per cell, the second place of the nearest cell with rows in its own row, the first of two; -1 without any."""
+    at = np.arange(has.shape[1])
+    left = np.maximum.accumulate(np.where(has, at, -1), axis=1)
+    right = np.minimum.accumulate(np.where(has, at, len(at))[:, ::-1], axis=1)[:, ::-1]
+    use_left = (left >= 0) & ((right == len(at)) | (at - left <= right - at))
+    return np.where(use_left, left, np.where(right < len(at), right, -1))
 
 
 def _step_by_node(along: Steps, across: Steps, rows: Positions, weights: Float) -> Float:

@@ -28,6 +28,7 @@ LEAST = 0.10  # association below which a column says nothing about the feature
 APART = 1.0  # distance between two levels, and between missing and known; ranks span 1
 RIDGE = 1e-6
 GROUPS = 8
+MOST_LEVELS = 100  # of a column that the linear guess looks at: the most frequent among the rows
 MANY = 30  # distinct values: rows that agree in so fine a coordinate agree by descent, not by chance
 
 
@@ -71,7 +72,8 @@ class Surroundings:
         """All coordinates that vary, centred, and the places of each column's."""
         parts, places, at = [np.zeros((len(self.rows), 0))], {}, 0
         for name, block in self.encoded.items():
-            part = block - block.mean(axis=0)
+            part = block[:, _frequent_coordinates(block)]
+            part = part - part.mean(axis=0)
             part = part[:, part.std(axis=0) > 1e-12]
             parts.append(part)
             places[name] = np.arange(at, at + part.shape[1])
@@ -106,6 +108,13 @@ class Surroundings:
         left = float(np.square(target - guess).sum()) / total
         explained = max(0.0, 1.0 - left * (len(design) - 1) / freedom)
         return guess, float(np.sqrt(explained))
+
+
+def _frequent_coordinates(block: Float) -> Any:
+    """All coordinates, or those of the most frequent levels where a column has very many."""
+    if block.shape[1] <= MOST_LEVELS:
+        return slice(None)
+    return np.sort(np.argsort(-np.count_nonzero(block, axis=0), kind="stable")[:MOST_LEVELS])
 
 
 def association(around: Surroundings, features: Sequence[Feature]) -> Association:
@@ -170,8 +179,10 @@ def _strangers(moving: Sequence[Column], kept: Sequence[Column], rows: NDArray[n
     return alone if left_out.all() else left_out
 
 
-def ranks_among(feature: Feature, values: NDArray[Any], found: Association, which: int) -> Float:
-    """Coordinates of grid values of the `which`-th moved feature, ``(values, its coordinates)``."""
+def ranks_among(
+    feature: Feature, values: NDArray[Any], found: Association, which: int, rows: NDArray[np.intp]
+) -> Float:
+    """Coordinates of grid values of the `which`-th moved feature among `rows`, ``(values, its coordinates)``."""
     ranked = found.ranked[which]
     gone = np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
     if values.dtype.kind in "mM":
@@ -179,11 +190,12 @@ def ranks_among(feature: Feature, values: NDArray[Any], found: Association, whic
     if ranked is not None:
         known = _numbers(values, gone)
         return _with_missing(_mid_ranks(known, ranked), gone)
-    levels = {level: i for i, level in enumerate(feature.column.levels.tolist())}
-    width = found.own_columns[which][1] - found.own_columns[which][0]
+    place, width = _level_places(feature.column, rows)
+    codes = {level: i for i, level in enumerate(feature.column.levels.tolist())}
     out = np.zeros((len(values), width))
     for row, (value, missing) in enumerate(zip(values.tolist(), gone)):
-        out[row, width - 1 if missing else levels.get(value, width - 1)] = APART / np.sqrt(2.0)
+        at = width - 1 if missing else place[codes[value]] if value in codes else width - 2
+        out[row, at] = APART / np.sqrt(2.0)
     return out
 
 
@@ -192,10 +204,22 @@ def _encoded(column: Column, rows: NDArray[np.intp]) -> Float:
     gone = column.missing[rows]
     if ranked is not None:
         return _with_missing(_mid_ranks(_numbers(column.values[rows], gone), ranked), gone)
-    codes = np.where(gone, len(column.levels), column.codes[rows])
-    out = np.zeros((len(rows), len(column.levels) + 1))
-    out[np.arange(len(rows)), codes] = APART / np.sqrt(2.0)
+    place, width = _level_places(column, rows)
+    out = np.zeros((len(rows), width))
+    out[np.arange(len(rows)), np.where(gone, width - 1, place[column.codes[rows]])] = APART / np.sqrt(2.0)
     return out
+
+
+def _level_places(column: Column, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], int]:
+    """The coordinate of each level, and how many there are; the last is for missing.
+
+    Levels of none of the rows share the one before: they are as far from all rows as from each other.
+    """
+    codes = column.codes[rows]
+    present = np.unique(codes[codes >= 0])
+    place = np.full(max(1, len(column.levels)), len(present), dtype=np.intp)
+    place[present] = np.arange(len(present))
+    return place, len(present) + 2
 
 
 def _ranked_values(column: Column, rows: NDArray[np.intp]) -> Float | None:
@@ -253,9 +277,9 @@ def contingency(first: Codes, second: Codes) -> float:
     >>> contingency(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))
     0.0
     """
+    first, second = (np.unique(codes, return_inverse=True)[1] for codes in (first, second))
     shape = (int(first.max()) + 1, int(second.max()) + 1)
     table = np.bincount(first * shape[1] + second, minlength=shape[0] * shape[1]).reshape(shape)
-    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
     count = len(first)
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / count
     squared = float((np.square(table - expected) / expected).sum()) / count

@@ -130,10 +130,13 @@ def _ordered_levels(
         if order == "given" or len(occurring) < 3:
             return occurring, ""
         others = [c for c in study.model.columns if c not in feature.columns]
-        ranked = similarity_order(
+        ranked, compared = similarity_order(
             column.codes[known], occurring, [study.table.column(c) for c in others], known, weights[known]
         )
-        return ranked, f"levels of {feature.label!r} are ordered by the similarity of the other features"
+        note = f"levels of {feature.label!r} are ordered by the similarity of the other features"
+        if compared < len(occurring):
+            note += f", each of the {len(occurring):,} compared with the {compared} most frequent"
+        return ranked, note
     if isinstance(order, str) or not hasattr(order, "__iter__"):
         raise InputTypeError(complaint("order", "must be 'similarity', 'given' or the levels", order))
     lookup = {level: code for code, level in enumerate(column.levels.tolist())}

@@ -124,7 +124,7 @@ def support_of(
     moved = reference[: min(MOVED_ROWS, len(reference))]
     found = association(around, features)
     at = [_looked_at(values) for values in grid]
-    share = _shares(found, features, [g[i] for g, i in zip(grid, at)], len(moved))
+    share = _shares(found, features, [g[i] for g, i in zip(grid, at)], reference, len(moved))
     share = _spread_out(share, at, grid, features)
     own = np.ones_like(share) if weight is None or weight.shape != share.shape else weight
     # Mostly the data's weighting; a quarter the grid's own, since a curve is looked at everywhere.
@@ -155,7 +155,11 @@ def _looked_at(values: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def _shares(
-    found: Association, features: Sequence[Feature], points: Sequence[NDArray[Any]], n_moved: int
+    found: Association,
+    features: Sequence[Feature],
+    points: Sequence[NDArray[Any]],
+    reference: NDArray[np.intp],
+    n_moved: int,
 ) -> Float:
     """Share of moved rows inside the data at each of the points looked at."""
     shape = tuple(len(p) for p in points)
@@ -164,7 +168,9 @@ def _shares(
     # A row with too few others to compare with says nothing; if none has, only the same point is near.
     own = np.append(own[np.isfinite(own)], 0.0) if np.isinf(own).any() else own
     limit = float(np.quantile(own, THRESHOLDS["outside"], method="inverted_cdf"))
-    placed = [ranks_among(f, values, found, i) for i, (f, values) in enumerate(zip(features, points))]
+    placed = [
+        ranks_among(f, values, found, i, reference) for i, (f, values) in enumerate(zip(features, points))
+    ]
     if found.own_columns[-1][1] == data.shape[1]:
         n_moved = 1  # nothing else matters: moved to the same point, all rows are the same
     share = np.empty(shape)

@@ -1,14 +1,19 @@
 """CatBoost models read as trees route and predict as CatBoost does."""
 
 from functools import partial
+from subprocess import CompletedProcess
 
 import catboost as cb
 import numpy as np
 import pandas as pd
 import pytest
 
+from icefield import Explainer
 from icefield.data.frame import table_of
+from icefield.errors import IcefieldError, InputError, ModelError
 from icefield.forest import CannotRead, read
+from icefield.libraries.catboost import format
+from icefield.libraries.native_files import in_child
 from tree_reading import read_and_compare, same_leaves
 
 SMALL = {"iterations": 8, "depth": 3, "verbose": 0, "allow_writing_files": False, "thread_count": 1}
@@ -206,3 +211,80 @@ def test_training_weights_add_up(numbers, policy):
     split = forest.node_left >= 0
     children = forest.node_weight[forest.node_left[split]] + forest.node_weight[forest.node_right[split]]
     assert np.array_equal(forest.node_weight[split], children)
+
+
+# --- a grid of what is no category -----------------------------------------------------------------
+
+
+def mixed_as(frame: pd.DataFrame, kind: str):
+    frame = frame[["text", "x", "number", "unused"]]
+    if kind == "numpy":
+        return frame.to_numpy(object)
+    if kind == "polars":
+        return pytest.importorskip("polars").from_pandas(frame.assign(unused=frame["unused"].astype(str)))
+    kinds = {"object": object, "category": "category"}
+    return frame.astype({"text": kinds[kind], "unused": kinds[kind]})
+
+
+def answered(explainer: Explainer, feature, grid) -> list[float] | str:
+    try:
+        return np.round(explainer.partial_dependence(feature, grid=grid).average, 9).tolist()
+    except IcefieldError as error:
+        return "refused" if isinstance(error, (ModelError, InputError)) else f"cannot: {error}"
+
+
+@pytest.mark.parametrize("kind", ["object", "category", "polars", "numpy"])
+@pytest.mark.parametrize("feature", ["text", "number", "unused"])
+def test_one_hot_with_a_grid_of_an_unknown_level_or_none_gives_no_number_of_its_own(mixed, kind, feature):
+    frame, y = mixed
+    X = mixed_as(frame, kind)
+    places = {"text": 0, "number": 2, "unused": 3}
+    settings = {**SMALL, "one_hot_max_size": 10, "ignored_features": [3]}
+    fitted_on = X if kind != "polars" else mixed_as(frame, "object")
+    model = cb.CatBoostRegressor(cat_features=list(places.values()), **settings).fit(fitted_on, y)
+    label = places[feature] if kind == "numpy" else feature
+    known = {"text": "cc", "number": 20, "unused": "q"}[feature]
+    auto, brute = (Explainer(model, X, engine=engine) for engine in ("auto", "brute"))
+    for strange in (None, np.nan, 10.5, "never", 99):
+        grid = [known, strange]
+        assert answered(auto, label, grid) == answered(brute, label, grid), strange
+
+
+# --- models that came from elsewhere ---------------------------------------------------------------
+
+
+def test_a_model_that_came_from_onnx_does_not_crash_the_interpreter(numbers, tmp_path):
+    X, score = numbers
+    path = str(tmp_path / "model.onnx")
+    cb.CatBoostRegressor(**SMALL).fit(np.nan_to_num(X), score).save_model(path, format="onnx")
+    model = cb.CatBoostRegressor().load_model(path, format="onnx")
+    effect = Explainer(model, X).partial_dependence(0, grid=[0.0])
+    assert effect.engine == "brute"
+    assert effect.why.startswith(
+        "brute force, because CatBoost does not export this model (it crashes there, signal"
+    )
+    moved = X.copy()
+    moved[:, 0] = 0.0
+    assert np.allclose(effect.average, model.predict(moved).mean(), rtol=0, atol=1e-12)
+
+
+def test_trees_that_are_not_symmetric_are_tried_in_a_child_process_once(numbers, monkeypatch):
+    X, score = numbers
+    asked = []
+    monkeypatch.setattr(format, "in_child", lambda *task: asked.append(task) or in_child(*task))
+    monkeypatch.setattr(format, "_FOUND", {})
+    for policy, children in (("SymmetricTree", 0), ("Depthwise", 1)):
+        model = cb.CatBoostRegressor(grow_policy=policy, **SMALL).fit(X, score)
+        for _ in range(2):
+            read(model, table_of(X))
+        assert len(asked) == children
+
+
+def test_a_child_that_says_why_is_quoted(numbers, monkeypatch):
+    X, score = numbers
+    model = cb.CatBoostRegressor(grow_policy="Depthwise", **SMALL).fit(X, score)
+    monkeypatch.setattr(format, "_FOUND", {})
+    done = CompletedProcess([], 1, b"", b"Traceback\nCatBoostError: no such thing\n")
+    monkeypatch.setattr(format, "in_child", lambda *task: done)
+    with pytest.raises(CannotRead, match=r"does not export this model .CatBoostError: no such thing"):
+        read(model, table_of(X))

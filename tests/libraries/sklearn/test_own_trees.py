@@ -127,7 +127,7 @@ def test_what_is_too_large_for_float32_raises_as_in_predict(numbers, kind, value
     rows[1, 2] = value
     with np.errstate(over="ignore"), pytest.raises(ValueError, match="too large for dtype"):
         model.predict(rows)
-    with pytest.raises(ValueError, match="too large for dtype"):
+    with pytest.raises(ValueError, match="too large for float32"):
         read(model, table_of(X)).encode(table_of(rows))
 
 

@@ -115,7 +115,7 @@ class Curves:
         return Part(program, updates, program.leaves)
 
     def _table(self) -> Float:
-        return np.zeros((len(self.sums.outputs), self.block, self.size))
+        return np.zeros((len(self.sums.outputs), self.size, self.block))
 
     def _walk(self, rows: Rows, part: Part) -> Callable[[tuple[int, int], Float], Float]:
         """A function that adds a part's trees to a block's differences."""
@@ -134,7 +134,7 @@ class Curves:
         return lambda block, differences: visits.over(block, partial(add, differences))
 
     def _values(self, differences: Float, start: int, stop: int) -> Float:
-        values = np.empty((stop - start, self.size, len(self.sums.outputs)))
+        values = np.empty((len(self.sums.outputs), self.size, stop - start))
         sizes = [a.size for a in self.axes]
         inner = sizes[-1] if sizes else 1
         middle = sizes[-2] if len(sizes) > 1 else 1
@@ -142,4 +142,4 @@ class Curves:
             outer=self.size // (inner * middle), middle=middle, inner=inner, base=self.sums.base,
             order=self.order, differences=differences, values=values,
         )  # fmt: skip
-        return values
+        return values.transpose(2, 1, 0)

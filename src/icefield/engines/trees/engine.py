@@ -27,6 +27,7 @@ from icefield.typing import Float
 if TYPE_CHECKING:
     from icefield.data.frame import Table
     from icefield.engines.trees.averages import Family
+    from icefield.engines.trees.linked import LinkedCurves
 
 
 BLOCK = 8192  # rows a mask holds when counting
@@ -77,11 +78,13 @@ class TreesEngine:
             averages = self._averages([encoded[i] for i in counted], sample, resources, crew, progress)
             for i, values in zip(counted, averages):
                 answers[i] = Answer(*_without_spread(values, sample))
+            for i, linked in self._linked(questions, encoded, sample, resources, crew):
+                answers[i] = linked
             for i, question in enumerate(questions):
                 answer = answers[i]
                 if answer is None:
                     answer = self._by_curves(question, encoded[i], sample, resources, crew)
-                if question.rows is not None:
+                if question.rows is not None and answer.curves is None:
                     answer.curves = self._kept(question.rows, encoded[i], sample, resources, crew)
                 answers[i] = answer
         return [a for a in answers if a is not None]
@@ -97,6 +100,55 @@ class TreesEngine:
             return known[key]
 
         return [[encoded(axis) for axis in question.axes] for question in questions]
+
+    def _linked(
+        self,
+        questions: Sequence[Question],
+        encoded: list[list[EncodedAxis]],
+        sample: Sample,
+        resources: Resources,
+        crew: Crew,
+    ) -> Iterator[tuple[int, Answer]]:
+        """Answers to one-way questions on a linked scale that share a walk, where that pays."""
+        from icefield.engines.trees.linked import LinkedCurves, pays
+
+        form = None if self.additive else self.model.link.form
+        if form is None or (form.complement and len(self.sums.outputs) > 1):
+            return
+        asked = [i for i, q in enumerate(questions) if len(q.axes) == 1 and not q.quantiles]
+        for numbers in _apart(asked, encoded):
+            axes = [encoded[i][0] for i in numbers]
+            walk = LinkedCurves(self.model, self.sums, axes, form, crew)
+            if not pays(self.sums, axes) or not walk.fits(sample.n_groups + 1, resources.memory):
+                continue
+            spread = any(questions[i].spread for i in numbers)
+            moments = list(walk.moments(sample, spread))
+            kept = self._linked_curves(walk, [questions[i] for i in numbers], sample)
+            for i, found, curves in zip(numbers, moments, kept):
+                if found is not None:
+                    total, *groups = (self._chosen_moments(m, form.complement) for m in found)
+                    yield i, Answer(total, tuple(groups), curves=curves)
+
+    def _linked_curves(
+        self, walk: LinkedCurves, questions: Sequence[Question], sample: Sample
+    ) -> list[Float] | list[None]:
+        """The kept curves of questions that share a walk, if all of them keep the same rows."""
+        rows = questions[0].rows
+        if rows is None or any(q.rows is not rows for q in questions):
+            return [None] * len(questions)
+        return [self._chosen(curves, walk.form.complement) for curves in walk.curves(sample, rows)]
+
+    def _chosen(self, values: Float, complement: bool) -> Float:
+        """The outputs wanted of values by raw output, along the first axis."""
+        if complement:
+            return np.concatenate([values if s else 1.0 - values for s in self.selected])
+        return values[list(self.selected)]
+
+    def _chosen_moments(self, moments: Moments, complement: bool) -> Moments:
+        m2 = moments.m2
+        if m2 is not None:
+            m2 = np.concatenate([m2] * len(self.selected)) if complement else m2[list(self.selected)]
+        return replace(moments, mean=self._chosen(moments.mean, complement), m2=m2)
 
     def _by_counts(self, question: Question) -> bool:
         return self.additive and not question.spread and not question.quantiles
@@ -302,6 +354,20 @@ class TreesEngine:
             for start, stop, values in curves.reduced(chosen, lambda *block: self._response(block[2])):
                 out[:, start:stop] = values.transpose(1, 0, 2)
         return out.reshape(len(self.selected), len(rows), *shape)
+
+
+def _apart(asked: Sequence[int], encoded: list[list[EncodedAxis]]) -> list[list[int]]:
+    """One-way questions in sets that move no forest column twice."""
+    sets: list[tuple[list[int], set[int]]] = []
+    for i in asked:
+        columns = set(encoded[i][0].columns)
+        home = next((one for one in sets if not one[1] & columns), None)
+        if home is None:
+            home = ([], set())
+            sets.append(home)
+        home[0].append(i)
+        home[1].update(columns)
+    return [numbers for numbers, _ in sets]
 
 
 def _families(questions: list[list[EncodedAxis]]) -> Iterator[tuple[list[int], Family | None]]:

@@ -150,8 +150,8 @@ struct WritePlanArguments {
 
 // --- running a program over a block of rows --------------------------------------------------------------
 
-// What every such kernel takes: the program, the conditions' bits and the masks; entries into subtrees; the
-// trees; what lists ask of conditions, rows and sets.
+// What every such kernel takes: the program, the conditions' bits and the masks; entries into subtrees; and what
+// lists ask: the trees' nodes (see `ListNode`), which leaf or counter a node is, the rows' codes and the sets.
 struct Walk {
     Table<const i32> program;         // [instructions, 4]
     Table<const u64> bits;            // [bit_rows, words]
@@ -159,13 +159,9 @@ struct Walk {
     List<const i32> entry_node;       // [entries]
     List<const i32> entry_start;      // [entries + 1]
     List<const i32> entry_buffer;     // [entry_buffers]
-    List<const i32> node_condition;   // [nodes]
-    List<const i32> node_left;        // [nodes]
-    List<const i32> node_right;       // [nodes]
-    List<const i32> node_tag;         // [nodes]
+    Table<const i32> list_nodes;      // [list_nodes, 8]
     List<const i32> node_counter;     // [nodes]
-    Table<const i32> condition_code;  // [forest_conditions, 5]
-    Table<const i32> codes;           // [coded_columns, positions]
+    Table<const i32> codes_by_row;    // [list_positions, coded_columns]
     List<const u8> set_table;         // [set_places]
     List<const u8> stop;              // [1]
 };
@@ -200,7 +196,7 @@ struct AddLeavesArguments {
     List<const i64> update_start;  // [leaves + 1]
     List<const i32> update_at;     // [updates]
     List<const f64> update_sign;   // [updates]
-    Cube<f64> differences;         // [outputs, block, grid]
+    Cube<f64> differences;         // [outputs, grid, block]
 };
 
 struct SumUpArguments {
@@ -209,8 +205,8 @@ struct SumUpArguments {
     i64 inner;
     List<const f64> base;   // [outputs]
     List<const i32> order;  // [grid]
-    Cube<f64> differences;  // [outputs, block, grid]
-    Cube<f64> values;       // [rows, grid, outputs]
+    Cube<f64> differences;  // [outputs, grid, block]
+    Cube<f64> values;       // [outputs, grid, rows]
 };
 
 struct AddChangesArguments {
@@ -253,6 +249,52 @@ struct AddOthersArguments {
     List<const i32> path_group;  // [paths]
     List<const f64> path_share;  // [paths]
     Cube<f64> out;               // [outputs, group_columns, rows]
+};
+
+// --- every feature's linked curve in one walk ------------------------------------------------------------
+
+// The link from margins to what is averaged.
+constexpr i64 LOGISTIC = 0;
+constexpr i64 EXPONENTIAL = 1;
+constexpr i64 SOFTMAX = 2;
+
+// Trees for walking row by row. `path_*` name each leaf's region on the grid of each group of its path, `runs` the
+// runs of points a region consists of, numbered over all groups.
+struct StepTrees {
+    Table<const i32> nodes;        // [nodes, 8]
+    Table<const f64> node_value;   // [nodes, values_a_leaf]
+    List<const i32> roots;         // [trees]
+    List<const i32> tree_output;   // [trees]
+    List<const f64> base;          // [outputs]
+    List<const u8> set_table;      // [set_places]
+    List<const i32> path_start;    // [leaves + 1]
+    List<const i32> path_group;    // [paths]
+    List<const i32> path_region;   // [paths]
+    List<const i64> run_start;     // [regions + 1]
+    Table<const i32> runs;         // [runs, 2]
+};
+
+struct AddStepsArguments {
+    StepTrees trees;
+    Table<const i32> codes;         // [rows, coded_columns]
+    List<const i32> point_start;    // [groups]
+    List<const i32> points;         // [groups]
+    i64 link;
+    f64 factor;
+    List<const f64> about;          // [outputs]
+    List<const f64> weight;         // [rows]
+    List<const i32> segment;        // [rows]
+    Cube<f64> own;                  // [segments, outputs, 2]
+    Cube<f64> sums;                 // [segments, outputs, flat]
+    Cube<f64> squares;              // [segments, outputs, squared]
+    Table<f64> first;               // [kept_rows, outputs]
+    Cube<f64> curves;               // [kept_rows, outputs, kept_points]
+    List<const u8> stop;            // [1]
+};
+
+struct TurnArguments {
+    Table<const i32> codes;  // [coded_columns, positions]
+    Table<i32> turned;       // [rows, coded_columns]
 };
 
 // --- from counts to averages -----------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arrays.hpp"
+#include "carry_save.hpp"
 
 namespace icefield {
 
@@ -24,28 +25,62 @@ inline void each_bit(u64 word, i64 first_row, Visit visit) {
     }
 }
 
+constexpr i64 AT_ONCE = 4;
+
+// The positions of a word's set bits, counted from `first_row`; returns how many there are. Writes up to
+// AT_ONCE - 1 more than that.
+inline i64 positions_of(u64 word, i64 first_row, i32* positions) {
+    const i64 count = popcount(word);
+    // Several at a time without asking whether they are there: a wrong guess of a branch costs more.
+    i64 k = 0;
+    do {
+        for (i64 ahead = 0; ahead < AT_ONCE; ++ahead) {
+            positions[k + ahead] = static_cast<i32>(first_row + lowest(word | u64{1} << 63));
+            word &= word - 1;
+        }
+        k += AT_ONCE;
+    } while (k < count);
+    return count;
+}
+
 inline void narrow(const u64* __restrict source, const u64* __restrict test, u64 flip, i64 words,
                    u64* __restrict target) {
     for (i64 w = 0; w < words; ++w) target[w] = source[w] & (test[w] ^ flip);
 }
 
-// The same, and how many rows are left.
-inline i64 narrow_and_count(const u64* __restrict source, const u64* __restrict test, u64 flip, i64 words,
-                            u64* __restrict target) {
+// The same, and how many rows are left; without `stores` only that.
+template <bool stores>
+inline i64 narrow_and_count_words(const u64* __restrict source, const u64* __restrict test, u64 flip, i64 words,
+                                  u64* __restrict target) {
     i64 alive = 0;
     for (i64 w = 0; w < words; ++w) {
         const u64 both = source[w] & (test[w] ^ flip);
-        target[w] = both;
+        if constexpr (stores) target[w] = both;
         alive += popcount(both);
     }
     return alive;
 }
 
-// Only how many rows would be left.
-inline i64 count_of(const u64* __restrict source, const u64* __restrict test, u64 flip, i64 words) {
-    i64 alive = 0;
-    for (i64 w = 0; w < words; ++w) alive += popcount(source[w] & (test[w] ^ flip));
-    return alive;
+#if defined(__AVX2__) && !defined(__AVX512VPOPCNTDQ__)
+
+template <bool stores>
+inline i64 narrow_and_count(const u64* source, const u64* test, u64 flip, i64 words, u64* target) {
+    const i64 whole = words / CarrySave::WORDS * CarrySave::WORDS;
+    CarrySave sum;
+    for (i64 w = 0; w < whole; w += CarrySave::WORDS) sum.add<stores>(source + w, test + w, flip, stores ? target + w : nullptr);
+    return sum.total() +
+           narrow_and_count_words<stores>(source + whole, test + whole, flip, words - whole,
+                                          stores ? target + whole : nullptr);
 }
+
+#else
+
+// With an instruction that counts the bits of whole vectors, or with none, the compiler's own way is best.
+template <bool stores>
+inline i64 narrow_and_count(const u64* source, const u64* test, u64 flip, i64 words, u64* target) {
+    return narrow_and_count_words<stores>(source, test, flip, words, target);
+}
+
+#endif
 
 }  // namespace icefield

@@ -21,9 +21,9 @@ void count_plain(const CountArguments& a, Instruction now, u64* aside) {
     if (now.counter < 0) {
         narrow(source, test, flip, words, now.target < 0 ? aside : walk.buffers.row(now.target));
     } else if (now.target < 0) {
-        a.counters(now.counter, 0) += count_of(source, test, flip, words);
+        a.counters(now.counter, 0) += narrow_and_count<false>(source, test, flip, words, nullptr);
     } else {
-        a.counters(now.counter, 0) += narrow_and_count(source, test, flip, words, walk.buffers.row(now.target));
+        a.counters(now.counter, 0) += narrow_and_count<true>(source, test, flip, words, walk.buffers.row(now.target));
     }
 }
 
@@ -36,7 +36,8 @@ void count_weights(const CountArguments& a, Instruction now, u64* aside) {
     for (i64 s = 0; s < a.counters.columns; ++s) {
         const i64 begin = a.segments[s], words = a.segments[s + 1] - begin;
         for (i64 p = 0; p < a.planes.rows; ++p) {
-            a.counters(now.counter, s) += count_of(target + begin, a.planes.row(p) + begin, 0, words) << p;
+            const u64* plane = a.planes.row(p) + begin;
+            a.counters(now.counter, s) += narrow_and_count<false>(target + begin, plane, 0, words, nullptr) << p;
         }
     }
 }

@@ -1,7 +1,8 @@
 // Running a leaf-visiting program over one block of rows: every row's curve.
 //
 // A leaf changes a curve at the edges of its region of the grid only, so each row that can reach it gets a few
-// additions into a table of differences; summing along the grid turns those into curves.
+// additions into a table of differences; summing along the grid turns those into curves. All rows of a grid
+// point stand together: a leaf's rows then share cache lines, and sums run over whole vectors of rows.
 
 #include "abi.hpp"
 #include "programs.hpp"
@@ -9,39 +10,47 @@
 namespace icefield {
 namespace {
 
-// Add one leaf to one row's differences.
-void add_leaf(const AddLeavesArguments& a, i64 leaf, i64 row) {
+// `visit(rows_of_point, amount)` for each of a leaf's updates: where it goes in the table, and how much it adds.
+template <class Visit>
+inline void each_update(const AddLeavesArguments& a, i64 leaf, Visit visit) {
     const i64 output = a.leaves.output[leaf];
     for (i64 u = a.update_start[leaf]; u < a.update_start[leaf + 1]; ++u) {
         const i64 at = a.update_at[u];
         if (output >= 0) {
-            a.differences(output, row, at) += a.update_sign[u] * a.leaves.value(leaf, 0);
+            visit(a.differences.row(output, at), a.update_sign[u] * a.leaves.value(leaf, 0));
         } else {
             for (i64 o = 0; o < a.leaves.value.columns; ++o) {
-                a.differences(o, row, at) += a.update_sign[u] * a.leaves.value(leaf, o);
+                visit(a.differences.row(o, at), a.update_sign[u] * a.leaves.value(leaf, o));
             }
         }
     }
 }
 
-// The same for all rows of a mask, where a leaf's region begins once and perhaps ends once.
-void add_interval(const AddLeavesArguments& a, i64 leaf, Rows rows) {
-    const i64 first = a.update_start[leaf], updates = a.update_start[leaf + 1] - first;
-    if (updates == 0) return;
-    const i64 grid = a.differences.columns;
-    const f64 value = a.leaves.value(leaf, 0);
-    const f64 first_value = a.update_sign[first] * value;
-    f64* begin = a.differences.row(a.leaves.output[leaf], 0) + a.update_at[first];
-    if (updates == 1) {
-        rows.each([&](i64 row) { begin[row * grid] += first_value; });
-        return;
+// Sums along one line of the innermost axis, on top of what the line before it came to.
+void sum_line(const SumUpArguments& a, i64 output, i64 first_point, bool has_line_before) {
+    const i64 rows = a.values.columns;
+    const f64 base = a.base[output];
+    for (i64 point = first_point; point < first_point + a.inner; ++point) {
+        f64* sum = a.differences.row(output, point);
+        f64* value = a.values.row(output, a.order[point]);
+        const f64* before = point > first_point ? a.differences.row(output, point - 1) : nullptr;
+        if (before != nullptr) {
+            for (i64 r = 0; r < rows; ++r) sum[r] += before[r];
+        }
+        if (!has_line_before) {
+            for (i64 r = 0; r < rows; ++r) value[r] = sum[r] + base;
+        }
     }
-    const f64 second_value = a.update_sign[first + 1] * value;
-    const i64 length = a.update_at[first + 1] - a.update_at[first];
-    rows.each([&](i64 row) {
-        begin[row * grid] += first_value;
-        begin[row * grid + length] += second_value;
-    });
+    if (!has_line_before) return;
+    for (i64 point = first_point; point < first_point + a.inner; ++point) {
+        f64* sum = a.differences.row(output, point);
+        f64* value = a.values.row(output, a.order[point]);
+        const f64* line_before = a.differences.row(output, point - a.inner);
+        for (i64 r = 0; r < rows; ++r) {
+            sum[r] += line_before[r];
+            value[r] = sum[r] + base;
+        }
+    }
 }
 
 }  // namespace
@@ -52,13 +61,14 @@ ICEFIELD_EXPORT i64 icefield_add_leaves(const AddLeavesArguments* arguments) {
     return visit_leaves(
         a.walk,
         [&](i64 leaf, Rows rows) {
-            if (a.leaves.output[leaf] >= 0 && a.update_start[leaf + 1] - a.update_start[leaf] <= 2) {
-                add_interval(a, leaf, rows);
-            } else {
-                rows.each([&](i64 row) { add_leaf(a, leaf, row); });
-            }
+            const i64 reached = rows.list();
+            each_update(a, leaf, [&](f64* of_point, f64 amount) {
+                for (i64 k = 0; k < reached; ++k) of_point[rows.listed(k)] += amount;
+            });
         },
-        [&](i64 leaf, i32 entry) { add_leaf(a, leaf, entry); });
+        [&](i64 leaf, i32 entry) {
+            each_update(a, leaf, [&](f64* of_point, f64 amount) { of_point[entry] += amount; });
+        });
 }
 
 // Curves from differences: sums along the last two of the axes (outer, middle, inner).
@@ -66,20 +76,9 @@ ICEFIELD_EXPORT i64 icefield_add_leaves(const AddLeavesArguments* arguments) {
 // `order` gives the place of each grid point in `values`.
 ICEFIELD_EXPORT i64 icefield_sum_up(const SumUpArguments* arguments) {
     const SumUpArguments& a = *arguments;
-    for (i64 r = 0; r < a.values.layers; ++r) {
-        for (i64 o = 0; o < a.differences.layers; ++o) {
-            f64* curve = a.differences.row(o, r);
-            i64 k = 0;
-            for (i64 outer = 0; outer < a.outer; ++outer) {
-                for (i64 m = 0; m < a.middle; ++m) {
-                    f64 running = 0.0;
-                    for (i64 inner = 0; inner < a.inner; ++inner, ++k) {
-                        running += curve[k];
-                        curve[k] = m == 0 ? running : running + curve[k - a.inner];
-                        a.values(r, a.order[k], o) = curve[k] + a.base[o];
-                    }
-                }
-            }
+    for (i64 output = 0; output < a.differences.layers; ++output) {
+        for (i64 line = 0; line < a.outer * a.middle; ++line) {
+            sum_line(a, output, line * a.inner, line % a.middle != 0);
         }
     }
     return DONE;

@@ -64,7 +64,8 @@ void add_edges(const AddChangesArguments& a, i64 leaf, Rows rows) {
     const i64 other_begin = a.edge_start[second], other_end = a.edge_start[second + 1];
     const i64 combined = (end - begin) * (axes == 1 ? 1 : other_end - other_begin);
     if (combined > MANY_EDGES) {
-        rows.each([&](i64 row) { add_change(a, leaf, row); });
+        const i64 reached = rows.list();
+        for (i64 k = 0; k < reached; ++k) add_change(a, leaf, rows.listed(k));
         return;
     }
     for (i64 e = begin; e < end; ++e) {
@@ -113,7 +114,11 @@ ICEFIELD_EXPORT i64 icefield_add_changes(const AddChangesArguments* arguments) {
 ICEFIELD_EXPORT i64 icefield_add_corners(const AddCornersArguments* arguments) {
     const AddCornersArguments& a = *arguments;
     return visit_leaves(
-        a.walk, [&](i64 leaf, Rows rows) { rows.each([&](i64 row) { add_where_inside(a, leaf, row); }); },
+        a.walk,
+        [&](i64 leaf, Rows rows) {
+            const i64 reached = rows.list();
+            for (i64 k = 0; k < reached; ++k) add_where_inside(a, leaf, rows.listed(k));
+        },
         [&](i64 leaf, i32 entry) { add_where_inside(a, leaf, entry); });
 }
 

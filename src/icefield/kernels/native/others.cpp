@@ -23,20 +23,16 @@ inline void add_times(const AddOthersArguments& a, i64 leaf, i64 column, i64 row
     }
 }
 
-// The same for every row of a mask: one column at a time stays in the nearest cache.
-void add_to_rows(const AddOthersArguments& a, i64 leaf, i64 column, const u64* mask, f64 factor) {
-    const i64 words = a.walk.buffers.columns, output = a.leaves.output[leaf];
+// The same for every row listed: one column at a time stays in the nearest cache.
+void add_to_rows(const AddOthersArguments& a, i64 leaf, i64 column, const i32* rows, i64 n_rows, f64 factor) {
+    const i64 output = a.leaves.output[leaf];
     if (output < 0) {
-        for (i64 w = 0; w < words; ++w) {
-            each_bit(mask[w], w * WORD, [&](i64 row) { add_times(a, leaf, column, row, factor); });
-        }
+        for (i64 k = 0; k < n_rows; ++k) add_times(a, leaf, column, rows[k], factor);
         return;
     }
     const f64 value = factor * a.leaves.value(leaf, 0);
     f64* out = a.out.row(output, column);
-    for (i64 w = 0; w < words; ++w) {
-        each_bit(mask[w], w * WORD, [&](i64 row) { out[row] += value; });
-    }
+    for (i64 k = 0; k < n_rows; ++k) out[rows[k]] += value;
 }
 
 // A leaf's slots follow each other in the program: first the rows that meet everything, then, for each group of
@@ -44,9 +40,10 @@ void add_to_rows(const AddOthersArguments& a, i64 leaf, i64 column, const u64* m
 class SlotsOfLeaves {
 public:
     explicit SlotsOfLeaves(const AddOthersArguments& arguments)
-        : a_(arguments), own_(arguments.walk.buffers.columns), rest_(arguments.walk.buffers.columns) {}
+        : a_(arguments), own_(arguments.walk.buffers.columns),
+          positions_(Rows::room_needed(arguments.walk.buffers.columns)) {}
 
-    bool ok() const { return own_.ok() && rest_.ok(); }
+    bool ok() const { return own_.ok() && positions_.ok(); }
 
     void add(i64 leaf, Rows rows) {
         slot_ = leaf == leaf_ ? slot_ + 1 : 0;
@@ -60,22 +57,29 @@ public:
 
 private:
     void add_own(Rows rows) {
-        for (i64 w = 0; w < rows.words(); ++w) own_[w] = rows[w];
-        add_to_rows(a_, leaf_, 0, own_.data(), 1.0);
+        i64 found = 0;
+        for (i64 w = 0; w < rows.words(); ++w) {
+            own_[w] = rows[w];
+            found += positions_of(own_[w], w * WORD, positions_.data() + found);
+        }
+        add_to_rows(a_, leaf_, 0, positions_.data(), found, 1.0);
         for (i64 p = a_.path_start[leaf_]; p < a_.path_start[leaf_ + 1]; ++p) {
-            add_to_rows(a_, leaf_, 1 + a_.path_group[p], own_.data(), a_.path_share[p] - 1.0);
+            add_to_rows(a_, leaf_, 1 + a_.path_group[p], positions_.data(), found, a_.path_share[p] - 1.0);
         }
     }
 
     void add_rest(Rows rows) {
-        for (i64 w = 0; w < rows.words(); ++w) rest_[w] = rows[w] & ~own_[w];
+        i64 found = 0;
+        for (i64 w = 0; w < rows.words(); ++w) {
+            found += positions_of(rows[w] & ~own_[w], w * WORD, positions_.data() + found);
+        }
         const i64 p = a_.path_start[leaf_] + slot_ - 1;
-        add_to_rows(a_, leaf_, 1 + a_.path_group[p], rest_.data(), a_.path_share[p]);
+        add_to_rows(a_, leaf_, 1 + a_.path_group[p], positions_.data(), found, a_.path_share[p]);
     }
 
     const AddOthersArguments& a_;
     Zeros<u64> own_;
-    Zeros<u64> rest_;
+    Zeros<i32> positions_;
     i64 leaf_ = -1;
     i64 slot_ = 0;
 };

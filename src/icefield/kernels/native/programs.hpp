@@ -32,25 +32,31 @@ inline bool is_stopped(const Walk& walk, i64 instruction) {
 // The rows of a mask that meet a condition, if there is one, a word at a time.
 class Rows {
 public:
-    Rows(const Walk& walk, Instruction instruction)
+    Rows(const Walk& walk, Instruction instruction, i32* room)
         : mask_(walk.buffers.row(instruction.source)),
           test_(instruction.condition < 0 ? nullptr : walk.bits.row(instruction.condition >> 1)),
-          flip_(flip_of(instruction.condition)), words_(walk.buffers.columns) {}
+          flip_(flip_of(instruction.condition)), words_(walk.buffers.columns), positions_(room) {}
 
     i64 words() const { return words_; }
     u64 operator[](i64 w) const { return test_ == nullptr ? mask_[w] : mask_[w] & (test_[w] ^ flip_); }
 
-    // `visit(row)` for each of them.
-    template <class Visit>
-    void each(Visit visit) const {
-        for (i64 w = 0; w < words_; ++w) each_bit((*this)[w], w * WORD, visit);
+    // Write their positions to the room given; returns how many there are.
+    i64 list() const {
+        i64 found = 0;
+        for (i64 w = 0; w < words_; ++w) found += positions_of((*this)[w], w * WORD, positions_ + found);
+        return found;
     }
+    // The position of one of those listed.
+    i64 listed(i64 k) const { return positions_[k]; }
+
+    static i64 room_needed(i64 words) { return words * WORD + AT_ONCE; }
 
 private:
     const u64* mask_;
     const u64* test_;
     u64 flip_;
     i64 words_;
+    i32* positions_;
 };
 
 // `at_leaf(leaf, rows)` for each leaf the masks reach, `at_row(leaf, entry)` for each row of a list that
@@ -58,7 +64,8 @@ private:
 template <class AtLeaf, class AtRow>
 i64 visit_leaves(const Walk& walk, AtLeaf at_leaf, AtRow at_row) {
     ListWalk lists(walk);
-    if (!lists.ok()) return NO_MEMORY;
+    Zeros<i32> room(Rows::room_needed(walk.buffers.columns));
+    if (!lists.ok() || !room.ok()) return NO_MEMORY;
     for (i64 i = 0; i < walk.program.rows; ++i) {
         if (is_stopped(walk, i)) return STOPPED;
         const Instruction now(walk, i);
@@ -66,7 +73,7 @@ i64 visit_leaves(const Walk& walk, AtLeaf at_leaf, AtRow at_row) {
             narrow(walk.buffers.row(now.source), walk.bits.row(now.condition >> 1), flip_of(now.condition),
                    walk.buffers.columns, walk.buffers.row(now.target));
         } else if (now.target != SUBTREE) {
-            at_leaf(now.counter, Rows(walk, now));
+            at_leaf(now.counter, Rows(walk, now, room.data()));
         } else {
             const bool finished = lists.visit(now.source, [&](i64 node, const i32* entries, i64 arrived) {
                 const i64 leaf = walk.node_counter[node];

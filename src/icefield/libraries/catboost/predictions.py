@@ -6,15 +6,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from icefield.errors import ModelError, complaint
+from icefield.libraries.catboost.format import stored_loss
 from icefield.models.adapter import Adapter, ByClass, Naming, SingleOrNumbered, plain_labels, type_name
 from icefield.models.row_form import has_categories
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table
 
-_EXCLUSIVE = ("Logloss", "CrossEntropy", "MultiClass", "MultiClassOneVsAll")
+BINARY = ("Logloss", "CrossEntropy", "Focal")
+_EXCLUSIVE = (*BINARY, "MultiClass", "MultiClassOneVsAll")
 _INDEPENDENT = ("MultiLogloss", "MultiCrossEntropy")
-_EXPONENT = ("Poisson", "Tweedie", "LogLinQuantile")
+EXPONENT = ("Poisson", "Tweedie")
+_UNCERTAINTY = "RMSEWithUncertainty"
 _RANKING = (
     "YetiRank",
     "PairLogit",
@@ -30,26 +33,19 @@ def adapt(model: Any, scale: str) -> Adapter:
     """The adapter of a CatBoost model."""
     if not model.is_fitted():
         raise ModelError(complaint("model", f"is not fitted ({type_name(model)})", hint="fit it first"))
-    loss = str(model.get_all_params().get("loss_function", "")).split(":")[0]
-    classifier = loss in _EXCLUSIVE or loss in _INDEPENDENT
+    loss, asked = stored_loss(model), response_type(model)
+    classifier = asked == "Probability"
     naming: Naming = SingleOrNumbered("prediction")
     if classifier and model.classes_ is not None and len(plain_labels(model.classes_)):
-        naming = ByClass(model.classes_, exclusive=loss in _EXCLUSIVE)
+        naming = ByClass(model.classes_, exclusive=loss not in _INDEPENDENT)
     if scale == "raw":
-        kind_of_answer, label = (
-            "RawFormulaVal",
-            "log-odds" if loss in ("Logloss", "CrossEntropy") else "raw score",
-        )
-    elif classifier:
-        kind_of_answer, label = "Probability", "probability"
-    elif hasattr(model, "predict_proba"):
-        kind_of_answer, label = "RawFormulaVal", "raw score"
+        asked, label = "RawFormulaVal", "log-odds" if loss in BINARY else "raw score"
     else:
-        kind_of_answer, label = _response_type(loss), "prediction"
+        label = "probability" if classifier else "prediction"
     if type_name(model) == "CatBoostRanker":  # its one scale is the score, and it takes no type of answer
         answer = model.predict
     else:
-        answer = partial(model.predict, prediction_type=kind_of_answer)
+        answer = partial(model.predict, prediction_type=asked)
     names = tuple(model.feature_names_)
     return Adapter(
         kind="classifier" if classifier else "ranker" if loss.startswith(_RANKING) else "regressor",
@@ -60,13 +56,50 @@ def adapt(model: Any, scale: str) -> Adapter:
         n_columns=len(names),
         names_are_made_up=names == tuple(str(i) for i in range(len(names))),
         avoid=_avoid,
+        notes=_notes(model, loss, asked) if scale == "response" else (),
     )
 
 
-def _response_type(loss: str) -> str:
-    if loss in _EXPONENT:
+def response_type(model: Any) -> str:
+    """The type of answer that is the response, in CatBoost's words.
+
+    That of classifiers is ``predict_proba``, that of regressors and rankers ``predict``. The plain class, which
+    is also what files load as, answers ``predict`` with raw scores whatever its loss; its response is what the
+    classifier or regressor of its loss gives.
+    """
+    if hasattr(model, "predict_proba"):
+        return "Probability"
+    if _is_plain(model):
+        loss = stored_loss(model)
+    else:  # predict goes by the parameters of the object, which a sum of models has none of
+        given = model.get_params()
+        loss = str(given.get("loss_function", given.get("objective", ""))).split(":")[0]
+    if _is_plain(model) and loss in (*_EXCLUSIVE, *_INDEPENDENT):
+        return "Probability"
+    if loss in EXPONENT:
         return "Exponent"
-    return "RMSEWithUncertainty" if loss == "RMSEWithUncertainty" else "RawFormulaVal"
+    return _UNCERTAINTY if loss == _UNCERTAINTY else "RawFormulaVal"
+
+
+def _is_plain(model: Any) -> bool:
+    """The class ``CatBoost`` itself, or one derived from it that is none of its three estimators."""
+    estimators = {"CatBoostClassifier", "CatBoostRegressor", "CatBoostRanker"}
+    return not any(base.__name__ in estimators for base in type(model).__mro__)
+
+
+def _notes(model: Any, loss: str, asked: str) -> tuple[str, ...]:
+    """Where the response is not what ``predict()`` of this object returns, or not what the loss may suggest."""
+    if not loss:
+        given = "probabilities" if asked == "Probability" else "raw scores"
+        return (f"the response of a CatBoost model whose loss is not known is its {given}",)
+    if _is_plain(model) and asked != "RawFormulaVal":
+        note = f"the response is prediction_type={asked!r}, as CatBoost's estimators give for {loss}"
+        return (f"{note}; predict() of the plain CatBoost class gives scale='raw'",)
+    if loss == "LogLinQuantile":
+        return (
+            "CatBoost's predict() gives the logarithm of the quantile for LogLinQuantile, and so does the response",
+        )
+    return ()
 
 
 def _avoid(table: Table) -> str | None:

@@ -19,19 +19,22 @@ from icefield.forest import links
 from icefield.forest.build import Nodes, assemble
 from icefield.forest.encode import Encoder, LevelCodes, Numbers, Rule, Unused, check_numeric, check_width
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
-from icefield.libraries.catboost.format import NESTED, SYMMETRIC, exported
+from icefield.libraries.catboost.format import NESTED, SYMMETRIC, ExportError, exported, stored_loss
+from icefield.libraries.catboost.predictions import BINARY, EXPONENT, response_type
 from icefield.libraries.class_path import class_path
+from icefield.typing import Float
 
 if TYPE_CHECKING:
-    from icefield.data.frame import Table
+    from icefield.data.frame import Column, Table
 
-IDENTITY_LOSSES = {
+RAW_LOSSES = {
     "RMSE", "MAE", "MAPE", "Quantile", "MultiQuantile", "GroupQuantile", "Expectile", "Lq", "Huber",
     "LogCosh", "MultiRMSE", "MultiRMSEWithMissingValues", "SurvivalAft", "Cox", "YetiRank",
     "YetiRankPairwise", "PairLogit", "PairLogitPairwise", "QueryRMSE", "QuerySoftMax",
-    "QueryCrossEntropy", "StochasticRank", "LambdaMart", "PythonUserDefinedPerObject",
-    "PythonUserDefinedMultiTarget",
+    "QueryCrossEntropy", "StochasticRank", "LambdaMart", "LogLinQuantile", "PythonUserDefinedPerObject",
+    "PythonUserDefinedMultiTarget", *EXPONENT,
 }  # fmt: skip
+USERS_OWN = "PythonUserDefinedPerObject"
 NAN_GOES_LEFT = {"AsIs": True, "AsFalse": True, "AsTrue": False}
 
 CLASSES = {
@@ -74,7 +77,7 @@ def read_catboost(model: Any, table: Table) -> TreeModel:
         ),
         encode=encode,
         drives=encode.drives,
-        link=_link(export),
+        link=_link(model, width),
         source="catboost",
     )
 
@@ -82,23 +85,27 @@ def read_catboost(model: Any, table: Table) -> TreeModel:
 def _export(model: Any, pool: Any = None) -> dict[str, Any]:
     try:
         return exported(model, pool)
-    except Exception as error:
-        raise CannotRead(f"CatBoost does not export this model ({' '.join(str(error).split())})") from error
+    except ExportError as error:
+        raise CannotRead(f"CatBoost does not export this model ({error})") from error
 
 
-def _link(export: dict[str, Any]) -> Link:
-    loss = export.get("model_info", {}).get("params", {}).get("loss_function", {}).get("type")
-    if loss in IDENTITY_LOSSES:
+def _link(model: Any, n_raw: int) -> Link:
+    """From the sum of the trees to what CatBoost answers when asked for the response."""
+    loss, asked = stored_loss(model), response_type(model)
+    if asked == "RawFormulaVal" and loss in RAW_LOSSES:
         return links.identity()
-    if loss in ("Poisson", "Tweedie"):
+    if asked == "Exponent" and loss in EXPONENT:
         return links.exponential()
-    if loss in ("Logloss", "CrossEntropy"):
-        return links.two_columns(links.logistic())
-    if loss in ("MultiClassOneVsAll", "MultiLogloss", "MultiCrossEntropy"):
-        return links.logistic()
-    if loss == "MultiClass":
-        return links.softmax()
-    raise CannotRead(f"CatBoost loss {loss!r} is not known")
+    if asked == "Probability":
+        if n_raw == 1 and loss in (*BINARY, USERS_OWN):
+            return links.two_columns(links.logistic())
+        if loss in ("MultiClassOneVsAll", "MultiLogloss", "MultiCrossEntropy"):
+            return links.logistic()
+        if n_raw > 1 and loss in ("MultiClass", USERS_OWN):
+            return links.softmax()
+    if not loss:
+        raise CannotRead("CatBoost does not say which loss this model has, as for a sum of several")
+    raise CannotRead(f"the response of CatBoost's loss {loss!r} is not known to follow from a sum of trees")
 
 
 @dataclass(frozen=True)
@@ -270,11 +277,30 @@ def _encoder(model: Any, table: Table, columns: _Columns, splits: _Splits) -> En
                         (level, float(codes.get(hashed, -1))) for level, hashed in hashes[position].items()
                     ),
                     unlisted="that no row of X holds, so that CatBoost's hash of it is not known",
+                    refuse_missing="which CatBoost does not take for a category",
                 )
             )
+        elif position in columns.categorical.values():
+            rules.append(_UnusedCategory())
         else:
             rules.append(Unused())
     return Encoder(table.names, tuple(rules))
+
+
+@dataclass(frozen=True)
+class _UnusedCategory:
+    """A category no split looks at: it decides nothing, but CatBoost refuses what is no category at all."""
+
+    def __call__(self, column: Column, library: str) -> Float:
+        fractions = column.kind == "float" or (
+            column.kind == "categorical" and any(isinstance(level, float) for level in column.levels.tolist())
+        )
+        if fractions or column.any_missing:
+            held = "a missing value" if column.any_missing else "fractions"
+            raise CannotRead(
+                f"column {column.name!r} holds {held}, which CatBoost does not take for a category"
+            )
+        return np.zeros(len(column.values))
 
 
 def _hashes(model: Any, table: Table, categorical: list[int], asked: list[int]) -> dict[int, dict[Any, int]]:

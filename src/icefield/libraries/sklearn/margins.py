@@ -7,6 +7,7 @@ have one, how to ask for it exactly, and what to say about those that have none.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -84,6 +85,8 @@ def _regression_margin(model: Any) -> tuple[Answer, str] | None:
         return internal(model, "_linear_predictor"), _link_label(getattr(model, "_base_loss", None))
     if type_name(model) == "HistGradientBoostingRegressor" and hasattr(model, "_raw_predict"):
         return partial(_single_column, internal(model, "_raw_predict")), _link_label(internal(model, "_loss"))
+    if getattr(model, "out_activation_", None) == "exp" and comes_from(model, "sklearn"):  # a Poisson network
+        return partial(_without_activation, model), "log of the prediction"
     if _is_link_free(model):
         return model.predict, "prediction"
     return None
@@ -116,6 +119,13 @@ def _link_label(loss: Any) -> str:
 def _single_column(ask: Answer, rows: Any) -> Any:
     margin = np.asarray(ask(rows))
     return margin[:, 0] if margin.ndim == 2 and margin.shape[1] == 1 else margin
+
+
+def _without_activation(model: Any, rows: Any) -> Any:
+    """A network's last sums. The copy is shallow, and made anew since a model may be fitted again."""
+    plain = copy.copy(model)
+    plain.out_activation_ = "identity"
+    return plain.predict(rows)
 
 
 def _after_transform(steps: Any, ask: Answer, rows: Any) -> Any:

@@ -46,12 +46,14 @@ def read_transformed_target(model: Any, table: Table) -> TreeModel:
     """The regressor's predictions, taken back to the target's own scale."""
     inner = read(model.regressor_, table)
     inverse = _row_wise_inverse(model.transformer_)
+    # The raw scale is the transformed target: what the regressor predicts, whatever link is in there.
+    raw_link = None if inner.link.additive else inner.link
     if inverse is None:
-        return inner
+        return replace(inner, raw_link=raw_link)
     link = links.then(
         inner.link, "inverse of the target's transformation", partial(_by_rows, inverse=inverse)
     )
-    return replace(inner, link=link)
+    return replace(inner, link=link, raw_link=raw_link)
 
 
 def read_voting(model: Any, table: Table) -> TreeModel:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from icefield.data.frame import Table
 
 SOURCE = "scikit-learn"
+UNWEIGHTED = "HistGradientBoosting was fitted with sample weights and stores how many rows each node saw, not their weight"
 
 
 def read_tree(model: Any, table: Table) -> TreeModel:
@@ -105,6 +106,7 @@ def read_hist_gradient_boosting(model: Any, table: Table) -> TreeModel:
         drives=encode.drives,
         link=_loss_link(internal(model, "_loss")),
         source=SOURCE,
+        no_training_weights=UNWEIGHTED if getattr(model, "_fitted_with_sw", False) else "",
     )
 
 
@@ -129,6 +131,8 @@ def read_isolation_forest(model: Any, table: Table) -> TreeModel:
         nodes = replace(nodes, missing_left=np.zeros(nodes.size, bool))
     typical = float(_average_path_length([internal(model, "_max_samples")])[0])
     encode = _float32_encoder(table, refuse_infinite=False)
+    # An outlier detector's score is its response on both scales; the sum of its trees is a path length.
+    score = links.anomaly(len(trees) * typical, float(model.offset_))
     return TreeModel(
         forest=assemble(
             nodes,
@@ -139,8 +143,9 @@ def read_isolation_forest(model: Any, table: Table) -> TreeModel:
         ),
         encode=encode,
         drives=encode.drives,
-        link=links.anomaly(len(trees) * typical, float(model.offset_)),
+        link=score,
         source=SOURCE,
+        raw_link=score,
     )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.forest import read
+from icefield.forest.encode import RefusedValue
 from icefield.forest.tree_model import CannotRead, TreeModel
 from icefield.libraries.sklearn.pipelines import NoSplit, SplitPipeline, split_pipeline
 
@@ -33,7 +34,18 @@ class AfterTransform:
     def __call__(self, table: Table) -> NDArray[np.float64]:
         from icefield.data.frame import table_of
 
-        return self.encode(table_of(self.split.transform(table)))
+        try:
+            transformed = table_of(self.split.transform(table))
+        except Exception as error:
+            problem = " ".join(str(error).split())
+            raise CannotRead(
+                f"the pipeline does not transform a value on the grid or in X ({problem})"
+            ) from error
+        try:
+            return self.encode(transformed)
+        except RefusedValue as refused:  # of a column that only the pipeline has
+            sources = self.split.sources(transformed.names.index(refused.column))
+            raise RefusedValue(sources[0] if len(sources) == 1 else sources, refused.held) from refused
 
 
 def read_pipeline(model: Any, table: Table) -> TreeModel:

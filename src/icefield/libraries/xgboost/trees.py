@@ -73,6 +73,8 @@ def read_booster(model: Any, table: Table) -> TreeModel:
     gbtree = learner.gbtree
     if gbtree is None:
         raise CannotRead(f"the XGBoost booster {learner.booster_name!r} is not made of trees")
+    if not gbtree["trees"]:
+        raise CannotRead("the XGBoost model holds no trees: it predicts the same for every row")
     n_trees = _n_trees(wrapper, gbtree)
     n_outputs = max(1, learner.n_classes, learner.n_targets)
 

@@ -1,0 +1,47 @@
+"""What kept rows hold in every column, read column by column as it is asked for.
+
+An Effect with individual curves carries its rows' other values: to colour curves by, to name rows, to say what tells
+them apart. A table may have thousands of columns of which a picture needs one. So the rows themselves are kept,
+which is one call of their library, and a column is read when somebody looks at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from icefield.data.table import Table
+
+
+class RowValues(Mapping[Any, NDArray[Any]]):
+    """Column -> the kept rows' values, with missing ones recognisable as such.
+
+    Holds a copy of those rows and nothing of the table they came from, so it can be pickled and outlives it.
+    """
+
+    def __init__(self, table: Table, rows: NDArray[np.intp]) -> None:
+        self._rows = table.take(rows)
+        self._read: dict[Any, NDArray[Any]] = {}
+
+    def __getitem__(self, name: Any) -> NDArray[Any]:
+        if name not in self._read:
+            if not self._rows.has(name):
+                raise KeyError(name)
+            self._read[name] = self._rows.column(name).shown()
+        return self._read[name]
+
+    def __contains__(self, name: object) -> bool:
+        return self._rows.has(name)  # the inherited way would read the column
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._rows.names)
+
+    def __len__(self) -> int:
+        return len(self._rows.names)
+
+    def __repr__(self) -> str:
+        return f"RowValues({self._rows.n_rows:,} rows x {len(self):,} columns)"

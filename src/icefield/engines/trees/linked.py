@@ -1,0 +1,285 @@
+"""Every feature's curve on a linked scale (probabilities, say) in one walk over the rows.
+
+A row's curve leaves its own prediction only through trees whose path meets the feature, and changes only at the
+thresholds met there. So a row's margin is summed once for all features, and the link is taken at those few
+steps: the cost depends on rows, trees and depth, and not on how many features or grid points there are. See
+the kernels' `steps`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield import kernels
+from icefield.engines import Moments, Sample
+from icefield.engines.trees.axes import EncodedAxis, Regions, group_columns
+from icefield.engines.trees.crew import Crew, Stopped
+from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
+from icefield.engines.trees.rows import WORD
+from icefield.forest.tree_model import LinkForm, TreeModel
+from icefield.typing import Float, Positions
+
+LINKS = {"logistic": kernels.LOGISTIC, "exp": kernels.EXPONENTIAL, "softmax": kernels.SOFTMAX}
+CODE_BYTES = 2**22  # of a block's codes, which are held twice
+LEAST_ROWS, MOST_ROWS = 256, 8192
+KEPT_ROWS = 64  # whose curves are found at a time
+REFERENCE_ROWS = 1024  # whose mean prediction squares are taken about
+LOST = 1e-9  # of a spread, at most, to rounding
+# Rough times in nanoseconds, of which only the proportions matter.
+OWN_NODE, OWN_CODE = 2.5, 3.0  # a node visited, a value encoded
+CURVE_POINT, CURVE_LEAF = (
+    14.0,
+    2.0,
+)  # a grid point linked and summed, a leaf added, where each feature walks alone
+
+
+def pays(sums: TreeSums, axes: Sequence[EncodedAxis]) -> bool:
+    """Whether one walk for all axes takes less time than one for each, from counts alone."""
+    forest, trees = sums.forest, sums.trees.size
+    depth = float(np.log2(1.0 + forest.node_left.size / max(1, forest.tree_root.size)))
+    together = OWN_NODE * trees * depth * (1.0 + depth / 2.0) + OWN_CODE * forest.n_columns
+    apart = sum(
+        (CURVE_POINT * axis.size + CURVE_LEAF * trees) * len(sums.outputs) for axis in axes if axis.columns
+    )
+    return together < apart
+
+
+@dataclass
+class Sums:
+    """What rows add up to: their own predictions, and differences along the flat grid of all axes."""
+
+    own: Float  # (segments, outputs, 2): sums, and squares about the reference
+    sums: Float  # (segments, outputs, flat)
+    squares: Float  # the same, or with no columns
+
+    def add(self, other: Sums) -> None:
+        self.own += other.own
+        self.sums += other.sums
+        self.squares += other.squares
+
+
+class LinkedCurves:
+    """Linked curves of some rows on several one-way grids at once.
+
+    Parameters
+    ----------
+    model, sums : the trees, with every raw output
+    axes : what moves, one axis a question; no two may share a forest column
+    form : the link
+    crew : the threads
+    """
+
+    def __init__(
+        self, model: TreeModel, sums: TreeSums, axes: Sequence[EncodedAxis], form: LinkForm, crew: Crew
+    ) -> None:
+        self.model, self.sums, self.axes, self.form, self.crew = model, sums, tuple(axes), form, crew
+        self.outputs = len(sums.outputs)
+        sizes = np.array([axis.size for axis in axes], np.int64)
+        room = (sizes // WORD + 1) * WORD  # one more than the points: where a run that reaches the end ends
+        self.start = np.concatenate([[0], np.cumsum(room)]).astype(np.int32)
+        self.points = sizes.astype(np.int32)
+        self.flat = int(self.start[-1])
+
+    @cached_property
+    def _program(self) -> Program:
+        groups = group_columns([axis.columns for axis in self.axes], self.sums.forest.n_columns)
+        batch = Batch.of(self.sums, self.sums.trees)
+        return Program.of(batch, groups, len(self.axes), SINGLES, scatter=True)
+
+    @cached_property
+    def _trees(self) -> kernels.Given:
+        """The trees as the kernel walks them."""
+        program, batch, layout = self._program, self._program.batch, self._program.layout
+        nodes = np.full((batch.node_left.size, 8), -1, np.int32)
+        splits = np.flatnonzero(batch.node_left >= 0)
+        condition = batch.node_condition[splits]
+        nodes[splits, :5] = layout.condition_code[condition]
+        nodes[splits, 5], nodes[splits, 6] = batch.node_left[splits], batch.node_right[splits]
+        nodes[splits, 7] = program.group_of_condition[condition]
+        nodes[program.leaf_node, 5] = np.arange(program.leaf_node.size)
+        regions = Regions.of(program, self.axes, range(len(self.axes)))
+        run_start, runs = self._runs(regions)
+        return kernels.StepTrees(
+            nodes=nodes, node_value=batch.node_value, roots=batch.roots, tree_output=batch.node_output[batch.roots],
+            base=self.sums.base, set_table=layout.set_table, path_start=program.path_start,
+            path_group=program.path_group, path_region=self._path_regions(regions), run_start=run_start, runs=runs,
+        )  # fmt: skip
+
+    def _path_regions(self, regions: Regions) -> NDArray[np.int32]:
+        found = np.zeros(self._program.path_group.size, np.int32)
+        on_paths = regions.on_paths(self._program)
+        found[: on_paths.size] = on_paths
+        return found
+
+    def _runs(self, regions: Regions) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The runs of grid points that each region consists of: where they start in a list, and the list."""
+        counts, runs = [np.zeros(1, np.int64)], [np.zeros((0, 2), np.int32)]
+        ends = np.append(regions.start[1:], regions.masks.size)
+        for axis, (begin, end) in enumerate(zip(regions.start, ends)):
+            masks = regions.masks[begin:end].reshape(-1, int(regions.words[axis]))
+            bits = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little")[:, : self.points[axis]]
+            edges = np.diff(np.pad(bits.astype(np.int8), ((0, 0), (1, 1))), axis=1)
+            region, first = np.nonzero(edges == 1)
+            last = np.nonzero(edges == -1)[1]
+            counts.append(np.bincount(region, minlength=len(masks)))
+            runs.append(np.stack([first, last], axis=1).astype(np.int32) + self.start[axis])
+        return np.cumsum(np.concatenate(counts)), np.concatenate(runs)
+
+    def fits(self, n_segments: int, memory: int) -> bool:
+        """Whether trees and sums stay within the budget."""
+        tables = 2 * self.crew.threads + 1
+        return (
+            16 * n_segments * self.outputs * self.flat * tables + 64 * self._program.batch.node_left.size
+            <= memory // 2
+        )
+
+    # --- asking ----------------------------------------------------------------------------------
+
+    def moments(self, sample: Sample, spread: bool) -> Iterator[list[Moments] | None]:
+        """For each axis the moments over all rows, then of each group; None where differences lost too much."""
+        about, total = self._about(sample), None
+        for part in self.crew.map(
+            lambda block: self._added(sample, block, about, spread), self._blocks(sample.n_rows)
+        ):
+            if total is None:
+                total = part
+            else:
+                total.add(part)
+        if total is None:
+            return
+        segments = [slice(None), *(slice(g, g + 1) for g in range(sample.n_groups))]
+        for number, axis in enumerate(self.axes):
+            with np.errstate(invalid="ignore", over="ignore"):
+                found = [
+                    self._moments(number, axis, total, segment, _weights(sample, g - 1), about, spread)
+                    for g, segment in enumerate(segments)
+                ]
+            yield None if any(m is None for m in found) else [m for m in found if m is not None]
+
+    def curves(self, sample: Sample, rows: Positions) -> list[Float]:
+        """The curves of some rows, ``(outputs, rows, grid)`` for each axis."""
+        out = [np.empty((self.outputs, len(rows), axis.size)) for axis in self.axes]
+        parts = [(i, rows[i : i + KEPT_ROWS]) for i in range(0, len(rows), KEPT_ROWS)]
+
+        def kept(part: tuple[int, Positions]) -> tuple[int, Float, Float]:
+            matrix = self.model.encode(sample.table.take(part[1]))
+            first = np.empty((len(matrix), self.outputs))
+            curves = np.zeros((len(matrix), self.outputs, self.flat))
+            ones, none = np.ones(len(matrix)), np.zeros(len(matrix), np.int32)
+            self._walk(matrix, np.zeros(self.outputs), ones, none, self._room(1, False), (first, curves))
+            return part[0], first, curves
+
+        for begin, first, curves in self.crew.map(kept, parts):
+            for axis, start, found in zip(self.axes, self.start, out):
+                steps = curves[:, :, start : start + axis.size]
+                values = first[:, :, None] + np.cumsum(steps, axis=-1)
+                found[:, begin : begin + len(first), axis.order] = values.transpose(1, 0, 2)
+        return out
+
+    def _blocks(self, n_rows: int) -> list[tuple[int, int]]:
+        # Of the layout alone, so that sums are the same for any number of threads.
+        fitting = CODE_BYTES // (4 * max(1, self._program.layout.n_columns)) // WORD * WORD
+        block = int(min(max(fitting, LEAST_ROWS), MOST_ROWS))
+        return [(start, min(start + block, n_rows)) for start in range(0, n_rows, block)]
+
+    def _added(self, sample: Sample, block: tuple[int, int], about: Float, spread: bool) -> Sums:
+        start, stop = block
+        room = self._room(1 if sample.codes is None else sample.n_groups + 1, spread)
+        weight = np.ones(stop - start) if sample.weights is None else sample.weights[start:stop]
+        segment = np.zeros(stop - start, np.int32)
+        if sample.codes is not None:  # a row in no group belongs to the last segment
+            codes = sample.codes[start:stop]
+            segment = np.where(codes < 0, sample.n_groups, codes).astype(np.int32)
+        matrix = self.model.encode(sample.table.slice(start, stop))
+        self._walk(matrix, about, np.ascontiguousarray(weight), segment, room)
+        return room
+
+    def _room(self, segments: int, spread: bool) -> Sums:
+        shape = (segments, self.outputs, self.flat)
+        return Sums(
+            np.zeros((segments, self.outputs, 2)), np.zeros(shape), np.zeros((*shape[:2], self.flat * spread))
+        )
+
+    def _walk(
+        self,
+        matrix: Float,
+        about: Float,
+        weight: Float,
+        segment: NDArray[np.int32],
+        room: Sums,
+        kept: tuple[Float, Float] | None = None,
+    ) -> None:
+        """Add encoded rows to `room`; into `kept`, if any, each row's own prediction and the steps of its curves."""
+        first, curves = kept or (np.zeros((0, self.outputs)), np.zeros((0, self.outputs, 0)))
+        layout, n = self._program.layout, len(matrix)
+        codes = np.empty((layout.n_columns, n), np.int32)
+        layout.encode(
+            matrix, np.arange(n, dtype=np.int32), np.arange(layout.n_columns, dtype=np.int32), codes
+        )
+        turned = np.empty((n, layout.n_columns), np.int32)
+        kernels.turn(codes=codes, turned=turned)
+        finished = kernels.add_steps(
+            trees=self._trees, codes=turned, point_start=self.start[:-1], points=self.points,
+            link=LINKS[self.form.kind], factor=self.form.factor, about=about, weight=weight, segment=segment,
+            own=room.own, sums=room.sums, squares=room.squares, first=first, curves=curves,
+            stop=self.crew.stop,
+        )  # fmt: skip
+        if not finished:
+            raise Stopped
+
+    def _about(self, sample: Sample) -> Float:
+        """The mean prediction of a few rows: squares about a number near the mean lose little."""
+        some = sample.table.slice(0, min(REFERENCE_ROWS, sample.n_rows))
+        matrix, room = self.model.encode(some), self._room(1, False)
+        n = len(matrix)
+        self._walk(matrix, np.zeros(self.outputs), np.ones(n), np.zeros(n, np.int32), room)
+        return np.ascontiguousarray(room.own[0, :, 0] / n)
+
+    def _moments(
+        self,
+        number: int,
+        axis: EncodedAxis,
+        total: Sums,
+        segment: slice,
+        weights: tuple[int, float, float],
+        about: Float,
+        spread: bool,
+    ) -> Moments | None:
+        count, weight, weight_squared = weights
+        here = slice(self.start[number], self.start[number] + axis.size)
+        shape = (self.outputs, axis.size)
+        if weight == 0.0:
+            return Moments(count, 0.0, 0.0, np.zeros(shape), np.zeros(shape) if spread else None)
+        own = total.own[segment].sum(axis=0)
+        mean = np.empty(shape)
+        steps = np.cumsum(total.sums[segment].sum(axis=0)[:, here], axis=1)
+        mean[:, axis.order] = (own[:, :1] + steps) / weight
+        if not np.isfinite(mean).all():  # an infinite prediction has no differences to sum
+            return None
+        if not spread:
+            return Moments(count, weight, weight_squared, mean, None)
+        squares = np.empty(shape)
+        squares[:, axis.order] = own[:, 1:] + np.cumsum(total.squares[segment].sum(axis=0)[:, here], axis=1)
+        shift = weight * np.square(mean - about[:, None])
+        m2 = squares - shift
+        rounding = 4.0 * np.finfo(np.float64).eps * np.sqrt(count) * (np.abs(squares) + shift)
+        if not (rounding <= LOST * m2).all():
+            return None
+        return Moments(count, weight, weight_squared, mean, m2)
+
+
+def _weights(sample: Sample, group: int) -> tuple[int, float, float]:
+    """How many rows a group has (-1: all), their weight, and the sum of its squares."""
+    weights = sample.weights
+    count = sample.n_rows
+    if group >= 0 and sample.codes is not None:
+        inside = sample.codes == group
+        count, weights = int(inside.sum()), None if weights is None else weights[inside]
+    if weights is None:
+        return count, float(count), float(count)
+    return count, float(weights.sum()), float(np.square(weights).sum())

@@ -1,0 +1,263 @@
+// Every feature's linked curve in one walk, row by row.
+//
+// A row's curve for one group of columns differs from its own prediction only through trees whose path meets the
+// group, and changes only at the few thresholds met there. So each row's own margin is summed once; every
+// leaf that the row would reach if one group moved adds its difference from the row's own leaf over the
+// leaf's run of grid points; and the link is taken at the ends of those runs only. What is summed over
+// rows are differences between neighbouring steps: cost does not depend on how many points a grid has.
+
+#include "abi.hpp"
+#include "bits.hpp"
+#include "exponentials.hpp"
+#include "memory.hpp"
+
+namespace icefield {
+namespace {
+
+// What a node asks of a row's codes; the fields are the columns of `StepTrees.nodes`.
+struct Node {
+    i32 column;  // -1: a leaf
+    i32 test;
+    i32 set_start;
+    i32 set_last;
+    i32 missing_left;
+    i32 left;    // of a leaf: its number
+    i32 right;
+    i32 group;   // -1: of none that moves
+};
+static_assert(sizeof(Node) == 8 * sizeof(i32));
+
+class RowWalk {
+public:
+    RowWalk(const AddStepsArguments& arguments)
+        : a_(arguments), nodes_(reinterpret_cast<const Node*>(arguments.trees.nodes.data)),
+          outputs_(arguments.trees.base.size), flat_(arguments.sums.columns),
+          differences_(flat_ * outputs_), touched_(flat_ / WORD), is_met_(arguments.point_start.size),
+          met_(arguments.point_start.size), at_(most_steps()), margins_(most_steps() * outputs_),
+          own_(outputs_), path_(arguments.trees.nodes.rows + 1), open_(arguments.trees.nodes.rows + 1) {}
+
+    bool ok() const {
+        return differences_.ok() && touched_.ok() && is_met_.ok() && met_.ok() && at_.ok() && margins_.ok() &&
+               own_.ok() && path_.ok() && open_.ok();
+    }
+
+    void add(i64 row) {
+        codes_ = a_.codes.row(row);
+        for (i64 o = 0; o < outputs_; ++o) own_[o] = a_.trees.base[o];
+        n_met_ = 0;
+        for (i64 t = 0; t < a_.trees.roots.size; ++t) add_tree(a_.trees.roots[t], a_.trees.tree_output[t]);
+        gather();
+        link();
+        reduce(row);
+    }
+
+private:
+    // A step at every point, each group's start, and the row's own.
+    i64 most_steps() const { return flat_ + a_.point_start.size + 2; }
+
+    bool goes_left(const Node& node) const {
+        const i32 code = codes_[node.column];
+        const bool is_in_set = a_.trees.set_table[node.set_start + (code < node.set_last ? code : node.set_last)] != 0;
+        return (code <= node.test) | is_in_set | ((code == MISSING) & (node.missing_left != 0));
+    }
+
+    void add_tree(i64 root, i64 output) {
+        // The row's own way down, and the splits on it where a group that moves could lead elsewhere.
+        i64 depth = 0, at = root;
+        while (nodes_[at].column >= 0) {
+            const Node& node = nodes_[at];
+            const bool left = goes_left(node);
+            if (node.group >= 0) path_[depth++] = {left ? node.right : node.left, node.group};
+            at = left ? node.left : node.right;
+        }
+        const f64* own = a_.trees.node_value.row(at);
+        if (output >= 0) {
+            own_[output] += own[0];
+        } else {
+            for (i64 o = 0; o < outputs_; ++o) own_[o] += own[o];
+        }
+        for (i64 d = 0; d < depth; ++d) add_elsewhere(path_[d].node, path_[d].group, own, output);
+    }
+
+    // Leaves below a node that the row reaches if one group moves there.
+    void add_elsewhere(i64 node, i32 group, const f64* own, i64 output) {
+        i64 open = 0;
+        for (;;) {
+            while (nodes_[node].column >= 0) {
+                const Node& here = nodes_[node];
+                if (here.group == group) {
+                    open_[open++] = here.right;
+                    node = here.left;
+                } else {
+                    node = goes_left(here) ? here.left : here.right;
+                }
+            }
+            add_leaf(node, group, own, output);
+            if (open == 0) return;
+            node = open_[--open];
+        }
+    }
+
+    void add_leaf(i64 node, i32 group, const f64* own, i64 output) {
+        const f64* value = a_.trees.node_value.row(node);
+        const i64 leaf = nodes_[node].left;
+        i64 entry = a_.trees.path_start[leaf];
+        while (a_.trees.path_group[entry] != group) ++entry;
+        const i64 region = a_.trees.path_region[entry];
+        for (i64 r = a_.trees.run_start[region]; r < a_.trees.run_start[region + 1]; ++r) {
+            const i64 begin = a_.trees.runs(r, 0), end = a_.trees.runs(r, 1);
+            if (output >= 0) {
+                const f64 change = value[0] - own[0];
+                differences_[begin * outputs_ + output] += change;
+                differences_[end * outputs_ + output] -= change;
+            } else {
+                for (i64 o = 0; o < outputs_; ++o) {
+                    differences_[begin * outputs_ + o] += value[o] - own[o];
+                    differences_[end * outputs_ + o] -= value[o] - own[o];
+                }
+            }
+            set_bit(touched_.data(), begin);
+            set_bit(touched_.data(), end);
+            if (!is_met_[group]) {
+                is_met_[group] = 1;
+                met_[n_met_++] = group;
+            }
+        }
+    }
+
+    // The row's own margin, then the margins after each step of each group met; leaves no trace of the row.
+    void gather() {
+        n_steps_ = 0;
+        put(-1, own_.data());
+        for (i64 m = 0; m < n_met_; ++m) {
+            const i64 group = met_[m], first = a_.point_start[group], last = first + a_.points[group];
+            is_met_[group] = 0;
+            const i64 before = n_steps_;
+            put(-1, own_.data());  // each group starts from the row's own margin
+            f64* running = margins_.data() + before * outputs_;
+            for (i64 w = first / WORD; w * WORD <= last; ++w) {
+                each_bit(touched_[w], w * WORD, [&](i64 position) {
+                    f64* change = differences_.data() + position * outputs_;
+                    f64* next = margins_.data() + n_steps_ * outputs_;
+                    for (i64 o = 0; o < outputs_; ++o) {
+                        next[o] = running[o] + change[o];
+                        change[o] = 0.0;
+                    }
+                    if (position == last) return;  // the end of the grid is no step
+                    running = next;
+                    at_[n_steps_++] = static_cast<i32>(position);
+                });
+                touched_[w] = 0;
+            }
+        }
+    }
+
+    void put(i32 position, const f64* margin) {
+        for (i64 o = 0; o < outputs_; ++o) margins_[n_steps_ * outputs_ + o] = margin[o];
+        at_[n_steps_++] = position;
+    }
+
+    void link() {
+        f64* margin = margins_.data();
+        const i64 n = n_steps_ * outputs_;
+        if (a_.link == LOGISTIC) {
+            for (i64 i = 0; i < n; ++i) margin[i] = 1.0 / (1.0 + exponential(-a_.factor * margin[i]));
+        } else if (a_.link == EXPONENTIAL) {
+            bool ordinary = true;
+            for (i64 i = 0; i < n; ++i) ordinary &= is_ordinary(margin[i]);
+            // Half of it squared reaches infinity and zero where exp does.
+            const f64 share = ordinary ? 1.0 : 0.5;
+            for (i64 i = 0; i < n; ++i) margin[i] = exponential(share * margin[i]);
+            if (!ordinary) {
+                for (i64 i = 0; i < n; ++i) margin[i] *= margin[i];
+            }
+        } else {
+            for (i64 s = 0; s < n_steps_; ++s) softmax(margin + s * outputs_);
+        }
+    }
+
+    void softmax(f64* margin) const {
+        f64 largest = margin[0], total = 0.0;
+        for (i64 o = 1; o < outputs_; ++o) largest = margin[o] > largest ? margin[o] : largest;
+        for (i64 o = 0; o < outputs_; ++o) margin[o] = exponential(margin[o] - largest);
+        for (i64 o = 0; o < outputs_; ++o) total += margin[o];
+        for (i64 o = 0; o < outputs_; ++o) margin[o] /= total;
+    }
+
+    void reduce(i64 row) {
+        const i64 segment = a_.segment[row];
+        const f64 weight = a_.weight[row];
+        const bool squares = a_.squares.columns > 0, curves = a_.curves.columns > 0;
+        for (i64 o = 0; o < outputs_; ++o) {
+            const f64* value = margins_.data() + o;
+            const f64 about = a_.about[o], own = value[0];
+            a_.own(segment, o, 0) += weight * own;
+            a_.own(segment, o, 1) += weight * (own - about) * (own - about);
+            f64* sums = a_.sums.row(segment, o);
+            f64* square_sums = squares ? a_.squares.row(segment, o) : nullptr;
+            f64* curve = curves ? a_.curves.row(row, o) : nullptr;
+            f64 before = own;
+            for (i64 s = 1; s < n_steps_; ++s) {
+                const f64 now = value[s * outputs_];
+                if (at_[s] >= 0) {
+                    const f64 change = weight * (now - before);
+                    sums[at_[s]] += change;
+                    if (squares) square_sums[at_[s]] += change * (now + before - 2.0 * about);
+                    if (curves) curve[at_[s]] = now - before;
+                }
+                before = now;
+            }
+            if (curves) a_.first(row, o) = own;
+        }
+    }
+
+    struct Elsewhere {
+        i32 node;
+        i32 group;
+    };
+
+    const AddStepsArguments& a_;
+    const Node* nodes_;
+    i64 outputs_, flat_;
+    const i32* codes_ = nullptr;
+    Zeros<f64> differences_;
+    Zeros<u64> touched_;
+    Zeros<u8> is_met_;
+    Zeros<i32> met_;
+    Zeros<i32> at_;
+    Zeros<f64> margins_;
+    Zeros<f64> own_;
+    Zeros<Elsewhere> path_;
+    Zeros<i32> open_;
+    i64 n_met_ = 0, n_steps_ = 0;
+};
+
+}  // namespace
+
+// Add the rows' linked curves, as differences between neighbouring grid points, to sums and squares.
+ICEFIELD_EXPORT i64 icefield_add_steps(const AddStepsArguments* arguments) {
+    const AddStepsArguments& a = *arguments;
+    RowWalk walk(a);
+    if (!walk.ok()) return NO_MEMORY;
+    for (i64 row = 0; row < a.codes.rows; ++row) {
+        if ((row & 31) == 0 && __atomic_load_n(a.stop.data, __ATOMIC_RELAXED) != 0) return STOPPED;
+        walk.add(row);
+    }
+    return DONE;
+}
+
+// The transpose of some columns, a tile at a time: rows side by side become rows one after another.
+ICEFIELD_EXPORT i64 icefield_turn(const TurnArguments* arguments) {
+    const TurnArguments& a = *arguments;
+    constexpr i64 TILE = 32;
+    for (i64 row = 0; row < a.turned.rows; row += TILE) {
+        const i64 stop = row + TILE < a.turned.rows ? row + TILE : a.turned.rows;
+        for (i64 column = 0; column < a.turned.columns; ++column) {
+            const i32* from = a.codes.row(column);
+            for (i64 r = row; r < stop; ++r) a.turned(r, column) = from[r];
+        }
+    }
+    return DONE;
+}
+
+}  // namespace icefield

@@ -1,0 +1,1 @@
+"""Recipes of small fitted models; `fitted_models` puts them together."""
