@@ -1,7 +1,8 @@
 """Two states of the project, measured in turns: ``python -m benchmarks.against PATH_OF_ANOTHER_CHECKOUT``.
 
 Each round starts a fresh process for either state, one after the other, on the same models and data. Printed are
-medians over the rounds of both, and their ratio. The names P1, P2, ... are those of ``docs/performance.md``.
+medians over the rounds of both, and their ratio, in processor seconds of all threads: what else runs on the machine
+changes them little. The names P1, P2, ... are those of ``docs/performance.md``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).parent.parent
-ROUNDS = 5
+ROUNDS = 3
 ROWS, COLUMNS = 100_000, 20
 FEW = 2_000  # rows for models that are asked themselves
 
@@ -54,9 +55,9 @@ def seconds(work: Callable[[], Any], repeats: int = 3) -> float:
     work()
     found = []
     for _ in range(repeats):
-        began = time.perf_counter()
+        began = time.process_time()
         work()
-        found.append(time.perf_counter() - began)
+        found.append(time.process_time() - began)
     return float(np.median(found))
 
 
@@ -93,11 +94,11 @@ COLD = """
 import pickle, sys, time
 import numpy, lightgbm
 kept = pickle.loads(open(sys.argv[1], "rb").read())
-began = time.perf_counter()
+began = time.process_time()
 import icefield
-imported = time.perf_counter()
+imported = time.process_time()
 icefield.Explainer(kept["small"], kept["X"][:1000]).partial_dependence(0)
-print(imported - began, time.perf_counter() - imported)
+print(imported - began, time.process_time() - imported)
 """
 
 
@@ -126,7 +127,7 @@ def main(other: str) -> None:
                 for line, value in {**json.loads(printed), **cold(folder, environment)}.items():
                     found.setdefault(line, {}).setdefault(state, []).append(value)
             print(f"round {turn + 1} of {ROUNDS}", flush=True)
-    print(f"\n{'':42}{'there':>10}{'here':>10}{'here / there':>14}")
+    print(f"\nprocessor seconds\n{'':42}{'there':>10}{'here':>10}{'here / there':>14}")
     for line, by_state in found.items():
         there, here = (float(np.median(by_state[s])) for s in ("there", "here"))
         print(f"{line:42}{there:10.3f}{here:10.3f}{here / there:14.2f}")
