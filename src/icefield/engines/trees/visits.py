@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.engines.trees.crew import Crew
+from icefield.engines.trees.crew import Crew, Lent
 from icefield.engines.trees.program import Program
 from icefield.engines.trees.rows import Rows, Workspace, aligned
 
@@ -34,19 +34,13 @@ class Visits:
     """Memory for a program that threads take for a block and give back."""
 
     def __init__(self, program: Program, rows: Rows, crew: Crew) -> None:
-        self._program, self._rows, self._crew = program, rows, crew
-        self._free: list[Visit] = []
+        self._lent = Lent(lambda: Visit(program, rows, crew))
 
     def over(self, block: tuple[int, int], work: Callable[[Walk], Result]) -> Result:
         """``work(walk)`` for one block of the rows."""
-        try:
-            visit = self._free.pop()
-        except IndexError:
-            visit = Visit(self._program, self._rows, self._crew)
-        visit.load(*block)
-        result = work(visit.walk)
-        self._free.append(visit)
-        return result
+        with self._lent.one() as visit:
+            visit.load(*block)
+            return work(visit.walk)
 
 
 def each_block(
