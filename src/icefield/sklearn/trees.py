@@ -98,7 +98,7 @@ def _is_worth_it(own: float, other: float) -> bool:
     # One question may not be worth the kernels' first use when many like it are, so what earlier ones
     # missed counts; by half only, since this one may be the last.
     loading = max(0.0, KERNELS_LOADED - _Missed.nanoseconds / 2)
-    if own + (0.0 if "icefield.kernels.compiling" in sys.modules else loading) < other:
+    if own + (0.0 if "icefield.kernels" in sys.modules else loading) < other:
         return True
     _Missed.nanoseconds += max(0.0, other - own)
     return False
