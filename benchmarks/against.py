@@ -126,11 +126,15 @@ def main(other: str) -> None:
                 ).stdout  # fmt: skip
                 for line, value in {**json.loads(printed), **cold(folder, environment)}.items():
                     found.setdefault(line, {}).setdefault(state, []).append(value)
-            print(f"round {turn + 1} of {ROUNDS}", flush=True)
-    print(f"\nprocessor seconds\n{'':42}{'there':>10}{'here':>10}{'here / there':>14}")
+            print(f"\nafter round {turn + 1} of {ROUNDS}, processor seconds", flush=True)
+            _print(found)
+
+
+def _print(found: dict[str, dict[str, list[float]]]) -> None:
+    print(f"{'':42}{'there':>10}{'here':>10}{'here / there':>14}")
     for line, by_state in found.items():
         there, here = (float(np.median(by_state[s])) for s in ("there", "here"))
-        print(f"{line:42}{there:10.3f}{here:10.3f}{here / there:14.2f}")
+        print(f"{line:42}{there:10.3f}{here:10.3f}{here / there:14.2f}", flush=True)
 
 
 if __name__ == "__main__":
