@@ -53,8 +53,8 @@ def drawing(plot: Callable[Given, Any]) -> Callable[Given, Any]:
 class Drawable(ABC):
     """What has a picture of curves or surfaces."""
 
-    @drawing
-    def plot(  # noqa: B027  (`drawing` is what fills it)
+    @drawing  # noqa: B027  (it fills the method)
+    def plot(
         self,
         *,
         backend: Backend = "matplotlib",
