@@ -34,6 +34,8 @@ def test_a_plain_import_loads_nothing_heavy() -> None:
     heavy = (
         "icefield.kernels",
         "matplotlib",
+        "multiprocessing",
+        "narwhals",
         "plotly",
         "pandas",
         "polars",

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 HINT = " Hint: "
@@ -264,6 +263,8 @@ def brief(value: Any, limit: int = 120) -> str:
 
 def did_you_mean(name: Any, known: Iterable[Any]) -> str:
     """A hint naming the closest known names, or listing the first of them."""
+    from difflib import get_close_matches  # only a wrong name pays for it
+
     names = [str(k) for k in known]
     close = get_close_matches(str(name), names, n=3, cutoff=0.6)
     if close:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +33,9 @@ from icefield.typing import (
     Scale,
     SpreadShown,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Explainer(StatisticsMethods):

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from icefield.engines import Engine
-from icefield.engines.brute import BruteEngine
 from icefield.errors import EngineError, Setting, statement, worded
 from icefield.models.fingerprint import Fingerprint
 from icefield.typing import Background, EngineChoice, Float
@@ -91,7 +90,8 @@ class Engines:
         """
         from icefield.forest import CannotRead
 
-        self.check_model()
+        if self._plan is not None:  # making one checks by itself
+            self.check_model()
         try:
             return question(self.plan, "")
         except CannotRead as reason:
@@ -145,6 +145,8 @@ def without_trees(model: Model, reason: str, asked: str, background: str) -> Pla
                 worded(Setting("engine", "auto"), " uses brute force here"),
             )
         )
+    from icefield.engines.brute import BruteEngine  # most models of trees never need it
+
     why = reason if asked == "brute" else f"brute force, because {reason}"
     return Plan(BruteEngine(model), _sentence(why, model))
 

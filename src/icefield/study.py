@@ -28,7 +28,6 @@ from icefield.data.row_values import RowValues
 from icefield.data.whereabouts import Whereabouts
 from icefield.effect import Backing, Effect, KeptCurves, Predictions, Provenance, Spread
 from icefield.engines import Answer, Moments, Question, Resources, Sample
-from icefield.engines.brute import interruptible
 from icefield.engines.crossing import crossed_averages, moving_columns
 from icefield.engines.precision import until_precise
 from icefield.errors import EngineError, InputError, complaint
@@ -417,6 +416,8 @@ class Study:
 
     def predictions(self, rows: Positions | None = None) -> Float:
         """The model's own predictions of rows as they are, ``(rows, outputs)``."""
+        from icefield.engines.brute import interruptible
+
         if rows is None or self.model.across_rows:
             every = interruptible(self.model, self.table)
             return every if rows is None else every[rows]

@@ -15,8 +15,9 @@ import pytest
 from scipy import sparse
 
 from icefield.data.columns import column_of_array, is_missing_value
-from icefield.data.frame import ArrayTable, FrameTable, SparseTable, frame_of, object_array, table_of
+from icefield.data.frame import ArrayTable, FrameTable, SparseTable, object_array, table_of
 from icefield.data.grid import grid_values
+from icefield.data.new_frames import frame_of
 from icefield.errors import InputError, InputTypeError
 
 DATES = [dt.date(2020, 1, 1), dt.date(2020, 1, 2), None, dt.date(2021, 1, 1), dt.date(2022, 6, 1)]

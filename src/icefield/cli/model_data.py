@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from icefield.cli.cells import NotANumber, as_it_looks, as_numbers, as_text, matched
 from icefield.cli.data_files import DataFile
 from icefield.cli.missing import MissingCells
-from icefield.data.columns import Column, frame_of, is_missing_value, object_array
+from icefield.data.columns import Column, is_missing_value, object_array
 from icefield.data.frame import Table
+from icefield.data.new_frames import frame_of
 from icefield.errors import IcefieldError, ModelError, Setting, complaint, worded
 from icefield.libraries.category_types import KnownLevels
 from icefield.libraries.native_files import LoadError, cut, first_line, optional

@@ -2,8 +2,7 @@
 
 A `Column` shows every library's data alike: numpy values, a missing mask, and codes and levels
 for categories. Reading hides how each library stores numbers, times, categories and missing
-values; `frame_of` makes a new frame. What is written back into a column's own dtype is made in
-`icefield.data.replacement`.
+values; what is written back into a column's own dtype is made in `icefield.data.replacement`.
 """
 
 from __future__ import annotations
@@ -12,15 +11,17 @@ import datetime as dt
 import decimal
 import importlib
 import importlib.util
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield.errors import InputTypeError, MissingDependencyError
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 NUMERIC_KINDS = ("float", "integer")
 TIME_KINDS = ("datetime", "date", "duration")
@@ -263,6 +264,8 @@ def _narrowest_whole(present: list[Any]) -> type[np.integer[Any]] | None:
 
 def column_of_series(name: Any, series: nw.Series[Any]) -> Column:
     """Read a column of a pandas, polars or pyarrow frame."""
+    import narwhals as nw  # a third of the import of icefield, and matrices need none of it
+
     dtype = series.dtype
     if dtype in (nw.Categorical, nw.Enum):
         return _column_of_categories(name, series)
@@ -319,6 +322,8 @@ def _decimal_scale(native: Any) -> int:
 
 def _column_of_other(name: Any, native: Any) -> Column:
     """A column narwhals has no name for: some time zones, arrow's rarer types, objects of any kind."""
+    import narwhals as nw
+
     if type(native).__module__.startswith("pyarrow"):
         read = _column_of_objects(name, object_array(native.to_pylist()))
         if library_named("pyarrow").types.is_union(native.type):  # whose types cannot be told from new values
@@ -334,6 +339,8 @@ def _column_of_other(name: Any, native: Any) -> Column:
 
 
 def _column_of_categories(name: Any, series: nw.Series[Any]) -> Column:
+    import narwhals as nw
+
     native, closed = series.to_native(), False
     if hasattr(native, "cat") and hasattr(native.cat, "codes"):
         codes = native.cat.codes.to_numpy().astype(np.int64)
@@ -407,38 +414,3 @@ def dictionary_array(codes: NDArray[np.int64], levels: list[Any], kind: Any) -> 
     return arrow.DictionaryArray.from_arrays(
         indices, arrow.array(levels, type=kind.value_type), ordered=kind.ordered
     )
-
-
-# --- a frame of columns --------------------------------------------------------------------------
-
-
-def frame_of(columns: Mapping[str, Any], library: str) -> Any:
-    """A new frame in the caller's library; for array callers, in the first one installed."""
-    if library in ("numpy", "sparse"):
-        library = next((n for n in ("pandas", "polars", "pyarrow") if importlib.util.find_spec(n)), "")
-        if not library:
-            raise MissingDependencyError(
-                "A table needs a frame library. Hint: pip install pandas (or polars, or pyarrow)."
-            )
-    prepared = {str(name): _list_or_array(np.asarray(values), library) for name, values in columns.items()}
-    if library == "pandas":
-        return library_named("pandas").DataFrame(prepared)
-    return nw.from_dict(prepared, backend=cast(Any, library)).to_native()
-
-
-def _list_or_array(values: NDArray[Any], library: str) -> Any:
-    """Values in a form the library reads without losing their kind."""
-    if values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] not in ("D", "ms", "us", "ns"):
-        values = values.astype(f"{values.dtype.kind}8[us]")
-    if values.dtype.kind == "m" and np.datetime_data(values.dtype)[0] == "D":
-        values = values.astype("m8[us]")
-    if values.dtype != object:
-        return values
-    items = missing_as_none(values)
-    if library == "pandas" and None in items:
-        types = {type(item) for item in items} - {type(None)}
-        # Whole numbers and flags beside missing values would become floats and objects.
-        dtype = {frozenset({int}): "Int64", frozenset({bool}): "boolean"}.get(frozenset(types))
-        if dtype is not None:
-            return library_named("pandas").array(items, dtype=dtype)
-    return items

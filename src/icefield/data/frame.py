@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +17,6 @@ from icefield.data.columns import (
     ORDERED_KINDS,
     TIME_KINDS,
     Column,
-    frame_of,
     is_missing_value,
     library_named,
     object_array,
@@ -38,7 +36,6 @@ __all__ = [
     "FrameTable",
     "SparseTable",
     "Table",
-    "frame_of",
     "is_missing_value",
     "object_array",
     "table_of",
@@ -59,6 +56,8 @@ def table_of(data: Any, parameter: str = "X") -> Table:
         return _array_table(data, parameter)
     if type(data).__module__.split(".")[0] == "scipy" and hasattr(data, "tocsr"):
         return _sparse_table(data, parameter)
+    import narwhals as nw
+
     try:
         frame = nw.from_native(data, eager_only=True, allow_series=False)
     except nw.exceptions.DuplicateError as error:
@@ -147,4 +146,6 @@ def _table_of_fields(data: NDArray[Any], parameter: str) -> Table:
                           "make its parts fields of their own")
             )  # fmt: skip
     columns = {name: plain_array(data[name]) for name in data.dtype.names or ()}
+    from icefield.data.new_frames import frame_of
+
     return table_of(frame_of(columns, "numpy"), parameter)

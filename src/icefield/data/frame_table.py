@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -141,6 +140,8 @@ class FrameTable(Table):
             return column_of_array(name, native.to_numpy())  # numbers of pandas are arrays already
         if self.library != "pandas" and _plain_numbers(native, self.library):
             return column_of_array(name, native.to_numpy())
+        import narwhals as nw
+
         return column_of_series(name, nw.from_native(native, series_only=True))
 
     def to(self, library: str) -> Table:
@@ -148,6 +149,8 @@ class FrameTable(Table):
             return self
         if library == "numpy":
             return ArrayTable(self.to_numpy(), self.names)
+        import narwhals as nw
+
         frame = nw.from_native(self.native, eager_only=True)
         if library == "pandas":
             library_named("pandas")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -64,6 +63,8 @@ def _given_column(by: Any, n_rows: int) -> Column:
 
 
 def _read(by: Any, name: Any) -> Column:
+    import narwhals as nw
+
     try:
         return column_of_series(name, nw.from_native(by, series_only=True))
     except TypeError:

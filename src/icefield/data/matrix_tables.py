@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.data.columns import Column, column_of_array, frame_of, library_named
+from icefield.data.columns import Column, column_of_array, library_named
 from icefield.data.replacement import UNSET, array_values, common_dtype, own_missing
 from icefield.data.table import Table
 
@@ -91,6 +91,8 @@ class ArrayTable(Table):
             # A copy: what a model does to its rows must not reach the caller's array.
             frame = library_named("pandas").DataFrame(self.native.copy(), columns=list(self.names))
             return FrameTable(frame.infer_objects() if self.native.dtype == object else frame, "pandas")
+        from icefield.data.new_frames import frame_of
+
         return FrameTable(frame_of(dict(zip(self.names, self.native.T)), library), library)
 
     def to_numpy(self, dtype: Any = None) -> NDArray[Any]:

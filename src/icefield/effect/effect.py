@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -29,6 +28,8 @@ from icefield.effect.parts import (
 from icefield.typing import Float
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from icefield.statistics.reading import Reading
 
 
@@ -220,4 +221,4 @@ class Effect(PartFields, Drawable):
         """Read an effect written by `save`. Nothing in the file is executed."""
         from icefield.effect.storage import load_effect
 
-        return load_effect(Path(path))
+        return load_effect(path)

@@ -101,7 +101,7 @@ def _no_file_name(path: Any, error: Exception) -> InputError:
     return InputError(complaint("path", f"cannot be the name of a file ({said})", path, EXAMPLE))
 
 
-def load_effect(path: Path) -> Effect:
+def load_effect(path: str | Path) -> Effect:
     """Read an effect written by `save_effect`."""
     try:
         with zipfile.ZipFile(path) as archive:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.data.columns import frame_of, object_array
+from icefield.data.columns import object_array
 from icefield.errors import InputError, complaint
 
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ def stacked(blocks: Sequence[Block], library: str) -> Any:
     """Blocks below each other as a frame of a library; a column that some blocks lack is NaN there."""
     names = dict.fromkeys(name for block in blocks for name in block)
     lengths = [len(next(iter(block.values()))) for block in blocks]
+    from icefield.data.new_frames import frame_of
+
     return frame_of(
         {
             name: _joined([block.get(name, np.full(n, np.nan)) for block, n in zip(blocks, lengths)])

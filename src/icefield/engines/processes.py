@@ -7,20 +7,19 @@ the caller leaves early, whatever they are at.
 
 from __future__ import annotations
 
-import multiprocessing
 import pickle
 import signal
 import sys
 import threading
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from icefield.errors import InputError, ModelError, brief, complaint, worded
 
 if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
     from icefield.models.model import Model
 
 LONGEST_FAREWELL = 5.0  # seconds a process may take to end by itself
@@ -62,6 +61,8 @@ class ModelProcess:
     """
 
     def __init__(self, model: bytes, answer: Callable[..., Any]) -> None:
+        import multiprocessing  # with its sockets and pickles, only where processes are asked for
+
         # Forked children inherit locks that threads of this process (OpenMP's, say) may be holding.
         context = multiprocessing.get_context("spawn")
         self._pipe, there = context.Pipe()
@@ -105,6 +106,8 @@ class _Failure:
     """An error on its way to the process that asked."""
 
     def __init__(self, error: Exception) -> None:
+        import traceback
+
         self.printed = "".join(traceback.format_exception(error))
         self.error: Exception = error
         try:

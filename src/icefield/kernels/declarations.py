@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 NATIVE = Path(__file__).parent / "native"
@@ -143,6 +143,7 @@ def read(native: Path = NATIVE) -> Declarations:
     return declared((native / "abi.hpp").read_text(encoding="utf-8"))
 
 
+@cache
 def stamp(native: Path = NATIVE) -> str:
     """A hash of all sources: a library that carries another one was built from others."""
     whole = hashlib.sha256()

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from icefield.libraries import catboost, functions, lightgbm, onnx, sklearn, torch, xgboost
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from icefield.data.frame import Table
     from icefield.forest.tree_model import TreeModel
     from icefield.libraries.category_types import KnownLevels

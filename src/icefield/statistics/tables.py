@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.data.frame import frame_of, is_missing_value, object_array
+from icefield.data.columns import is_missing_value, object_array
 
 SHOWN_ROWS = 30
 TERMINAL_WIDTH = 160  # a repr must not depend on the terminal that happens to be attached
@@ -48,6 +48,8 @@ class ResultTable:
 
     def to_frame(self) -> Any:
         """All columns as a frame of the caller's library."""
+        from icefield.data.new_frames import frame_of
+
         return frame_of({name: _frameable(values) for name, values in self.framed.items()}, self.library)
 
     @property

@@ -81,3 +81,32 @@ def test_a_search_over_boosters_keeps_both_scales():
     model, answer = read(native, scale="raw")
     assert (model.outputs, model.scale_label) == ((1,), "log-odds")
     same(answer, native.best_estimator_.predict(FRAME, raw_score=True))
+
+
+def test_a_few_rows_are_asked_on_one_thread_and_many_on_all(monkeypatch):
+    asked = []
+    predict = lightgbm.Booster.predict
+
+    def watched(self, data, **options):
+        asked.append((len(data), options.get("num_threads")))
+        return predict(self, data, **options)
+
+    monkeypatch.setattr(lightgbm.Booster, "predict", watched)
+    watched.__module__ = predict.__module__
+    native = light_booster(SCORE)
+    model, _ = read(native)
+    few, many = FRAME.head(5), FRAME.sample(100, replace=True, random_state=0)
+    asked.clear()
+    answers = [model.answer(few), model.answer(many)]
+    assert asked == [(5, 1), (100, None)]
+    for rows, answer in zip((few, many), answers):
+        np.testing.assert_array_equal(answer, native.predict(rows))
+
+
+def test_a_derived_class_is_asked_by_what_its_predict_takes():
+    class Doubled(lightgbm.LGBMRegressor):
+        def predict(self, X):
+            return 2 * super().predict(X)
+
+    native = Doubled(n_estimators=3, min_child_samples=2, verbose=-1).fit(FRAME, SCORE)
+    same(read(native)[1], native.predict(FRAME))

@@ -15,6 +15,7 @@ from icefield.models.row_form import has_categories
 if TYPE_CHECKING:
     from icefield.data.frame import Table
 
+FEW_ROWS = 64  # that one thread predicts before several have been woken
 _PROBABILITY = ("binary", "multiclass", "multiclassova")
 
 
@@ -32,11 +33,11 @@ def _adapt_wrapper(model: Any, scale: str) -> Adapter:
     classifier = hasattr(model, "predict_proba")
     naming: Naming = ByClass(model.classes_) if classifier else SingleOrNumbered("prediction")
     if scale == "response" and classifier and words:
-        answer, label = model.predict_proba, "probability"
+        answer, label = _asking(model.predict_proba), "probability"
     elif scale == "response" and words:
-        answer, label = model.predict, "prediction"
+        answer, label = _asking(model.predict), "prediction"
     else:  # a custom objective has no link: LightGBM can only give the score
-        answer, label = partial(model.predict, raw_score=True), _raw_label(words)
+        answer, label = _asking(model.predict, raw_score=True), _raw_label(words)
     kind = "classifier" if classifier else "ranker" if words[:1] == ["lambdarank"] else "regressor"
     return _named(kind, label, answer, naming, model.booster_, scale, words)
 
@@ -53,11 +54,11 @@ def _adapt_booster(model: Any, scale: str) -> Adapter:
     else:
         naming = SingleOrNumbered("prediction")
     if scale == "raw" or not words:
-        answer, label = partial(model.predict, raw_score=True), _raw_label(words)
+        answer, label = _asking(model.predict, raw_score=True), _raw_label(words)
     elif objective == "binary":
-        answer, label = partial(_both_sides, model.predict), "probability"
+        answer, label = partial(_both_sides, _asking(model.predict)), "probability"
     else:
-        answer, label = model.predict, "probability" if objective in _PROBABILITY else "prediction"
+        answer, label = _asking(model.predict), "probability" if objective in _PROBABILITY else "prediction"
     kind = "classifier" if objective in _PROBABILITY else "regressor"
     return _named(kind, label, answer, naming, model, scale, words)
 
@@ -82,6 +83,24 @@ def _named(
 
 def _raw_label(words: list[str]) -> str:
     return "log-odds" if words[:1] == ["binary"] and "sigmoid:1" in words else "raw score"
+
+
+def _asking(method: Any, **always: Any) -> Any:
+    """A way to ask that does not wake threads for a few rows: that takes milliseconds, and they are asked often.
+
+    Each row is predicted by one thread in any case, so the numbers are the same. A class derived from LightGBM's
+    may not take its options.
+    """
+    if not str(getattr(method, "__module__", "")).startswith("lightgbm"):
+        return partial(method, **always)
+    return partial(_ask, method, always)
+
+
+def _ask(method: Any, always: dict[str, Any], rows: Any) -> Any:
+    shape = getattr(rows, "shape", None)
+    if shape is not None and shape[0] <= FEW_ROWS:
+        return method(rows, **always, num_threads=1)
+    return method(rows, **always)
 
 
 def _both_sides(ask: Any, rows: Any) -> Any:

@@ -1,0 +1,46 @@
+"""New frames from columns, in the library that a caller uses."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from typing import Any, cast
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.data.columns import library_named, missing_as_none
+from icefield.errors import MissingDependencyError
+
+
+def frame_of(columns: Mapping[str, Any], library: str) -> Any:
+    """A new frame in the caller's library; for array callers, in the first one installed."""
+    if library in ("numpy", "sparse"):
+        library = next((n for n in ("pandas", "polars", "pyarrow") if importlib.util.find_spec(n)), "")
+        if not library:
+            raise MissingDependencyError(
+                "A table needs a frame library. Hint: pip install pandas (or polars, or pyarrow)."
+            )
+    prepared = {str(name): _list_or_array(np.asarray(values), library) for name, values in columns.items()}
+    if library == "pandas":
+        return library_named("pandas").DataFrame(prepared)
+    return nw.from_dict(prepared, backend=cast(Any, library)).to_native()
+
+
+def _list_or_array(values: NDArray[Any], library: str) -> Any:
+    """Values in a form the library reads without losing their kind."""
+    if values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] not in ("D", "ms", "us", "ns"):
+        values = values.astype(f"{values.dtype.kind}8[us]")
+    if values.dtype.kind == "m" and np.datetime_data(values.dtype)[0] == "D":
+        values = values.astype("m8[us]")
+    if values.dtype != object:
+        return values
+    items = missing_as_none(values)
+    if library == "pandas" and None in items:
+        types = {type(item) for item in items} - {type(None)}
+        # Whole numbers and flags beside missing values would become floats and objects.
+        dtype = {frozenset({int}): "Int64", frozenset({bool}): "boolean"}.get(frozenset(types))
+        if dtype is not None:
+            return library_named("pandas").array(items, dtype=dtype)
+    return items
