@@ -13,7 +13,7 @@ import os
 import statistics
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -27,10 +27,19 @@ SECONDS = 3.0  # spent on one example, at least three and at most fifteen turns
 
 @dataclass(frozen=True)
 class Example:
-    """One call of the user guide, given the module that holds the two names."""
+    """One call of the user guide, in parts that travel to another process."""
 
     name: str
-    run: Callable[[Any], Any]
+    draws: bool
+    model: Any
+    X: Any
+    features: Any
+    options: dict[str, Any]
+
+    def run(self, library: Any) -> None:
+        """Make the call with the module that holds the two names."""
+        call = library.PartialDependenceDisplay.from_estimator if self.draws else library.partial_dependence
+        call(self.model, self.X, self.features, **self.options)
 
 
 def data_folder() -> Path | None:
@@ -40,14 +49,21 @@ def data_folder() -> Path | None:
 
 
 def drawn(name: str, model: Any, X: Any, features: Any, **options: Any) -> Example:
-    def run(library: Any) -> None:
-        library.PartialDependenceDisplay.from_estimator(model, X, features, **options)
-
-    return Example(name, run)
+    return Example(name, True, model, X, features, options)
 
 
 def computed(name: str, model: Any, X: Any, features: Any, **options: Any) -> Example:
-    return Example(name, lambda library: library.partial_dependence(model, X, features, **options))
+    return Example(name, False, model, X, features, options)
+
+
+def all_examples() -> list[Example]:
+    """Those of the user guide, and those on data from a folder where there is one."""
+    examples = [*guide_examples(), *display_examples()]
+    folder = data_folder()
+    if folder is None:
+        print("bicycle and housing examples left out: no data folder (set ICEFIELD_DATA)")
+        return examples
+    return [*examples, *bicycle_examples(folder), *housing_examples(folder)]
 
 
 def guide_examples() -> Iterator[Example]:
@@ -208,12 +224,7 @@ def main() -> None:
     import icefield.sklearn
 
     warnings.simplefilter("ignore")
-    examples = [*guide_examples(), *display_examples()]
-    folder = data_folder()
-    if folder is None:
-        print("bicycle and housing examples left out: no data folder (set ICEFIELD_DATA)")
-    else:
-        examples += [*bicycle_examples(folder), *housing_examples(folder)]
+    examples = all_examples()
     print(f"{'example':34} {'icefield':>10} {'sklearn':>10} {'ratio':>7} {'processor':>10}")
     ratios = []
     for example in examples:
