@@ -30,18 +30,55 @@ def moving_columns(features: Sequence[Feature]) -> tuple[Any, ...]:
 def crossed_averages(
     model: Model, engine: Engine, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources
 ) -> Generator[Float]:
-    """Partial dependence of sets of columns at the sample's own values, averaged over the sample itself."""
+    """Partial dependence of sets of columns at the sample's own values, averaged over the sample itself.
+
+    Single columns are asked together, which an engine may answer in one walk. Several at once make a grid whose
+    points jump to and fro along each of them, where a shared walk takes longer than one for each set.
+    """
     over = Sample(sample.table, sample.weights)
-    for columns in sets:
-        if set(columns) >= set(model.columns):
-            # A copy: the array may be the model's own.
-            yield np.array(model.predict(sample.table).T, dtype=np.float64)
+    every, column_bytes = set(model.columns), 8 * max(1, sample.n_rows)
+    # Answers wait for their turn; the points of sets asked together are as wide as the rows.
+    window = max(1, resources.memory // 8 // (column_bytes * len(model.outputs)))
+    at_once = max(1, resources.memory // 8 // (column_bytes * len(every)))
+    for begin in range(0, len(sets), window):
+        part = sets[begin : begin + window]
+        home = _asked_together(part, every, at_once)
+        waiting: dict[int, Float] = {}
+        for number in range(len(part)):
+            if number not in home:
+                # A copy: the array may be the model's own.
+                yield np.array(model.predict(sample.table).T, dtype=np.float64)
+                continue
+            if number not in waiting:
+                asked = [(i, *_question(sample.table, part[i])) for i in home[number]]
+                answers = engine.answer([question for _, question, _ in asked], over, resources)
+                waiting |= {i: a.total.average[:, place] for (i, _, place), a in zip(asked, answers)}
+            yield waiting.pop(number)
+
+
+def _asked_together(sets: Sequence[Sequence[Any]], every: set[Any], most: int) -> dict[int, list[int]]:
+    """For each set that leaves a column out, all that are asked with it: different single columns, or itself."""
+    homes: list[list[int]] = []
+    found: dict[int, list[int]] = {}
+    for number, columns in enumerate(sets):
+        if set(columns) >= every:
             continue
-        first, place = _distinct(sample.table, columns)
-        points = {name: _grid_values(sample.table.column(name), first) for name in columns}
-        question = Question((Axis(tuple(columns), points),), spread=False)
-        (answer,) = engine.answer([question], over, resources)
-        yield answer.total.average[:, place]
+        own = [number]
+        if len(columns) == 1:
+            here = (one for one in homes if len(one) < most and all(sets[i] != columns for i in one))
+            own = next(here, [])
+            if not own:
+                homes.append(own)
+            own.append(number)
+        found[number] = own
+    return found
+
+
+def _question(table: Table, columns: Sequence[Any]) -> tuple[Question, Positions]:
+    """A set's question at the distinct combinations of its values, and each row's combination."""
+    first, place = _distinct(table, columns)
+    points = {name: _grid_values(table.column(name), first) for name in columns}
+    return Question((Axis(tuple(columns), points),), spread=False), place
 
 
 def _distinct(table: Table, columns: Sequence[Any]) -> tuple[Positions, Positions]:

@@ -8,6 +8,7 @@ code says where its value lies among them, and answers all of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from icefield.forest.form import ZERO_THRESHOLD, Forest
 
 BUCKETS = 1024
 TRIMMED = (0.0, 0.005, 0.02, 0.05)  # shares of a column's cuts left to its end buckets, at either end
+MOST_KEPT = 2**18  # conditions of a layout that is kept for the next question
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,25 @@ class Layout:
             member_start=self.member_start, members=self.members, category_bits=category_bits,
             missing=np.empty(words, np.uint64), bits=bits,
         )  # fmt: skip
+
+
+_LATEST: WeakKeyDictionary[Forest, tuple[bytes, Layout]] = WeakKeyDictionary()
+
+
+def laid_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) -> Layout:
+    """The same as `lay_out`, of a forest that nobody changes: the latest layout is kept as long as the forest.
+
+    What moves does not matter to a layout. So all questions about the same trees share one, and thousands
+    of pairs asked one after another take it apart once.
+    """
+    if coded.size > MOST_KEPT:
+        return lay_out(forest, coded, packed)
+    key = coded.tobytes() + packed.tobytes()
+    kept = _LATEST.get(forest)
+    if kept is None or kept[0] != key:
+        kept = (key, lay_out(forest, coded, packed))
+        _LATEST[forest] = kept
+    return kept[1]
 
 
 def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) -> Layout:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.engines.trees.layout import Layout, lay_out
+from icefield.engines.trees.layout import Layout, laid_out
 from icefield.forest.form import Forest
 from icefield.kernels import JOINT, PAIRS, SINGLES
 
@@ -181,7 +181,7 @@ class Program:
             apart[:] = False
         packed = np.zeros(forest.condition_column.size, bool)
         packed[batch.conditions(is_split & ~apart)] = True
-        layout = lay_out(forest, batch.conditions(), packed)
+        layout = laid_out(forest, batch.conditions(), packed)
         if asked is None:
             asked = np.ones((n_groups, n_groups), np.uint8)
 
