@@ -24,7 +24,7 @@ COMMON = ("errors", "typing", "progress", "validate")
 
 # Room -> the rooms it may import, besides itself and the common ones, and the rule in words.
 MAY_IMPORT: dict[str, tuple[tuple[str, ...], str]] = {
-    "data": ((), "data/ holds frames and columns: it knows no model, no engine and no picture"),
+    "data": (("kernels",), "data/ holds frames and columns: it knows no model, no engine and no picture"),
     "wording": (("data",), "wording/ phrases results: it imports data and nothing that computes"),
     "plots": (
         ("data", "effect", "wording"),

@@ -8,12 +8,15 @@ sample of pairs). Both are small, so an Effect can carry them wherever it goes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.columns import ORDERED_KINDS, TIME_KINDS, Column
+
+if TYPE_CHECKING:
+    from icefield.data.look import Look
 
 BINS = 40
 RUG = 400
@@ -79,8 +82,7 @@ def weighted_quantiles(
     """
     probabilities = np.asarray(probabilities, dtype=np.float64)
     if weights is None:
-        ranks = np.ceil(_needed(probabilities, float(len(values)))).astype(np.intp) - 1
-        ranks = np.clip(ranks, 0, len(values) - 1)
+        ranks = _ranks(probabilities, len(values))
         return np.partition(values, np.unique(ranks))[ranks]
     kept = weights > 0
     values, weights = values[kept], weights[kept]
@@ -90,6 +92,20 @@ def weighted_quantiles(
     return values[order[np.clip(at, 0, len(order) - 1)]]
 
 
+def looked_up_quantiles(
+    values: NDArray[Any], probabilities: NDArray[np.float64], look: Look | None
+) -> NDArray[Any]:
+    """Quantiles of values without weights, from a look at them where there was one."""
+    if look is None:
+        return weighted_quantiles(values, probabilities, None)
+    return look.at_ranks(_ranks(np.asarray(probabilities, np.float64), look.finite)).astype(values.dtype)
+
+
+def _ranks(probabilities: NDArray[np.float64], n_values: int) -> NDArray[np.int64]:
+    ranks = np.ceil(_needed(probabilities, float(n_values))).astype(np.int64) - 1
+    return np.clip(ranks, 0, n_values - 1)
+
+
 def _needed(probabilities: NDArray[np.float64], total: float) -> NDArray[np.float64]:
     """The weight at or below a quantile, a hair less than ``p * total``: rounding may put the
     product just above a sum of weights it should equal, as in 0.07 * 100."""
@@ -97,9 +113,13 @@ def _needed(probabilities: NDArray[np.float64], total: float) -> NDArray[np.floa
 
 
 def marginal_of(
-    feature: Any, column: Column, weights: NDArray[np.float64] | None, rng: np.random.Generator
+    feature: Any,
+    column: Column,
+    weights: NDArray[np.float64] | None,
+    rng: np.random.Generator,
+    look: Look | None = None,
 ) -> Marginal:
-    """Summarise a column."""
+    """Summarise a column, from a look at its values where there was one and they have no weights."""
     present = ~column.missing if column.any_missing else slice(None)
     values = column.values[present]
     kept = None if weights is None else weights[present]
@@ -109,22 +129,38 @@ def marginal_of(
         codes, levels = column.codes[present], column.levels
         counts = np.bincount(codes, kept, minlength=len(levels)).astype(np.float64)
         return Marginal(feature, column.kind, total, missing, counts, levels=levels)
-    finite = np.isfinite(values)
-    if not finite.all():
-        values, kept = values[finite], None if kept is None else kept[finite]
+    if look is None or look.finite < len(values):
+        finite = np.isfinite(values)
+        if not finite.all():
+            values, kept = values[finite], None if kept is None else kept[finite]
     if len(values) == 0 or (kept is not None and kept.sum() == 0):
         return Marginal(feature, column.kind, total, missing, np.zeros(0))
-    deciles = weighted_quantiles(values, np.linspace(0, 1, 11), kept)
-    edges = _edges(values, column.kind)
-    counts = np.zeros(len(edges) - 1)
-    for start in range(0, len(values), BLOCK):  # bins take eight bytes a row, which adds up
-        part = slice(start, start + BLOCK)
-        inside = None if kept is None else kept[part]
-        counts += np.bincount(_bin_of(values[part], edges), inside, minlength=len(counts))
+    tenths = np.linspace(0, 1, 11)
+    if look is None:
+        deciles = weighted_quantiles(values, tenths, kept)
+        edges = _edges(values.min(), values.max(), column.kind)
+        counts = _counted(values, edges, kept)
+    else:
+        deciles = looked_up_quantiles(values, tenths, look)
+        edges = _edges(values.dtype.type(look.low), values.dtype.type(look.high), column.kind)
+        # A value on an edge belongs to the bin above it, except on the last.
+        below = look.at_most(np.nextafter(edges[1:-1], -np.inf))
+        counts = np.diff(below, prepend=0, append=look.finite).astype(np.float64)
     rug = values if len(values) <= RUG else values[rng.integers(0, len(values), RUG)]
     return Marginal(
         feature, column.kind, total, missing, counts, edges=edges, deciles=deciles, rug=np.sort(rug)
     )
+
+
+def _counted(
+    values: NDArray[Any], edges: NDArray[Any], weights: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    counts = np.zeros(len(edges) - 1)
+    for start in range(0, len(values), BLOCK):  # bins take eight bytes a row, which adds up
+        part = slice(start, start + BLOCK)
+        inside = None if weights is None else weights[part]
+        counts += np.bincount(_bin_of(values[part], edges), inside, minlength=len(counts))
+    return counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +187,7 @@ def binned(column: Column) -> Binned:
     if not known.any():
         return Binned(codes, np.zeros(2), True)
     values = column.values[known]
-    edges = _edges(values, column.kind)
+    edges = _edges(values.min(), values.max(), column.kind)
     codes[known] = _bin_of(values, edges)
     return Binned(codes, edges, True)
 
@@ -204,14 +240,14 @@ def _frequent(bins: Binned, most: int) -> Binned:
     return Binned(place[bins.codes], bins.edges[kept], False)
 
 
-def _edges(values: NDArray[Any], kind: str) -> NDArray[Any]:
+def _edges(smallest: Any, largest: Any, kind: str) -> NDArray[Any]:
     if kind in TIME_KINDS:
         # Through exact integers: a bin of at least one unit, and no overflow over centuries.
-        first, last = (int(v.astype(np.int64)) for v in (values.min(), values.max()))
+        first, last = (int(v.astype(np.int64)) for v in (smallest, largest))
         span = last - first
         steps = range(span + 2) if span < BINS else [span * i // BINS for i in range(BINS + 1)]
-        return np.array([first + step for step in steps], dtype=np.int64).astype(values.dtype)
-    low, high = float(values.min()), float(values.max())
+        return np.array([first + step for step in steps], dtype=np.int64).astype(smallest.dtype)
+    low, high = float(smallest), float(largest)
     if kind == "integer" and high - low < BINS and max(-low, high) < 2**52:
         return np.arange(low, high + 2) - 0.5
     if low == high:

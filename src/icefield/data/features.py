@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 from icefield.data.columns import ORDERED_KINDS, Column, is_missing_value, object_array
 from icefield.data.frame import Table
 from icefield.errors import Argument, InputError, InputTypeError, complaint, did_you_mean, worded
+
+if TYPE_CHECKING:
+    from icefield.data.look import Look
 
 NO_LEVEL = "(none)"
 
@@ -229,6 +232,19 @@ def nearest_points(values: NDArray[Any], column: Column) -> tuple[NDArray[np.int
         nearest[column.missing] = missing_at[0]
         has |= column.missing
     return nearest, has
+
+
+def nearest_counts(values: NDArray[Any], column: Column, look: Look) -> NDArray[np.float64] | None:
+    """How many rows are nearest to each of rising grid points, from a look at the column; None for other points."""
+    has_missing = bool(is_missing_value(values[-1]))
+    points = values[:-1] if has_missing else values
+    if values.dtype.kind not in "fiu" or not (points[1:] > points[:-1]).all():
+        return None
+    ranked = points.astype(np.float64)
+    # Halves first: the sum of two large numbers may be none.
+    at_most = look.at_most(ranked[:-1] / 2 + ranked[1:] / 2)
+    counts = np.diff(at_most, prepend=0, append=look.finite).astype(np.float64)
+    return np.append(counts, float(np.count_nonzero(column.missing))) if has_missing else counts
 
 
 def _nearest_ordered(data: NDArray[Any], shown: NDArray[Any]) -> NDArray[np.intp]:

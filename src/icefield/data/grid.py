@@ -12,13 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.columns import NUMERIC_KINDS, ORDERED_KINDS, TIME_KINDS, Column, object_array
-from icefield.data.distribution import weighted_quantiles
+from icefield.data.distribution import looked_up_quantiles, weighted_quantiles
 from icefield.data.given_values import given_values
 from icefield.errors import (
     EngineError,
@@ -31,6 +31,9 @@ from icefield.errors import (
     worded,
     write,
 )
+
+if TYPE_CHECKING:
+    from icefield.data.look import Look
 
 KINDS = ("uniform", "quantile", "distinct", "thresholds")
 DEFAULT_POINTS = {1: 100, 2: 25}
@@ -141,10 +144,12 @@ def grid_values(
     n_features: int,
     weights: NDArray[np.float64] | None = None,
     thresholds: Callable[[], NDArray[np.float64]] | None = None,
+    look: Look | None = None,
 ) -> tuple[NDArray[Any], str]:
     """The grid of one column and a note about it (empty when there is nothing to say).
 
-    `thresholds` gives the model's own split values, for the grid kind of that name.
+    `thresholds` gives the model's own split values, for the grid kind of that name; `look` is one at the
+    column's values, where there was one and they have no weights.
     """
     column.check_can_move()
     if specification is not None and not isinstance(specification, Grid) and not _is_whole(specification):
@@ -156,7 +161,10 @@ def grid_values(
     points = plan.points
     if points is None and plan.kind in ("uniform", "quantile"):
         points = DEFAULT_POINTS.get(n_features, POINTS_BEYOND)
-    present, kept = _present(column, weights)
+    if look is not None and look.finite == len(column.values):
+        present, kept = column.values, None
+    else:
+        present, kept = _present(column, weights)
     if plan.kind == "thresholds":
         if thresholds is None:
             raise EngineError(
@@ -169,7 +177,7 @@ def grid_values(
     elif len(present) == 0:
         values, note = present[:0], f"{column.name!r} has no finite values"
     else:
-        values, note = _ordered_points(plan, points, column, present, kept)
+        values, note = _ordered_points(plan, points, column, present, kept, look)
     if plan.missing == "show" and column.any_missing:
         values = with_missing_last(values)
     if len(values) == 0:
@@ -206,13 +214,25 @@ def _present(
 
 
 def _ordered_points(
-    plan: Grid, points: int | None, column: Column, present: NDArray[Any], kept: NDArray[np.float64] | None
+    plan: Grid,
+    points: int | None,
+    column: Column,
+    present: NDArray[Any],
+    kept: NDArray[np.float64] | None,
+    look: Look | None,
 ) -> tuple[NDArray[Any], str]:
     if points is None:
         return np.unique(present), ""
-    distinct = _few_distinct(present, points)
-    if distinct is not None:
-        return distinct, ""
+    if look is None or not look.certainly_differ(points):
+        distinct = _few_distinct(present, points)
+        if distinct is not None:
+            return distinct, ""
+
+    def quantiles(probabilities: NDArray[np.float64]) -> NDArray[Any]:
+        if look is not None:
+            return looked_up_quantiles(present, probabilities, look)
+        return weighted_quantiles(present, probabilities, kept)
+
     if plan.kind == "distinct":
         ranks = np.linspace(0, 1, points)
         distinct = np.unique(present)
@@ -220,8 +240,8 @@ def _ordered_points(
             weighted_quantiles(distinct, ranks, None)
         ), f"{points} of {len(distinct)} distinct values"
     if plan.kind == "quantile":
-        return np.unique(weighted_quantiles(present, np.linspace(*plan.trim, points), kept)), ""
-    low, high = weighted_quantiles(present, np.array(plan.trim), kept)
+        return np.unique(quantiles(np.linspace(*plan.trim, points))), ""
+    low, high = quantiles(np.array(plan.trim))
     note = ""
     if low == high:
         # Most rows share one value: the trimmed range is a point, so the whole range is shown.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,13 @@ from icefield.data.distribution import (
     joint_of,
     marginal_of,
 )
-from icefield.data.features import Feature, check_levels, nearest_points
-from icefield.data.frame import Column, Table
+from icefield.data.features import Feature, check_levels, nearest_counts, nearest_points
+from icefield.data.frame import NUMERIC_KINDS, Column, Table
 from icefield.data.grid import Grid, grid_values, specifications
 from icefield.typing import Float
+
+if TYPE_CHECKING:
+    from icefield.data.look import Look
 
 BLOCK = 262_144  # rows placed at a time
 JOINT_ROWS = 200_000  # joint distributions are of at most this many rows
@@ -41,6 +44,7 @@ class Whereabouts:
         self._lock = threading.RLock()
         self._grids: dict[Any, tuple[NDArray[Any], str]] = {}
         self._places: dict[Any, NDArray[np.int32]] = {}
+        self._nearby: dict[Any, Float] = {}
         self._marginals: dict[Any, Marginal] = {}
         self._joints: dict[Any, Joint] = {}
         self._binned: dict[Any, Binned] = {}
@@ -74,8 +78,31 @@ class Whereabouts:
         key = (feature.columns, wanted, n_features)
         with self._lock:
             if key not in self._grids:
-                self._grids[key] = grid_values(wanted, feature.column, n_features, self.weights, own)
+                look = self._look(feature)
+                self._grids[key] = grid_values(wanted, feature.column, n_features, self.weights, own, look)
+                if look is not None:
+                    self._remember(feature, self._grids[key][0], look, alone=n_features == 1)
             return self._grids[key]
+
+    def _look(self, feature: Feature) -> Look | None:
+        """A look at a column of numbers without weights, from which all that is known of it comes at once."""
+        column = feature.column
+        if self.weights is not None or column.kind not in NUMERIC_KINDS:
+            return None
+        from icefield.data.look import Look  # which loads the kernels
+
+        # Missing whole numbers stand in the column as some other number.
+        return None if column.any_missing and column.kind != "float" else Look.at(column.values)
+
+    def _remember(self, feature: Feature, points: NDArray[Any], look: Look, *, alone: bool) -> None:
+        """What pictures need of a column that has just been looked at."""
+        label = (feature.label, feature.columns)
+        if label not in self._marginals:
+            self._marginals[label] = self._summary(feature, look)
+        if alone and len(points) > 1:
+            counts = nearest_counts(points, feature.column, look)
+            if counts is not None:
+                self._nearby[feature.columns, points.tobytes()] = counts
 
     def point_weights(
         self,
@@ -85,6 +112,10 @@ class Whereabouts:
         n_groups: int,
     ) -> list[Float]:
         """Weight of the data nearest to each grid point: over all rows, then per group."""
+        if len(features) == 1 and codes is None:
+            looked_up = self._nearby.get((features[0].columns, grid[0].tobytes()))
+            if looked_up is not None:
+                return [looked_up]
         shape = tuple(len(values) for values in grid)
         size = int(np.prod(shape))
         sums = np.zeros((n_groups + 1, size))
@@ -143,9 +174,12 @@ class Whereabouts:
         key = (feature.label, feature.columns)
         with self._lock:
             if key not in self._marginals:
-                rng = np.random.default_rng(self.seed)
-                self._marginals[key] = marginal_of(feature.label, feature.column, self.weights, rng)
+                self._marginals[key] = self._summary(feature, None)
             return self._marginals[key]
+
+    def _summary(self, feature: Feature, look: Look | None) -> Marginal:
+        rng = np.random.default_rng(self.seed)
+        return marginal_of(feature.label, feature.column, self.weights, rng, look)
 
     def _joint(self, first: Feature, second: Feature) -> Joint:
         key = (first.columns, second.columns)

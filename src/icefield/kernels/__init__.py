@@ -10,7 +10,7 @@ for this machine, in about a millisecond.
 `loading`       the library for this machine
 `calling`       checked calls by name
 
-The sources in `native/`: `packing` (rows -> codes -> one bit per row and condition), `planning` (trees -> a linear
+The sources in `native/`: `looking` (where a column's values lie), `packing` (rows -> codes -> one bit per row and condition), `planning` (trees -> a linear
 program of mask operations), `counting` (runs a program over a block and counts rows), `curves` (builds every row's
 curve), `steps` (every feature's linked curve in one walk), `moves` (rows at points of their own), `others` (averages each row over one group at a time), `lists` (subtrees
 that few rows reach), `regions` (which grid points reach a leaf), `updates` and `families` (leaf counts -> averages of one
@@ -32,6 +32,10 @@ Leaves = Grouped("Leaves")
 PlanQuestion = Grouped("PlanQuestion")
 StepTrees = Grouped("StepTrees")
 RegionsOfAxes = Grouped("RegionsOfAxes")
+
+extent = Kernel("extent")
+tally = Kernel("tally")
+gather = Kernel("gather")
 
 fill_buckets = Kernel("fill_buckets")
 encode = Kernel("encode")
@@ -84,9 +88,11 @@ __all__ = [
     "count",
     "count_updates",
     "encode",
+    "extent",
     "fill_buckets",
     "find_regions",
     "find_updates",
+    "gather",
     "level",
     "levels",
     "measure_plan",
@@ -96,5 +102,6 @@ __all__ = [
     "resolve",
     "sum_up",
     "survey",
+    "tally",
     "write_plan",
 ]

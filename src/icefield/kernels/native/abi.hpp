@@ -44,6 +44,32 @@ constexpr i64 ALL = 3;      // every row
 constexpr i64 ALSO = 4;     // a counter besides the origin's count
 constexpr i64 UNUSED = 5;
 
+// --- looking: where a column's values lie ----------------------------------------------------------------
+
+struct ExtentArguments {
+    Strided<const f64> values;  // [rows, 1]
+    List<f64> ends;             // [2]
+    List<i64> finite;           // [1]
+};
+
+struct TallyArguments {
+    Strided<const f64> values;  // [rows, 1]
+    f64 low;
+    f64 high;
+    f64 scale;
+    List<i64> counts;           // [cells]
+};
+
+struct GatherArguments {
+    Strided<const f64> values;  // [rows, 1]
+    f64 low;
+    f64 high;
+    f64 scale;
+    List<const u8> wanted;      // [cells]
+    List<f64> found;            // [found]
+    List<i64> filled;           // [1]
+};
+
 // --- packing: rows -> codes -> one bit per row and condition ---------------------------------------------
 
 struct FillBucketsArguments {
