@@ -213,6 +213,7 @@ class Study:
         features = [tuple(self.feature(f) for f in names) for names in ask.sets]
         if isinstance(ask.grid, Mapping):
             specifications(ask.grid, [f.label for fs in features for f in fs])
+        self._whereabouts.prepare(features, ask.grid, self.engines.thresholds, self.resources.threads)
         grids = [self._grids(fs, ask.grid) for fs in features]
         # 2. What is wanted of the curves.
         wanted = validate.probabilities(ask.quantiles)
@@ -296,13 +297,16 @@ class Study:
             label: filled(moments, own, weight)
             for label, moments, own, weight in zip(labels, answer.groups, own_quantiles, weights[1:])
         }
-        effect = filled(answer.total, answer.quantiles, weights[0])
-        others = tuple(c for c in self.model.columns if not any(c in f.columns for f in features))
+        moving = {column for feature in features for column in feature.columns}
         return replace(
-            effect,
+            filled(answer.total, answer.quantiles, weights[0]),
             groups=groups,
             kept=self._kept(ask, answer),
-            provenance=replace(effect.provenance, others=others),
+            provenance=replace(
+                found,
+                n_rows=answer.total.count,
+                others=tuple(c for c in self.model.columns if c not in moving),
+            ),
         )
 
     def _kept(self, ask: Ask, answer: Answer) -> KeptCurves | None:

@@ -96,7 +96,8 @@ def test_grids_and_nearest_rows_are_the_same_with_a_look_and_without(name: str, 
         return
     nearest, has = nearest_points(points, column)
     counts = nearest_counts(points, column, look)
-    assert counts is not None and counts.sum() == has.sum()
+    assert counts is not None
+    assert counts.sum() == has.sum()
     expected = np.bincount(nearest[has], minlength=len(points))
     # A row midway between two points may go to either, by rounding.
     assert np.abs(np.cumsum(counts - expected)).max() <= 0.02 * N

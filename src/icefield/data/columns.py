@@ -37,7 +37,7 @@ class Column:
     kind : ``"float" | "integer" | "boolean" | "categorical" | "datetime" | "date" | "duration" | "other"``
     values : numpy array; unspecified (but valid) content where `missing`, except NaN and NaT.
         Times with a zone are shown in UTC. Use `shown` for values to hand on
-    missing : boolean mask
+    missing : boolean mask; given as None for floats, whose NaN say it
     codes, levels : for categories, level numbers (-1 missing) and level values in level order
     closed : whether the dtype itself lists the levels, so that no other value can be written
     decimals : for decimal dtypes, how many digits after the point can be written
@@ -48,7 +48,7 @@ class Column:
         name: Any,
         kind: str,
         values: NDArray[Any],
-        missing: NDArray[np.bool_],
+        missing: NDArray[np.bool_] | None,
         codes: NDArray[np.int64] | None = None,
         levels: NDArray[Any] | None = None,
         *,
@@ -56,8 +56,7 @@ class Column:
         decimals: int | None = None,
     ) -> None:
         self.name, self.kind, self.values = name, kind, values
-        # A column without missing values needs no mask of its own: one False serves all its rows.
-        self.missing = missing if missing.any() else np.broadcast_to(np.False_, len(values))
+        self._missing = missing
         self._codes, self._levels = codes, levels
         self.closed, self.decimals = closed, decimals
 
@@ -66,8 +65,19 @@ class Column:
         return self.values.dtype
 
     @cached_property
+    def missing(self) -> NDArray[np.bool_]:
+        missing = np.isnan(self.values) if self._missing is None else self._missing
+        # A column without missing values needs no mask of its own: one False serves all its rows.
+        return missing if missing.any() else np.broadcast_to(np.False_, len(self.values))
+
+    @cached_property
     def any_missing(self) -> bool:
         return bool(self.missing.any())
+
+    def is_complete(self) -> None:
+        """Take note that no value is missing, from someone who has looked at them all."""
+        self._missing = np.broadcast_to(np.False_, len(self.values))
+        self.any_missing = False
 
     @cached_property
     def _coded(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -199,7 +209,7 @@ def column_of_array(name: Any, values: NDArray[Any]) -> Column:
         values = values.astype(values.dtype.newbyteorder("="))
     code = values.dtype.kind
     if code == "f":
-        return Column(name, "float", values, np.isnan(values))
+        return Column(name, "float", values, None)
     if code in "iu":
         return Column(name, "integer", values, np.zeros(len(values), dtype=bool))
     if code == "b":

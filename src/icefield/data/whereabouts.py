@@ -7,8 +7,10 @@ for large data the per-row parts are not kept but recomputed in blocks, so that 
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 BLOCK = 262_144  # rows placed at a time
 JOINT_ROWS = 200_000  # joint distributions are of at most this many rows
 KEPT_PLACES = 256
+WORTH_THREADS = 500_000  # values
 
 
 class Whereabouts:
@@ -48,11 +51,47 @@ class Whereabouts:
         self._marginals: dict[Any, Marginal] = {}
         self._joints: dict[Any, Joint] = {}
         self._binned: dict[Any, Binned] = {}
-        rng = np.random.default_rng(seed)
-        self._joint_rows: Any = slice(None)
-        if table.n_rows > JOINT_ROWS:
-            self._joint_rows = np.sort(rng.choice(table.n_rows, JOINT_ROWS, replace=False))
-        self._order = rng.permutation(min(table.n_rows, JOINT_ROWS))
+        self._rng = np.random.default_rng(seed)
+
+    def prepare(
+        self,
+        sets: Iterable[Sequence[Feature]],
+        asked: Any,
+        thresholds: Callable[[Feature], Float] | None,
+        threads: int | None,
+    ) -> None:
+        """Look at the columns of many features side by side, for the grids that will be asked for."""
+        if not (asked is None or isinstance(asked, (Grid, int))):
+            return
+        waiting = {
+            (feature.columns, asked, len(features)): (feature, len(features))
+            for features in sets
+            for feature in features
+        }
+        waiting = {key: one for key, one in waiting.items() if key not in self._grids}
+        if len(waiting) < 2 or len(waiting) * self.table.n_rows < WORTH_THREADS:
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        pool = ThreadPoolExecutor(threads or os.cpu_count())
+        try:
+            for done in [pool.submit(self._grid, f, asked, n, thresholds) for f, n in waiting.values()]:
+                done.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    @cached_property
+    def _joint_rows(self) -> Any:
+        """Rows that joint distributions are of."""
+        if self.table.n_rows <= JOINT_ROWS:
+            return slice(None)
+        return np.sort(self._rng.choice(self.table.n_rows, JOINT_ROWS, replace=False))
+
+    @cached_property
+    def _order(self) -> NDArray[np.intp]:
+        """Those rows in a random order."""
+        self._joint_rows  # noqa: B018  # which is drawn first, so that both are always the same
+        return self._rng.permutation(min(self.table.n_rows, JOINT_ROWS))
 
     def grids(
         self, features: Sequence[Feature], asked: Any, thresholds: Callable[[Feature], Float] | None
@@ -77,12 +116,14 @@ class Whereabouts:
             return points, note
         key = (feature.columns, wanted, n_features)
         with self._lock:
-            if key not in self._grids:
-                look = self._look(feature)
-                self._grids[key] = grid_values(wanted, feature.column, n_features, self.weights, own, look)
-                if look is not None:
-                    self._remember(feature, self._grids[key][0], look, alone=n_features == 1)
-            return self._grids[key]
+            if key in self._grids:
+                return self._grids[key]
+        look = self._look(feature)  # several columns at once, where threads ask for them
+        found = grid_values(wanted, feature.column, n_features, self.weights, own, look)
+        if look is not None:
+            self._remember(feature, found[0], look, alone=n_features == 1)
+        with self._lock:
+            return self._grids.setdefault(key, found)
 
     def _look(self, feature: Feature) -> Look | None:
         """A look at a column of numbers without weights, from which all that is known of it comes at once."""
@@ -91,16 +132,20 @@ class Whereabouts:
             return None
         from icefield.data.look import Look  # which loads the kernels
 
-        # Missing whole numbers stand in the column as some other number.
-        return None if column.any_missing and column.kind != "float" else Look.at(column.values)
+        if column.kind != "float" and column.any_missing:  # whose values there are some other number
+            return None
+        look = Look.at(column.values)
+        if look is not None and look.finite == len(column.values):
+            column.is_complete()
+        return look
 
     def _remember(self, feature: Feature, points: NDArray[Any], look: Look, *, alone: bool) -> None:
         """What pictures need of a column that has just been looked at."""
         label = (feature.label, feature.columns)
-        if label not in self._marginals:
-            self._marginals[label] = self._summary(feature, look)
-        if alone and len(points) > 1:
-            counts = nearest_counts(points, feature.column, look)
+        marginal = self._marginals.get(label) or self._summary(feature, look)
+        counts = nearest_counts(points, feature.column, look) if alone and len(points) > 1 else None
+        with self._lock:
+            self._marginals.setdefault(label, marginal)
             if counts is not None:
                 self._nearby[feature.columns, points.tobytes()] = counts
 
