@@ -297,16 +297,14 @@ class Study:
             label: filled(moments, own, weight)
             for label, moments, own, weight in zip(labels, answer.groups, own_quantiles, weights[1:])
         }
+        effect = filled(answer.total, answer.quantiles, weights[0])
         moving = {column for feature in features for column in feature.columns}
+        others = tuple(c for c in self.model.columns if c not in moving)
         return replace(
-            filled(answer.total, answer.quantiles, weights[0]),
+            effect,
             groups=groups,
             kept=self._kept(ask, answer),
-            provenance=replace(
-                found,
-                n_rows=answer.total.count,
-                others=tuple(c for c in self.model.columns if c not in moving),
-            ),
+            provenance=replace(effect.provenance, others=others),
         )
 
     def _kept(self, ask: Ask, answer: Answer) -> KeptCurves | None:
