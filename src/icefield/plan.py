@@ -12,12 +12,12 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from icefield.engines import Engine
+from icefield.engines import Engine, Resources
 from icefield.engines.brute import BruteEngine
 from icefield.errors import EngineError, Setting, statement, worded
-from icefield.typing import Background, EngineChoice, Float
+from icefield.typing import Background, EngineChoice, Float, Scale
 
 if TYPE_CHECKING:
     from icefield.data.features import Feature
@@ -36,6 +36,17 @@ class Plan:
     engine: Engine
     why: str
     trees: TreeModel | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """The choices that hold for every question, as in `Explainer`."""
+
+    target: Any
+    scale: Scale
+    background: Background
+    engine: EngineChoice
+    resources: Resources
 
 
 class ReadingWarning(UserWarning):

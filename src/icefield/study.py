@@ -39,6 +39,7 @@ from icefield.typing import Background, EngineChoice, Float, Positions
 
 Found = TypeVar("Found")
 Key = TypeVar("Key", bound=Hashable)
+Placed = tuple[tuple[Feature, ...], tuple[NDArray[Any], ...]]  # features and their grids
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,6 +82,14 @@ class Differences:
     costs_predictions: bool
     engine: str
     reason: str
+
+
+def noted(answers: list[Answer], plan: Plan, reason: str) -> list[Answer]:
+    """Answers that say why another engine than the planned one gave them, if one did."""
+    if not reason:
+        return answers
+    note = f"but brute force here, because {reason}"
+    return [replace(a, engine=plan.engine.name, notes=(note, *a.notes)) for a in answers]
 
 
 class Study:
@@ -213,7 +222,7 @@ class Study:
             for fs, (gs, _) in zip(features, grids)
         ]
         # 3. The rows, and the engine's answers.
-        answers = self.answers(questions, self.sample(ask.rows))
+        answers = self._answered(ask, [(fs, gs) for fs, (gs, _) in zip(features, grids)], questions)
         # 4. Effects, with what pictures need of the data.
         said = "" if ask.rows is None else f"averaged over {len(ask.rows):,} of {self.n_rows:,} rows"
         dressed = [
@@ -221,6 +230,10 @@ class Study:
             for fs, (gs, notes), question, answer in zip(features, grids, questions, answers)
         ]
         return [replace(effect, steps=True) for effect in dressed] if whole_steps(ask.grid) else dressed
+
+    def _answered(self, ask: Ask, sets: Sequence[Placed], questions: Sequence[Question]) -> list[Answer]:
+        """The engine's answers over the rows asked for; `sets` are the questions' features and grids."""
+        return self.answers(questions, self.sample(ask.rows))
 
     def to_precision(
         self, features: Sequence[Any], precision: float, *, grid: Any = None, rows: Positions | None = None
@@ -329,11 +342,7 @@ class Study:
         """The engine's answers, one per question."""
 
         def ask(plan: Plan, reason: str) -> list[Answer]:
-            found = plan.engine.answer(questions, sample, self.resources)
-            if not reason:
-                return found
-            note = f"but brute force here, because {reason}"
-            return [replace(a, engine=plan.engine.name, notes=(note, *a.notes)) for a in found]
+            return noted(plan.engine.answer(questions, sample, self.resources), plan, reason)
 
         return self.engines.ask(ask)
 
@@ -433,4 +442,3 @@ class Study:
             f"Explainer({kind}, {self.n_rows:,} rows x {len(self.model.columns)} features, "
             f"{self.model.scale_label} of {', '.join(map(str, self.model.outputs[:5]))})"
         )
-

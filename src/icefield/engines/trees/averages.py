@@ -58,14 +58,14 @@ class Counted:
     def counts(self, program: Program) -> NDArray[np.int64]:
         """Whole weights of the rows in every slot, by segment."""
         batch, rows = program.batch, self.rows
-        made: list[_Counting] = []
-        free: list[_Counting] = []
+        made: list[Counting] = []
+        free: list[Counting] = []
 
         def work(block: tuple[int, int]) -> int:
             try:
                 mine = free.pop()
             except IndexError:
-                mine = _Counting(program, rows, self.crew)
+                mine = Counting(program, rows, self.crew)
                 made.append(mine)
             mine.add(*block)
             free.append(mine)
@@ -96,7 +96,7 @@ class Counted:
         return 1 if self.rows.n_segments == 1 else self.rows.n_segments
 
 
-class _Counting:
+class Counting:
     """One thread's memory for counting with a program, and its counts so far."""
 
     def __init__(self, program: Program, rows: Rows, crew: Crew) -> None:

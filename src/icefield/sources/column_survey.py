@@ -1,0 +1,195 @@
+"""What one pass learns of a column: levels and their weights, or ranks, or every value while these are few.
+
+At the end a column's `Summary` stands in for it wherever data is described: grids, histograms, deciles and weights are
+worked out from it by the same code that reads whole columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.data.columns import Column, library_named
+from icefield.sources.sketch import RankSketch
+from icefield.typing import Float
+
+MOST_DISTINCT = 4096  # values of a number that are all remembered
+MOST_LEVELS = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """A column that stands for all rows: values, the weight each stands for, and how far ranks may be off."""
+
+    column: Column
+    weights: Float
+    rank_error: float = 0.0
+    distinct: bool = True  # whether every value that occurs is there
+
+
+class ColumnSurvey:
+    """One column, block by block.
+
+    Parameters
+    ----------
+    kind : the column's Arrow type
+    points : values a summary of ranks keeps
+    """
+
+    def __init__(self, kind: Any, points: int) -> None:
+        self.kind = kind
+        self.ordered = _is_ordered(kind)
+        self.missing = self.missing_weight = 0.0
+        self.sketch = RankSketch(points)
+        self._values: NDArray[Any] | None = None  # distinct values of a number, None before the first
+        self._weights = np.zeros(0)
+        self.overflowed = False
+        self._levels: dict[Any, float] = {}
+
+    def add(self, array: Any, weights: Float | None) -> None:
+        """Take in an Arrow array and the rows' weights."""
+        arrow = library_named("pyarrow")
+        if isinstance(array, arrow.ChunkedArray):
+            array = array.combine_chunks()
+        if array.null_count:
+            known = array.is_valid()
+            keep = known.to_numpy(zero_copy_only=False)
+            self._miss(~keep, weights)
+            array, weights = array.drop_null(), None if weights is None else weights[keep]
+        if not self.ordered:
+            self._add_levels(array, weights)
+            return
+        values = _numbers(array)
+        if weights is not None:
+            order = np.argsort(values[weights > 0], kind="stable")
+            values, weights = values[weights > 0][order], weights[weights > 0][order]
+        else:
+            values = np.sort(values)
+        if values.dtype.kind == "f" and len(values) and np.isnan(values[-1]):
+            gone = np.isnan(values)
+            self._miss(gone, weights)
+            values, weights = values[~gone], None if weights is None else weights[~gone]
+        if not self.overflowed:
+            self._add_distinct(values, weights)
+        finite = slice(None)
+        if values.dtype.kind == "f" and len(values) and not np.isfinite(values[[0, -1]]).all():
+            finite = np.isfinite(values)
+        self.sketch.add(values[finite], None if weights is None else weights[finite])
+
+    def _miss(self, gone: NDArray[np.bool_], weights: Float | None) -> None:
+        self.missing += float(gone.sum())
+        self.missing_weight += float(gone.sum() if weights is None else weights[gone].sum())
+
+    def _add_distinct(self, ordered: NDArray[Any], weights: Float | None) -> None:
+        if not len(ordered):
+            return
+        first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        known = ordered[:0] if self._values is None else self._values
+        if len(first) > MOST_DISTINCT:
+            self.overflowed, self._values, self._weights = True, None, np.zeros(0)
+            return
+        own = np.diff(np.append(first, len(ordered))).astype(np.float64)
+        if weights is not None:
+            own = np.add.reduceat(weights, first)
+        values, place = np.unique(np.concatenate([known, ordered[first]]), return_inverse=True)
+        if len(values) > MOST_DISTINCT:
+            self.overflowed, self._values, self._weights = True, None, np.zeros(0)
+            return
+        self._weights = np.bincount(place, np.concatenate([self._weights, own]), minlength=len(values))
+        self._values = values
+
+    def _add_levels(self, array: Any, weights: Float | None) -> None:
+        arrow = library_named("pyarrow")
+        coded = array if arrow.types.is_dictionary(array.type) else array.dictionary_encode()
+        codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.intp)
+        counts = np.bincount(codes, weights, minlength=len(coded.dictionary))
+        occurs = np.bincount(codes, minlength=len(coded.dictionary)) > 0
+        if len(self._levels) > MOST_LEVELS:
+            self.overflowed = True
+            return
+        for level, count in zip(coded.dictionary.filter(arrow.array(occurs)).to_pylist(), counts[occurs]):
+            self._levels[level] = self._levels.get(level, 0.0) + float(count)
+
+    @property
+    def values(self) -> tuple[list[Any] | NDArray[Any], Float, bool]:
+        """Values that stand for the known ones, their weights, and whether they are all there are."""
+        if not self.ordered:
+            return list(self._levels), np.array(list(self._levels.values()), dtype=np.float64), True
+        if not self.overflowed:
+            none = np.zeros(0) if self._values is None else self._values
+            return none, self._weights, True
+        return (*self.sketch.summary(), False)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        arrow = library_named("pyarrow")
+        found = {f"sketch {key}": value for key, value in self.sketch.state().items()}
+        found["numbers"] = np.array([self.missing, self.missing_weight, float(self.overflowed)])
+        if self._values is not None:
+            found["values"], found["weights"] = self._values, self._weights
+        if self._levels:
+            listed = arrow.table({"level": arrow.array(list(self._levels), type=_level_type(self.kind)),
+                                  "weight": list(self._levels.values())})  # fmt: skip
+            found["levels"] = ipc_bytes(listed)
+        return found
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        self.sketch.restore(
+            {k.removeprefix("sketch "): v for k, v in state.items() if k.startswith("sketch ")}
+        )
+        self.missing, self.missing_weight, overflowed = (float(v) for v in state["numbers"])
+        self.overflowed = bool(overflowed)
+        self._values, self._weights = state.get("values"), state.get("weights", np.zeros(0))
+        if "levels" in state:
+            listed = from_ipc_bytes(state["levels"])
+            self._levels = dict(zip(listed["level"].to_pylist(), listed["weight"].to_pylist()))
+
+
+def ipc_bytes(table: Any) -> NDArray[np.uint8]:
+    """An Arrow table as bytes."""
+    ipc, sink = library_named("pyarrow.ipc"), library_named("pyarrow").BufferOutputStream()
+    with ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return np.frombuffer(sink.getvalue(), dtype=np.uint8)
+
+
+def from_ipc_bytes(content: NDArray[np.uint8]) -> Any:
+    """An Arrow table from its bytes."""
+    return library_named("pyarrow.ipc").open_stream(content.tobytes()).read_all()
+
+
+def _level_type(kind: Any) -> Any:
+    return kind.value_type if library_named("pyarrow").types.is_dictionary(kind) else kind
+
+
+def _is_ordered(kind: Any) -> bool:
+    types = library_named("pyarrow").types
+    numbers = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+    return bool(numbers or types.is_timestamp(kind) or types.is_date(kind) or types.is_duration(kind))
+
+
+def _numbers(array: Any) -> NDArray[Any]:
+    """Known values as numbers that sort as the values do."""
+    arrow = library_named("pyarrow")
+    kind = array.type
+    if arrow.types.is_decimal(kind):
+        return np.asarray(array.cast(arrow.float64()).to_numpy(zero_copy_only=False))
+    if arrow.types.is_date32(kind):
+        return np.asarray(array.cast(arrow.int32()).to_numpy(zero_copy_only=False))
+    if not (arrow.types.is_integer(kind) or arrow.types.is_floating(kind)):
+        return np.asarray(array.cast(arrow.int64()).to_numpy(zero_copy_only=False))
+    return np.asarray(array.to_numpy(zero_copy_only=False))
+
+
+def of_values(values: Any, kind: Any, missing: bool) -> Any:
+    """An Arrow array of a column's own type from what `ColumnSurvey.values` gave, and a null where some are missing."""
+    arrow = library_named("pyarrow")
+    if isinstance(values, list):
+        plain = arrow.array(values, type=_level_type(kind))
+        return arrow.chunked_array([plain, arrow.nulls(int(missing), plain.type)]).combine_chunks()
+    plain = arrow.array(values)
+    if plain.type != kind:
+        plain = plain.cast(kind, safe=False)
+    return arrow.concat_arrays([plain, arrow.nulls(int(missing), kind)])

@@ -1,0 +1,315 @@
+"""A study whose rows are streamed: the same questions, answered over all rows where answers merge.
+
+Curves are averaged over every row, block by block. What needs rows together (regions, support, curves that are kept,
+quantiles of curves, pairs in pictures) is asked of a seeded sample drawn in the first pass; its size is
+part of every sentence that says how an answer came about.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield import validate
+from icefield.data.columns import object_array
+from icefield.data.features import NO_LEVEL, Feature
+from icefield.data.frame import Column
+from icefield.data.whereabouts import Whereabouts
+from icefield.effect import Effect
+from icefield.engines import Answer, Question, Resources
+from icefield.engines.pool import available_processors
+from icefield.engines.trees.engine import TreesEngine
+from icefield.engines.trees.streamed import StreamedAverages, Weighing
+from icefield.errors import InputError, complaint
+from icefield.plan import Engines, Plan
+from icefield.sampling import STREAMED_ROWS, Chosen
+from icefield.sources.collectors import (
+    CountedAnswers,
+    MergedAnswers,
+    PointWeights,
+    Reader,
+    Weighed,
+    check_some_weight,
+)
+from icefield.sources.column_survey import Summary
+from icefield.sources.grouping import GroupRule
+from icefield.sources.passes import Collector, run_pass
+from icefield.sources.standing import Standing
+from icefield.sources.stream import Stream
+from icefield.sources.survey import Survey
+from icefield.study import Ask, Placed, Study, noted
+from icefield.typing import Background, EngineChoice
+
+if TYPE_CHECKING:
+    from icefield.models.model import Model
+    from icefield.sources.checkpoint import Checkpoint
+
+# What the first pass finds; asked for, it is made.
+SURVEYED = ("table", "weights", "y", "groups", "_whereabouts")
+
+
+class StreamedStudy(Study):
+    """A model and a stream of rows.
+
+    Parameters
+    ----------
+    model : the model, ready to be asked
+    stream : the rows, with all columns that are needed
+    y, weights, by : columns of the stream, or None
+    background, engine, resources : as in `Study`
+    checkpoint : where long passes write their sums; None for nowhere
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        stream: Stream,
+        *,
+        y: str | None = None,
+        weights: str | None = None,
+        by: str | None = None,
+        background: Background = "data",
+        engine: EngineChoice = "auto",
+        resources: Resources | None = None,
+        checkpoint: Checkpoint | None = None,
+    ) -> None:
+        self.model, self.stream, self.background = model, stream, background
+        self.resources = Resources() if resources is None else resources
+        self._names = {"y": y, "weights": weights, "by": by}
+        self._head = stream.head().table
+        self.engines = Engines(model, self._head, engine, background)
+        self._checkpoint = checkpoint
+        self._lock = threading.RLock()
+        self._summaries: dict[Any, Summary] = {}
+        if background == "training" and (weights is not None or by is not None):
+            self.needs_rows("`weights`" if weights is not None else "`by`")
+        if engine == "trees" or background == "training":
+            self.engines.plan  # noqa: B018  (a clear error now beats one at the first question)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in SURVEYED:
+            raise AttributeError(name)
+        with self._lock:
+            if name not in self.__dict__:
+                self._take_up(self._survey)
+        return self.__dict__[name]
+
+    # --- the first pass ------------------------------------------------------------------------
+
+    @cached_property
+    def _survey(self) -> Survey:
+        described = [*self.model.columns, *(self._names[n] for n in ("by",) if self._names[n] is not None)]
+        row_bytes = max(1, self._head.row_bytes)
+        rows = int(np.clip(self.resources.memory // 8 // row_bytes, 1, STREAMED_ROWS))
+        survey = Survey(
+            self.stream, list(dict.fromkeys(described)), rows, self._names["weights"], self.seed, self.resources.memory
+        )  # fmt: skip
+        self._pass([survey], {"survey": described, "weights": self._names["weights"], "seed": self.seed})
+        return survey
+
+    def _take_up(self, survey: Survey) -> None:
+        """What the first pass found, as a study has it."""
+        table = survey.sample()
+        weights = self._names["weights"]
+        if weights is not None:
+            check_some_weight(survey.largest_weight)
+        y = self._names["y"]
+        found: dict[str, Any] = {
+            "table": table,
+            "weights": None if weights is None else validate.weights(weights, table),
+            "y": None if y is None else validate.observed(table.column(y).shown(), table.n_rows),
+            "groups": None if self._rule is None else self._rule.groups(table),
+        }
+        drawn = Whereabouts(table, found["weights"], self.seed)
+        found["_whereabouts"] = Standing(self._summary, drawn, self.seed)
+        self.__dict__.update(found)
+
+    @cached_property
+    def _rule(self) -> GroupRule | None:
+        by = self._names["by"]
+        if by is None:
+            return None
+        return GroupRule.of(by, self._survey.values(by), self._survey.summary(by))
+
+    def _summary(self, feature: Feature) -> Summary:
+        key = (feature.label, feature.columns)
+        with self._lock:
+            if key not in self._summaries:
+                self._summaries[key] = (
+                    self._group_summary(feature) if feature.is_group else self._survey.summary(feature.columns[0])
+                )  # fmt: skip
+            return self._summaries[key]
+
+    def _group_summary(self, feature: Feature) -> Summary:
+        """How often each column of a one-hot group is set, and none of them."""
+        parts = [self._survey.summary(name) for name in feature.columns]
+        counts = [float(part.weights[_is_one(part.column)].sum()) for part in parts]
+        none = float(parts[0].weights.sum()) - sum(counts)
+        levels = [level for level in feature.column.levels.tolist() if level != NO_LEVEL]
+        if none > 0.5e-9 * float(parts[0].weights.sum()):
+            levels, counts = [*levels, NO_LEVEL], [*counts, none]
+        codes = np.arange(len(levels), dtype=np.int64)
+        values = object_array(levels)
+        column = Column(feature.label, "categorical", values, np.zeros(len(levels), bool), codes, values)
+        return Summary(column, np.array(counts))
+
+    # --- rows ----------------------------------------------------------------------------------
+
+    @property
+    def plan(self) -> Plan:
+        """The engine that answers and why, and which rows it is asked about."""
+        plan = self.engines.plan
+        return replace(plan, why=f"{plan.why}; {self.rows_said}")
+
+    @property
+    def rows_said(self) -> str:
+        """Which rows stand behind answers, for notes."""
+        every, drawn = self.stream.n_rows, self.table.n_rows
+        if every is None or every == drawn:
+            return f"rows streamed from {self.stream.source.label}"
+        return (
+            f"curves over all {every:,} rows streamed from {self.stream.source.label}, what needs rows together over "
+            f"a seeded sample of {drawn:,}"
+        )
+
+    def chosen(self, rows: Any, when_costly: int | None = None) -> Chosen:
+        if rows is not None and not isinstance(rows, (int, np.integer, np.ndarray)):
+            raise InputError(
+                complaint("rows", "must be a number of rows: the rows of a stream have no positions", rows,
+                          "write rows=1000 for a seeded sample")
+            )  # fmt: skip
+        return super().chosen(rows, when_costly)
+
+    # --- answers -------------------------------------------------------------------------------
+
+    def _answered(self, ask: Ask, sets: Sequence[Placed], questions: Sequence[Question]) -> list[Answer]:
+        if ask.rows is not None or self.background == "training":
+            return super()._answered(ask, sets, questions)
+        standing, reader = self._standing, self._reader
+        n_groups = 0 if self._rule is None else len(self._rule.labels)
+        placing = [s for s in sets if standing.needs_rows(s[0], _own_grid(ask.grid, s[0]), n_groups)]
+        asked = self._described(ask, questions)
+
+        def streamed(plan: Plan, reason: str) -> list[Answer]:
+            if self.model.across_rows:
+                raise InputError(
+                    complaint("X", "is streamed block by block, and this model looks across the rows of a call", self.stream.source.label,
+                              "choose rows to ask it about with rows=..., or load the data")
+                )  # fmt: skip
+            counted = [i for i, q in enumerate(questions) if _by_counts(plan, q)]
+            merged = [i for i in range(len(questions)) if i not in counted]
+            answering = [
+                *self._counting(plan, [questions[i] for i in counted]),
+                *([MergedAnswers(reader, plan.engine, [questions[i] for i in merged], self.resources)] if merged else []),
+            ]  # fmt: skip
+            places = PointWeights(reader, self.model.columns, placing)
+            self._pass([*([places] if placing else []), *answering], {**asked, "engine": plan.engine.name})
+            for number, (_, grid) in enumerate(placing):
+                standing.keep_placed(grid, places.found(number))
+            found = [answer for collector in answering for answer in collector.answers()]
+            order = np.argsort([*counted, *merged])
+            return noted([found[i] for i in order], plan, reason)
+
+        found = self.engines.ask(streamed)
+        return self._with_sampled(found, questions)
+
+    def _with_sampled(self, found: list[Answer], questions: Sequence[Question]) -> list[Answer]:
+        """The answers with what does not merge, which the sample gives: quantiles and kept curves."""
+        wanting = [i for i, q in enumerate(questions) if q.quantiles or q.rows is not None]
+        if not wanting:
+            return found
+        drawn = self.answers([replace(questions[i], spread=False) for i in wanting], self.sample())
+        for i, own in zip(wanting, drawn):
+            found[i] = replace(
+                found[i], quantiles=own.quantiles, group_quantiles=own.group_quantiles, curves=own.curves
+            )
+        return found
+
+    def effects(self, ask: Ask) -> list[Effect]:
+        found = super().effects(ask)
+        for effect in found:
+            self._standing.forget_placed(effect.grid)
+        return found
+
+    def _counting(self, plan: Plan, questions: Sequence[Question]) -> list[CountedAnswers]:
+        if not questions:
+            return []
+        weighing = None if self._names["weights"] is None else self._weighing
+        n_groups = 0 if self._rule is None else len(self._rule.labels)
+        averages = StreamedAverages(
+            cast(TreesEngine, plan.engine), questions, self._head, n_groups, weighing, self.resources.memory,
+            self._threads,
+        )  # fmt: skip
+        return [CountedAnswers(self._reader, averages)]
+
+    @property
+    def _standing(self) -> Standing:
+        return cast(Standing, self._whereabouts)
+
+    @property
+    def _threads(self) -> int:
+        return self.resources.threads or available_processors()
+
+    @cached_property
+    def _reader(self) -> Reader:
+        return Reader(self._names["weights"], self._rule)
+
+    @cached_property
+    def _weighing(self) -> Weighing:
+        weighed = Weighed(self._reader)
+        columns = [name for name in (self._names["weights"], self._names["by"]) if name is not None]
+        self._pass([weighed], {"weigh": columns}, columns)
+        return weighed.weighing
+
+    def _described(self, ask: Ask, questions: Sequence[Question]) -> dict[str, Any]:
+        """What is asked, of plain values, so that a checkpoint of something else is known."""
+        return {
+            "kind": ask.kind,
+            "axes": [[[str(n), _digest(v)] for axis in q.axes for n, v in axis.points.items()] for q in questions],
+            "spread": [q.spread for q in questions],
+            "by": self._names["by"],
+            "weights": self._names["weights"],
+        }  # fmt: skip
+
+    def _pass(
+        self, collectors: Sequence[Collector], question: Any, columns: Sequence[str] | None = None
+    ) -> None:
+        run_pass(
+            self.stream, collectors, self._threads, columns=columns, checkpoint=self._checkpoint, question=question
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        said = "?" if self.stream.n_rows is None else f"{self.stream.n_rows:,}"
+        return (
+            f"Explainer({type(self.model.native).__name__}, {said} rows x {len(self.model.columns)} features streamed "
+            f"from {self.stream.source.label}, {self.model.scale_label} of {', '.join(map(str, self.model.outputs[:5]))})"
+        )
+
+
+def _by_counts(plan: Plan, question: Question) -> bool:
+    """Whether an answer derives from counts alone."""
+    exact = isinstance(plan.engine, TreesEngine) and plan.engine.additive
+    return exact and not question.spread
+
+
+def _own_grid(grid: Any, features: Sequence[Feature]) -> Any:
+    """What was asked as the grid of these features."""
+    if isinstance(grid, Mapping):
+        return {f.label: grid[f.label] for f in features if f.label in grid}
+    return grid
+
+
+def _is_one(column: Column) -> NDArray[np.bool_]:
+    return np.asarray((column.values == 1) & ~column.missing)
+
+
+def _digest(values: NDArray[Any]) -> str:
+    content = repr(values.tolist()) if values.dtype == object else values.tobytes().hex()
+    return hashlib.sha256(f"{values.dtype} {content}".encode()).hexdigest()[:16]
