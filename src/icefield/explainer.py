@@ -22,8 +22,8 @@ from icefield.engines import Resources
 from icefield.errors import InputError, complaint
 from icefield.models.model import Model, read_model
 from icefield.plan import Plan, Settings
-from icefield.statistics.methods import StatisticsMethods
 from icefield.sources import source_of
+from icefield.statistics.methods import StatisticsMethods
 from icefield.study import Ask, Study
 from icefield.typing import (
     Backend,
@@ -113,7 +113,7 @@ class Explainer(StatisticsMethods):
                 )  # fmt: skip
             self.study = _study_of_table(model, X, y, weights, by, settings)
         else:
-            from icefield.sources.opening import streamed
+            from icefield.sources.streaming import streamed
 
             self.study = streamed(model, source, settings, y=y, weights=weights, by=by, checkpoint=checkpoint)
         self.model: Model = self.study.model

@@ -45,7 +45,7 @@ class ColumnSurvey:
         self.missing = self.missing_weight = 0.0
         self.sketch = RankSketch(points)
         self._values: NDArray[Any] | None = None  # distinct values of a number, None before the first
-        self._weights = np.zeros(0)
+        self._weights: Float = np.zeros(0)
         self.overflowed = False
         self._levels: dict[Any, float] = {}
 
@@ -91,14 +91,15 @@ class ColumnSurvey:
         if len(first) > MOST_DISTINCT:
             self.overflowed, self._values, self._weights = True, None, np.zeros(0)
             return
-        own = np.diff(np.append(first, len(ordered))).astype(np.float64)
+        own: Float = np.diff(np.append(first, len(ordered))).astype(np.float64)
         if weights is not None:
             own = np.add.reduceat(weights, first)
         values, place = np.unique(np.concatenate([known, ordered[first]]), return_inverse=True)
         if len(values) > MOST_DISTINCT:
             self.overflowed, self._values, self._weights = True, None, np.zeros(0)
             return
-        self._weights = np.bincount(place, np.concatenate([self._weights, own]), minlength=len(values))
+        summed = np.bincount(place, np.concatenate([self._weights, own]), minlength=len(values))
+        self._weights = summed.astype(np.float64)
         self._values = values
 
     def _add_levels(self, array: Any, weights: Float | None) -> None:

@@ -85,7 +85,8 @@ class Standing:
             return self._sample.point_weights(features, grid, codes, n_groups)
         summary = self._summary_of(features[0])
         nearest, has = nearest_points(grid[0], summary.column)
-        return [np.bincount(nearest[has], summary.weights[has], minlength=len(grid[0]))]
+        placed = np.bincount(nearest[has], summary.weights[has], minlength=len(grid[0]))
+        return [placed.astype(np.float64)]
 
     def distribution(self, features: Sequence[Feature]) -> Distribution:
         """What pictures need of the data: single features over all rows, pairs and rugs from the sample."""

@@ -7,7 +7,7 @@ share one list of levels: a model, or a grid, must not depend on which levels ha
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -68,7 +68,7 @@ class Stream:
         self._lock = threading.RLock()
         self.n_rows = source.n_rows  # settled by the first whole pass
 
-    def blocks(self, columns: Sequence[str] | None = None, skip: int = 0) -> Iterator[Block]:
+    def blocks(self, columns: Sequence[str] | None = None, skip: int = 0) -> Generator[Block]:
         """Blocks of rows from row `skip` on, with these columns (None: all), decoded in a thread of its own."""
         wanted = self.columns if columns is None else tuple(columns)
         levels = {name: known for name, known in self.levels.items() if name in wanted}
@@ -144,7 +144,7 @@ class Stream:
             batch = batch.set_column(batch.schema.get_field_index(name), name, column)
         return batch
 
-    def _ahead(self, blocks: Generator[Block]) -> Iterator[Block]:
+    def _ahead(self, blocks: Generator[Block]) -> Generator[Block]:
         """The same blocks, each decoded while those before it are worked on."""
         with closing(blocks), Workers(1) as workers, workers:
             tasks: list[Task[Block | None]] = [workers.submit(next, blocks, None) for _ in range(AHEAD)]

@@ -205,10 +205,12 @@ class StreamedStudy(Study):
                 )  # fmt: skip
             counted = [i for i, q in enumerate(questions) if _by_counts(plan, q)]
             merged = [i for i in range(len(questions)) if i not in counted]
-            answering = [
-                *self._counting(plan, [questions[i] for i in counted]),
-                *([MergedAnswers(reader, plan.engine, [questions[i] for i in merged], self.resources)] if merged else []),
-            ]  # fmt: skip
+            answering: list[CountedAnswers | MergedAnswers] = []
+            if counted:
+                answering.append(self._counting(plan, [questions[i] for i in counted]))
+            if merged:
+                own = [questions[i] for i in merged]
+                answering.append(MergedAnswers(reader, plan.engine, own, self.resources))
             places = PointWeights(reader, self.model.columns, placing)
             self._pass([*([places] if placing else []), *answering], {**asked, "engine": plan.engine.name})
             for number, (_, grid) in enumerate(placing):
@@ -238,16 +240,14 @@ class StreamedStudy(Study):
             self._standing.forget_placed(effect.grid)
         return found
 
-    def _counting(self, plan: Plan, questions: Sequence[Question]) -> list[CountedAnswers]:
-        if not questions:
-            return []
+    def _counting(self, plan: Plan, questions: Sequence[Question]) -> CountedAnswers:
         weighing = None if self._names["weights"] is None else self._weighing
         n_groups = 0 if self._rule is None else len(self._rule.labels)
         averages = StreamedAverages(
             cast(TreesEngine, plan.engine), questions, self._head, n_groups, weighing, self.resources.memory,
             self._threads,
         )  # fmt: skip
-        return [CountedAnswers(self._reader, averages)]
+        return CountedAnswers(self._reader, averages)
 
     @property
     def _standing(self) -> Standing:
