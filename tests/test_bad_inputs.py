@@ -87,7 +87,7 @@ class Opaque:
 CASES = [
     # --- X ---
     case("X is None", lambda: Explainer(model, None), "X", "None", "Hint", error=TypeError),
-    case("X is text", lambda: Explainer(model, "rows.csv"), "X", "rows.csv", "Hint", error=TypeError),
+    case("X is a path to nothing", lambda: Explainer(model, "rows.csv"), "X", "rows.csv", "Hint"),
     case("X is a number", lambda: Explainer(model, 3), "X", "3", "Hint", error=TypeError),
     case("X is an object", lambda: Explainer(model, Opaque()), "X", "<opaque>", "Hint", error=TypeError),
     case("X is one row", lambda: Explainer(model, np.zeros(3)), "X", "(3,)", "reshape"),

@@ -227,7 +227,9 @@ def _paths(text: str) -> list[str]:
     found = [text] if os.path.exists(text) else sorted(glob.glob(text, recursive=True))
     files = [path for path in found if not os.path.isdir(path)]
     if not files:
-        raise InputError(complaint("X", "names no file that exists", text))
+        raise InputError(
+            complaint("X", "names no file that exists", text, "name a file, a folder or a glob such as data/*.parquet")
+        )
     for path in files:
         _format(path)
     return files
