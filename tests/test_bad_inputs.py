@@ -95,7 +95,7 @@ CASES = [
     case("X is a series", lambda: Explainer(model, DATA["age"]), "X", "frame", error=TypeError),
     case("X is a polars series", lambda: Explainer(model, pl.Series([1.0])), "X", "frame", error=TypeError),
     case("X is a mapping", lambda: Explainer(model, {"age": [1.0]}), "X", "DataFrame", error=TypeError),
-    case("X is lazy", lambda: Explainer(model, pl.LazyFrame({"age": [1.0]})), "X", "collect", error=TypeError),
+    case("X is read once", lambda: Explainer(model, iter([[1.0]])), "X", "only once", error=TypeError),
     case("X is a generator", lambda: Explainer(model, (r for r in [[1.0]])), "X", "Hint", error=TypeError),
     case("X has no rows", lambda: Explainer(model, DATA[:0]), "X", "0 rows"),
     case("X has no columns", lambda: Explainer(model, DATA[[]]), "X", "column"),

@@ -52,7 +52,9 @@ def booster(rows: pd.DataFrame, columns: list[str] = FEATURES, **options: Any) -
 
 
 def classifier(rows: pd.DataFrame) -> Any:
-    return lgb.LGBMClassifier(n_estimators=10, verbose=-1, n_jobs=1).fit(rows[FEATURES], rows.y > rows.y.median())
+    return lgb.LGBMClassifier(n_estimators=10, verbose=-1, n_jobs=1).fit(
+        rows[FEATURES], rows.y > rows.y.median()
+    )
 
 
 def three_classes(rows: pd.DataFrame) -> Any:
@@ -61,7 +63,9 @@ def three_classes(rows: pd.DataFrame) -> Any:
 
 
 def forest(rows: pd.DataFrame) -> Any:
-    return RandomForestRegressor(n_estimators=8, max_depth=6, random_state=0).fit(rows[NUMBERS].fillna(0), rows.y)
+    return RandomForestRegressor(n_estimators=8, max_depth=6, random_state=0).fit(
+        rows[NUMBERS].fillna(0), rows.y
+    )
 
 
 def linear(rows: pd.DataFrame) -> Any:

@@ -45,7 +45,18 @@ def sources(data: pd.DataFrame, folder: Path, scratch: Path) -> dict[str, Any]:
     }
 
 
-NAMES = ["folder", "path", "glob", "arrow file", "csv", "dataset", "dataset in memory", "readers", "polars", "duckdb"]
+NAMES = [
+    "folder",
+    "path",
+    "glob",
+    "arrow file",
+    "csv",
+    "dataset",
+    "dataset in memory",
+    "readers",
+    "polars",
+    "duckdb",
+]
 
 
 def given(features: list[str]) -> dict[str, Any]:
@@ -83,11 +94,17 @@ def test_every_source_gives_what_the_table_gives(name, data, folder, tmp_path):
     for feature, effect in memory.effects(columns, grid=given(columns)).items():
         same(effect, streamed.effects(columns, grid=given(columns))[feature], exact=True)
     pair = given(["x0", "k"])
-    same(memory.partial_dependence("x0", "k", grid=pair), streamed.partial_dependence("x0", "k", grid=pair), True)
+    same(
+        memory.partial_dependence("x0", "k", grid=pair),
+        streamed.partial_dependence("x0", "k", grid=pair),
+        True,
+    )
     same(memory.ice("x0", grid=GRID["x0"]), streamed.ice("x0", grid=GRID["x0"]), False)
 
 
-@pytest.mark.parametrize("options", [{}, {"weights": "w"}, {"by": "side"}, {"by": "k", "weights": "w"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"weights": "w"}, {"by": "side"}, {"by": "k", "weights": "w"}], ids=str
+)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_gives_what_the_table_gives(family, options, data, folder):
     if family in ("forest", "linear"):
@@ -103,8 +120,16 @@ def test_every_family_gives_what_the_table_gives(family, options, data, folder):
     for feature in columns:
         same(mine[feature], theirs[feature], exact)
     pair = {name: grids[name] for name in ("x0", "k")}
-    same(memory.partial_dependence("x0", "k", grid=pair), streamed.partial_dependence("x0", "k", grid=pair), exact)
-    same(memory.partial_dependence("x2", grid=grids["x2"]), streamed.partial_dependence("x2", grid=grids["x2"]), False)
+    same(
+        memory.partial_dependence("x0", "k", grid=pair),
+        streamed.partial_dependence("x0", "k", grid=pair),
+        exact,
+    )
+    same(
+        memory.partial_dependence("x2", grid=grids["x2"]),
+        streamed.partial_dependence("x2", grid=grids["x2"]),
+        False,
+    )
     kept = streamed.ice("x2", grid=grids["x2"])
     assert np.allclose(kept.individual, memory.ice("x2", grid=grids["x2"]).individual, **CLOSE)
 
@@ -143,7 +168,10 @@ def test_a_small_stream_gives_the_whole_of_every_statistic(data, folder):
         assert np.allclose(ask(memory).average, ask(streamed).average, **CLOSE)
     for ask in (lambda ex: ex.importance(), lambda ex: ex.interactions(), lambda ex: ex.summary()):
         mine, theirs = ask(memory), ask(streamed)
-        mine, theirs = (pa.table(found.to_frame()) if not isinstance(found, pa.Table) else found for found in (mine, theirs))
+        mine, theirs = (
+            pa.table(found.to_frame()) if not isinstance(found, pa.Table) else found
+            for found in (mine, theirs)
+        )
         assert mine.column_names == theirs.column_names
         for name in mine.column_names:
             one, other = mine[name], theirs[name]
@@ -156,7 +184,11 @@ def test_a_small_stream_gives_the_whole_of_every_statistic(data, folder):
 def test_training_background_needs_no_rows(data, folder):
     model = booster(data)
     memory, streamed = (Explainer(model, rows, background="training") for rows in (table(data), folder))
-    same(memory.partial_dependence("x0", grid=GRID["x0"]), streamed.partial_dependence("x0", grid=GRID["x0"]), True)
+    same(
+        memory.partial_dependence("x0", grid=GRID["x0"]),
+        streamed.partial_dependence("x0", grid=GRID["x0"]),
+        True,
+    )
 
 
 def test_one_hot_groups(data):
@@ -173,8 +205,17 @@ def test_one_hot_groups(data):
 def test_thresholds_and_few_values_place_the_same_grids(data, folder):
     model = booster(data)
     memory, streamed = Explainer(model, table(data)), Explainer(model, folder)
-    for feature, grid in (("x0", Grid("thresholds")), ("k", None), ("level", None), ("k", Grid("quantile", 3))):
-        same(memory.partial_dependence(feature, grid=grid), streamed.partial_dependence(feature, grid=grid), False)
+    for feature, grid in (
+        ("x0", Grid("thresholds")),
+        ("k", None),
+        ("level", None),
+        ("k", Grid("quantile", 3)),
+    ):
+        same(
+            memory.partial_dependence(feature, grid=grid),
+            streamed.partial_dependence(feature, grid=grid),
+            False,
+        )
 
 
 def test_a_source_is_read_with_the_columns_it_needs(data, folder):

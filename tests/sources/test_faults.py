@@ -152,9 +152,9 @@ def test_a_file_that_changes_between_passes_is_named(files, data, model, complai
 
 
 def test_a_file_that_vanishes_is_named(files, model, complains):
-    explainer = Explainer(model, files)
-    second(files).unlink()
-    with complains("X", str(second(files))):
+    explainer, gone = Explainer(model, files), second(files)
+    gone.unlink()
+    with complains("X", str(gone)):
         explainer.effects(grid=GRID)
 
 
@@ -215,7 +215,9 @@ def test_weights_are_checked_as_they_come(data, model, complains):
 
     for value, words in ((-1.0, "negative"), (np.inf, "finite")):
         with complains("weights", words):
-            Explainer(model, reader(data.assign(w=data.w.where(data.index != 4_000, value))), weights="w").effects(grid=GRID)
+            Explainer(
+                model, reader(data.assign(w=data.w.where(data.index != 4_000, value))), weights="w"
+            ).effects(grid=GRID)
     with complains("weights", "zero"):
         Explainer(model, reader(data.assign(w=0.0)), weights="w").effects(grid=GRID)
 

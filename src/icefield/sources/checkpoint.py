@@ -55,8 +55,8 @@ class Checkpoint:
         with self._lock:
             passes = self._read()
             key = _digest(question)
-            for other, about in passes.items():
-                if other != key and not about["finished"]:
+            for about in passes.values() if key not in passes else ():
+                if not about["finished"]:  # hours of work, maybe, that another question would write over
                     raise InputError(
                         complaint("checkpoint", f"holds an unfinished run of another question ({about['question'][:200]})",
                                   str(self.path), "ask that question again to finish it, or name another file")
@@ -81,7 +81,7 @@ class Checkpoint:
             said = json.dumps(question, default=str, sort_keys=True)
             passes[key] = {"rows": rows, "finished": finished, "question": said}
             about = {"format": FORMAT, "data": self._data, "model": self._model, "passes": passes}
-            beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
+            beside = self.path.with_name(f"{self.path.name}.part")
             try:
                 with beside.open("wb") as file:
                     np.savez(file, **{ABOUT: np.array(json.dumps(about))}, **self._arrays)  # type: ignore[arg-type]

@@ -228,7 +228,12 @@ def _paths(text: str) -> list[str]:
     files = [path for path in found if not os.path.isdir(path)]
     if not files:
         raise InputError(
-            complaint("X", "names no file that exists", text, "name a file, a folder or a glob such as data/*.parquet")
+            complaint(
+                "X",
+                "names no file that exists",
+                text,
+                "name a file, a folder or a glob such as data/*.parquet",
+            )
         )
     for path in files:
         _format(path)

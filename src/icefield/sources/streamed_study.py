@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from icefield import validate
 from icefield.data.columns import object_array
 from icefield.data.features import NO_LEVEL, Feature
-from icefield.data.frame import Column
+from icefield.data.frame import Column, Table
 from icefield.data.whereabouts import Whereabouts
 from icefield.effect import Effect
 from icefield.engines import Answer, Question, Resources
@@ -136,15 +136,27 @@ class StreamedStudy(Study):
         by = self._names["by"]
         if by is None:
             return None
+        if self._survey.is_complete:
+            table = self._survey.sample()
+            return GroupRule.of(by, table, self._whole(table, table.column(by)))
         return GroupRule.of(by, self._survey.values(by), self._survey.summary(by))
+
+    def _whole(self, table: Table, column: Column) -> Summary:
+        """A column of the sample, where that holds all rows: nothing has to be summarised."""
+        weights = self._names["weights"]
+        return Summary(column, np.ones(table.n_rows) if weights is None else table.column(weights).to_float())
 
     def _summary(self, feature: Feature) -> Summary:
         key = (feature.label, feature.columns)
         with self._lock:
             if key not in self._summaries:
-                self._summaries[key] = (
-                    self._group_summary(feature) if feature.is_group else self._survey.summary(feature.columns[0])
-                )  # fmt: skip
+                if self._survey.is_complete:
+                    found = self._whole(self.table, feature.column)
+                elif feature.is_group:
+                    found = self._group_summary(feature)
+                else:
+                    found = self._survey.summary(feature.columns[0])
+                self._summaries[key] = found
             return self._summaries[key]
 
     def _group_summary(self, feature: Feature) -> Summary:

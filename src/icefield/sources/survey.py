@@ -91,6 +91,11 @@ class Survey:
             self._kept = self._kept.take(smallest).combine_chunks()
             self._limit = self._keys.max()
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether the sample holds every row."""
+        return self.n_rows <= self.rows
+
     def sample(self) -> Table:
         """The rows drawn, in the order they came."""
         if self._kept is None:
