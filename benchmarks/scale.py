@@ -1,0 +1,155 @@
+"""Beyond memory: every feature's exact partial dependence over generated Parquet, streamed.
+
+Each piece of work runs in a process of its own, so that its peak memory is its own: merely decoding the columns, one
+streamed `predict` pass, and all-feature exact PD with grids (`Explainer(model, folder).effects()`). The goal is
+1.5 times the decoding or 0.15 of the predict pass, whichever is larger, within 1 GB.
+
+Sizes are rows in millions: ``ICEFIELD_SCALE=1,20 python -m benchmarks scale``; by default 1, 3, 10, 30 and 100, as far
+as the disk has room. Files lie in a temporary folder (``TMPDIR``) and are deleted at the end.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+COLUMNS, TREES, ROWS_A_FILE = 20, 100, 1_000_000
+SIZES = (1, 3, 10, 30, 100)
+BYTES_A_ROW = 8 * COLUMNS
+SPARED = 4 * 2**30  # of the disk
+BATCH = 131_072
+NAMES = [f"x{i}" for i in range(COLUMNS)]
+
+
+def rows(number: int) -> Any:
+    """One file's rows: normal, uniform, skewed and whole numbers, some missing."""
+    import pyarrow as pa
+
+    rng = np.random.default_rng(number)
+    values = {name: rng.normal(size=ROWS_A_FILE) for name in NAMES}
+    for name in NAMES[10:14]:
+        values[name] = rng.uniform(size=ROWS_A_FILE)
+    for name in NAMES[14:17]:
+        values[name] = np.exp(values[name])
+    for name in NAMES[17:]:
+        values[name] = rng.integers(0, 50, ROWS_A_FILE).astype(np.float64)
+    values[NAMES[0]][::10] = np.nan
+    return pa.table(values)
+
+
+def fitted(folder: Path) -> Path:
+    import lightgbm as lgb
+
+    few = rows(0).slice(0, 50_000).to_pandas()
+    y = few.x0.fillna(0) + few.x1 * few.x2 + np.sin(3 * few.x10) + few.x17 / 10
+    y = y + few[NAMES].fillna(0).sum(axis=1) / 20
+    model = lgb.LGBMRegressor(n_estimators=TREES, verbose=-1).fit(few, y)
+    path = folder / "model.txt"
+    model.booster_.save_model(str(path))
+    return path
+
+
+# --- what is measured, each in a process of its own --------------------------------------------------
+
+
+def batches(folder: str) -> Any:
+    import pyarrow.dataset as ds
+
+    read = ds.dataset(folder).scanner(
+        columns=NAMES, batch_size=BATCH, batch_readahead=2, fragment_readahead=1
+    )
+    return read.to_batches()
+
+
+def decode(_: str, folder: str) -> int:
+    return sum(batch.num_rows for batch in batches(folder))
+
+
+def predict(model: str, folder: str) -> int:
+    import lightgbm as lgb
+
+    booster, count = lgb.Booster(model_file=model), 0
+    for batch in batches(folder):
+        count += len(booster.predict(np.column_stack([column.to_numpy() for column in batch.columns])))
+    return count
+
+
+def effects(model: str, folder: str) -> int:
+    import lightgbm as lgb
+
+    from icefield import Explainer
+
+    found = Explainer(lgb.Booster(model_file=model), folder).effects()
+    return int(found["x0"].n_rows)
+
+
+WORK = {"decode": decode, "predict": predict, "effects": effects}
+
+
+def measured(what: str, model: Path, folder: Path) -> dict[str, float]:
+    """Seconds of one piece of work, without starting Python, and the peak memory of its process."""
+    command = [sys.executable, "-m", "benchmarks.scale", what, str(model), str(folder)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def child(what: str, model: str, folder: str) -> None:
+    import lightgbm  # noqa: F401  (its start is nobody's work)
+    import pyarrow.dataset  # noqa: F401
+
+    began = time.perf_counter()
+    count = WORK[what](model, folder)
+    seconds = time.perf_counter() - began
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"rows": count, "seconds": seconds, "peak_mb": peak}))
+
+
+def sizes() -> list[int]:
+    asked = os.environ.get("ICEFIELD_SCALE")
+    if asked:
+        return sorted(int(size) for size in asked.split(","))
+    free = shutil.disk_usage(tempfile.gettempdir()).free - SPARED
+    return [size for size in SIZES if size * 1_000_000 * BYTES_A_ROW < free]
+
+
+def main() -> None:
+    import pyarrow.parquet as pq
+
+    with tempfile.TemporaryDirectory(prefix="icefield-scale-") as scratch:
+        model, folder = fitted(Path(scratch)), Path(scratch) / "rows"
+        folder.mkdir()
+        written = 0
+        print(f"{COLUMNS} columns, LightGBM {TREES} trees; rows/s, seconds, peak MB of the process")
+        for size in sizes():
+            for number in range(written, size):
+                pq.write_table(rows(number), folder / f"{number:04d}.parquet", row_group_size=BATCH)
+            written = size
+            found = {what: measured(what, model, folder) for what in WORK}
+            for what, of in found.items():
+                pace = of["rows"] / of["seconds"]
+                print(
+                    f"{size:>4} million rows  {what:<8} {pace:>12,.0f} rows/s {of['seconds']:>9.2f} s "
+                    f"{of['peak_mb']:>7,.0f} MB",
+                    flush=True,
+                )
+            own, decoding, predicting = (found[what]["seconds"] for what in ("effects", "decode", "predict"))
+            goal = max(1.5 * decoding, 0.15 * predicting)
+            print(
+                f"{size:>4} million rows  all-feature PD is {own / decoding:.2f} x decoding, "
+                f"{own / predicting:.3f} of a streamed predict, {own / goal:.2f} of the goal",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    child(*sys.argv[1:])
