@@ -33,6 +33,8 @@ _SHARED: list[Callable[[Any], Any]] = [
 ]  # fmt: skip
 
 
+DATA_SUFFIXES = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv")
+
 BY = click.option("--by", metavar="COLUMN", help="A column: one curve per group.")
 
 
@@ -80,15 +82,20 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
         from icefield.cli.loading import refusals_explained
 
         options.pop("debug")  # read by `run`, before click parses
+        files = _all_data(data, options)
         if options["quiet"] and options["verbose"]:
             raise click.UsageError("-q and -v contradict each other: give one of them.")
-        check_outputs(options, (model, data))
+        check_outputs(options, (model, *files))
+        if is_streamed(files):
+            return function(_streamed(model, files, options)(), **options)
         explain = _prepared(model, data, options)
         with refusals_explained(explain.keywords["model"], explain.keywords["X"]):
             return function(explain(), **options)
 
     for option in reversed(_SHARED):
         command = option(command)
+    if not any(isinstance(one, click.Argument) for one in getattr(function, "__click_params__", ())):
+        command = click.argument("more", metavar="[DATA...]", nargs=-1)(command)
     # click applies decorators from the inside out: the outermost argument is the first on the line.
     command = click.argument("data", type=click.Path(allow_dash=True))(command)
     return click.argument("model", type=click.Path())(command)
@@ -98,6 +105,44 @@ def with_outputs(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OUTPUTS):
         function = option(function)
     return function
+
+
+def _all_data(data: str, options: dict[str, Any]) -> tuple[str, ...]:
+    """DATA and the files a shell made of a glob: those that come before the first feature."""
+    further = list(options.pop("more", ()))
+    if not further and isinstance(options.get("features"), tuple):
+        features = list(options["features"])
+        while features and features[0].lower().endswith(DATA_SUFFIXES) and os.path.isfile(features[0]):
+            further.append(features.pop(0))
+        options["features"] = tuple(features)
+    return data, *further
+
+
+def is_streamed(files: tuple[str, ...]) -> bool:
+    """Whether rows are read in pieces: of a folder, a glob or several files."""
+    (data, *further) = files
+    wild = any(mark in data for mark in "*?[") and not os.path.exists(data)
+    return bool(further) or wild or os.path.isdir(data)
+
+
+def _streamed(model: str, files: tuple[str, ...], options: dict[str, Any]) -> partial[Any]:
+    """A call that makes the Explainer of rows that are streamed; columns beside the features go by name."""
+    from icefield.cli.loading import load_model
+    from icefield.sources import source_of
+
+    if options["quiet"]:
+        _without_progress()
+    loaded = load_model(model, allow_pickle=options.pop("allow_pickle"), trust=options.pop("trust"))
+    return partial(
+        _explainer,
+        model=loaded,
+        X=source_of(files),
+        target=_number_if_number(options.pop("target")),
+        verbose=options.pop("verbose"),
+        tell_columns=False,
+        by=options.pop("by", None),
+        **{name: options.pop(name) for name in ("y", "weights", "scale", "engine", "threads", "seed")},
+    )
 
 
 def _prepared(model: str, data: str, options: dict[str, Any]) -> partial[Any]:

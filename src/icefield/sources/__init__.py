@@ -38,6 +38,8 @@ def source_of(data: Any) -> Source | None:
         return data
     if isinstance(data, (str, os.PathLike)):
         return files_of(os.fspath(data))
+    if isinstance(data, (list, tuple)) and data and all(isinstance(one, (str, os.PathLike)) for one in data):
+        return files_of(*map(os.fspath, data))
     module = type(data).__module__.split(".")[0].lstrip("_")
     if module == "pyarrow":
         return _of_arrow(data)

@@ -179,16 +179,17 @@ def _as_wanted(batch: Any, wanted: Any) -> Any:
     return arrow.RecordBatch.from_arrays(arrays, names=wanted.names)
 
 
-def files_of(given: str | Path) -> FileSource:
-    """The files a path, a folder, a glob or a URI means."""
+def files_of(*given: str) -> FileSource:
+    """The files that paths, folders and globs, or a URI, mean."""
     arrow, dataset = library_named("pyarrow"), library_named("pyarrow.dataset")
-    text = os.fspath(given)
+    text = given[0] if len(given) == 1 else f"{given[0]} and {len(given) - 1:,} more"
     fragments, filesystem = [], None
     try:
         if "://" in text:
             found = dataset.dataset(text, format=_reader(_format(text)), partitioning="hive")
             return of_dataset(found, text)
-        paths, filesystem = _paths(text), library_named("pyarrow.fs").LocalFileSystem()
+        paths = list(dict.fromkeys(path for one in given for path in _paths(one)))
+        filesystem = library_named("pyarrow.fs").LocalFileSystem()
         for kind in dict.fromkeys(_format(path) for path in paths):
             own = [path for path in paths if _format(path) == kind]
             read = dataset.dataset(own, format=_reader(kind), partitioning="hive", filesystem=filesystem)
