@@ -45,7 +45,7 @@ def test_curves_of_several_files(how, files):
 
 
 def _averages(found) -> list[float]:
-    rows = found if isinstance(found, list) else found["rows"] if "rows" in found else None
+    rows = found if isinstance(found, list) else found.get("rows")
     if rows is None:
         return list(np.ravel(found["average"]))
     return [row["average"] for row in rows]

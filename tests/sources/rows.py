@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def written(folder: Path, rows: pd.DataFrame, files: int = 4) -> Path:
     """The rows as several Parquet files of different sizes."""
     folder.mkdir(parents=True, exist_ok=True)
     cuts = [0, *np.sort(np.random.default_rng(0).integers(1, len(rows), files - 1)).tolist(), len(rows)]
-    for number, (start, stop) in enumerate(zip(cuts, cuts[1:])):
+    for number, (start, stop) in enumerate(pairwise(cuts)):
         pq.write_table(table(rows.iloc[start:stop]), folder / f"{number:02d}.parquet", row_group_size=700)
     return folder
 
