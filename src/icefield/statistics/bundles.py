@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield import validate
 from icefield.data.frame import is_missing_value
 from icefield.effect import Effect
-from icefield.sampling import CURVE_ROWS, KEPT_CURVES
+from icefield.sampling import CURVE_ROWS, KEPT_CURVES, in_proportion
 from icefield.study import Ask, Study
 from icefield.typing import Float
 
@@ -39,11 +38,13 @@ def effects_with_curves(
     """
     chosen = study.chosen(rows, when_costly=CURVE_ROWS)
     used = study.n_rows if chosen.positions is None else len(chosen.positions)
-    own = validate.row_positions(min(kept, used), used, study.seed)
+    weights = None if study.weights is None else study.row_weights(chosen.positions)
+    own, counts = in_proportion(kept, used, weights, study.seed)
     sets = [(feature,) for feature in features]
-    effects = study.effects(
-        Ask(sets=sets, kind="ice", grid=grid, spread=True, rows=chosen.positions, kept=own)
+    ask = Ask(
+        sets=sets, kind="ice", grid=grid, spread=True, rows=chosen.positions, kept=own, kept_weights=counts
     )
+    effects = study.effects(ask)
     return effects, f"{chosen.note}; rows={study.n_rows} uses all" if chosen.note else ""
 
 
@@ -99,21 +100,22 @@ def heterogeneity(curves: Float, weights: Float, row_weights: Float | None = Non
     return np.where(found <= 1e-12 * np.abs(curves).max(axis=(1, 2), initial=0.0), 0.0, found)
 
 
-def opposing(curves: Float, weights: Float) -> float:
+def opposing(curves: Float, weights: Float, row_weights: Float | None = None) -> float:
     """Share of one output's curves, shape ``(rows, points)``, that run against the others.
 
     Curves are compared with the pattern that most of their movement follows (the first principal
     direction of the centred curves); those that hardly move are not counted on either side.
     """
+    own = np.ones(len(curves)) if row_weights is None else row_weights
     shape = centred(curves, weights) * np.sqrt(weights)
-    size = np.sqrt(np.square(shape).mean())
-    if size == 0:
+    heavy = shape * np.sqrt(own)[:, None]  # a curve of weight 2 pulls as two would
+    if not heavy.any():
         return 0.0
-    along = shape @ leading_direction(shape)
-    moving = np.abs(along) > 0.25 * np.sqrt(np.square(along).mean())
-    if not moving.any():
+    along = shape @ leading_direction(heavy)
+    moving = np.abs(along) > 0.25 * np.sqrt(np.average(np.square(along), weights=own))
+    if not own[moving].any():
         return 0.0
-    up = float((along[moving] > 0).mean())
+    up = float(np.average(along[moving] > 0, weights=own[moving]))
     return min(up, 1.0 - up)
 
 

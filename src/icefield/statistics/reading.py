@@ -329,8 +329,8 @@ def _bundle(
         least = float(deviation(effect.std[output][shown][known], weights)) / unit
         return {"heterogeneity": least, "heterogeneity_exact": False}
     curves = effect.individual[output : output + 1][:, :, shown][:, :, known]
-    differ = float(heterogeneity(curves, weights)[0]) / unit
-    against = opposing(curves[0], weights)
+    differ = float(heterogeneity(curves, weights, effect.row_weights)[0]) / unit
+    against = opposing(curves[0], weights, effect.row_weights)
     partners: tuple[tuple[Any, float], ...] = ()
     if differ >= THRESHOLDS["heterogeneous"] and effect.row_values is not None:
         able = effect.row_values if effect.others is None else effect.others

@@ -18,7 +18,7 @@ from icefield import kernels
 from icefield.engines import Answer, Moments, Question, Sample
 from icefield.engines.trees.averages import Counted, Counting, family_averages, joint_averages
 from icefield.engines.trees.axes import EncodedAxis
-from icefield.engines.trees.crew import Crew
+from icefield.engines.trees.crew import Crew, Lent
 from icefield.engines.trees.engine import BLOCK, TreesEngine, families
 from icefield.engines.trees.program import Program
 from icefield.engines.trees.rows import MOST_POSITIONS, NO_WEIGHT, WORD, Rows, WholeWeights
@@ -185,23 +185,15 @@ class StreamedAverages:
             self._weighing.add(None, sample.codes, sample.n_rows)
         self._rows.hold(self._engine.encoder.sample(sample, self._memory))
         for program, counters in zip(self._programs, self.counters):
-            made: list[Counting] = []
-            free: list[Counting] = []
+            lent = Lent(lambda program=program: Counting(program, self._rows, crew))
 
-            def work(
-                block: tuple[int, int], program: Program = program, made: Any = made, free: Any = free
-            ) -> None:
-                try:
-                    mine = free.pop()
-                except IndexError:
-                    mine = Counting(program, self._rows, crew)
-                    made.append(mine)
-                mine.add(*block)
-                free.append(mine)
+            def work(block: tuple[int, int], lent: Lent[Counting] = lent) -> None:
+                with lent.one() as mine:
+                    mine.add(*block)
 
             for _ in crew.map(work, self._rows.blocks):
                 pass
-            for mine in made:
+            for mine in lent.made:
                 counters += mine.counters
 
     def answers(self) -> list[Answer]:
