@@ -132,16 +132,18 @@ def is_streamed(files: tuple[str, ...]) -> bool:
 def _streamed(model: str, files: tuple[str, ...], options: dict[str, Any]) -> partial[Any]:
     """A call that makes the Explainer of rows that are streamed; columns beside the features go by name."""
     from icefield.cli.loading import load_model
+    from icefield.models.targets import Spelled
     from icefield.sources import source_of
 
     if options["quiet"]:
         _without_progress()
     loaded = load_model(model, allow_pickle=options.pop("allow_pickle"), trust=options.pop("trust"))
+    target = options.pop("target")
     return partial(
         _explainer,
         model=loaded,
         X=source_of(files),
-        target=_number_if_number(options.pop("target")),
+        target=None if target is None else Spelled(target),
         verbose=options.pop("verbose"),
         tell_columns=False,
         by=options.pop("by", None),

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.asking import Ask, Placed, noted
 from icefield.data.columns import object_array
 from icefield.data.features import NO_LEVEL, Feature
 from icefield.data.frame import Column, Table
@@ -44,7 +45,7 @@ from icefield.sources.passes import Collector, run_pass
 from icefield.sources.standing import Standing
 from icefield.sources.stream import Stream
 from icefield.sources.survey import Survey
-from icefield.study import Ask, Placed, Study, noted
+from icefield.study import Study
 from icefield.typing import Background, EngineChoice
 
 if TYPE_CHECKING:

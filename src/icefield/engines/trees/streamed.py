@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -185,7 +186,7 @@ class StreamedAverages:
             self._weighing.add(None, sample.codes, sample.n_rows)
         self._rows.hold(self._engine.encoder.sample(sample, self._memory))
         for program, counters in zip(self._programs, self.counters):
-            lent = Lent(lambda program=program: Counting(program, self._rows, crew))
+            lent = Lent(partial(Counting, program, self._rows, crew))
 
             def work(block: tuple[int, int], lent: Lent[Counting] = lent) -> None:
                 with lent.one() as mine:
