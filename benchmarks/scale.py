@@ -25,7 +25,7 @@ import numpy as np
 
 COLUMNS, TREES, ROWS_A_FILE = 20, 100, 1_000_000
 SIZES = (1, 3, 10, 30, 100)
-BYTES_A_ROW = 8 * COLUMNS
+BYTES_A_ROW = 5 * COLUMNS
 SPARED = 4 * 2**30  # of the disk
 BATCH = 131_072
 NAMES = [f"x{i}" for i in range(COLUMNS)]
@@ -36,13 +36,10 @@ def rows(number: int) -> Any:
     import pyarrow as pa
 
     rng = np.random.default_rng(number)
-    values = {name: rng.normal(size=ROWS_A_FILE) for name in NAMES}
-    for name in NAMES[10:14]:
-        values[name] = rng.uniform(size=ROWS_A_FILE)
-    for name in NAMES[14:17]:
-        values[name] = np.exp(values[name])
-    for name in NAMES[17:]:
-        values[name] = rng.integers(0, 50, ROWS_A_FILE).astype(np.float64)
+    values = {name: rng.standard_normal(ROWS_A_FILE, np.float32) for name in NAMES[:10]}
+    values |= {name: rng.random(ROWS_A_FILE, np.float32) for name in NAMES[10:14]}
+    values |= {name: np.exp(rng.standard_normal(ROWS_A_FILE, np.float32)) for name in NAMES[14:17]}
+    values |= {name: rng.integers(0, 50, ROWS_A_FILE, np.int16) for name in NAMES[17:]}
     values[NAMES[0]][::10] = np.nan
     return pa.table(values)
 

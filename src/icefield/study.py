@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
-from icefield.asking import Ask, Differences, OwnValues, Placed, noted
+from icefield.asks import Ask, Differences, OwnValues, Placed, noted
 from icefield.data.distribution import Distribution
 from icefield.data.features import Axis, Feature, listed_features, resolve
 from icefield.data.frame import Table

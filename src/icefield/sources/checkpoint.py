@@ -50,6 +50,11 @@ class Checkpoint:
         self._passes: dict[str, Any] | None = None  # by question: how far it is, and its arrays
         self._arrays: dict[str, NDArray[Any]] = {}
 
+    def knows(self, question: Any) -> bool:
+        """Whether something was written about a question."""
+        with self._lock:
+            return _digest(question) in self._read()
+
     def resume(self, question: Any, collectors: Sequence[Collector]) -> tuple[int, bool]:
         """Hand collectors what was written about a question: rows that are in it already, and whether these are all."""
         with self._lock:

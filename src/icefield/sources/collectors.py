@@ -33,6 +33,12 @@ class Reader:
     weights: str | None = None
     groups: GroupRule | None = None
 
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are read."""
+        named = (self.weights, None if self.groups is None else self.groups.column)
+        return [name for name in named if name is not None]
+
     def sample(self, block: Block) -> Sample:
         weights = None if self.weights is None else row_weights(block, self.weights)
         if self.groups is None:
@@ -62,7 +68,8 @@ class CountedAnswers:
 
     def __init__(self, reader: Reader, averages: StreamedAverages) -> None:
         self._reader, self._averages = reader, averages
-        self.state, self.restore, self.answers = averages.state, averages.restore, averages.answers
+        self.state, self.restore = averages.state, averages.restore
+        self.encoded, self.answers = averages.encoded, averages.answers
 
     def add(self, block: Block, crew: Crew) -> None:
         self._averages.add(self._reader.sample(block), crew)
@@ -128,6 +135,12 @@ class PointWeights:
         self._reader, self._columns, self._sets = reader, columns, list(sets)
         n = 1 if reader.groups is None else len(reader.groups.labels) + 1
         self.sums = [np.zeros((n, int(np.prod([len(v) for v in grid])))) for _, grid in self._sets]
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of a source that are needed."""
+        moving = [name for features, _ in self._sets for feature in features for name in feature.columns]
+        return list(dict.fromkeys([*moving, *self._reader.columns]))
 
     def add(self, block: Block, crew: Crew) -> None:
         sample = self._reader.sample(block)

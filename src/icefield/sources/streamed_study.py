@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -18,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
-from icefield.asking import Ask, Placed, noted
+from icefield.asks import Ask, Placed, noted
 from icefield.data.columns import object_array
-from icefield.data.features import NO_LEVEL, Feature
+from icefield.data.features import NO_LEVEL, Feature, resolve
 from icefield.data.frame import Column, Table
 from icefield.data.whereabouts import Whereabouts
 from icefield.effect import Effect
@@ -29,6 +30,7 @@ from icefield.engines.pool import available_processors
 from icefield.engines.trees.engine import TreesEngine
 from icefield.engines.trees.streamed import StreamedAverages, Weighing
 from icefield.errors import InputError, complaint
+from icefield.forest import CannotRead
 from icefield.plan import Engines, Plan
 from icefield.sampling import STREAMED_ROWS, Chosen
 from icefield.sources.collectors import (
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from icefield.models.model import Model
     from icefield.sources.checkpoint import Checkpoint
 
+Moving = Sequence[Sequence[Sequence[Any]]]  # for each question the columns of each axis
 # What the first pass finds; asked for, it is made.
 SURVEYED = ("table", "weights", "y", "groups", "_whereabouts")
 
@@ -89,6 +92,7 @@ class StreamedStudy(Study):
         self._checkpoint = checkpoint
         self._lock = threading.RLock()
         self._summaries: dict[Any, Summary] = {}
+        self._counts: dict[Any, CountedAnswers] = {}  # of the last question that was counted
         if background == "training" and (weights is not None or by is not None):
             self.needs_rows("`weights`" if weights is not None else "`by`")
         if engine == "trees" or background == "training":
@@ -106,14 +110,39 @@ class StreamedStudy(Study):
 
     @cached_property
     def _survey(self) -> Survey:
+        survey, about = self._new_survey()
+        self._pass([survey], about)
+        return survey
+
+    def _new_survey(self) -> tuple[Survey, dict[str, Any]]:
+        """A survey that has seen nothing yet, and what it is of, for checkpoints."""
         described = [*self.model.columns, *(self._names[n] for n in ("by",) if self._names[n] is not None)]
         row_bytes = max(1, self._head.row_bytes)
         rows = int(np.clip(self.resources.memory // 8 // row_bytes, 1, STREAMED_ROWS))
+        weights = self._names["weights"]
         survey = Survey(
-            self.stream, list(dict.fromkeys(described)), rows, self._names["weights"], self.seed, self.resources.memory
-        )  # fmt: skip
-        self._pass([survey], {"survey": described, "weights": self._names["weights"], "seed": self.seed})
-        return survey
+            self.stream, list(dict.fromkeys(described)), rows, weights, self.seed, self.resources.memory
+        )
+        return survey, {"survey": described, "weights": weights, "seed": self.seed}
+
+    def _count_at_once(self, ask: Ask) -> None:
+        """Survey and count in one pass, where the first pass is still to come: counts need no grid."""
+        alone = self._names["weights"] is None and self._names["by"] is None
+        if "_survey" in self.__dict__ or not alone or ask.rows is not None or self.background == "training":
+            return
+        spread = [self._usual_spread(len(s), None) if ask.spread is None else ask.spread for s in ask.sets]
+        if any(spread) or not _is_additive(self.engines.plan):
+            return
+        survey, about = self._new_survey()
+        if self._checkpoint is not None and self._checkpoint.knows(about):
+            return
+        features = [[resolve(f, self._head, self.model.columns) for f in names] for names in ask.sets]
+        moving = [[f.columns for f in own] for own in features]
+        counting = self._counting(self.engines.plan, moving)
+        with suppress(CannotRead):  # a value among the rows that the trees do not know: counting is asked for again
+            self._pass([survey, counting], {**about, "counted": moving})
+            self.__dict__["_survey"] = survey
+            self._counts = {_key_of(moving): counting}
 
     def _take_up(self, survey: Survey) -> None:
         """What the first pass found, as a study has it."""
@@ -218,17 +247,29 @@ class StreamedStudy(Study):
                 )  # fmt: skip
             counted = [i for i, q in enumerate(questions) if _by_counts(plan, q)]
             merged = [i for i in range(len(questions)) if i not in counted]
-            answering: list[CountedAnswers | MergedAnswers] = []
-            if counted:
-                answering.append(self._counting(plan, [questions[i] for i in counted]))
-            if merged:
-                own = [questions[i] for i in merged]
-                answering.append(MergedAnswers(reader, plan.engine, own, self.resources))
+            own = [questions[i] for i in counted]
+            collectors: list[Collector] = []
             places = PointWeights(reader, self.model.columns, placing)
-            self._pass([*([places] if placing else []), *answering], {**asked, "engine": plan.engine.name})
+            if placing:
+                collectors.append(places)
+            if counted:
+                moving = [[axis.columns for axis in q.axes] for q in own]
+                counts = self._counts.get(_key_of(moving))
+                if counts is None:
+                    counts = self._counting(plan, moving)
+                    collectors.append(counts)
+                axes = counts.encoded(own)  # before any row is read: a value may be none the trees know
+            asking = MergedAnswers(reader, plan.engine, [questions[i] for i in merged], self.resources)
+            if merged:
+                collectors.append(asking)
+            if collectors:  # counts that are known from another grid need no pass
+                only = places.columns if collectors == [places] else None
+                self._pass(collectors, {**asked, "engine": plan.engine.name}, only)
             for number, (_, grid) in enumerate(placing):
                 standing.keep_placed(grid, places.found(number))
-            found = [answer for collector in answering for answer in collector.answers()]
+            if counted:
+                self._counts = {_key_of(moving): counts}
+            found = [*(counts.answers(axes) if counted else ()), *asking.answers()]
             order = np.argsort([*counted, *merged])
             return noted([found[i] for i in order], plan, reason)
 
@@ -248,17 +289,19 @@ class StreamedStudy(Study):
         return found
 
     def effects(self, ask: Ask) -> list[Effect]:
+        with self._lock:
+            self._count_at_once(ask)
         found = super().effects(ask)
         for effect in found:
             self._standing.forget_placed(effect.grid)
         return found
 
-    def _counting(self, plan: Plan, questions: Sequence[Question]) -> CountedAnswers:
+    def _counting(self, plan: Plan, moving: Moving) -> CountedAnswers:
+        """What counts rows for questions that move these columns; the last such counts are kept."""
         weighing = None if self._names["weights"] is None else self._weighing
         n_groups = 0 if self._rule is None else len(self._rule.labels)
         averages = StreamedAverages(
-            cast(TreesEngine, plan.engine), questions, self._head, n_groups, weighing, self.resources.memory,
-            self._threads,
+            cast(TreesEngine, plan.engine), moving, self._head, n_groups, weighing, self.resources.memory, self._threads
         )  # fmt: skip
         return CountedAnswers(self._reader, averages)
 
@@ -306,10 +349,18 @@ class StreamedStudy(Study):
         )
 
 
+def _is_additive(plan: Plan) -> bool:
+    """Whether averages derive from counts."""
+    return isinstance(plan.engine, TreesEngine) and plan.engine.additive
+
+
 def _by_counts(plan: Plan, question: Question) -> bool:
     """Whether an answer derives from counts alone."""
-    exact = isinstance(plan.engine, TreesEngine) and plan.engine.additive
-    return exact and not question.spread
+    return _is_additive(plan) and not question.spread
+
+
+def _key_of(moving: Moving) -> Any:
+    return tuple(tuple(tuple(columns) for columns in axes) for axes in moving)
 
 
 def _own_grid(grid: Any, features: Sequence[Feature]) -> Any:

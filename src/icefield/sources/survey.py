@@ -24,6 +24,8 @@ from icefield.typing import Float
 MOST_POINTS, LEAST_POINTS = 4096, 256  # a summary of ranks keeps
 SUMMARIES = 12  # of a column at once, about, in 10^8 rows
 POINT_BYTES = 16
+MOST_CELLS, LEAST_CELLS = 32_768, 1_024  # of a column of numbers
+CELL_BYTES = 24
 
 
 class Survey:
@@ -47,7 +49,8 @@ class Survey:
         points = int(np.clip(fitting, LEAST_POINTS, MOST_POINTS))
         schema = stream.source.schema
         self.stream, self.weights_name, self.rows, self.seed = stream, weights, rows, seed
-        self.columns = {name: ColumnSurvey(schema.field(name).type, points) for name in columns}
+        cells = int(np.clip(memory // 8 // (CELL_BYTES * max(1, len(columns))), LEAST_CELLS, MOST_CELLS))
+        self.columns = {name: ColumnSurvey(schema.field(name).type, points, cells) for name in columns}
         self.n_rows = 0
         self.largest_weight = 0.0
         self._keys = np.zeros(0, np.uint64)
@@ -125,7 +128,7 @@ class Survey:
         _, weights, distinct = found.values
         if found.missing > 0:
             weights = np.append(weights, found.missing_weight)
-        return Summary(column, weights, 0.0 if distinct else found.sketch.rank_error, distinct)
+        return Summary(column, weights, found.rank_error, distinct)
 
     # --- being interrupted -----------------------------------------------------------------------
 

@@ -130,13 +130,13 @@ class _Replayed(Counted):
 
 
 class StreamedAverages:
-    """Answers from counts to several questions, over parts of the rows.
+    """Averages from counts, over parts of the rows, for questions whose grids may come later.
 
     Parameters
     ----------
     engine : the exact engine, on an additive scale
-    questions : without spread or quantiles
-    table : any rows, on which grids are encoded
+    moving : for each question the columns of each of its axes
+    table : any rows
     n_groups : groups of rows that are averaged apart
     weighing : what is known of all weights; None where rows have none
     memory, threads : what may be used
@@ -145,18 +145,17 @@ class StreamedAverages:
     def __init__(
         self,
         engine: TreesEngine,
-        questions: Sequence[Question],
+        moving: Sequence[Sequence[Sequence[Any]]],
         table: Table,
         n_groups: int,
         weighing: Weighing | None,
         memory: int,
         threads: int,
     ) -> None:
-        self._engine, self._memory = engine, memory
+        self._engine, self._memory, self._table = engine, memory, table
         self._rows = _PartRows(engine, n_groups, weighing)
         self._weighing = weighing if weighing is not None else Weighing(n_groups + 1)
         self._weighs = weighing is not None
-        self._axes = [[EncodedAxis.of(engine.model, table, axis) for axis in q.axes] for q in questions]
         self._crew = Crew(threads)  # only its size matters here: rows are counted by the crew of a pass
         self._programs: list[Program] = []
 
@@ -164,17 +163,31 @@ class StreamedAverages:
             self._programs.append(program)
             return np.zeros((program.slot_kind.size, self._rows.n_segments), np.int64)
 
-        self._averages(laid_out)  # nothing is counted yet: it only shows which programs there will be
+        # Nothing is counted yet: it only shows which programs there will be, and these depend on no grid.
+        somewhere = np.asarray(engine.model.encode(table.take(np.zeros(1, np.intp))), np.float64)
+        self._averages([[self._anywhere(names, somewhere) for names in axes] for axes in moving], laid_out)
         shape = self._rows.n_segments
         self.counters = [np.zeros((p.n_counters, shape), np.int64) for p in self._programs]
 
-    def _averages(self, counts_of: Callable[[Program], NDArray[np.int64]]) -> list[list[Float]]:
+    def _anywhere(self, names: Sequence[Any], row: Float) -> EncodedAxis:
+        """An axis of one point, which stands for any grid of these columns."""
+        drives = self._engine.model.drives
+        return EncodedAxis.of_matrix(tuple(sorted({j for name in names for j in drives.get(name, ())})), row)
+
+    def encoded(self, questions: Sequence[Question]) -> list[list[EncodedAxis]]:
+        """The questions' grids as the trees see them; an error where one holds a value they cannot read."""
+        model = self._engine.model
+        return [[EncodedAxis.of(model, self._table, axis) for axis in q.axes] for q in questions]
+
+    def _averages(
+        self, axes: list[list[EncodedAxis]], counts_of: Callable[[Program], NDArray[np.int64]]
+    ) -> list[list[Float]]:
         engine, rows = self._engine, self._rows
         counted = _Replayed(engine.sums, rows, self._crew, self._memory, Progress("", 1), counts_of)
-        found: list[list[Float]] = [[] for _ in self._axes]
-        for numbers, family in families(self._axes):
+        found: list[list[Float]] = [[] for _ in axes]
+        for numbers, family in families(axes):
             if family is None:
-                found[numbers[0]] = joint_averages(counted, self._axes[numbers[0]])
+                found[numbers[0]] = joint_averages(counted, axes[numbers[0]])
             else:
                 for number, values in zip(numbers, family_averages(counted, family)):
                     found[number] = values
@@ -197,8 +210,8 @@ class StreamedAverages:
             for mine in lent.made:
                 counters += mine.counters
 
-    def answers(self) -> list[Answer]:
-        """The answers, over all parts."""
+    def answers(self, axes: list[list[EncodedAxis]]) -> list[Answer]:
+        """The answers over all parts, on grids as `encoded` gives them."""
         known = iter(zip(self._programs, self.counters))
 
         def resolved(_: Program) -> NDArray[np.int64]:
@@ -210,7 +223,7 @@ class StreamedAverages:
             )  # fmt: skip
             return counts
 
-        return [Answer(*self._moments(values)) for values in self._averages(resolved)]
+        return [Answer(*self._moments(values)) for values in self._averages(axes, resolved)]
 
     def _moments(self, averages: list[Float]) -> tuple[Moments, tuple[Moments, ...]]:
         of = self._weighing
