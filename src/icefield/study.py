@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
-from icefield.asks import Ask, Differences, OwnValues, Placed, noted
+from icefield.ask import Ask, Described, Differences, Fold, OwnValues, Part, Placed, noted
 from icefield.data.distribution import Distribution
 from icefield.data.features import Axis, Feature, listed_features, resolve
 from icefield.data.frame import Table
@@ -123,6 +123,17 @@ class Study:
     def feature(self, asked: Any) -> Feature:
         """One feature a user means."""
         return resolve(asked, self.table, self.model.columns)
+
+    def feature_in(self, feature: Feature, table: Table) -> Feature:
+        """The same feature in another table of the same columns."""
+        if table is self.table:
+            return feature
+        asked = {feature.label: list(feature.columns)} if feature.is_group else feature.label
+        return resolve(asked, table, self.model.columns)
+
+    def described(self, feature: Feature) -> Described:
+        """A feature's values over all rows."""
+        return Described(feature.column, self.row_weights())
 
     def listed(self, features: Iterable[Any] | None, least: int = 1) -> list[Any]:
         """The features a table is about, one or several as given; all of the model's by default."""
@@ -355,14 +366,22 @@ class Study:
             return f'all rows at once need a scale that is additive over the trees: scale="raw"; {crossed}'
         return crossed
 
-    def differences(self, axes: Sequence[Axis], rows: Positions, steps: Sequence[Positions]) -> Differences:
-        """What crossing steps of their own changes for rows, given by position.
+    def fold(self, sums: Fold, about: Mapping[str, Any]) -> None:
+        """Let sums take in every row once; `about` says what they are of."""
+        codes = None if self.groups is None else self.groups.codes
+        sums.add(Part(self.table, self.row_weights(), codes))
+
+    def differences(
+        self, axes: Sequence[Axis], rows: Positions, steps: Sequence[Positions], table: Table | None = None
+    ) -> Differences:
+        """What crossing steps of their own changes for rows, given by position in a table, by default the study's.
 
         Step s of an axis leads from its point s to the next; for two axes it is the mixed difference.
         """
 
         def ask(plan: Plan, reason: str) -> Differences:
-            found = plan.engine.differences(axes, self.table, rows, steps, self.resources)
+            of = self.table if table is None else table
+            found = plan.engine.differences(axes, of, rows, steps, self.resources)
             if found is None:
                 self.needs_rows("differences across steps")
                 raise EngineError(f"The {plan.engine.name} engine moves no rows.")

@@ -136,7 +136,7 @@ with open(model, "rb") as file:
 ex = Explainer(model, folder, checkpoint=place, threads=2)
 from icefield.sources.survey import Survey
 slow = Survey.add
-Survey.add = lambda self, *given: (time.sleep(0.02), slow(self, *given))[1]
+Survey.add = lambda self, *given: (time.sleep(0.15), slow(self, *given))[1]
 print("ready", flush=True)
 ex.effects(["x0", "k"], grid={"x0": [-1.0, 0.0, 1.0], "k": [0, 1, 2]})
 print("done", flush=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.ask import Fold, Part
 from icefield.data.features import nearest_points, resolve
 from icefield.engines import Answer, Engine, Moments, Question, Resources, Sample
 from icefield.engines.trees.crew import Crew
@@ -177,6 +178,19 @@ class PointWeights:
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         self.sums = [state[f"sums {number}"].copy() for number in range(len(self.sums))]
+
+
+class Folded:
+    """Sums that are asked for by someone else, who sees parts of the rows."""
+
+    def __init__(self, reader: Reader, sums: Fold) -> None:
+        self._reader, self._sums, self.title = reader, sums, sums.title
+        self.state, self.restore = sums.state, sums.restore
+
+    def add(self, block: Block, crew: Crew) -> None:
+        sample = self._reader.sample(block)
+        weights = np.ones(block.n_rows) if sample.weights is None else sample.weights
+        self._sums.add(Part(block.table, weights, sample.codes))
 
 
 def check_some_weight(largest: float) -> None:

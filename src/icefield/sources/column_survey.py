@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.columns import Column, library_named
-from icefield.sources.sketch import RankSketch, joined
+from icefield.sources.sketch import RankSketch, merged_summaries
 from icefield.sources.value_cells import KnownValues, ValueCells
 from icefield.typing import Float
 
@@ -186,7 +186,10 @@ class ColumnSurvey:
             return none, self._weights, True
         self._sort_waiting()
         summary = self.sketch.summary()
-        return (*(summary if self._cells is None else joined(summary, self._cells.summary())), False)
+        return (
+            *(summary if self._cells is None else merged_summaries(summary, self._cells.summary())),
+            False,
+        )
 
     @property
     def rank_error(self) -> float:

@@ -52,7 +52,7 @@ class RankSketch:
         self._ends = low, high
         level, summary = 0, self._thinned(ordered, own)
         while level in self._summaries:
-            summary = self._thinned(*joined(self._summaries.pop(level), summary))
+            summary = self._thinned(*merged_summaries(self._summaries.pop(level), summary))
             level += 1
         self._summaries[level] = summary
 
@@ -78,10 +78,10 @@ class RankSketch:
             return np.zeros(0), np.zeros(0)
         values, weights = parts[0]
         for part in parts[1:]:
-            values, weights = joined((values, weights), part)
+            values, weights = merged_summaries((values, weights), part)
         # The ends carry no weight of their own beyond a hair, so that ranks stay as they are.
         hair = np.full(2, max(self.weight, 1e-300) * 1e-15)
-        return joined((np.array(self._ends, dtype=values.dtype), hair), (values, weights))
+        return merged_summaries((np.array(self._ends, dtype=values.dtype), hair), (values, weights))
 
     @property
     def rank_error(self) -> float:
@@ -108,7 +108,9 @@ class RankSketch:
         }
 
 
-def joined(one: tuple[NDArray[Any], Float], other: tuple[NDArray[Any], Float]) -> tuple[NDArray[Any], Float]:
+def merged_summaries(
+    one: tuple[NDArray[Any], Float], other: tuple[NDArray[Any], Float]
+) -> tuple[NDArray[Any], Float]:
     """Two summaries as one."""
     values, weights = np.concatenate([one[0], other[0]]), np.concatenate([one[1], other[1]])
     order = np.argsort(values, kind="stable")

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
-from icefield.asks import Ask, Placed, noted
+from icefield.ask import Ask, Described, Fold, Placed, noted
 from icefield.data.columns import object_array
 from icefield.data.features import NO_LEVEL, Feature, resolve
 from icefield.data.frame import Column, Table
@@ -35,6 +35,7 @@ from icefield.plan import Engines, Plan
 from icefield.sampling import STREAMED_ROWS, Chosen
 from icefield.sources.collectors import (
     CountedAnswers,
+    Folded,
     MergedAnswers,
     PointWeights,
     Reader,
@@ -139,7 +140,9 @@ class StreamedStudy(Study):
         features = [[resolve(f, self._head, self.model.columns) for f in names] for names in ask.sets]
         moving = [[f.columns for f in own] for own in features]
         counting = self._counting(self.engines.plan, moving)
-        with suppress(CannotRead):  # a value among the rows that the trees do not know: counting is asked for again
+        with suppress(
+            CannotRead
+        ):  # a value among the rows that the trees do not know: counting is asked for again
             self._pass([survey, counting], {**about, "counted": moving})
             self.__dict__["_survey"] = survey
             self._counts = {_key_of(moving): counting}
@@ -240,11 +243,7 @@ class StreamedStudy(Study):
         asked = self._described(ask, questions)
 
         def streamed(plan: Plan, reason: str) -> list[Answer]:
-            if self.model.across_rows:
-                raise InputError(
-                    complaint("X", "is streamed block by block, and this model looks across the rows of a call", self.stream.source.label,
-                              "choose rows to ask it about with rows=..., or load the data")
-                )  # fmt: skip
+            self._check_row_by_row()
             counted = [i for i, q in enumerate(questions) if _by_counts(plan, q)]
             merged = [i for i in range(len(questions)) if i not in counted]
             own = [questions[i] for i in counted]
@@ -252,13 +251,13 @@ class StreamedStudy(Study):
             places = PointWeights(reader, self.model.columns, placing)
             if placing:
                 collectors.append(places)
-            if counted:
-                moving = [[axis.columns for axis in q.axes] for q in own]
-                counts = self._counts.get(_key_of(moving))
-                if counts is None:
-                    counts = self._counting(plan, moving)
-                    collectors.append(counts)
-                axes = counts.encoded(own)  # before any row is read: a value may be none the trees know
+            moving = [[axis.columns for axis in q.axes] for q in own]
+            counts = self._counts.get(_key_of(moving)) if counted else None
+            if counted and counts is None:
+                counts = self._counting(plan, moving)
+                collectors.append(counts)
+            # Before any row is read: a value may be none the trees know.
+            axes = [] if counts is None else counts.encoded(own)
             asking = MergedAnswers(reader, plan.engine, [questions[i] for i in merged], self.resources)
             if merged:
                 collectors.append(asking)
@@ -267,14 +266,34 @@ class StreamedStudy(Study):
                 self._pass(collectors, {**asked, "engine": plan.engine.name}, only)
             for number, (_, grid) in enumerate(placing):
                 standing.keep_placed(grid, places.found(number))
-            if counted:
+            found = asking.answers()
+            if counts is not None:
                 self._counts = {_key_of(moving): counts}
-            found = [*(counts.answers(axes) if counted else ()), *asking.answers()]
+                found = [*counts.answers(axes), *found]
             order = np.argsort([*counted, *merged])
             return noted([found[i] for i in order], plan, reason)
 
         found = self.engines.ask(streamed)
         return self._with_sampled(found, questions)
+
+    def _check_row_by_row(self) -> None:
+        if self.model.across_rows:
+            raise InputError(
+                complaint("X", "is streamed block by block, and this model looks across the rows of a call", self.stream.source.label,
+                          "choose rows to ask it about with rows=..., or load the data")
+            )  # fmt: skip
+
+    def fold(self, sums: Fold, about: Mapping[str, Any]) -> None:
+        if self._survey.is_complete:  # the sample holds every row
+            super().fold(sums, about)
+            return
+        self._check_row_by_row()
+        about = {**about, "by": self._names["by"], "weights": self._names["weights"]}
+        self._pass([Folded(self._reader, sums)], about)
+
+    def described(self, feature: Feature) -> Described:
+        found = self._summary(feature)
+        return Described(found.column, found.weights, 0.0 if found.distinct else found.rank_error)
 
     def _with_sampled(self, found: list[Answer], questions: Sequence[Question]) -> list[Answer]:
         """The answers with what does not merge, which the sample gives: quantiles and kept curves."""

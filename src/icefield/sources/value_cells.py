@@ -157,7 +157,7 @@ class ValueCells:
         """Cells as they were."""
         n_cells, points, by_bits = (int(v) for v in state["sizes"])
         made = cls(state["places"], n_cells, points)
-        made._places = _Places(*state["places"], n_cells, bool(by_bits))
+        made._places = _Places(state["places"][0], state["places"][1], n_cells, bool(by_bits))
         made.values[state["at"]], made.weights[state["at"]] = state["values"], state["weights"]
         return made
 
@@ -180,7 +180,9 @@ class KnownValues:
                 self._shown[self._at] = values
         self.usable = len(self._at) == len(values) and len(np.unique(self._at)) == len(values)
 
-    def counts(self, values: NDArray[Any], weights: Float | None) -> tuple[Float, NDArray[np.bool_] | None] | None:
+    def counts(
+        self, values: NDArray[Any], weights: Float | None
+    ) -> tuple[Float, NDArray[np.bool_] | None] | None:
         """The weight of each known value and which values are missing (None: none); None where another value is seen."""
         place, inside = self._places(values)
         own = values if inside is None else values[inside]

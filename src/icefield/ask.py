@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
 from icefield.data.features import Feature
+from icefield.data.frame import Column, Table
 from icefield.engines import Answer
 from icefield.plan import Plan
 from icefield.typing import Float, Positions
@@ -58,6 +59,39 @@ class Differences:
     costs_predictions: bool
     engine: str
     reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Described:
+    """A feature's values over all rows with their weights, or values that stand for them with ranks off by a share."""
+
+    column: Column
+    weights: Float
+    rank_error: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some of the rows, their weights (1 each without any) and their groups."""
+
+    table: Table
+    weights: Float
+    codes: Positions | None
+
+
+class Fold(Protocol):
+    """What is added up over all rows, part by part, in any order."""
+
+    title: str
+
+    def add(self, part: Part) -> None:
+        """Take in some rows."""
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that is known so far, as arrays."""
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """Go on from what was known before."""
 
 
 def noted(answers: list[Answer], plan: Plan, reason: str) -> list[Answer]:
