@@ -261,6 +261,21 @@ def _finite(ordered: NDArray[Any]) -> Any:
     return slice(None)
 
 
+def finite_numbers(array: Any, weights: Float | None) -> tuple[NDArray[Any], Float | None]:
+    """The finite values of an ordered column that carry weight, as numbers, and their weights."""
+    array = array.combine_chunks()
+    if array.null_count:
+        keep = array.is_valid().to_numpy(zero_copy_only=False)
+        array, weights = array.drop_null(), None if weights is None else weights[keep]
+    values = _numbers(array)
+    chosen = np.isfinite(values) if values.dtype.kind == "f" else np.ones(len(values), bool)
+    if weights is not None:
+        chosen &= weights > 0
+    if chosen.all():
+        return values, weights
+    return values[chosen], None if weights is None else weights[chosen]
+
+
 def _numbers(array: Any) -> NDArray[Any]:
     """Known values as numbers that sort as the values do."""
     arrow = library_named("pyarrow")

@@ -8,12 +8,23 @@ error is a bound for the very data that came, not an estimate.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield.typing import Float
+
+
+@dataclass(frozen=True, eq=False)
+class Sketched:
+    """A column's sketch: sorted values, the weight each stands for, and by how much of it ranks may be off."""
+
+    name: str
+    values: NDArray[Any]
+    weights: Float
+    rank_error: float
 
 
 class RankSketch:

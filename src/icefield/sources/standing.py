@@ -35,6 +35,7 @@ class Standing:
     def __init__(self, summary_of: Callable[[Feature], Summary], sample: Whereabouts, seed: int) -> None:
         self._summary_of, self._sample, self._seed = summary_of, sample, seed
         self._placed: dict[tuple[int, ...], list[Float]] = {}
+        self._exact: dict[tuple[Any, int, Grid], Summary] = {}
 
     def grids(
         self, features: Sequence[Feature], asked: Any, thresholds: Callable[[Feature], Float] | None
@@ -43,7 +44,9 @@ class Standing:
         values, notes = [], []
         for feature, wanted in zip(features, specifications(asked, [f.label for f in features])):
             own = None if thresholds is None else lambda feature=feature: thresholds(feature)
-            summary = self._summary_of(feature)
+            summary = self._exact.get((feature.label, len(features), wanted)) if is_exact(wanted) else None
+            if summary is None:
+                summary = self._summary_of(feature)
             points, note = grid_values(wanted, summary.column, len(features), summary.weights, own)
             check_levels(feature, points)
             values.append(points)
@@ -54,6 +57,16 @@ class Standing:
                     f"{feature.label}: grid from a sketch of all rows, ranks off by at most {summary.rank_error:.2%}"
                 )
         return tuple(values), "; ".join(notes)
+
+    def lacks_exact(self, feature: Feature, n_features: int, wanted: Any) -> bool:
+        """Whether quantiles are to be exact that are known from a sketch only."""
+        if not is_exact(wanted) or (feature.label, n_features, wanted) in self._exact:
+            return False
+        return not self._summary_of(feature).distinct and len(wanted.probabilities(n_features)) > 0
+
+    def keep_exact(self, feature: Feature, n_features: int, wanted: Grid, summary: Summary) -> None:
+        """Remember a summary with the exact quantiles that a grid needs."""
+        self._exact[feature.label, n_features, wanted] = summary
 
     def keep_placed(self, grid: Sequence[NDArray[Any]], weights: list[Float]) -> None:
         """Remember the weights at a grid's points, which a pass added up."""
@@ -100,9 +113,14 @@ class Standing:
         return Distribution(tuple(found), drawn.joint)
 
 
+def is_exact(wanted: Any) -> bool:
+    """Whether a grid asks for exact quantiles."""
+    return isinstance(wanted, Grid) and wanted.exact
+
+
 def is_sketched(wanted: Any, summary: Summary) -> bool:
     """Whether a grid's points depend on ranks that are only known up to an error."""
-    if summary.distinct or isinstance(wanted, bool):
+    if summary.distinct or isinstance(wanted, bool) or (is_exact(wanted) and wanted.kind != "distinct"):
         return False
     return (
         wanted is None

@@ -23,6 +23,7 @@ from icefield.ask import Ask, Described, Fold, Placed, noted
 from icefield.data.columns import object_array
 from icefield.data.features import NO_LEVEL, Feature, resolve
 from icefield.data.frame import Column, Table
+from icefield.data.grid import Grid, specifications
 from icefield.data.whereabouts import Whereabouts
 from icefield.effect import Effect
 from icefield.engines import Answer, Question, Resources
@@ -43,9 +44,11 @@ from icefield.sources.collectors import (
     check_some_weight,
 )
 from icefield.sources.column_survey import Summary
+from icefield.sources.exact_quantiles import Narrowing, exact_summaries
 from icefield.sources.grouping import GroupRule
 from icefield.sources.passes import Collector, run_pass
-from icefield.sources.standing import Standing
+from icefield.sources.sketch import Sketched
+from icefield.sources.standing import Standing, is_exact
 from icefield.sources.stream import Stream
 from icefield.sources.survey import Survey
 from icefield.study import Study
@@ -295,6 +298,38 @@ class StreamedStudy(Study):
         found = self._summary(feature)
         return Described(found.column, found.weights, 0.0 if found.distinct else found.rank_error)
 
+    def _find_quantiles(self, ask: Ask) -> None:
+        """The exact quantiles that grids ask for, of all features in one pass."""
+        given = (
+            ask.grid.values()
+            if isinstance(ask.grid, Mapping)
+            else ask.grid
+            if isinstance(ask.grid, (list, tuple))
+            else [ask.grid]
+        )
+        if not any(map(is_exact, given)):
+            return
+        wanted: dict[Any, tuple[Feature, int, Grid, Sketched]] = {}
+        for names in ask.sets:
+            features = [self.feature(name) for name in names]
+            specified = specifications(_own_grid(ask.grid, features), [f.label for f in features])
+            for feature, own in zip(features, specified):
+                if self._standing.lacks_exact(feature, len(features), own):
+                    sketch = self._survey.sketched(feature.columns[0])
+                    if sketch is not None:
+                        wanted[feature.label] = (feature, len(features), own, sketch)
+        probabilities = [(sketch, own.probabilities(n)) for _, n, own, sketch in wanted.values()]
+        about = {"quantiles": [[sketch.name, p.tolist()] for sketch, p in probabilities]}
+
+        def run(narrowing: Narrowing) -> None:
+            self._pass([narrowing], {**about, "brackets": narrowing.about}, narrowing.columns)
+
+        rows, memory = self.stream.n_rows or 0, self.resources.memory
+        found = exact_summaries(probabilities, Reader(self._names["weights"]), rows, memory, run)
+        for (feature, n_features, own, _), (values, weights) in zip(wanted.values(), found):
+            summary = self._survey.exact(feature.columns[0], values, weights)
+            self._standing.keep_exact(feature, n_features, own, summary)
+
     def _with_sampled(self, found: list[Answer], questions: Sequence[Question]) -> list[Answer]:
         """The answers with what does not merge, which the sample gives: quantiles and kept curves."""
         wanting = [i for i, q in enumerate(questions) if q.quantiles or q.rows is not None]
@@ -310,6 +345,7 @@ class StreamedStudy(Study):
     def effects(self, ask: Ask) -> list[Effect]:
         with self._lock:
             self._count_at_once(ask)
+        self._find_quantiles(ask)
         found = super().effects(ask)
         for effect in found:
             self._standing.forget_placed(effect.grid)

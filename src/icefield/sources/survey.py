@@ -18,6 +18,7 @@ from icefield.data.frame import Table
 from icefield.engines.trees.crew import Crew
 from icefield.errors import InputError, InputTypeError, complaint
 from icefield.sources.column_survey import ColumnSurvey, Summary, from_ipc_bytes, ipc_bytes, of_values
+from icefield.sources.sketch import Sketched
 from icefield.sources.stream import Block, Stream
 from icefield.typing import Float
 
@@ -116,7 +117,11 @@ class Survey:
                 complaint("features", "names a column of more levels than can be counted in a stream", name,
                           "join rare levels, or drop the column")
             )  # fmt: skip
-        array = of_values(found.values[0], found.kind, found.missing > 0)
+        return self._table(name, found.values[0])
+
+    def _table(self, name: str, values: Any) -> Table:
+        found = self.columns[name]
+        array = of_values(values, found.kind, found.missing > 0)
         known = self.stream.levels.get(name)
         if known is not None:
             array = _listed(array, known, found.kind)
@@ -126,9 +131,23 @@ class Survey:
         """The same as a column, with the weight each value stands for."""
         found, column = self.columns[name], self.values(name).column(name)
         _, weights, distinct = found.values
-        if found.missing > 0:
-            weights = np.append(weights, found.missing_weight)
-        return Summary(column, weights, found.rank_error, distinct)
+        return Summary(column, self._with_missing(name, weights), found.rank_error, distinct)
+
+    def sketched(self, name: str) -> Sketched | None:
+        """A column's sketch; None where every value was counted, or values have no order."""
+        values, weights, distinct = self.columns[name].values
+        if distinct:
+            return None
+        return Sketched(name, np.asarray(values), weights, self.columns[name].rank_error)
+
+    def exact(self, name: str, values: NDArray[Any], weights: Float) -> Summary:
+        """A summary of values whose ranks are exact where they matter."""
+        column = self._table(name, values).column(name)
+        return Summary(column, self._with_missing(name, weights), 0.0, False)
+
+    def _with_missing(self, name: str, weights: Float) -> Float:
+        found = self.columns[name]
+        return np.append(weights, found.missing_weight) if found.missing > 0 else weights
 
     # --- being interrupted -----------------------------------------------------------------------
 

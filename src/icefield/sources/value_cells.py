@@ -56,11 +56,13 @@ class _Places:
             given = _ordered_bits(values) if self.by_bits else values
             np.subtract(given, self._low, out=scaled, dtype=self._low.dtype)
             np.multiply(scaled, self._scale, out=scaled)
-            low, high = scaled.min(initial=np.inf), scaled.max(initial=-np.inf)
-            if low >= 0 and high < self.n_cells:  # False where a value is missing
+            # By the values themselves: the least and the largest of all must not end up inside.
+            if (
+                len(values) and values.min() >= self.low and values.max() <= self.high
+            ):  # no value is missing then
                 place[:] = scaled
                 return place, None
-            inside = (scaled >= 0) & (scaled < self.n_cells)
+            inside = (values >= self.low) & (values <= self.high)
             return scaled[inside].astype(np.intp), inside
 
 
