@@ -98,6 +98,18 @@ class Study:
         return self.table.n_rows
 
     @property
+    def n_all(self) -> int:
+        """Rows that averages are over; of a stream more than are at hand."""
+        return self.n_rows
+
+    @property
+    def rows_in_words(self) -> str:
+        """The rows at hand, for notes."""
+        if self.n_rows == self.n_all:
+            return f"all {self.n_rows:,} rows"
+        return f"a seeded sample of {self.n_rows:,} of {self.n_all:,} rows"
+
+    @property
     def plan(self) -> Plan:
         """The engine that answers and why; chosen at the first question."""
         return self.engines.plan
@@ -339,7 +351,7 @@ class Study:
                 sample = self.sample()
                 walked = plan.engine.own_averages(columns, sample, self.resources)
                 if walked is not None:
-                    why = f"all {self.n_rows:,} rows: {plan.why}"
+                    why = f"{self.rows_in_words}: {plan.why}"
                     return collected(walked, OwnValues(why, self.row_weights()))
             chosen = choose_rows(
                 min(CROSSED_ROWS, self.n_rows) if rows is None else rows, self.n_rows, self.seed

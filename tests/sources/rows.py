@@ -52,10 +52,9 @@ def booster(rows: pd.DataFrame, columns: list[str] = FEATURES, **options: Any) -
     return lgb.LGBMRegressor(n_estimators=12, verbose=-1, n_jobs=1, **options).fit(rows[columns], rows.y)
 
 
-def classifier(rows: pd.DataFrame) -> Any:
-    return lgb.LGBMClassifier(n_estimators=10, verbose=-1, n_jobs=1).fit(
-        rows[FEATURES], rows.y > rows.y.median()
-    )
+def classifier(rows: pd.DataFrame, columns: list[str] = FEATURES) -> Any:
+    model = lgb.LGBMClassifier(n_estimators=10, verbose=-1, n_jobs=1)
+    return model.fit(rows[columns], rows.y > rows.y.median())
 
 
 def three_classes(rows: pd.DataFrame) -> Any:
@@ -64,19 +63,42 @@ def three_classes(rows: pd.DataFrame) -> Any:
 
 
 def forest(rows: pd.DataFrame) -> Any:
-    return RandomForestRegressor(n_estimators=8, max_depth=6, random_state=0).fit(
-        rows[NUMBERS].fillna(0), rows.y
-    )
+    return RandomForestRegressor(n_estimators=8, max_depth=6, random_state=0).fit(rows[NUMBERS], rows.y)
 
 
 def linear(rows: pd.DataFrame) -> Any:
     return LinearRegression().fit(rows[["x0", "x2", "k"]], rows.y)
 
 
+def xgboost(rows: pd.DataFrame) -> Any:
+    from xgboost import XGBRegressor
+
+    return XGBRegressor(n_estimators=8, max_depth=4, n_jobs=1).fit(rows[NUMBERS], rows.y)
+
+
+def catboost(rows: pd.DataFrame) -> Any:
+    from catboost import CatBoostRegressor
+
+    model = CatBoostRegressor(iterations=8, depth=4, verbose=0, thread_count=1, allow_writing_files=False)
+    return model.fit(rows[NUMBERS], rows.y)
+
+
+def function(rows: pd.DataFrame) -> Any:
+    def predicted(given: Any) -> Any:
+        x0, x2, k = (np.asarray(given[name], dtype=np.float64) for name in ("x0", "x2", "k"))
+        return x0 * x2 + k
+
+    return predicted
+
+
 FAMILIES: dict[str, Callable[[pd.DataFrame], Any]] = {
     "lightgbm": booster,
     "lightgbm classifier": classifier,
     "three classes": three_classes,
+    "xgboost": xgboost,
+    "catboost": catboost,
     "forest": forest,
     "linear": linear,
+    "function": function,
 }
+WITHOUT_GAPS = ("forest", "linear")  # families that take no missing values

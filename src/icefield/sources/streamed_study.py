@@ -217,6 +217,10 @@ class StreamedStudy(Study):
         return replace(plan, why=f"{plan.why}; {self.rows_said}")
 
     @property
+    def n_all(self) -> int:
+        return self.n_rows if self.stream.n_rows is None else self.stream.n_rows
+
+    @property
     def rows_said(self) -> str:
         """Which rows stand behind answers, for notes."""
         every, drawn = self.stream.n_rows, self.table.n_rows
