@@ -68,3 +68,84 @@ def test_a_folder_without_data_is_refused(files, tmp_path):
     pq.write_table(table(frame(10).drop(columns="x2")), tmp_path / "a.parquet")
     with pytest.raises(ValueError, match="x2"):
         asked("importance", str(model), str(tmp_path))
+
+
+COMMANDS = {
+    "pd": ["k", "--grid", "0,2"],
+    "ice": ["k", "--rows", "5"],
+    "ale": ["x0"],
+    "importance": [],
+    "interactions": ["-f", "x0", "-f", "k"],
+    "summary": ["-f", "x0", "-f", "k"],
+    "report": ["-f", "x0", "-f", "k", "-o", "report.html"],
+}
+
+
+@pytest.mark.parametrize("how", ["folder", "glob", "files"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_takes_folders_globs_and_files(command, how, files, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model, folder = files
+    given = {"folder": [folder], "glob": [f"{folder}/*.parquet"], "files": sorted(folder.iterdir())}[how]
+    asked(command, str(model), *map(str, given), *COMMANDS[command])
+    assert (tmp_path / "report.html").exists() == (command == "report")
+
+
+@pytest.fixture(scope="module")
+def levels(tmp_path_factory) -> tuple[Path, Path]:
+    """A booster of categories, and files whose levels are plain text."""
+    rows, folder = frame(2_000), tmp_path_factory.mktemp("levels")
+    booster(rows).booster_.save_model(str(folder / "model.txt"))
+    text = rows.assign(level=rows.level.astype(str))
+    return folder / "model.txt", written(folder / "rows", text)
+
+
+def test_text_is_matched_with_the_levels_the_model_knows(levels):
+    import lightgbm as lgb
+
+    model, folder = levels
+    found = json.loads(asked("pd", str(model), str(folder), "level", "--grid", "a,c", "--json"))
+    whole = table(frame(2_000))
+    expected = Explainer(lgb.Booster(model_file=str(model)), whole).partial_dependence(
+        "level", grid=["a", "c"]
+    )
+    assert np.allclose(_averages(found), expected.average[0], rtol=1e-12)
+    found = json.loads(asked("pd", str(model), str(folder), "x0", "--grid", "0,1", "--by", "level", "--json"))
+    expected = Explainer(lgb.Booster(model_file=str(model)), whole, by="level").partial_dependence(
+        "x0", grid=[0.0, 1.0]
+    )
+    assert len(_averages(found)) == 2 * (1 + 3)
+    assert np.allclose(_averages(found)[:2], expected.average[0], rtol=1e-12)
+
+
+def test_texts_that_stand_for_missing_values_in_several_files(files, tmp_path):
+    model, _ = files
+    rows = frame(2_000)
+    for number in range(2):
+        part = rows.iloc[number * 1_000 : (number + 1) * 1_000]
+        part.to_csv(tmp_path / f"{number}.csv", index=False, na_rep="unknown")
+    found = json.loads(
+        asked("pd", str(model), str(tmp_path), "k", "--grid", "0,2,4", "--missing", "unknown", "--json")
+    )
+    import lightgbm as lgb
+
+    expected = Explainer(lgb.Booster(model_file=str(model)), table(rows)).partial_dependence(
+        "k", grid=[0, 2, 4]
+    )
+    assert np.allclose(_averages(found), expected.average[0], rtol=1e-12)
+
+
+def test_a_checkpoint_is_for_several_files(files, tmp_path):
+    import click
+
+    model, folder = files
+    place = tmp_path / "sums"
+    first = asked("pd", str(model), str(folder), "k", "--grid", "0,2", "--checkpoint", str(place), "--json")
+    assert place.exists()
+    assert (
+        asked("pd", str(model), str(folder), "k", "--grid", "0,2", "--checkpoint", str(place), "--json")
+        == first
+    )
+    one = str(sorted(folder.iterdir())[0])
+    with pytest.raises(click.UsageError, match="checkpoint"):
+        asked("pd", str(model), one, "k", "--checkpoint", str(place))

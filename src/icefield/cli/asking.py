@@ -27,6 +27,8 @@ _SHARED: list[Callable[[Any], Any]] = [
     click.option("--y", "y", metavar="COLUMN", help="The column of observed targets, if the data holds it."),
     click.option("--engine", type=click.Choice(["auto", "trees", "brute"]), default="auto", show_default=True,
                  help="'auto' only picks a faster way to the same numbers."),
+    click.option("--checkpoint", type=click.Path(dir_okay=False), metavar="FILE",
+                 help="Where a long run over several files writes its sums, to go on from after an interruption."),
     click.option("--threads", type=click.IntRange(min=1), help="How many threads."),
     click.option("--seed", type=int, default=0, show_default=True, help="For everything sampled."),
     click.option("--allow-pickle", is_flag=True, help="Load pickle and joblib files. They can run any code."),
@@ -36,8 +38,6 @@ _SHARED: list[Callable[[Any], Any]] = [
     click.option("--debug", is_flag=True, help="Show the traceback of an error."),
 ]  # fmt: skip
 
-
-DATA_SUFFIXES = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv")
 
 BY = click.option("--by", metavar="COLUMN", help="A column: one curve per group.")
 
@@ -84,6 +84,7 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def command(model: str, data: str, **options: Any) -> Any:
         from icefield.cli.model_data import refusals_explained
+        from icefield.cli.streamed_data import is_streamed
 
         options.pop("debug")  # read by `run`, before click parses
         files = _all_data(data, options)
@@ -92,6 +93,10 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
         check_outputs(options, (model, *files))
         if is_streamed(files):
             return function(_streamed(model, files, options)(), **options)
+        if options.pop("checkpoint") is not None:
+            raise click.UsageError(
+                "--checkpoint is for DATA that is streamed: a folder, a glob or several files."
+            )
         explain = _prepared(model, data, options)
         with refusals_explained(explain.keywords["model"], explain.keywords["X"]):
             return function(explain(), **options)
@@ -113,27 +118,21 @@ def with_outputs(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _all_data(data: str, options: dict[str, Any]) -> tuple[str, ...]:
     """DATA and the files a shell made of a glob: those that come before the first feature."""
-    further = list(options.pop("more", ()))
+    further = tuple(options.pop("more", ()))
     if not further and isinstance(options.get("features"), tuple):
-        features = list(options["features"])
-        while features and features[0].lower().endswith(DATA_SUFFIXES) and os.path.isfile(features[0]):
-            further.append(features.pop(0))
-        options["features"] = tuple(features)
+        from icefield.cli.streamed_data import further_files
+
+        features = options["features"]
+        count = further_files(features)
+        further, options["features"] = features[:count], features[count:]
     return data, *further
-
-
-def is_streamed(files: tuple[str, ...]) -> bool:
-    """Whether rows are read in pieces: of a folder, a glob or several files."""
-    (data, *further) = files
-    wild = any(mark in data for mark in "*?[") and not os.path.exists(data)
-    return bool(further) or wild or os.path.isdir(data)
 
 
 def _streamed(model: str, files: tuple[str, ...], options: dict[str, Any]) -> partial[Any]:
     """A call that makes the Explainer of rows that are streamed; columns beside the features go by name."""
     from icefield.cli.loading import load_model
+    from icefield.cli.streamed_data import streamed_data
     from icefield.models.targets import Spelled
-    from icefield.sources import source_of
 
     if options["quiet"]:
         _without_progress()
@@ -142,11 +141,12 @@ def _streamed(model: str, files: tuple[str, ...], options: dict[str, Any]) -> pa
     return partial(
         _explainer,
         model=loaded,
-        X=source_of(files),
+        X=streamed_data(loaded, files, MissingCells(options.pop("missing"))),
         target=None if target is None else Spelled(target),
         verbose=options.pop("verbose"),
         tell_columns=False,
         by=options.pop("by", None),
+        checkpoint=options.pop("checkpoint"),
         **{name: options.pop(name) for name in ("y", "weights", "scale", "engine", "threads", "seed")},
     )
 

@@ -14,9 +14,9 @@ import narwhals as nw
 from icefield.errors import InputTypeError, complaint
 from icefield.sources.file_source import files_of, of_dataset
 from icefield.sources.lazy_source import DuckDBSource, PolarsSource, ReaderSource
-from icefield.sources.source import Source
+from icefield.sources.source import Source, first_rows
 
-__all__ = ["Source", "source_of"]
+__all__ = ["Source", "first_rows", "source_of"]
 
 HAND_OVER = {
     "dask": "write it once, X.to_parquet(folder), and pass the folder",

@@ -179,20 +179,22 @@ def _as_wanted(batch: Any, wanted: Any) -> Any:
     return arrow.RecordBatch.from_arrays(arrays, names=wanted.names)
 
 
-def files_of(*given: str) -> FileSource:
-    """The files that paths, folders and globs, or a URI, mean."""
+def files_of(*given: str, missing: Sequence[str] = ()) -> FileSource:
+    """The files that paths, folders and globs, or a URI, mean; `missing` are texts that stand for no value in CSV."""
     arrow, dataset = library_named("pyarrow"), library_named("pyarrow.dataset")
     text = given[0] if len(given) == 1 else f"{given[0]} and {len(given) - 1:,} more"
     fragments, filesystem = [], None
     try:
         if "://" in text:
-            found = dataset.dataset(text, format=_reader(_format(text)), partitioning="hive")
+            found = dataset.dataset(text, format=_reader(_format(text), missing), partitioning="hive")
             return of_dataset(found, text)
         paths = list(dict.fromkeys(path for one in given for path in _paths(one)))
         filesystem = library_named("pyarrow.fs").LocalFileSystem()
         for kind in dict.fromkeys(_format(path) for path in paths):
             own = [path for path in paths if _format(path) == kind]
-            read = dataset.dataset(own, format=_reader(kind), partitioning="hive", filesystem=filesystem)
+            read = dataset.dataset(
+                own, format=_reader(kind, missing), partitioning="hive", filesystem=filesystem
+            )
             fragments += list(read.get_fragments())
     except (OSError, arrow.ArrowException) as error:
         raise unreadable(text, error) from error
@@ -206,12 +208,18 @@ def of_dataset(found: Any, label: str = "the dataset") -> FileSource:
     return FileSource(label, fragments, getattr(found, "filesystem", None), chosen)
 
 
-def _reader(kind: str) -> Any:
+def _reader(kind: str, missing: Sequence[str]) -> Any:
     """How a format is read."""
-    dataset = library_named("pyarrow.dataset")
-    if kind == "tsv":
-        return dataset.CsvFileFormat(library_named("pyarrow.csv").ParseOptions(delimiter="\t"))
-    return kind
+    if kind not in ("csv", "tsv"):
+        return kind
+    dataset, csv = library_named("pyarrow.dataset"), library_named("pyarrow.csv")
+    read = csv.ParseOptions(delimiter="\t" if kind == "tsv" else ",")
+    if not missing:
+        return dataset.CsvFileFormat(read)
+    converted = csv.ConvertOptions(null_values=["", *missing], strings_can_be_null=True)
+    return dataset.CsvFileFormat(
+        read, default_fragment_scan_options=dataset.CsvFragmentScanOptions(convert_options=converted)
+    )
 
 
 def _paths(text: str) -> list[str]:

@@ -15,6 +15,8 @@ from icefield.data.columns import library_named
 from icefield.data.frame import Table, table_of
 from icefield.errors import InputError, complaint
 
+LOOK = 1_000  # rows at which a model is tried
+
 
 class Source(ABC):
     """Rows that can be read again and again.
@@ -53,6 +55,15 @@ class Source(ABC):
     def table(self, rows: Any) -> Table:
         """An Arrow table as a `Table` of this source's library."""
         return table_of(self.frame(rows))
+
+
+def first_rows(source: Source, names: Sequence[str]) -> Any:
+    """The first rows of a source, as an Arrow table."""
+    arrow = library_named("pyarrow")
+    for batch in source.batches(names, LOOK):
+        if batch.num_rows:
+            return arrow.Table.from_batches([batch.slice(0, LOOK)])
+    raise InputError(complaint("X", "has no rows", source.label))
 
 
 def without_first(batches: Iterator[Any], skip: int) -> Iterator[Any]:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from icefield.data.columns import library_named
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 from icefield.models.model import read_model
 from icefield.plan import Settings
-from icefield.sources.source import Source
+from icefield.sources.source import Source, first_rows
 from icefield.sources.stream import Stream
 from icefield.sources.streamed_study import StreamedStudy
-
-LOOK = 1_000  # rows at which the model is tried
 
 
 def streamed(
@@ -31,7 +28,9 @@ def streamed(
     for parameter, name in (("y", y), ("weights", weights), ("by", by)):
         _check_column(parameter, name, known)
     # What is named for another purpose is no feature, unless the model knows its columns and lists it.
-    read = read_model(model, _look(source, known), target=settings.target, scale=settings.scale)
+    read = read_model(
+        model, source.table(first_rows(source, known)), target=settings.target, scale=settings.scale
+    )
     needed = dict.fromkeys([*read.columns, *(name for name in (y, weights, by) if name is not None)])
     stream = Stream(source, list(needed), settings.resources.memory)
     kept = None
@@ -43,15 +42,6 @@ def streamed(
         read, stream, y=y, weights=weights, by=by, background=settings.background, engine=settings.engine,
         resources=settings.resources, checkpoint=kept,
     )  # fmt: skip
-
-
-def _look(source: Source, names: list[str]) -> Any:
-    """The first rows as a table."""
-    arrow = library_named("pyarrow")
-    for batch in source.batches(names, LOOK):
-        if batch.num_rows:
-            return source.table(arrow.Table.from_batches([batch.slice(0, LOOK)]))
-    raise InputError(complaint("X", "has no rows", source.label))
 
 
 def _check_column(parameter: str, name: Any, known: list[str]) -> None:
