@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from icefield import Explainer
+from icefield import Explainer, Grid
 from icefield.sources import checkpoint as module
-from icefield.sources import stream
+from icefield.sources import stream, streamed_study
 from sources.rows import FEATURES, GRID, booster, table
 
 ROOT = Path(__file__).parent.parent.parent
@@ -127,7 +127,7 @@ def test_rows_in_memory_need_none(data, model, complains):
 
 SCRIPT = """
 import sys, pickle, time
-from icefield import Explainer
+from icefield import Explainer, Grid
 from icefield.sources import checkpoint, stream
 stream.LEAST_ROWS, stream.MOST_ROWS, checkpoint.EVERY = 250, 500, 0.0
 folder, place, model = sys.argv[1:]
@@ -169,3 +169,47 @@ def test_a_killed_process_is_followed_by_one_that_finishes(how, folder, data, mo
         assert found[feature].n_rows == len(data)
         assert np.array_equal(found[feature].average, expected[feature].average)
     assert not list(tmp_path.glob("*.part"))
+
+
+ASKED = {
+    "ale": lambda ex: ex.ale("x0", bins=[-1.0, 0.0, 1.0]),
+    "ale of two": lambda ex: ex.ale("x0", "k", bins=[[-1.0, 0.0, 1.0], [0, 2, 4]]),
+    "exact quantiles": lambda ex: ex.partial_dependence(
+        "x0", grid=Grid("quantile", 5, exact=True), spread=False
+    ),
+    "spread": lambda ex: ex.partial_dependence("x0", grid=[0.0, 1.0]),
+}
+
+
+@pytest.mark.parametrize("after", [3, 17, 25])
+@pytest.mark.parametrize("asked", ASKED)
+def test_every_kind_of_pass_goes_on(asked, after, data, folder, model, tmp_path, monkeypatch, small_blocks):
+    monkeypatch.setattr(streamed_study, "STREAMED_ROWS", 400)
+    place = tmp_path / "sums"
+    options = {"weights": "w", "by": "side"}
+    expected = ASKED[asked](Explainer(model, folder, **options))
+    with monkeypatch.context() as patched:
+        cut_short(patched, after)
+        with pytest.raises(Killed):
+            ASKED[asked](Explainer(model, folder, checkpoint=place, **options))
+    found = ASKED[asked](Explainer(model, folder, checkpoint=place, **options))
+    assert found.n_rows == expected.n_rows
+    assert np.array_equal(found.average, expected.average)
+    assert np.array_equal(found.weight, expected.weight)
+    assert np.array_equal(found.grid[0], expected.grid[0])
+    if expected.se is not None:
+        assert np.array_equal(found.se, expected.se)
+
+
+def test_sums_that_a_survey_left_are_taken_up_by_another_question(
+    data, folder, model, tmp_path, monkeypatch, small_blocks
+):
+    """A first pass that is complete is not made again for a question that could have shared it."""
+    place = tmp_path / "sums"
+    Explainer(model, folder, checkpoint=place).partial_dependence("x0", grid=[0.0, 1.0])
+    read = blocks_read(monkeypatch)
+    found = Explainer(model, folder, checkpoint=place).effects(grid=GRID)
+    assert len(read) == 1  # only the counting
+    expected = Explainer(model, table(data)).effects(grid=GRID)
+    for feature in FEATURES:
+        assert np.array_equal(found[feature].average, expected[feature].average)

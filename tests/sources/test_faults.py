@@ -236,3 +236,13 @@ def test_a_model_that_looks_across_rows_is_not_streamed(folder, complains):
 
     with complains("X", "across the rows"):
         Explainer(centred, folder).partial_dependence("x0")
+
+
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [("dask.dataframe", "to_parquet"), ("pyspark.sql", "write.parquet"), ("ibis.expr", "to_pyarrow_batches")],
+)
+def test_what_else_is_lazy_is_told_how_to_come(module, words, model, complains):
+    lazy = type("Frame", (), {"__module__": module, "columns": ["x0"]})
+    with complains("X", "lazy", words, error=TypeError):
+        Explainer(model, lazy())

@@ -138,3 +138,15 @@ def test_rows_of_a_query_have_no_total_until_they_were_read(data):
     assert repr(explainer).startswith(
         "Explainer(LGBMRegressor, 6,000 rows x 5 features streamed from the reader"
     )
+
+
+def test_an_explainer_of_files_travels(data, folder):
+    import pickle
+
+    explainer = Explainer(booster(data), folder, by="side", weights="w")
+    expected = explainer.effects(["x0", "k"], grid={"x0": GRID["x0"], "k": GRID["k"]})
+    found = pickle.loads(pickle.dumps(explainer)).effects(
+        ["x0", "k"], grid={"x0": GRID["x0"], "k": GRID["k"]}
+    )
+    for feature, effect in expected.items():
+        assert (found[feature].average == effect.average).all()

@@ -102,6 +102,18 @@ class StreamedStudy(Study):
         if engine == "trees" or background == "training":
             self.engines.plan  # noqa: B018  (a clear error now beats one at the first question)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """To another process goes where the rows come from; they are read again there."""
+        self.engines.check_model()
+        chosen = {"background": self.background, "engine": self.engines.asked, "resources": self.resources}
+        rows = (self.stream.source, self.stream.columns)
+        return {"model": self.model, "rows": rows, "choices": {**self._names, **chosen}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        source, columns = state["rows"]
+        stream = Stream(source, columns, state["choices"]["resources"].memory)
+        self.__init__(state["model"], stream, **state["choices"])  # type: ignore[misc]
+
     def __getattr__(self, name: str) -> Any:
         if name not in SURVEYED:
             raise AttributeError(name)
