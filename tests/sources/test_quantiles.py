@@ -88,6 +88,22 @@ def test_few_values_are_all_counted(rng):
     assert survey.missing == np.isnan(values).sum()
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_few_values_are_counted_beside_other_columns(weighted, rng):
+    """Columns are counted by the same threads, whose memory they share."""
+    many, few = rng.normal(size=N), rng.integers(0, 7, N)
+    weights = rng.integers(0, 3, N) / 4.0 if weighted else None
+    surveys = [ColumnSurvey(pa.array(v[:1]).type, 256, 2_048) for v in (many, few)]
+    for start in range(0, N, 4_000):
+        for survey, values in zip(surveys, (many, few)):
+            own = None if weights is None else weights[start : start + 4_000]
+            survey.add(pa.array(values[start : start + 4_000]), own)
+    shown, counts, distinct = surveys[1].values
+    assert distinct
+    assert shown.tolist() == list(range(7))
+    assert np.allclose(counts, np.bincount(few, weights), rtol=1e-12)
+
+
 class Linear:
     def __call__(self, rows: Any) -> Any:
         return rows.column("a").to_numpy() + rows.column("when").cast(pa.int64()).to_numpy() / 1e18

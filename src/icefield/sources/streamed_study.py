@@ -20,9 +20,7 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.ask import Ask, Described, Fold, Placed, noted
-from icefield.data.columns import object_array
-from icefield.data.features import NO_LEVEL, Feature, resolve
-from icefield.data.frame import Column, Table
+from icefield.data.features import Feature, resolve
 from icefield.data.grid import Grid, specifications
 from icefield.data.whereabouts import Whereabouts
 from icefield.effect import Effect
@@ -50,6 +48,7 @@ from icefield.sources.passes import Collector, run_pass
 from icefield.sources.sketch import Sketched
 from icefield.sources.standing import Standing, is_exact
 from icefield.sources.stream import Stream
+from icefield.sources.summaries import Summaries
 from icefield.sources.survey import Survey
 from icefield.study import Study
 from icefield.typing import Background, EngineChoice
@@ -95,7 +94,6 @@ class StreamedStudy(Study):
         self.engines = Engines(model, self._head, engine, background)
         self._checkpoint = checkpoint
         self._lock = threading.RLock()
-        self._summaries: dict[Any, Summary] = {}
         self._counts: dict[Any, CountedAnswers] = {}  # of the last question that was counted
         if background == "training" and (weights is not None or by is not None):
             self.needs_rows("`weights`" if weights is not None else "`by`")
@@ -184,41 +182,15 @@ class StreamedStudy(Study):
         by = self._names["by"]
         if by is None:
             return None
-        if self._survey.is_complete:
-            table = self._survey.sample()
-            return GroupRule.of(by, table, self._whole(table, table.column(by)))
-        return GroupRule.of(by, self._survey.values(by), self._survey.summary(by))
-
-    def _whole(self, table: Table, column: Column) -> Summary:
-        """A column of the sample, where that holds all rows: nothing has to be summarised."""
-        weights = self._names["weights"]
-        return Summary(column, np.ones(table.n_rows) if weights is None else table.column(weights).to_float())
+        return GroupRule.of(by, *self._summaries.of_column(by))
 
     def _summary(self, feature: Feature) -> Summary:
-        key = (feature.label, feature.columns)
         with self._lock:
-            if key not in self._summaries:
-                if self._survey.is_complete:
-                    found = self._whole(self.table, feature.column)
-                elif feature.is_group:
-                    found = self._group_summary(feature)
-                else:
-                    found = self._survey.summary(feature.columns[0])
-                self._summaries[key] = found
-            return self._summaries[key]
+            return self._summaries.of(feature)
 
-    def _group_summary(self, feature: Feature) -> Summary:
-        """How often each column of a one-hot group is set, and none of them."""
-        parts = [self._survey.summary(name) for name in feature.columns]
-        counts = [float(part.weights[_is_one(part.column)].sum()) for part in parts]
-        none = float(parts[0].weights.sum()) - sum(counts)
-        levels = [level for level in feature.column.levels.tolist() if level != NO_LEVEL]
-        if none > 0.5e-9 * float(parts[0].weights.sum()):
-            levels, counts = [*levels, NO_LEVEL], [*counts, none]
-        codes = np.arange(len(levels), dtype=np.int64)
-        values = object_array(levels)
-        column = Column(feature.label, "categorical", values, np.zeros(len(levels), bool), codes, values)
-        return Summary(column, np.array(counts))
+    @cached_property
+    def _summaries(self) -> Summaries:
+        return Summaries(self._survey, self._names["weights"])
 
     # --- rows ----------------------------------------------------------------------------------
 
@@ -439,10 +411,6 @@ def _own_grid(grid: Any, features: Sequence[Feature]) -> Any:
     if isinstance(grid, Mapping):
         return {f.label: grid[f.label] for f in features if f.label in grid}
     return grid
-
-
-def _is_one(column: Column) -> NDArray[np.bool_]:
-    return np.asarray((column.values == 1) & ~column.missing)
 
 
 def _digest(values: NDArray[Any]) -> str:

@@ -177,8 +177,9 @@ class KnownValues:
         self._at = np.zeros(0, np.intp)
         self._shown = np.zeros(KNOWN_CELLS, values.dtype)
         if self._places.usable:
-            self._at, outside = self._places(values)
+            at, outside = self._places(values)
             if outside is None:
+                self._at = at.copy()  # the thread's own array serves the next values
                 self._shown[self._at] = values
         self.usable = len(self._at) == len(values) and len(np.unique(self._at)) == len(values)
 
