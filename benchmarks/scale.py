@@ -26,7 +26,7 @@ import numpy as np
 
 COLUMNS, TREES, ROWS_A_FILE = 20, 100, 1_000_000
 SIZES = (1, 3, 10, 30, 100)
-MOST_PREDICTED = 10  # million rows; a predict pass over more takes as much longer
+MOST_PREDICTED = 3  # million rows; a predict pass over more takes as much longer
 BYTES_A_ROW = 5 * COLUMNS
 SPARED = 4 * 2**30  # of the disk
 BATCH = 131_072

@@ -31,12 +31,16 @@ def _scratch(size: int, kind: np.dtype[Any]) -> NDArray[Any]:
 
 
 class _Places:
-    """Numbers from `low` to `high` as places of equal width, in the order of the numbers.
+    """Numbers from `low` up to `high` in cells of equal width, in the order of the numbers.
 
-    With `by_bits`, of equal width in the numbers' own bits: narrow about zero, as skewed columns want them.
+    Cells are numbered from 1; whatever lies outside, or is missing, has the place 0 or that after the last. With
+    `by_bits` cells are of equal width in the numbers' own bits: narrow about zero, as skewed columns want them.
+    With `closed` the last cell begins at `high`, which is outside otherwise.
     """
 
-    def __init__(self, low: Any, high: Any, n_cells: int, by_bits: bool = False) -> None:
+    def __init__(
+        self, low: Any, high: Any, n_cells: int, *, by_bits: bool = False, closed: bool = False
+    ) -> None:
         self.low, self.high, self.n_cells, self.by_bits = low, high, n_cells, by_bits
         ends = np.array([low, high])
         first, last = _ordered_bits(ends) if by_bits else ends
@@ -44,11 +48,11 @@ class _Places:
             kind = first.dtype if first.dtype.kind == "f" else np.dtype(np.float64)
             self._low = kind.type(first)
             width = kind.type(last) - self._low
-            self._scale = kind.type(n_cells - 1) / width if width > 0 else kind.type(0.0)
-        self.usable = bool(np.isfinite(self._scale) and (self._scale > 0 or low == high))
+            self._scale = kind.type(n_cells - closed) / width if width > 0 else kind.type(0.0)
+        self.usable = bool(np.isfinite(self._scale) and (self._scale > 0 or (closed and low == high)))
 
-    def __call__(self, values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.bool_] | None]:
-        """The place of each value inside, and which those are (None: all); good until the thread's next call."""
+    def __call__(self, values: NDArray[Any]) -> NDArray[np.intp]:
+        """The place of each value, in an array that is good until the thread's next call."""
         scaled = _scratch(len(values), self._low.dtype)
         place = _scratch(len(values), np.dtype(np.intp))
         with np.errstate(all="ignore"):
@@ -56,18 +60,14 @@ class _Places:
             given = _ordered_bits(values) if self.by_bits else values
             np.subtract(given, self._low, out=scaled, dtype=self._low.dtype)
             np.multiply(scaled, self._scale, out=scaled)
-            # By the values themselves: the least and the largest of all must not end up inside.
-            if (
-                len(values) and values.min() >= self.low and values.max() <= self.high
-            ):  # no value is missing then
-                place[:] = scaled
-                return place, None
-            inside = (values >= self.low) & (values <= self.high)
-            return scaled[inside].astype(np.intp), inside
+            np.add(scaled, 1, out=scaled)
+            np.fmin(np.fmax(scaled, 0, out=scaled), self.n_cells + 1, out=scaled)  # what is missing goes to 0
+            place[:] = scaled
+        return place
 
 
 def _ordered_bits(values: NDArray[Any]) -> NDArray[Any]:
-    """The bits of fractions as whole numbers in the order of the fractions; those of missing ones lie at the ends."""
+    """The bits of fractions as whole numbers in the order of the fractions; those of missing ones lie beyond both ends."""
     whole = np.dtype(f"i{values.dtype.itemsize}")
     bits = values.view(whole)
     if values.min(initial=0) >= 0:
@@ -92,6 +92,7 @@ class ValueCells:
         self._places = self._best_places(ordered[tail : len(ordered) - tail])
         self.weights = np.zeros(n_cells)
         self.values = np.zeros(n_cells, ordered.dtype)
+        self._unseen = np.arange(1, n_cells + 1)  # places of cells that no value was counted in
 
     def _best_places(self, ordered: NDArray[Any]) -> _Places:
         """The places that spread these values better: by their size, or by their bits."""
@@ -99,39 +100,34 @@ class ValueCells:
         if ordered.dtype.kind != "f" or ordered.dtype.itemsize < 4:
             return plain
         by_bits = _Places(ordered[0], ordered[-1], self._n_cells, by_bits=True)
-        fullest = [np.bincount(p(ordered)[0]).max() if p.usable else np.inf for p in (plain, by_bits)]
+        fullest = [np.bincount(p(ordered)).max() if p.usable else np.inf for p in (plain, by_bits)]
         return plain if fullest[0] <= fullest[1] else by_bits
 
     def add(self, values: NDArray[Any], weights: Float | None) -> NDArray[np.bool_] | None:
         """Count values; those that were not counted are marked (None: there are none)."""
         if not self._places.usable:
             return np.ones(len(values), bool)
-        place, inside = self._places(values)
-        own, kept = (values, weights) if inside is None else (values[inside], weights)
-        if inside is not None and weights is not None:
-            kept = weights[inside]
-        counts = np.bincount(place, minlength=self._n_cells)
-        heavy = counts > max(8, len(values) // self._points)
-        if kept is not None:
-            added = np.bincount(place, kept, minlength=self._n_cells)
-            heavy |= added > max(float(kept.sum()), 1e-300) / self._points
-        else:
-            added = counts.astype(np.float64)
-        new = (self.weights == 0) & (counts > 0) & ~heavy
-        if new.any():
-            shown = new[place]
-            self.values[place[shown]] = own[shown]
-        left = None
-        if heavy.any():
-            left = heavy[place]
-            added[heavy] = 0.0
-        self.weights += added
-        if inside is None:
-            return left
-        rest = ~inside
-        if left is not None:
-            rest[np.flatnonzero(inside)[left]] = True
-        return rest
+        place = self._places(values)
+        size = self._n_cells + 2
+        counts = np.bincount(place, minlength=size)
+        added = counts if weights is None else np.bincount(place, weights, minlength=size)
+        left = np.zeros(size, bool)
+        left[[0, -1]] = True
+        most = max(8, len(values) // self._points)
+        if counts[1:-1].max() > most:
+            left |= counts > most
+        if weights is not None:
+            left |= added > max(float(weights.sum()), 1e-300) / self._points
+        new = self._unseen[(counts[self._unseen] > 0) & ~left[self._unseen]]
+        if len(new):
+            is_new = np.zeros(size, bool)
+            is_new[new] = True
+            shown = is_new[place]
+            self.values[place[shown] - 1] = values[shown]
+            self._unseen = self._unseen[~is_new[self._unseen]]
+        counted = np.where(left[1:-1], 0, added[1:-1]) if left[1:-1].any() else added[1:-1]
+        self.weights += counted
+        return None if not counts[left].any() else left[place]
 
     @property
     def error(self) -> float:
@@ -159,8 +155,9 @@ class ValueCells:
         """Cells as they were."""
         n_cells, points, by_bits = (int(v) for v in state["sizes"])
         made = cls(state["places"], n_cells, points)
-        made._places = _Places(state["places"][0], state["places"][1], n_cells, bool(by_bits))
+        made._places = _Places(state["places"][0], state["places"][1], n_cells, by_bits=bool(by_bits))
         made.values[state["at"]], made.weights[state["at"]] = state["values"], state["weights"]
+        made._unseen = np.flatnonzero(made.weights == 0) + 1
         return made
 
 
@@ -173,28 +170,26 @@ class KnownValues:
     """
 
     def __init__(self, values: NDArray[Any]) -> None:
-        self._places = _Places(values[0], values[-1], KNOWN_CELLS)
-        self._at = np.zeros(0, np.intp)
-        self._shown = np.zeros(KNOWN_CELLS, values.dtype)
-        if self._places.usable:
-            at, outside = self._places(values)
-            if outside is None:
-                self._at = at.copy()  # the thread's own array serves the next values
-                self._shown[self._at] = values
-        self.usable = len(self._at) == len(values) and len(np.unique(self._at)) == len(values)
+        self._places = _Places(values[0], values[-1], KNOWN_CELLS, closed=True)
+        self._at = self._places(values).copy() if self._places.usable else np.zeros(0, np.intp)
+        self._shown = np.zeros(KNOWN_CELLS + 2, values.dtype)
+        self._shown[self._at] = values if len(self._at) else 0
+        inside = (self._at > 0) & (self._at <= KNOWN_CELLS)
+        self.usable = self._places.usable and bool(inside.all()) and len(np.unique(self._at)) == len(values)
 
     def counts(
         self, values: NDArray[Any], weights: Float | None
     ) -> tuple[Float, NDArray[np.bool_] | None] | None:
         """The weight of each known value and which values are missing (None: none); None where another value is seen."""
-        place, inside = self._places(values)
-        own = values if inside is None else values[inside]
-        if not np.array_equal(self._shown[place], own):
-            return None
+        place = self._places(values)
+        known = self._shown[place] == values
         missing = None
-        if inside is not None:
-            missing = ~inside
+        if not known.all():
+            missing = ~known
             if not np.isnan(values[missing]).all():
                 return None
-            weights = None if weights is None else weights[inside]
-        return np.bincount(place, weights, minlength=KNOWN_CELLS)[self._at].astype(np.float64), missing
+        counts = np.bincount(place, minlength=KNOWN_CELLS + 2)
+        if counts[0] + counts[-1] != (0 if missing is None else missing.sum()):
+            return None  # a value outside that happens to look like what stands there
+        added = counts if weights is None else np.bincount(place, weights, minlength=KNOWN_CELLS + 2)
+        return added[self._at].astype(np.float64), missing
