@@ -87,7 +87,7 @@ class Opaque:
 CASES = [
     # --- X ---
     case("X is None", lambda: Explainer(model, None), "X", "None", "Hint", error=TypeError),
-    case("X is text", lambda: Explainer(model, "rows.csv"), "X", "rows.csv", "Hint", error=TypeError),
+    case("X is a path to nothing", lambda: Explainer(model, "rows.csv"), "X", "rows.csv", "Hint"),
     case("X is a number", lambda: Explainer(model, 3), "X", "3", "Hint", error=TypeError),
     case("X is an object", lambda: Explainer(model, Opaque()), "X", "<opaque>", "Hint", error=TypeError),
     case("X is one row", lambda: Explainer(model, np.zeros(3)), "X", "(3,)", "reshape"),
@@ -95,7 +95,7 @@ CASES = [
     case("X is a series", lambda: Explainer(model, DATA["age"]), "X", "frame", error=TypeError),
     case("X is a polars series", lambda: Explainer(model, pl.Series([1.0])), "X", "frame", error=TypeError),
     case("X is a mapping", lambda: Explainer(model, {"age": [1.0]}), "X", "DataFrame", error=TypeError),
-    case("X is lazy", lambda: Explainer(model, pl.LazyFrame({"age": [1.0]})), "X", "collect", error=TypeError),
+    case("X is read once", lambda: Explainer(model, iter([[1.0]])), "X", "only once", error=TypeError),
     case("X is a generator", lambda: Explainer(model, (r for r in [[1.0]])), "X", "Hint", error=TypeError),
     case("X has no rows", lambda: Explainer(model, DATA[:0]), "X", "0 rows"),
     case("X has no columns", lambda: Explainer(model, DATA[[]]), "X", "column"),

@@ -53,12 +53,16 @@ MUST_NOT_IMPORT: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "effect": (("engines", "models", "forest", "libraries", "study"), "an Effect is a result: it knows no model"),
     "study": (
-        ("statistics", "plots", "report", "explainer", "wording"),
+        ("statistics", "sources", "plots", "report", "explainer", "wording"),
         "the study is what statistics stand on: it imports none of them",
     ),
     "statistics": (
         ("explainer", "report", "libraries", "kernels"),
         "statistics/ works on a study: it imports no facade, no report and no library of models",
+    ),
+    "sources": (
+        ("explainer", "statistics", "report", "plots", "libraries", "kernels"),
+        "sources/ reads rows and adds answers up: it knows no facade, no statistics and no picture",
     ),
     "report": (
         ("explainer", "engines", "forest", "libraries", "kernels"),
@@ -75,6 +79,7 @@ DOORS = {
 FRAMES = ("pandas", "polars", "pyarrow", "narwhals")
 FRAMES_ALLOWED = {
     "data": "the room for frames",
+    "sources": "reads lazy frames and files in pieces, which data/ then sees as tables",
     "cli": "reads files into frames and writes frames to files",
     "libraries": "hands models the frames they were fitted with, by the libraries' own calls",
     "sklearn": "keeps the frames scikit-learn's own functions would take and return",

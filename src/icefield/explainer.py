@@ -11,15 +11,17 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.data.frame import ArrayTable, Table, table_of
-from icefield.data.groups import groups_of
+from icefield.data.groups import Groups, groups_of
 from icefield.effect import Effect, drawing
 from icefield.engines import Resources
 from icefield.errors import InputError, complaint
 from icefield.models.model import Model, read_model
-from icefield.plan import Plan
+from icefield.plan import Plan, Settings
+from icefield.sources import source_of
 from icefield.statistics.methods import StatisticsMethods
 from icefield.study import Ask, Study
 from icefield.typing import (
@@ -27,6 +29,7 @@ from icefield.typing import (
     Background,
     DataShown,
     EngineChoice,
+    Float,
     Layout,
     LevelOrder,
     PictureKind,
@@ -48,7 +51,9 @@ class Explainer(StatisticsMethods):
         been fitted again, questions are refused: build a new Explainer
     X : pandas or polars DataFrame, pyarrow Table, numpy array or scipy sparse matrix; may hold
         further columns for `by` and `weights`. It is neither changed nor copied, and some of it is remembered:
-        do not change it while the Explainer is in use
+        do not change it while the Explainer is in use. Rows beyond memory are streamed: a path, folder or glob of
+        Parquet, Arrow or CSV files, a pyarrow Dataset, a polars LazyFrame, a DuckDB relation, or a function
+        that opens a RecordBatchReader; `y`, `weights` and `by` are names of columns then
     y : observed targets, one per row; only what compares with observations needs them
     target : which outputs. None means all of them, except that a binary classifier gives its
         positive class; ``"all"`` always means all; otherwise a class label or output name, or a position
@@ -63,6 +68,8 @@ class Explainer(StatisticsMethods):
     seed : for everything sampled
     processes : run a slow pure-Python model in this many processes (it must be picklable)
     memory : bytes an effect may use beside the input
+    checkpoint : for streamed rows, a file in which long passes write their sums now and then, to go on from
+        after an interruption
 
     Examples
     --------
@@ -88,6 +95,7 @@ class Explainer(StatisticsMethods):
         seed: int = 0,
         processes: int | None = None,
         memory: int = 256 * 2**20,
+        checkpoint: str | Path | None = None,
     ) -> None:
         validate.choice("scale", scale, ("response", "raw"))
         validate.choice("background", background, ("data", "training"))
@@ -96,26 +104,39 @@ class Explainer(StatisticsMethods):
         validate.count("processes", processes, optional=True)
         validate.count("memory", memory)
         validate.count("seed", seed, least=0)
-        table = _named_like_the_model(table_of(X), model)
-        if table.n_rows == 0 or not table.names:
-            raise InputError(
-                complaint("X", "must have at least one row and one column", f"{table.n_rows} rows")
-            )
-        self.table: Table = table
-        self.model: Model = read_model(model, table, target=target, scale=scale)
-        self.weights = validate.weights(weights, table)
-        self.y = validate.observed(y, table.n_rows)
-        self.groups = groups_of(by, table, self.weights)
-        self.study = Study(
-            self.model,
-            table,
-            y=self.y,
-            weights=self.weights,
-            groups=self.groups,
-            background=background,
-            engine=engine,
-            resources=Resources(int(memory), threads, processes, int(seed)),
+        settings = Settings(
+            target, scale, background, engine, Resources(int(memory), threads, processes, int(seed))
         )
+        source = source_of(X)
+        if source is None:
+            if checkpoint is not None:
+                raise InputError(
+                    complaint("checkpoint", "is for rows that are streamed, and these are in memory", checkpoint,
+                              "pass a path, a dataset, a lazy frame or a relation as X")
+                )  # fmt: skip
+            self.study = _study_of_table(model, X, y, weights, by, settings)
+        else:
+            from icefield.sources.streaming import streamed
+
+            self.study = streamed(model, source, settings, y=y, weights=weights, by=by, checkpoint=checkpoint)
+        self.model: Model = self.study.model
+
+    @property
+    def table(self) -> Table:
+        """The rows; of a stream, the sample that stands for them."""
+        return self.study.table
+
+    @property
+    def weights(self) -> Float | None:
+        return self.study.weights
+
+    @property
+    def y(self) -> NDArray[Any] | None:
+        return self.study.y
+
+    @property
+    def groups(self) -> Groups | None:
+        return self.study.groups
 
     @property
     def plan(self) -> Plan:
@@ -309,6 +330,25 @@ class Explainer(StatisticsMethods):
 
     def __repr__(self) -> str:
         return repr(self.study)
+
+
+def _study_of_table(model: Any, X: Any, y: Any, weights: Any, by: Any, settings: Settings) -> Study:
+    """A study of rows in memory."""
+    table = _named_like_the_model(table_of(X), model)
+    if table.n_rows == 0 or not table.names:
+        raise InputError(complaint("X", "must have at least one row and one column", f"{table.n_rows} rows"))
+    read = read_model(model, table, target=settings.target, scale=settings.scale)
+    own = validate.weights(weights, table)
+    return Study(
+        read,
+        table,
+        y=validate.observed(y, table.n_rows),
+        weights=own,
+        groups=groups_of(by, table, own),
+        background=settings.background,
+        engine=settings.engine,
+        resources=settings.resources,
+    )
 
 
 def _named_like_the_model(table: Table, model: Any) -> Table:

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from icefield.engines import Engine
+from icefield.engines import Engine, Resources
 from icefield.errors import EngineError, Setting, statement, worded
 from icefield.models.fingerprint import Fingerprint
-from icefield.typing import Background, EngineChoice, Float
+from icefield.typing import Background, EngineChoice, Float, Scale
 
 if TYPE_CHECKING:
     from icefield.data.features import Feature
@@ -35,6 +35,17 @@ class Plan:
     engine: Engine
     why: str
     trees: TreeModel | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """The choices that hold for every question, as in `Explainer`."""
+
+    target: Any
+    scale: Scale
+    background: Background
+    engine: EngineChoice
+    resources: Resources
 
 
 class ReadingWarning(UserWarning):

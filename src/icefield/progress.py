@@ -16,14 +16,16 @@ PATIENCE = 2.0
 class Progress:
     """Counts units of work done; shows a bar once the work has taken `PATIENCE` seconds.
 
+    `total` is None where nobody knows it; with a `unit`, how many of it are done in a second is shown too.
+
     Examples
     --------
     >>> with Progress("partial dependence", total=3) as progress:
     ...     progress.advance()
     """
 
-    def __init__(self, title: str, total: float) -> None:
-        self.title, self.total, self.done = title, total, 0.0
+    def __init__(self, title: str, total: float | None, unit: str = "") -> None:
+        self.title, self.total, self.unit, self.done = title, total, unit, 0.0
         self._began = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
@@ -40,7 +42,10 @@ class Progress:
             if visible():
                 self._start()
         if self._bar is not None:
-            self._bar.update(self._task, completed=self.done)
+            self._bar.update(self._task, completed=self.done, pace=self._pace())
+
+    def _pace(self) -> str:
+        return f"{self.done / max(time.monotonic() - self._began, 1e-9):,.0f} {self.unit}/s"
 
     def _start(self) -> None:
         from rich.console import Console
@@ -52,11 +57,12 @@ class Progress:
             TextColumn("{task.description}"),
             BarColumn(),
             TextColumn("{task.percentage:>3.0f}%"),
+            *([TextColumn("{task.fields[pace]}")] if self.unit else []),
             TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
         )
-        self._task = bar.add_task(self.title, total=self.total)
+        self._task = bar.add_task(self.title, total=self.total, pace=self._pace())
         self._bar = bar  # before it starts: an interrupt in between must find it to stop
         try:
             bar.start()

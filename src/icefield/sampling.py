@@ -27,6 +27,7 @@ KEPT_CURVES = 300  # individual curves behind heterogeneity
 REGION_ROWS = 1_000  # curves that regions are found from
 PARTNER_ROWS = 150  # at which a summary looks for each feature's strongest partner
 PERMUTED_ROWS = 2_000
+STREAMED_ROWS = 20_000  # of a stream, drawn for what needs rows together
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.ask import Ask, Described, Differences, Fold, OwnValues, Part, Placed, noted
 from icefield.data.distribution import Distribution
 from icefield.data.features import Axis, Feature, listed_features, resolve
 from icefield.data.frame import Table
@@ -38,50 +39,6 @@ from icefield.typing import Background, EngineChoice, Float, Positions
 
 Found = TypeVar("Found")
 Key = TypeVar("Key", bound=Hashable)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Ask:
-    """Sets of features whose curves are wanted, and what is wanted of them.
-
-    Attributes
-    ----------
-    sets : the features of each effect, as a user names them
-    kind : ``"pd"`` or ``"ice"``
-    grid : a `Grid`, a number of points or values, as in `Explainer.partial_dependence`
-    spread : standard deviation and standard error too; None: as usual for the number of features
-    quantiles : probabilities of the curves' quantiles
-    rows : positions of the rows averaged over; None: every row
-    kept : places among those rows whose own curves are kept
-    kept_weights : what the kept curves count for; None: their rows' weights
-    """
-
-    sets: Sequence[tuple[Any, ...]]
-    kind: str = "pd"
-    grid: Any = None
-    spread: bool | None = None
-    quantiles: Sequence[float] | None = None
-    rows: Positions | None = None
-    kept: Positions | None = None
-    kept_weights: Float | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class OwnValues:
-    """At which rows averages were taken: why these, and their weights."""
-
-    why: str
-    weights: Float
-
-
-@dataclass(frozen=True, eq=False)
-class Differences:
-    """What crossing steps changes, ``(rows, outputs)``, by which engine, and why not by the planned one."""
-
-    values: Float
-    costs_predictions: bool
-    engine: str
-    reason: str
 
 
 class Study:
@@ -140,6 +97,18 @@ class Study:
         return self.table.n_rows
 
     @property
+    def n_all(self) -> int:
+        """Rows that averages are over; of a stream more than are at hand."""
+        return self.n_rows
+
+    @property
+    def rows_in_words(self) -> str:
+        """The rows at hand, for notes."""
+        if self.n_rows == self.n_all:
+            return f"all {self.n_rows:,} rows"
+        return f"a seeded sample of {self.n_rows:,} of {self.n_all:,} rows"
+
+    @property
     def plan(self) -> Plan:
         """The engine that answers and why; chosen at the first question."""
         return self.engines.plan
@@ -165,6 +134,17 @@ class Study:
     def feature(self, asked: Any) -> Feature:
         """One feature a user means."""
         return resolve(asked, self.table, self.model.columns)
+
+    def feature_in(self, feature: Feature, table: Table) -> Feature:
+        """The same feature in another table of the same columns."""
+        if table is self.table:
+            return feature
+        asked = {feature.label: list(feature.columns)} if feature.is_group else feature.label
+        return resolve(asked, table, self.model.columns)
+
+    def described(self, feature: Feature) -> Described:
+        """A feature's values over all rows."""
+        return Described(feature.column, self.row_weights())
 
     def listed(self, features: Iterable[Any] | None, least: int = 1) -> list[Any]:
         """The features a table is about, one or several as given; all of the model's by default."""
@@ -227,7 +207,7 @@ class Study:
             for fs, (gs, _) in zip(features, grids)
         ]
         # 3. The rows, and the engine's answers.
-        answers = self.answers(questions, self.sample(ask.rows))
+        answers = self._answered(ask, [(fs, gs) for fs, (gs, _) in zip(features, grids)], questions)
         # 4. Effects, with what pictures need of the data.
         said = "" if ask.rows is None else f"averaged over {len(ask.rows):,} of {self.n_rows:,} rows"
         dressed = [
@@ -235,6 +215,10 @@ class Study:
             for fs, (gs, notes), question, answer in zip(features, grids, questions, answers)
         ]
         return [replace(effect, steps=True) for effect in dressed] if whole_steps(ask.grid) else dressed
+
+    def _answered(self, ask: Ask, sets: Sequence[Placed], questions: Sequence[Question]) -> list[Answer]:
+        """The engine's answers over the rows asked for; `sets` are the questions' features and grids."""
+        return self.answers(questions, self.sample(ask.rows))
 
     def to_precision(
         self, features: Sequence[Any], precision: float, *, grid: Any = None, rows: Positions | None = None
@@ -345,11 +329,7 @@ class Study:
         """The engine's answers, one per question."""
 
         def ask(plan: Plan, reason: str) -> list[Answer]:
-            found = plan.engine.answer(questions, sample, self.resources)
-            if not reason:
-                return found
-            note = f"but brute force here, because {reason}"
-            return [replace(a, engine=plan.engine.name, notes=(note, *a.notes)) for a in found]
+            return noted(plan.engine.answer(questions, sample, self.resources), plan, reason)
 
         return self.engines.ask(ask)
 
@@ -372,7 +352,7 @@ class Study:
                 sample = self.sample()
                 walked = plan.engine.own_averages(columns, sample, self.resources)
                 if walked is not None:
-                    why = f"all {self.n_rows:,} rows: {plan.why}"
+                    why = f"{self.rows_in_words}: {plan.why}"
                     return collected(walked, OwnValues(why, self.row_weights()))
             chosen = choose_rows(
                 min(CROSSED_ROWS, self.n_rows) if rows is None else rows, self.n_rows, self.seed
@@ -399,14 +379,22 @@ class Study:
             return f'all rows at once need a scale that is additive over the trees: scale="raw"; {crossed}'
         return crossed
 
-    def differences(self, axes: Sequence[Axis], rows: Positions, steps: Sequence[Positions]) -> Differences:
-        """What crossing steps of their own changes for rows, given by position.
+    def fold(self, sums: Fold, about: Mapping[str, Any]) -> None:
+        """Let sums take in every row once; `about` says what they are of."""
+        codes = None if self.groups is None else self.groups.codes
+        sums.add(Part(self.table, self.row_weights(), codes))
+
+    def differences(
+        self, axes: Sequence[Axis], rows: Positions, steps: Sequence[Positions], table: Table | None = None
+    ) -> Differences:
+        """What crossing steps of their own changes for rows, given by position in a table, by default the study's.
 
         Step s of an axis leads from its point s to the next; for two axes it is the mixed difference.
         """
 
         def ask(plan: Plan, reason: str) -> Differences:
-            found = plan.engine.differences(axes, self.table, rows, steps, self.resources)
+            of = self.table if table is None else table
+            found = plan.engine.differences(axes, of, rows, steps, self.resources)
             if found is None:
                 self.needs_rows("differences across steps")
                 raise EngineError(f"The {plan.engine.name} engine moves no rows.")

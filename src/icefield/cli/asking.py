@@ -27,6 +27,8 @@ _SHARED: list[Callable[[Any], Any]] = [
     click.option("--y", "y", metavar="COLUMN", help="The column of observed targets, if the data holds it."),
     click.option("--engine", type=click.Choice(["auto", "trees", "brute"]), default="auto", show_default=True,
                  help="'auto' only picks a faster way to the same numbers."),
+    click.option("--checkpoint", type=click.Path(dir_okay=False), metavar="FILE",
+                 help="Where a long run over several files writes its sums, to go on from after an interruption."),
     click.option("--threads", type=click.IntRange(min=1), help="How many threads."),
     click.option("--seed", type=int, default=0, show_default=True, help="For everything sampled."),
     click.option("--allow-pickle", is_flag=True, help="Load pickle and joblib files. They can run any code."),
@@ -82,17 +84,27 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def command(model: str, data: str, **options: Any) -> Any:
         from icefield.cli.model_data import refusals_explained
+        from icefield.cli.streamed_data import is_streamed
 
         options.pop("debug")  # read by `run`, before click parses
+        files = _all_data(data, options)
         if options["quiet"] and options["verbose"]:
             raise click.UsageError("-q and -v contradict each other: give one of them.")
-        check_outputs(options, (model, data))
+        check_outputs(options, (model, *files))
+        if is_streamed(files):
+            return function(_streamed(model, files, options)(), **options)
+        if options.pop("checkpoint") is not None:
+            raise click.UsageError(
+                "--checkpoint is for DATA that is streamed: a folder, a glob or several files."
+            )
         explain = _prepared(model, data, options)
         with refusals_explained(explain.keywords["model"], explain.keywords["X"]):
             return function(explain(), **options)
 
     for option in reversed(_SHARED):
         command = option(command)
+    if not any(isinstance(one, click.Argument) for one in getattr(function, "__click_params__", ())):
+        command = click.argument("more", metavar="[DATA...]", nargs=-1)(command)
     # click applies decorators from the inside out: the outermost argument is the first on the line.
     command = click.argument("data", type=click.Path(allow_dash=True))(command)
     return click.argument("model", type=click.Path())(command)
@@ -102,6 +114,41 @@ def with_outputs(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OUTPUTS):
         function = option(function)
     return function
+
+
+def _all_data(data: str, options: dict[str, Any]) -> tuple[str, ...]:
+    """DATA and the files a shell made of a glob: those that come before the first feature."""
+    further = tuple(options.pop("more", ()))
+    if not further and isinstance(options.get("features"), tuple):
+        from icefield.cli.streamed_data import further_files
+
+        features = options["features"]
+        count = further_files(features)
+        further, options["features"] = features[:count], features[count:]
+    return data, *further
+
+
+def _streamed(model: str, files: tuple[str, ...], options: dict[str, Any]) -> partial[Any]:
+    """A call that makes the Explainer of rows that are streamed; columns beside the features go by name."""
+    from icefield.cli.loading import load_model
+    from icefield.cli.streamed_data import streamed_data
+    from icefield.models.targets import Spelled
+
+    if options["quiet"]:
+        _without_progress()
+    loaded = load_model(model, allow_pickle=options.pop("allow_pickle"), trust=options.pop("trust"))
+    target = options.pop("target")
+    return partial(
+        _explainer,
+        model=loaded,
+        X=streamed_data(loaded, files, MissingCells(options.pop("missing"))),
+        target=None if target is None else Spelled(target),
+        verbose=options.pop("verbose"),
+        tell_columns=False,
+        by=options.pop("by", None),
+        checkpoint=options.pop("checkpoint"),
+        **{name: options.pop(name) for name in ("y", "weights", "scale", "engine", "threads", "seed")},
+    )
 
 
 def _prepared(model: str, data: str, options: dict[str, Any]) -> partial[Any]:

@@ -72,7 +72,7 @@ def main() -> None:
 
     MODEL is a LightGBM .txt, XGBoost .json/.ubj, CatBoost .cbm/.json, ONNX or skops file, a pickle (only with
     --allow-pickle), or package.module:object, which imports, and so runs, that module. DATA is a CSV, Parquet or
-    Feather/Arrow file, or - for standard input.
+    Feather/Arrow file, or - for standard input; a folder, a glob or several files are streamed.
 
     \b
     Examples:
@@ -92,7 +92,7 @@ def main() -> None:
 
 _MODEL_AND_DATA = (
     "MODEL is a model file, or package.module:object, which imports that module and so runs its code. "
-    "DATA is a CSV, Parquet or Feather/Arrow file, or - for standard input."
+    "DATA is a CSV, Parquet or Feather/Arrow file, or - for standard input; a folder, a glob or several files are streamed."
 )
 
 

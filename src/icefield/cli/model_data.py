@@ -93,7 +93,11 @@ class FittedData:
 
 
 def fitted_data(
-    model: Any, data: DataFile, missing: MissingCells | None = None, columns: Sequence[Any] | None = None
+    model: Any,
+    data: DataFile,
+    missing: MissingCells | None = None,
+    columns: Sequence[Any] | None = None,
+    wanted: Wanted | None = None,
 ) -> FittedData:
     """The data with every column as the model takes it.
 
@@ -103,11 +107,13 @@ def fitted_data(
     data : what a file holds
     missing : which texts stand for a missing value
     columns : the columns the model gets, all by default
+    wanted : what the model takes, where that is known from other rows
     """
     missing = MissingCells() if missing is None else missing
-    names = list(data.frame.columns)
-    looks = _AsItLooks(data, missing)
-    wanted = wanted_columns(model, names if columns is None else columns, looks)
+    names = _names(data.frame)
+    looks = AsItLooks(data, missing)
+    if wanted is None:
+        wanted = wanted_columns(model, names if columns is None else columns, looks)
     remarks: list[str] = []
     changed: dict[Any, Any] = {}
     for name in names:
@@ -152,12 +158,12 @@ def _can_be_told(adapter: Adapter, names: Sequence[Any]) -> bool:
     return _by_name(adapter, names) or adapter.n_columns in (None, len(names))
 
 
-class _AsItLooks:
+class AsItLooks:
     """A file's columns by what they seem to hold, each looked at when it is asked for."""
 
     def __init__(self, data: DataFile, missing: MissingCells) -> None:
         self._data, self._missing = data, missing
-        self.columns = list(data.frame.columns)
+        self.columns = _names(data.frame)
         self._seen: dict[Any, Any] = {}
 
     def cells(self, name: Any) -> list[Any]:
@@ -169,6 +175,11 @@ class _AsItLooks:
         if name not in self._seen:
             self._seen[name] = as_it_looks(self.cells(name), self._missing)
         return self._seen[name]
+
+
+def _names(frame: Any) -> list[Any]:
+    """The names of a frame's columns, which pyarrow calls otherwise."""
+    return list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
 
 
 def _values(frame: Any, name: Any) -> list[Any]:

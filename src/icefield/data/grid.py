@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield import validate
 from icefield.data.columns import NUMERIC_KINDS, ORDERED_KINDS, TIME_KINDS, Column, object_array
 from icefield.data.distribution import looked_up_quantiles, weighted_quantiles
 from icefield.data.given_values import given_values
@@ -52,6 +53,8 @@ class Grid:
         no limit for ``distinct`` and ``thresholds``)
     trim : the quantiles between which ``uniform`` and ``quantile`` points lie
     missing : ``"show"`` adds a missing point, last, when the data has missing values; ``"hide"`` never
+    exact : for rows that are streamed, look for exact quantiles in another pass instead of taking those of a sketch;
+        of rows in memory they always are
 
     Examples
     --------
@@ -63,6 +66,7 @@ class Grid:
     points: int | None = None
     trim: tuple[float, float] = (0.05, 0.95)
     missing: str = "show"
+    exact: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -82,6 +86,14 @@ class Grid:
         object.__setattr__(self, "trim", (low, high))
         if self.missing not in ("show", "hide"):
             raise InputError(complaint("missing", "must be 'show' or 'hide'", self.missing))
+        validate.flag("exact", self.exact)
+
+    def probabilities(self, n_features: int) -> NDArray[np.float64]:
+        """The quantiles that decide where the points of an ordered column lie; none for other kinds of grid."""
+        if self.kind == "uniform":
+            return np.array(self.trim)
+        points = self.points or DEFAULT_POINTS.get(n_features, POINTS_BEYOND)
+        return np.linspace(*self.trim, points) if self.kind == "quantile" else np.zeros(0)
 
 
 def _check_points(points: Any) -> None:

@@ -243,6 +243,8 @@ def _ale(study: Study, asked: Any) -> tuple[Effect | None, str]:
 
 def _ale_rows(study: Study) -> int | None:
     chosen = study.chosen(None, when_costly=STEP_ROWS).positions
+    if chosen is None and study.n_rows < study.n_all:
+        return study.n_rows  # of a stream, a pass for every feature would be one too many
     return None if chosen is None else len(chosen)
 
 

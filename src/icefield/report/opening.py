@@ -31,7 +31,7 @@ def lede(study: Study, ranked: Sequence[tuple[Any, Reading]]) -> str:
     some = {0: "no feature moves", 1: f"1 of {len(ranked)} features moves"}.get(
         moving, f"{moving} of {len(ranked)} features move"
     )
-    text = f"Over {study.n_rows:,} rows, {some} the model’s average {page_name(study.model.scale_label)} noticeably"
+    text = f"Over {study.n_all:,} rows, {some} the model’s average {page_name(study.model.scale_label)} noticeably"
     if moving:
         text += f"; {page_name(ranked[0][0])} moves it most"
     return text + "."
@@ -117,7 +117,7 @@ def _how(study: Study) -> str:
 
 
 def _over(study: Study, effect: Effect) -> str:
-    total = study.n_rows
+    total = study.n_all
     if effect.n_rows < total:
         return f"over a seeded sample of {effect.n_rows:,} of the {total:,} rows"
     return "over every row"
@@ -144,5 +144,5 @@ def _data_text(study: Study) -> str:
         kinds[column.kind] = kinds.get(column.kind, 0) + 1
         missing += int(bool(column.any_missing))
     listed = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items(), key=lambda k: -k[1]))
-    text = f"{table.n_rows:,} rows, {len(columns)} features ({listed})"
+    text = f"{study.n_all:,} rows, {len(columns)} features ({listed})"
     return text + (f"; {missing} with missing values" if missing else "")

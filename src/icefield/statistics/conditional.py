@@ -98,7 +98,7 @@ def conditional(study: Study, feature: Any, *, bins: Any = BINS, rows: Any = Non
     columns |= {name: array.ravel() for name, array in arrays.items() if array is not None}
     plain = replace(pd, spread=Spread(), backing=replace(pd.backing, weight=mass), groups={}, by=None)
     effects = {name: replace(plain, average=array) for name, array in arrays.items() if array is not None}
-    notes = [f"means over {study.n_rows:,} rows; PD over {pd.n_rows:,}"]
+    notes = [f"means over {study.rows_in_words.removeprefix('all ')}; PD over {pd.n_rows:,}"]
     if observed is None and study.y is not None:
         notes.append(f"no observed means: {reason}")
     return Conditional(

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.ask import Described
+from icefield.data.columns import object_array
 from icefield.data.distribution import weighted_quantiles
-from icefield.data.frame import ORDERED_KINDS
+from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.data.given_values import given_values
 from icefield.errors import InputError, InputTypeError, complaint, write
 from icefield.statistics.similarity import similarity_order
@@ -52,7 +54,58 @@ class Steps:
         return len(self.nodes) - 1
 
 
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """Where a feature is cut: its nodes, and how rows of any table find their place among them.
+
+    Attributes
+    ----------
+    nodes : grid values, sorted edges or levels in order
+    ordered : whether nodes are edges between which numbers or times lie
+    note : what is to be known about them
+    """
+
+    nodes: NDArray[Any]
+    ordered: bool
+    note: str = ""
+
+    def steps(self, column: Column, weights: Float) -> Steps:
+        """Where rows stand; rows without weight have no place."""
+        known = ~column.missing & (weights > 0)
+        return self._between(column, known) if self.ordered else self._at_levels(column, known)
+
+    def _between(self, column: Column, known: NDArray[np.bool_]) -> Steps:
+        values, nodes = column.values, self.nodes
+        if column.kind == "float":
+            known = known & np.isfinite(values)
+        known[known] = (values[known] >= nodes[0]) & (values[known] <= nodes[-1])
+        if len(nodes) == 1:
+            return _constant(nodes, known)
+        bin_of = np.zeros(len(values), dtype=np.intp)
+        bin_of[known] = np.clip(np.searchsorted(nodes, values[known], side="left") - 1, 0, len(nodes) - 2)
+        return Steps(
+            nodes, known, bin_of[:, None], np.stack([bin_of, bin_of + 1], axis=1), bin_of + 1, self.note
+        )
+
+    def _at_levels(self, column: Column, known: NDArray[np.bool_]) -> Steps:
+        place = {level: number for number, level in enumerate(self.nodes.tolist())}
+        of_level = np.array([*(place.get(level, -1) for level in column.levels.tolist()), -1], dtype=np.intp)
+        at = np.where(known, of_level[column.codes], -1)
+        known = known & (at >= 0)
+        if len(self.nodes) == 1:
+            return _constant(self.nodes, known)
+        at = np.where(known, at, 0)
+        step_of = np.stack([at - 1, np.where(at < len(self.nodes) - 1, at, -1)], axis=1)
+        return Steps(self.nodes, known, step_of, at[:, None], at, self.note)
+
+
 def feature_steps(study: Study, feature: Feature, bins: Any, order: Any, weights: Float) -> Steps:
+    """Cut a feature into steps, and place the study's own rows; `weights` has one for each of them."""
+    cut = feature_cut(study, feature, bins, order, Described(feature.column, weights))
+    return cut.steps(feature.column, weights)
+
+
+def feature_cut(study: Study, feature: Feature, bins: Any, order: Any, described: Described) -> Cut:
     """Cut a feature into steps.
 
     Parameters
@@ -61,36 +114,33 @@ def feature_steps(study: Study, feature: Feature, bins: Any, order: Any, weights
     feature : what is cut
     bins : for numbers and times, the number of quantile bins or the edges
     order : for categories, ``"similarity"``, ``"given"`` or the levels in order
-    weights : one weight per row; rows without weight have no place
+    described : the feature's values and their weights
     """
     if feature.kind in ORDERED_KINDS:
-        return _binned(feature, bins, weights)
-    return _levelled(study, feature, order, weights)
+        return _binned(feature, bins, described)
+    return _levelled(study, feature, order, described)
 
 
-def _binned(feature: Feature, bins: Any, weights: Float) -> Steps:
-    column = feature.column
+def _binned(feature: Feature, bins: Any, described: Described) -> Cut:
+    column, weights = described.column, described.weights
     known = ~column.missing & (weights > 0)
     if column.kind == "float":
         known &= np.isfinite(column.values)
     if not known.any():
         raise InputError(f"Column {feature.label!r} has no finite value, so there is no effect to follow.")
-    values = column.values
     if isinstance(bins, (int, np.integer)) and not isinstance(bins, bool):
         validate.count("bins", bins)
         probabilities = np.linspace(0.0, 1.0, int(bins) + 1)
         # Quantiles that coincide (ties) merge their bins: no bin is empty, none is split.
-        nodes = np.unique(weighted_quantiles(values[known], probabilities, weights[known]))
-    else:
-        nodes = np.unique(given_values(bins, column))
-        if len(nodes) < 2:
-            raise InputError(complaint("bins", "must hold at least two edges", bins, write(bins=40)))
-        known = known & (values >= nodes[0]) & (values <= nodes[-1])
-    if len(nodes) == 1:
-        return _constant(nodes, known)
-    bin_of = np.zeros(len(values), dtype=np.intp)
-    bin_of[known] = np.clip(np.searchsorted(nodes, values[known], side="left") - 1, 0, len(nodes) - 2)
-    return Steps(nodes, known, bin_of[:, None], np.stack([bin_of, bin_of + 1], axis=1), bin_of + 1)
+        nodes = np.unique(weighted_quantiles(column.values[known], probabilities, weights[known]))
+        note = ""
+        if described.rank_error:
+            note = f"{feature.label}: bins from a sketch of all rows, ranks off by at most {described.rank_error:.2%}"
+        return Cut(nodes, True, note)
+    nodes = np.unique(given_values(bins, column))
+    if len(nodes) < 2:
+        raise InputError(complaint("bins", "must hold at least two edges", bins, write(bins=40)))
+    return Cut(nodes, True)
 
 
 def _constant(nodes: NDArray[Any], known: NDArray[np.bool_]) -> Steps:
@@ -98,45 +148,44 @@ def _constant(nodes: NDArray[Any], known: NDArray[np.bool_]) -> Steps:
     return Steps(nodes, known, at - 1, at, at[:, 0])
 
 
-def _levelled(study: Study, feature: Feature, order: Any, weights: Float) -> Steps:
-    column = feature.column
-    known = ~column.missing & (weights > 0)
-    counts = np.bincount(column.codes[known], weights[known], minlength=len(column.levels))
+def _levelled(study: Study, feature: Feature, order: Any, described: Described) -> Cut:
+    column = described.column
+    known = ~column.missing & (described.weights > 0)
+    counts = np.bincount(column.codes[known], described.weights[known], minlength=len(column.levels))
     occurring = np.flatnonzero(counts > 0)
     if not len(occurring):
         raise InputError(f"Column {feature.label!r} has no known level, so there is no effect to follow.")
-    codes, note = _ordered_levels(study, feature, order, weights, known, occurring)
-    place = np.full(len(column.levels), -1, dtype=np.intp)
-    place[codes] = np.arange(len(codes))
-    at = np.where(known, place[column.codes], -1)
-    known = known & (at >= 0)
-    if len(codes) == 1:
-        return _constant(column.levels[codes], known)
-    at = np.where(known, at, 0)
-    step_of = np.stack([at - 1, np.where(at < len(codes) - 1, at, -1)], axis=1)
-    return Steps(column.levels[codes], known, step_of, at[:, None], at, note)
-
-
-def _ordered_levels(
-    study: Study,
-    feature: Feature,
-    order: Any,
-    weights: Float,
-    known: NDArray[np.bool_],
-    occurring: Positions,
-) -> tuple[Positions, str]:
-    column = feature.column
     if isinstance(order, str) and order in ("similarity", "given"):
         if order == "given" or len(occurring) < 3:
-            return occurring, ""
-        others = [c for c in study.model.columns if c not in feature.columns]
-        ranked, compared = similarity_order(
-            column.codes[known], occurring, [study.table.column(c) for c in others], known, weights[known]
-        )
-        note = f"levels of {feature.label!r} are ordered by the similarity of the other features"
-        if compared < len(occurring):
-            note += f", each of the {len(occurring):,} compared with the {compared} most frequent"
-        return ranked, note
+            return Cut(column.levels[occurring], False)
+        return _by_similarity(study, feature, described, column.levels[occurring])
+    return Cut(column.levels[_listed_levels(feature, column, order)], False)
+
+
+def _by_similarity(study: Study, feature: Feature, described: Described, levels: NDArray[Any]) -> Cut:
+    """Levels in an order in which neighbours are alike, as far as the study's own rows show them."""
+    column = feature.column
+    is_whole = described.column is column
+    weights = described.weights if is_whole else study.row_weights()
+    known = ~column.missing & (weights > 0)
+    shown = np.unique(column.codes[known])
+    others = [c for c in study.model.columns if c not in feature.columns]
+    ranked, compared = similarity_order(
+        column.codes[known], shown, [study.table.column(c) for c in others], known, weights[known]
+    )
+    note = f"levels of {feature.label!r} are ordered by the similarity of the other features"
+    if not is_whole:
+        note += f" in {study.n_rows:,} rows"
+    if compared < len(shown):
+        note += f", each of the {len(shown):,} compared with the {compared} most frequent"
+    nodes = column.levels[ranked]
+    if not is_whole:  # levels that no row of the sample shows come last
+        seen = set(nodes.tolist())
+        nodes = object_array([*nodes.tolist(), *(level for level in levels.tolist() if level not in seen)])
+    return Cut(nodes, False, note)
+
+
+def _listed_levels(feature: Feature, column: Column, order: Any) -> Positions:
     if isinstance(order, str) or not hasattr(order, "__iter__"):
         raise InputTypeError(complaint("order", "must be 'similarity', 'given' or the levels", order))
     lookup = {level: code for code, level in enumerate(column.levels.tolist())}
@@ -147,4 +196,4 @@ def _ordered_levels(
             complaint("order", f"must list levels of {feature.label!r}, each once", wanted,
                       f"levels are {column.levels.tolist()[:10]}")
         )  # fmt: skip
-    return np.array([lookup[level] for level in wanted], dtype=np.intp), ""
+    return np.array([lookup[level] for level in wanted], dtype=np.intp)

@@ -58,7 +58,7 @@ class Counted:
     def counts(self, program: Program) -> NDArray[np.int64]:
         """Whole weights of the rows in every slot, by segment."""
         batch, rows = program.batch, self.rows
-        lent = Lent(lambda: _Counting(program, rows, self.crew))
+        lent = Lent(lambda: Counting(program, rows, self.crew))
 
         def work(block: tuple[int, int]) -> int:
             with lent.one() as mine:
@@ -92,7 +92,7 @@ class Counted:
         return 1 if self.rows.n_segments == 1 else self.rows.n_segments
 
 
-class _Counting:
+class Counting:
     """One thread's memory for counting with a program, and its counts so far."""
 
     def __init__(self, program: Program, rows: Rows, crew: Crew) -> None:

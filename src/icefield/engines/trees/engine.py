@@ -240,7 +240,7 @@ class TreesEngine:
         rows = Rows(self.model, sample, block)
         counted = Counted(self.sums, rows, crew, resources.memory, progress)
         found: list[list[Float]] = [[] for _ in questions]
-        for numbers, family in _families(questions):
+        for numbers, family in families(questions):
             if family is None:
                 found[numbers[0]] = joint_averages(counted, questions[numbers[0]])
             else:
@@ -370,7 +370,7 @@ def _apart(asked: Sequence[int], encoded: list[list[EncodedAxis]]) -> list[list[
     return [numbers for numbers, _ in sets]
 
 
-def _families(questions: list[list[EncodedAxis]]) -> Iterator[tuple[list[int], Family | None]]:
+def families(questions: list[list[EncodedAxis]]) -> Iterator[tuple[list[int], Family | None]]:
     """Questions that share a walk with their family; None where a question walks alone."""
     from icefield.engines.trees.averages import Family
 

@@ -1,0 +1,75 @@
+"""Folders, globs and several files as DATA: rows that are streamed, each block as the model takes it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from icefield.cli.data_files import DataFile
+from icefield.cli.missing import MissingCells
+from icefield.cli.model_data import AsItLooks, Wanted, fitted_data, wanted_columns
+from icefield.libraries.native_files import optional
+from icefield.sources import Source, first_rows
+from icefield.sources.file_source import FORMATS, files_of
+
+
+def is_streamed(files: Sequence[str]) -> bool:
+    """Whether rows are read in pieces: of a folder, a glob or several files."""
+    (data, *further) = files
+    wild = any(mark in data for mark in "*?[") and not os.path.exists(data)
+    return bool(further) or wild or os.path.isdir(data)
+
+
+def further_files(features: Sequence[str]) -> int:
+    """How many of the words before the first feature are files: what a shell made of a glob."""
+    for count, word in enumerate(features):
+        if not (word.lower().endswith(tuple(FORMATS)) and os.path.isfile(word)):
+            return count
+    return len(features)
+
+
+def streamed_data(model: Any, files: Sequence[str], missing: MissingCells) -> Source:
+    """The rows of files, with levels as the model knows them."""
+    source = files_of(*files, missing=missing.given)
+    names = source.schema.names
+    first = _Block(first_rows(source, names))
+    wanted = wanted_columns(model, names, AsItLooks(first, missing))
+    return FittedSource(source, model, missing, wanted) if wanted.levels else source
+
+
+@dataclass(frozen=True, eq=False)
+class _Block(DataFile):
+    """Some rows of many: where they stand in their file is not known."""
+
+    def row(self, at: int) -> str:
+        return "one of its rows"
+
+
+class FittedSource(Source):
+    """Another source, of which each block is fitted to a model."""
+
+    def __init__(self, source: Source, model: Any, missing: MissingCells, wanted: Wanted) -> None:
+        self._source, self._model, self._missing, self._wanted = source, model, missing, wanted
+        self._in_pandas = optional("pandas") is not None  # whose categories boosters know best
+        self.label, self.library = source.label, "pandas" if self._in_pandas else source.library
+
+    @property
+    def schema(self) -> Any:
+        return self._source.schema
+
+    @property
+    def n_rows(self) -> int | None:
+        return self._source.n_rows
+
+    def identity(self) -> Any:
+        return self._source.identity()
+
+    def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[Any]:
+        return self._source.batches(columns, rows, skip)
+
+    def frame(self, rows: Any) -> Any:
+        frame = self._source.frame(rows)
+        block = _Block(frame.to_pandas() if self._in_pandas else frame)
+        return fitted_data(self._model, block, self._missing, wanted=self._wanted).frame

@@ -1,0 +1,199 @@
+"""What passes over a stream collect to answer questions: counts, merged answers, weights at grid points.
+
+Every collector sees blocks with the same weights and groups, which a `Reader` takes from the columns named for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.ask import Fold, Part
+from icefield.data.features import nearest_points, resolve
+from icefield.engines import Answer, Engine, Moments, Question, Resources, Sample
+from icefield.engines.trees.crew import Crew
+from icefield.engines.trees.streamed import StreamedAverages, Weighing
+from icefield.errors import InputError, complaint
+from icefield.sources.grouping import GroupRule
+from icefield.sources.stream import Block
+from icefield.sources.survey import row_weights
+from icefield.typing import Float
+
+if TYPE_CHECKING:
+    from icefield.data.features import Feature
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """How blocks become samples: the column of weights and the rule of groups."""
+
+    weights: str | None = None
+    groups: GroupRule | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are read."""
+        named = (self.weights, None if self.groups is None else self.groups.column)
+        return [name for name in named if name is not None]
+
+    def sample(self, block: Block) -> Sample:
+        weights = None if self.weights is None else row_weights(block, self.weights)
+        if self.groups is None:
+            return Sample(block.table, weights)
+        return Sample(block.table, weights, self.groups.codes(block.table), len(self.groups.labels))
+
+
+class Weighed:
+    """The sums of weights by group, which whole-number weights need before anything is counted."""
+
+    title = "adding up weights"
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self.weighing = Weighing(1 if reader.groups is None else len(reader.groups.labels) + 1)
+        self.state, self.restore = self.weighing.state, self.weighing.restore
+
+    def add(self, block: Block, crew: Crew) -> None:
+        sample = self._reader.sample(block)
+        self.weighing.add(sample.weights, sample.codes, sample.n_rows)
+
+
+class CountedAnswers:
+    """Answers that derive from counts: exact whatever the blocks."""
+
+    title = "walking the trees"
+
+    def __init__(self, reader: Reader, averages: StreamedAverages) -> None:
+        self._reader, self._averages = reader, averages
+        self.state, self.restore = averages.state, averages.restore
+        self.encoded, self.answers = averages.encoded, averages.answers
+
+    def add(self, block: Block, crew: Crew) -> None:
+        self._averages.add(self._reader.sample(block), crew)
+
+
+class MergedAnswers:
+    """Answers whose moments merge: each block is asked for itself."""
+
+    title = "asking block by block"
+
+    def __init__(
+        self, reader: Reader, engine: Engine, questions: Sequence[Question], resources: Resources
+    ) -> None:
+        self._reader, self._engine, self._resources = reader, engine, resources
+        # Quantiles and kept curves do not merge: who needs them asks the sample.
+        self._questions = [replace(q, quantiles=(), rows=None) for q in questions]
+        self._found: list[list[Moments]] = []
+
+    def add(self, block: Block, crew: Crew) -> None:
+        answers = self._engine.answer(self._questions, self._reader.sample(block), self._resources)
+        parts = [[answer.total, *answer.groups] for answer in answers]
+        if not self._found:
+            self._found = parts
+        else:
+            self._found = [[a.merge(b) for a, b in zip(*pair)] for pair in zip(self._found, parts)]
+
+    def answers(self) -> list[Answer]:
+        return [Answer(total, tuple(groups)) for total, *groups in self._found]
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        found: dict[str, NDArray[Any]] = {"sizes": np.array([len(parts) for parts in self._found])}
+        for q, parts in enumerate(self._found):
+            for g, m in enumerate(parts):
+                found[f"sums {q} {g}"] = np.array([m.weight, m.weight_squared])
+                found[f"count {q} {g}"] = np.array([m.count])
+                found[f"mean {q} {g}"] = m.mean
+                if m.m2 is not None:
+                    found[f"m2 {q} {g}"] = m.m2
+        return found
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        def moments(at: str) -> Moments:
+            weight, squared = (float(v) for v in state[f"sums {at}"])
+            return Moments(
+                int(state[f"count {at}"][0]), weight, squared, state[f"mean {at}"], state.get(f"m2 {at}")
+            )
+
+        sizes = state["sizes"].tolist()
+        self._found = [[moments(f"{q} {g}") for g in range(size)] for q, size in enumerate(sizes)]
+
+
+class PointWeights:
+    """The weight of the rows nearest to each point of several grids: over all rows, then by group."""
+
+    title = "placing rows"
+
+    def __init__(
+        self,
+        reader: Reader,
+        columns: Sequence[Any],
+        sets: Sequence[tuple[tuple[Feature, ...], tuple[NDArray[Any], ...]]],
+    ) -> None:
+        self._reader, self._columns, self._sets = reader, columns, list(sets)
+        n = 1 if reader.groups is None else len(reader.groups.labels) + 1
+        self.sums = [np.zeros((n, int(np.prod([len(v) for v in grid])))) for _, grid in self._sets]
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of a source that are needed."""
+        moving = [name for features, _ in self._sets for feature in features for name in feature.columns]
+        return list(dict.fromkeys([*moving, *self._reader.columns]))
+
+    def add(self, block: Block, crew: Crew) -> None:
+        sample = self._reader.sample(block)
+        for (features, grid), sums in zip(self._sets, self.sums):
+            placed = [self._place(feature, values, block) for feature, values in zip(features, grid)]
+            flat, has = np.zeros(block.n_rows, np.int64), np.ones(block.n_rows, bool)
+            for (at, own), values in zip(placed, grid):
+                flat, has = flat * len(values) + np.where(own, at, 0), has & own
+            kept = None if sample.weights is None else sample.weights[has]
+            size = sums.shape[1]
+            sums[0] += np.bincount(flat[has], kept, minlength=size)
+            if sample.codes is not None:
+                codes = sample.codes[has]
+                known = codes >= 0
+                counted = np.bincount(
+                    codes[known] * size + flat[has][known],
+                    None if kept is None else kept[known],
+                    minlength=(len(sums) - 1) * size,
+                )
+                sums[1:] += counted.reshape(len(sums) - 1, size)
+
+    def _place(
+        self, feature: Feature, values: NDArray[Any], block: Block
+    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        asked = {feature.label: list(feature.columns)} if feature.is_group else feature.label
+        return nearest_points(values, resolve(asked, block.table, self._columns).column)
+
+    def found(self, number: int) -> list[Float]:
+        shape = tuple(len(values) for values in self._sets[number][1])
+        return [own.reshape(shape) for own in self.sums[number]]
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        return {f"sums {number}": sums for number, sums in enumerate(self.sums)}
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        self.sums = [state[f"sums {number}"].copy() for number in range(len(self.sums))]
+
+
+class Folded:
+    """Sums that are asked for by someone else, who sees parts of the rows."""
+
+    def __init__(self, reader: Reader, sums: Fold) -> None:
+        self._reader, self._sums, self.title = reader, sums, sums.title
+        self.state, self.restore = sums.state, sums.restore
+
+    def add(self, block: Block, crew: Crew) -> None:
+        sample = self._reader.sample(block)
+        weights = np.ones(block.n_rows) if sample.weights is None else sample.weights
+        self._sums.add(Part(block.table, weights, sample.codes))
+
+
+def check_some_weight(largest: float) -> None:
+    """Refuse weights that are all zero: nothing would stand behind an average."""
+    if largest == 0.0:
+        raise InputError(complaint("weights", "must not all be zero", "only zeros"))

@@ -1,0 +1,161 @@
+"""Accumulated local effects of two features: mean second differences per cell, without both features' own effects.
+
+As for one feature, all that is needed of the rows are sums, by cell, which merge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.statistics.ale_curve import LocalCurve, Summed, sums_by, widths
+from icefield.statistics.steps import Steps
+from icefield.typing import Float, Mask, Positions
+
+FAR = 2**31  # farther than any cell, and still a whole number when squared
+
+
+@dataclass(eq=False)
+class CellSums(Summed):
+    """What rows moved across the cells of two features add up to.
+
+    Attributes
+    ----------
+    n_rows : rows that took part
+    end_weight, joint : by node and node, weight of the rows that are counted there, and that stand about it
+    weight, change : by cell, the weight of its rows, and the sum of weight times change
+    first_by_second, second_by_first : weight of the rows in each step of one feature, by the other's nodes
+    """
+
+    n_rows: NDArray[np.int64]
+    end_weight: Float
+    joint: Float
+    weight: Float
+    change: Float
+    first_by_second: Float
+    second_by_first: Float
+
+    @classmethod
+    def none(cls, sizes: Sequence[int], outputs: int) -> CellSums:
+        """Before any row; for so many nodes of either feature."""
+        n_first, n_second = sizes
+        cells = (n_first - 1) * (n_second - 1)
+        return cls(
+            np.zeros(1, np.int64), np.zeros((n_first, n_second)), np.zeros((n_first, n_second)), np.zeros(cells),
+            np.zeros((cells, outputs)), np.zeros((n_first - 1, n_second)), np.zeros((n_second - 1, n_first)),
+        )  # fmt: skip
+
+    def add(
+        self,
+        steps: Sequence[Steps],
+        crossed: Sequence[Positions],
+        change: Float,
+        weights: Float,
+        rows: Positions,
+    ) -> None:
+        """Take in moves: the table's row and the steps of each, and what it changed; and the rows that took part."""
+        (first, second), (row, s, t) = steps, crossed
+        kept, nodes = weights[rows], self.end_weight.shape
+        ends = np.ravel_multi_index((first.end_of[rows], second.end_of[rows]), nodes)
+        self.n_rows = self.n_rows + len(rows)
+        self.end_weight = self.end_weight + np.bincount(ends, kept, minlength=nodes[0] * nodes[1]).reshape(
+            nodes
+        )
+        self.first_by_second = self.first_by_second + _step_by_node(first, second, rows, kept)
+        self.second_by_first = self.second_by_first + _step_by_node(second, first, rows, kept)
+        self.joint = self.joint + _node_by_node(first, second, rows, kept)
+        if not len(row) or not self.weight.size:
+            return
+        cell, w = np.ravel_multi_index((s, t), (first.n_steps, second.n_steps)), weights[row]
+        self.weight = self.weight + np.bincount(cell, w, minlength=len(self.weight))
+        self.change = self.change + sums_by(cell, w[:, None] * change, len(self.weight))
+
+    def curve(self, of_features: Sequence[NDArray[Any]]) -> LocalCurve:
+        """Mean second difference per cell, accumulated twice, less both first-order effects; on both features' nodes."""
+        first, second = of_features
+        n_rows, outputs, nodes = int(self.n_rows[0]), self.change.shape[1], self.end_weight.shape
+        shape = (nodes[0] - 1, nodes[1] - 1)
+        if min(shape) == 0 or n_rows == 0:
+            flat = np.full((outputs, *nodes), np.nan if n_rows == 0 else 0.0)
+            return LocalCurve(flat, None, self.end_weight, n_rows)
+        delta = self.change / np.where(self.weight > 0, self.weight, 1.0)[:, None]
+        area = np.outer(widths(first), widths(second)).ravel()
+        nearest = _nearest_cell(self.weight.reshape(shape) > 0)
+        delta = (delta[nearest] * (area / area[nearest])[:, None]).reshape(*shape, outputs)
+        surface = np.zeros((*nodes, outputs))
+        surface[1:, 1:] = delta.cumsum(axis=0).cumsum(axis=1)
+        along_first = _main_effect(np.diff(surface, axis=0), self.first_by_second)
+        along_second = _main_effect(np.diff(surface, axis=1).swapaxes(0, 1), self.second_by_first)
+        surface = surface - along_first[:, None] - along_second[None, :]
+        surface -= np.tensordot(self.joint, surface, axes=2) / self.joint.sum()
+        return LocalCurve(np.moveaxis(surface, -1, 0).copy(), None, self.end_weight, n_rows)
+
+
+def _nearest_cell(has: Mask) -> Positions:
+    """For each cell, flattened, the nearest cell with rows: empty ones take its mean change per area.
+
+    Distances are in shares of each axis, so that neither number of steps dominates; of equally near cells the
+    first is taken. They are compared as whole numbers (squared, times the number of cells squared).
+    """
+    if has.all() or not has.any():
+        return np.arange(has.size)
+    n_first, n_second = has.shape
+    across = _nearest_in_row(has)
+    gap = np.where(across >= 0, np.abs(np.arange(n_second) - across) * n_first, FAR)
+    best, found = np.square(gap).ravel(), (np.arange(n_first)[:, None] * n_second + across).ravel()
+    open_cells = np.arange(has.size)
+    for away in range(1, n_first):
+        step = (away * n_second) ** 2
+        # A cell is settled once even the nearest cell of rows this far away would be farther.
+        open_cells = open_cells[best[open_cells] >= step]
+        if not len(open_cells):
+            break
+        first, second = np.divmod(open_cells, n_second)
+        for other in (first - away, first + away):
+            inside = (other >= 0) & (other < n_first)
+            cell, row, column = open_cells[inside], other[inside], second[inside]
+            distance = np.square(gap[row, column]) + step
+            place = row * n_second + across[row, column]
+            better = (distance < best[cell]) | ((distance == best[cell]) & (place < found[cell]))
+            best[cell[better]], found[cell[better]] = distance[better], place[better]
+    return found
+
+
+def _nearest_in_row(has: Mask) -> Positions:
+    """Per cell, the second place of the nearest cell with rows in its own row, the first of two; -1 without any."""
+    at = np.arange(has.shape[1])
+    left = np.maximum.accumulate(np.where(has, at, -1), axis=1)
+    right = np.minimum.accumulate(np.where(has, at, len(at))[:, ::-1], axis=1)[:, ::-1]
+    use_left = (left >= 0) & ((right == len(at)) | (at - left <= right - at))
+    return np.where(use_left, left, np.where(right < len(at), right, -1))
+
+
+def _step_by_node(along: Steps, across: Steps, rows: Positions, weights: Float) -> Float:
+    """Weight of the rows in each step of one feature, by the other feature's nodes."""
+    out = np.zeros((along.n_steps, len(across.nodes)))
+    share = weights / across.node_of.shape[1]
+    for step in along.step_of[rows].T:
+        for node in across.node_of[rows].T:
+            has = step >= 0
+            np.add.at(out, (step[has], node[has]), share[has])
+    return out
+
+
+def _node_by_node(first: Steps, second: Steps, rows: Positions, weights: Float) -> Float:
+    out = np.zeros((len(first.nodes), len(second.nodes)))
+    share = weights / (first.node_of.shape[1] * second.node_of.shape[1])
+    for a in first.node_of[rows].T:
+        for b in second.node_of[rows].T:
+            np.add.at(out, (a, b), share)
+    return out
+
+
+def _main_effect(change: Float, weight: Float) -> Float:
+    """Accumulated mean change along one feature, ``(nodes, outputs)``; steps without rows add nothing."""
+    total = weight.sum(axis=1)
+    mean = np.einsum("sn,sno->so", weight, change) / np.where(total > 0, total, 1.0)[:, None]
+    return np.concatenate([np.zeros((1, change.shape[2])), mean.cumsum(axis=0)])
