@@ -9,6 +9,7 @@ of shape ``(outputs, rows, points)`` and weights over points and rows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,15 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.data.frame import is_missing_value
+from icefield.data.grid import Grid
 from icefield.effect import Effect
 from icefield.sampling import CURVE_ROWS, KEPT_CURVES
 from icefield.study import Ask, Study
 from icefield.typing import Float
 
 EXPLAINING_BINS = 8  # a numeric column is cut into so many groups to see whether it tells curves apart
+READ_POINTS = 61  # of the grid that readings use: over the data's quantiles, from the smallest value to the largest
+READ_GRID = Grid("quantile", points=READ_POINTS, trim=(0.0, 1.0))
 
 
 def effects_with_curves(
@@ -44,6 +48,10 @@ def effects_with_curves(
     effects = study.effects(
         Ask(sets=sets, kind="ice", grid=grid, spread=True, rows=chosen.positions, kept=own)
     )
+    if rows is None:
+        # A sample of our own choice is measured against the same predictions as everything else.
+        baseline, spread = study.prediction_moments()
+        effects = [replace(e, predictions=replace(e.predictions, baseline=baseline, output_std=spread)) for e in effects]
     return effects, f"{chosen.note}; rows={study.n_rows} uses all" if chosen.note else ""
 
 
@@ -90,8 +98,7 @@ def heterogeneity(curves: Float, weights: Float, row_weights: Float | None = Non
     >>> heterogeneity(parallel, np.array([0.5, 0.5]))
     array([0.])
     """
-    own = np.full(curves.shape[1], 1.0) if row_weights is None else row_weights
-    own = own / own.sum()
+    own = row_shares(row_weights, curves.shape[1])
     shape = centred(curves, weights)
     apart = shape - np.einsum("r,ork->ok", own, shape)[:, None]
     found = np.sqrt(np.einsum("r,ork,k->o", own, np.square(apart), weights))
@@ -99,22 +106,30 @@ def heterogeneity(curves: Float, weights: Float, row_weights: Float | None = Non
     return np.where(found <= 1e-12 * np.abs(curves).max(axis=(1, 2), initial=0.0), 0.0, found)
 
 
-def opposing(curves: Float, weights: Float) -> float:
+def opposing(curves: Float, weights: Float, row_weights: Float | None = None) -> float:
     """Share of one output's curves, shape ``(rows, points)``, that run against the others.
 
     Curves are compared with the pattern that most of their movement follows (the first principal
     direction of the centred curves); those that hardly move are not counted on either side.
     """
+    own = row_shares(row_weights, len(curves))
     shape = centred(curves, weights) * np.sqrt(weights)
-    size = np.sqrt(np.square(shape).mean())
-    if size == 0:
+    if not np.square(shape).any():
         return 0.0
-    along = shape @ leading_direction(shape)
-    moving = np.abs(along) > 0.25 * np.sqrt(np.square(along).mean())
-    if not moving.any():
+    along = shape @ leading_direction(shape * np.sqrt(own)[:, None])
+    moving = np.abs(along) > 0.25 * np.sqrt(own @ np.square(along))
+    counted = float(own[moving].sum())
+    if counted <= 0:
         return 0.0
-    up = float((along[moving] > 0).mean())
+    up = float(own[moving & (along > 0)].sum()) / counted
     return min(up, 1.0 - up)
+
+
+def row_shares(row_weights: Float | None, rows: int) -> Float:
+    """Each row's share of all weight; equal shares where rows are not weighted."""
+    if row_weights is None or row_weights.sum() <= 0:
+        return np.full(rows, 1.0 / max(rows, 1))
+    return row_weights / row_weights.sum()
 
 
 def leading_direction(rows: Float, steps: int = 30) -> Float:
@@ -135,7 +150,7 @@ def leading_direction(rows: Float, steps: int = 30) -> Float:
 
 
 def explaining_columns(
-    curves: Float, weights: Float, row_values: Mapping[Any, NDArray[Any]]
+    curves: Float, weights: Float, row_values: Mapping[Any, NDArray[Any]], row_weights: Float | None = None
 ) -> list[tuple[Any, float]]:
     """Columns by how much of the heterogeneity of ``(outputs, rows, points)`` curves they explain.
 
@@ -144,10 +159,11 @@ def explaining_columns(
     """
     shape = centred(curves, weights) * np.sqrt(weights)
     flat = np.moveaxis(shape, 1, 0).reshape(shape.shape[1], -1)
-    flat = flat - flat.mean(axis=0)
-    total = float(np.square(flat).sum())
+    own = row_shares(row_weights, len(flat))
+    flat = flat - own @ flat
+    total = float(own @ np.square(flat).sum(axis=1))
     # Parallel curves differ by rounding only; nothing is left to explain.
-    if total <= 1e-20 * max(float(np.square(curves).sum()), 1e-300):
+    if total <= 1e-20 * max(float(own @ np.square(curves).sum(axis=(0, 2))), 1e-300):
         return []
     found = []
     for name, values in row_values.items():
@@ -156,8 +172,9 @@ def explaining_columns(
         if not 1 < groups < len(flat) // 2:
             continue
         sums = np.zeros((groups, flat.shape[1]))
-        np.add.at(sums, codes, flat)
-        between = float((np.square(sums).sum(axis=1) / np.bincount(codes, minlength=groups)).sum())
+        np.add.at(sums, codes, own[:, None] * flat)
+        mass = np.bincount(codes, own, minlength=groups)
+        between = float((np.square(sums).sum(axis=1) / np.where(mass > 0, mass, 1.0)).sum())
         share = 1.0 - (1.0 - between / total) * (len(flat) - 1) / (len(flat) - groups)
         found.append((name, max(0.0, share)))
     return sorted(found, key=lambda pair: -pair[1])
