@@ -6,10 +6,8 @@ Every line is a ratio of medians from the same run. Names P1, P2, ... are the go
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import tempfile
 import time
 import warnings
 from typing import Any
@@ -163,43 +161,6 @@ def unpruned_forest() -> None:
     )
 
 
-_COLD = """
-import time, sys
-import numpy as np
-began = time.perf_counter()
-import icefield
-imported = time.perf_counter() - began
-from sklearn.ensemble import HistGradientBoostingRegressor
-X = np.random.default_rng(0).normal(size=(2000, 5))
-model = HistGradientBoostingRegressor(max_iter=20).fit(X, X[:, 0])
-model.predict(X)
-began = time.perf_counter()
-icefield.Explainer(model, X).effects()
-print(imported, time.perf_counter() - began)
-"""
-
-
-def cold_start() -> None:
-    """P10: import, and the first call with and without a warm kernel cache."""
-    with tempfile.TemporaryDirectory() as cache:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-
-        def child() -> tuple[float, float]:
-            printed = subprocess.run(
-                [sys.executable, "-c", _COLD], env=environment, capture_output=True, text=True, check=True
-            ).stdout.split()
-            return float(printed[0]), float(printed[1])
-
-        _, ever = child()
-        runs = [child() for _ in range(5)]
-    imported = float(np.median([r[0] for r in runs]))
-    warm = float(np.median([r[1] for r in runs]))
-    print_table(
-        "P10: cold start, seconds", ("import over numpy", "first call, warm cache", "first call ever"),
-        [(imported, warm, ever)],
-    )  # fmt: skip
-
-
 def growth() -> None:
     """P11: twice the rows, trees or grid points, as a ratio of times."""
     import lightgbm
@@ -259,7 +220,6 @@ def main() -> None:
     against_woodelf()
     against_scikit_learn()
     unpruned_forest()
-    cold_start()
     growth()
     memory()
 

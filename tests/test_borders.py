@@ -79,7 +79,7 @@ FRAMES_ALLOWED = {
     "libraries": "hands models the frames they were fitted with, by the libraries' own calls",
     "sklearn": "keeps the frames scikit-learn's own functions would take and return",
 }
-NATIVE = ("numba", "llvmlite", "ctypes", "cffi")
+NATIVE = ("ctypes", "cffi")
 IMPORTERS = ("import_module", "library_named", "optional", "find_spec")
 
 # Keywords that are not spelled out, and why: everything else says what it takes.
@@ -362,7 +362,7 @@ def test_what_is_put_into_words_is_put_so_once(modules):
         ("compare", "from icefield.cli.output import show", room_violations, "door"),
         ("statistics.fake", "import pandas as pd", frame_violations, "only data/ touches frames"),
         ("plots.fake", "nw = importlib.import_module('narwhals')", frame_violations, "narwhals"),
-        ("engines.fake", "from numba import njit", native_violations, "only kernels/ is native"),
+        ("engines.fake", "from ctypes import CDLL", native_violations, "only kernels/ is native"),
         ("statistics.fake", "from icefield.effect import _tidy", private_violations, "_tidy"),
         ("statistics.fake", "from icefield.plots._hidden import x", private_violations, "_hidden"),
         ("fake", "def plot(**options): ...", open_keyword_violations, "spell their keywords out"),
@@ -381,7 +381,7 @@ def test_a_violation_is_reported_with_its_rule(name, source, rule, words):
         ("plots.fake", "if TYPE_CHECKING:\n    from icefield.statistics.reading import Reading"),
         ("plots.fake", "from icefield.effect import Effect\nfrom icefield.wording.names import name_text"),
         ("data.fake", "import narwhals as nw\nfrom icefield.errors import InputError"),
-        ("kernels.fake", "import numba"),
+        ("kernels.fake", "import ctypes"),
         ("fake", "def plot(*, kind='auto', **unknown: Never): ...\ndef _f(**anything): ..."),
         ("fake", "from icefield import __version__"),
     ],

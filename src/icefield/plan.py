@@ -11,12 +11,12 @@ import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from icefield.engines import Engine
 from icefield.engines.brute import BruteEngine
 from icefield.errors import EngineError, Setting, statement, worded
+from icefield.models.fingerprint import Fingerprint
 from icefield.typing import Background, EngineChoice, Float
 
 if TYPE_CHECKING:
@@ -57,16 +57,31 @@ class Engines:
     ) -> None:
         self.model, self.table, self.asked, self.background = model, table, asked, background
         self._lock = threading.RLock()
+        self._plan: Plan | None = None
+        self._fingerprint = Fingerprint(model, table)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """To another process goes what is asked for; what was read is read again there."""
+        self.check_model()
+        return {name: getattr(self, name) for name in ("model", "table", "asked", "background")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
 
     @property
     def plan(self) -> Plan:
         """The plan, made at the first question."""
         with self._lock:
+            if self._plan is None:
+                self.check_model()
+                self._plan = choose(self.model, self.table, self.asked, self.background)
             return self._plan
 
-    @cached_property
-    def _plan(self) -> Plan:
-        return choose(self.model, self.table, self.asked, self.background)
+    def check_model(self) -> None:
+        """An error where the model is no longer the one that was read; what is cheap to read again, is."""
+        with self._lock:
+            if not self._fingerprint.still_holds():
+                self._plan = None
 
     def ask(self, question: Callable[[Plan, str], Found]) -> Found:
         """What a question finds by the plan; where the trees cannot read a value, by brute force.
@@ -76,6 +91,7 @@ class Engines:
         """
         from icefield.forest import CannotRead
 
+        self.check_model()
         try:
             return question(self.plan, "")
         except CannotRead as reason:

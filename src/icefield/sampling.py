@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from icefield import validate
-from icefield.typing import Positions
+from icefield.typing import Float, Positions
 
 # Where each row costs predictions, by how many a row costs:
 CURVE_ROWS = 1_000  # a curve of about a hundred
@@ -49,3 +49,27 @@ def choose_rows(rows: Any, n_rows: int, seed: int, limit: int | None = None) -> 
         return Chosen(positions)
     how = "sampled with the seed" if isinstance(wanted, (int, np.integer)) else "as given"
     return Chosen(positions, f"{len(positions):,} of {n_rows:,} rows, {how}")
+
+
+def in_proportion(
+    count: int, n_rows: int, weights: Float | None, seed: int
+) -> tuple[Positions, Float | None]:
+    """So many rows that stand for all, and their weights: each row as often as its weight says.
+
+    One is drawn from every one of `count` equal shares of the weight, in the order of the rows, so that a row of
+    weight 2 is drawn where a duplicate of it would be; a heavy row may be drawn twice, and all that are drawn count
+    alike. Where there are no more rows than that, all are taken, with their own weights.
+
+    Examples
+    --------
+    >>> in_proportion(3, 2, np.array([1.0, 2.0]), seed=0)
+    (array([0, 1]), array([1., 2.]))
+    >>> in_proportion(2, 4, np.array([0.0, 0.0, 5.0, 0.0]), seed=0)
+    (array([2, 2]), array([1., 1.]))
+    """
+    if count >= n_rows:
+        return np.arange(n_rows), weights
+    reached = np.arange(1.0, n_rows + 1.0) if weights is None else np.cumsum(weights)
+    draws = (np.arange(count) + np.random.default_rng(seed).random(count)) / count
+    rows = np.searchsorted(reached, draws * reached[-1], side="right")
+    return np.minimum(rows, n_rows - 1), None if weights is None else np.ones(count)

@@ -34,7 +34,7 @@ from icefield.engines.precision import until_precise
 from icefield.errors import EngineError, InputError, complaint
 from icefield.models.model import Model
 from icefield.plan import Engines, Plan
-from icefield.sampling import CROSSED_ROWS, PREDICTION_ROWS, Chosen, choose_rows
+from icefield.sampling import CROSSED_ROWS, PREDICTION_ROWS, Chosen, choose_rows, in_proportion
 from icefield.typing import Background, EngineChoice, Float, Positions
 
 Found = TypeVar("Found")
@@ -54,6 +54,7 @@ class Ask:
     quantiles : probabilities of the curves' quantiles
     rows : positions of the rows averaged over; None: every row
     kept : places among those rows whose own curves are kept
+    kept_weights : what the kept curves count for; None: their rows' weights
     """
 
     sets: Sequence[tuple[Any, ...]]
@@ -63,6 +64,7 @@ class Ask:
     quantiles: Sequence[float] | None = None
     rows: Positions | None = None
     kept: Positions | None = None
+    kept_weights: Float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +113,24 @@ class Study:
         self.model, self.table, self.y, self.weights, self.groups = model, table, y, weights, groups
         self.background, self.engines = background, Engines(model, table, engine, background)
         self.resources = Resources() if resources is None else resources
-        self._lock = threading.RLock()
-        self._whereabouts = Whereabouts(table, weights, self.seed)
+        self._begin()
         if background == "training" and (weights is not None or groups is not None):
             self.needs_rows("`weights`" if weights is not None else "`by`")
         if engine == "trees" or background == "training":
             self.plan  # noqa: B018  (a clear error now beats one at the first question)
+
+    def _begin(self) -> None:
+        self._lock = threading.RLock()
+        self._whereabouts = Whereabouts(self.table, self.weights, self.seed)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """To another process goes what was chosen; what was found on the way is found again there."""
+        kept = ("model", "table", "y", "weights", "groups", "background", "engines", "resources")
+        return {name: getattr(self, name) for name in kept}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._begin()
 
     @property
     def seed(self) -> int:
@@ -217,7 +231,7 @@ class Study:
         # 4. Effects, with what pictures need of the data.
         said = "" if ask.rows is None else f"averaged over {len(ask.rows):,} of {self.n_rows:,} rows"
         dressed = [
-            self._dressed(ask.kind, fs, gs, (notes, said), question, answer, ask.rows)
+            self._dressed(ask, fs, gs, (notes, said), question, answer)
             for fs, (gs, notes), question, answer in zip(features, grids, questions, answers)
         ]
         return [replace(effect, steps=True) for effect in dressed] if whole_steps(ask.grid) else dressed
@@ -238,7 +252,7 @@ class Study:
         answer, used, said = until_precise(
             lambda chosen: self.answers([question], self.sample(chosen))[0], order, precision
         )
-        return self._dressed("pd", found, grids, (notes, said), question, answer, used)
+        return self._dressed(Ask(sets=[found], rows=used), found, grids, (notes, said), question, answer)
 
     def _usual_spread(self, n_features: int, rows: Positions | None) -> bool:
         """Spread comes with one feature, and with rows chosen to save time, whose error it states."""
@@ -251,18 +265,17 @@ class Study:
 
     def _dressed(
         self,
-        kind: str,
+        ask: Ask,
         features: tuple[Feature, ...],
         grid: tuple[NDArray[Any], ...],
         notes: Sequence[str],
         question: Question,
         answer: Answer,
-        chosen: Positions | None,
     ) -> Effect:
         """An engine's answer as an Effect, with what pictures need of the data."""
         codes, labels = (None, ()) if self.groups is None else (self.groups.codes, self.groups.labels)
         weights = self._whereabouts.point_weights(features, grid, codes, len(labels))
-        blank = self.blank(kind, features, grid, rows=chosen)
+        blank = self.blank(ask.kind, features, grid, rows=ask.rows)
         found = replace(
             blank.provenance,
             engine=answer.engine or self.plan.engine.name,
@@ -289,16 +302,18 @@ class Study:
         return replace(
             effect,
             groups=groups,
-            kept=self._kept(question, answer, chosen),
+            kept=self._kept(ask, answer),
             provenance=replace(effect.provenance, others=others),
         )
 
-    def _kept(self, question: Question, answer: Answer, chosen: Positions | None) -> KeptCurves | None:
+    def _kept(self, ask: Ask, answer: Answer) -> KeptCurves | None:
         """The curves an answer kept, with what tells their rows apart."""
-        if question.rows is None:
+        if ask.kept is None:
             return None
-        rows = question.rows if chosen is None else chosen[question.rows]
-        weights = None if self.weights is None else self.weights[rows]
+        rows = ask.kept if ask.rows is None else ask.rows[ask.kept]
+        weights = ask.kept_weights
+        if weights is None and self.weights is not None:
+            weights = self.weights[rows]
         return KeptCurves(answer.curves, rows, RowValues(self.table, rows), weights)
 
     def blank(
@@ -413,17 +428,17 @@ class Study:
         Rows chosen because the model is slow are not followed by thousands of others.
         """
         if rows is not None and len(rows) < PREDICTION_ROWS:
-            return self._moments_of_predictions(rows)
+            return self._moments_of_predictions(rows, None if self.weights is None else self.weights[rows])
         with self._lock:
             return self._prediction_sample
 
     @cached_property
     def _prediction_sample(self) -> tuple[Float, Float]:
-        count = min(PREDICTION_ROWS, self.n_rows)
-        return self._moments_of_predictions(validate.row_positions(count, self.n_rows, self.seed))
+        return self._moments_of_predictions(
+            *in_proportion(PREDICTION_ROWS, self.n_rows, self.weights, self.seed)
+        )
 
-    def _moments_of_predictions(self, rows: Positions) -> tuple[Float, Float]:
-        weights = None if self.weights is None else self.weights[rows]
+    def _moments_of_predictions(self, rows: Positions, weights: Float | None) -> tuple[Float, Float]:
         moments = Moments.of(self.predictions(rows), weights, True)
         return moments.average, np.asarray(moments.std)
 
@@ -433,4 +448,3 @@ class Study:
             f"Explainer({kind}, {self.n_rows:,} rows x {len(self.model.columns)} features, "
             f"{self.model.scale_label} of {', '.join(map(str, self.model.outputs[:5]))})"
         )
-

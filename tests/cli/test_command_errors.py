@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -92,16 +93,24 @@ def test_text_among_numbers_is_found_before_the_model_sees_it(
     assert text.startswith(
         "Error: DATA must hold numbers in the column 'age', which the model takes as numbers"
     )
-    assert "row 151 " in text
+    assert "line 152 " in text
     assert "'abc'" in text
+    assert "--missing abc" in text
 
 
 @pytest.mark.parametrize("question", ["pd", "importance"])
-def test_text_among_numbers_that_a_model_refuses_is_found(files: Files, question: str) -> None:
-    extra = ("age",) if question == "pd" else ()
-    text = refused(
-        question, model(files, "linear.pkl"), files["broken_numbers.csv"], "--allow-pickle", *extra
+def test_text_among_numbers_that_a_model_refuses_is_found(
+    files: Files, question: str, tmp_path: Path
+) -> None:
+    # What a pipeline of other people's steps takes is for them to say.
+    pipeline = pytest.importorskip("sklearn.pipeline").make_pipeline(
+        pytest.importorskip("sklearn.preprocessing").StandardScaler(),
+        pickle.loads(model(files, "linear.pkl").read_bytes()),
     )
+    frame, target = people()
+    (tmp_path / "pipeline.pkl").write_bytes(pickle.dumps(pipeline.fit(frame[["age", "siblings"]], target)))
+    extra = ("age",) if question == "pd" else ()
+    text = refused(question, tmp_path / "pipeline.pkl", files["broken_numbers.csv"], "--allow-pickle", *extra)
     assert text.startswith("Error: MODEL refused these rows of DATA: ValueError")
     assert "column 'age' is mostly numbers" in text
     assert "row 151 " in text
@@ -113,7 +122,7 @@ def test_text_in_the_first_rows_is_named_too(files: Files, tmp_path: Path, capfd
     lines[2] = "x,1"
     (tmp_path / "early.csv").write_text("\n".join(lines))
     text = said(capfd, "pd", model(files, "linear.pkl"), tmp_path / "early.csv", "age", "--allow-pickle")
-    assert "row 2 " in text
+    assert "line 3 " in text
     assert "'x'" in text
 
 

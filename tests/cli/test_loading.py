@@ -16,7 +16,9 @@ import numpy as np
 import pytest
 
 from icefield import Explainer
-from icefield.cli.loading import LoadError, check_numbers, load_model, read_data, rows_for, with_categories
+from icefield.cli.data_files import DataFile, read_data
+from icefield.cli.loading import LoadError, load_model
+from icefield.cli.model_data import check_numbers, columns_for, fitted_data
 from icefield.data.frame import table_of
 from icefield.libraries import native_files
 from model_files import people, write_data, write_models
@@ -48,7 +50,7 @@ def existing(files: Files, name: str) -> Path:
 )
 def test_a_booster_gets_its_text_categories_from_csv(models: Files, data: Files, name: str) -> None:
     model = load_model(str(existing(models, name)))
-    rows = with_categories(model, read_data(str(data["people.csv"])))
+    rows = fitted_data(model, read_data(str(data["people.csv"]))).frame
     effect = Explainer(model, rows).partial_dependence("sex")
     assert [str(level) for level in effect.grid[0]] == ["female", "male"]
     assert effect.average[0, 1] - effect.average[0, 0] > 0.3  # men were given more
@@ -58,9 +60,8 @@ def test_a_booster_gets_its_text_categories_from_csv(models: Files, data: Files,
 def test_a_pickle_loads_when_allowed(models: Files, data: Files) -> None:
     for name in ("linear.pkl", "linear.joblib"):
         model = load_model(str(existing(models, name)), allow_pickle=True)
-        effect = Explainer(model, read_data(str(data["numbers.csv"]))).partial_dependence(
-            "siblings", grid=[0, 1]
-        )
+        rows = fitted_data(model, read_data(str(data["numbers.csv"]))).frame
+        effect = Explainer(model, rows).partial_dependence("siblings", grid=[0, 1])
         assert np.isfinite(effect.average).all()
 
 
@@ -75,7 +76,7 @@ def test_skops_asks_for_trust_and_takes_it(models: Files) -> None:
 
 def test_onnx_loads(models: Files, data: Files) -> None:
     model = load_model(str(existing(models, "linear.onnx")))
-    rows = read_data(str(data["numbers.csv"])).to_numpy(dtype=np.float32)
+    rows = fitted_data(model, read_data(str(data["numbers.csv"]))).frame.to_numpy(dtype=np.float32)
     slope = np.diff(Explainer(model, rows).partial_dependence(1, grid=[0.0, 1.0]).average[0])
     assert slope[0] == pytest.approx(1.0, abs=0.1)
 
@@ -96,7 +97,7 @@ def test_an_object_is_imported_by_name(tmp_path: Path, monkeypatch: pytest.Monke
 )
 def test_every_data_format_gives_the_same_rows(data: Files, name: str) -> None:
     frame, _ = people()
-    found = read_data(str(existing(data, name)))
+    found = fitted_data(len, read_data(str(existing(data, name)))).frame
     assert list(found.columns) == list(frame.columns)
     assert found["sex"].tolist() == frame["sex"].tolist()
     np.testing.assert_allclose(found["age"], frame["age"])
@@ -110,7 +111,7 @@ def test_standard_input_says_what_it_is(data: Files, name: str, monkeypatch: pyt
         buffer = io.BytesIO(existing(data, name).read_bytes())
 
     monkeypatch.setattr(sys, "stdin", Stdin)
-    assert list(read_data("-").columns) == ["age", "sex", "siblings"]
+    assert list(read_data("-").frame.columns) == ["age", "sex", "siblings"]
 
 
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
@@ -122,7 +123,7 @@ def test_a_wrapper_gets_its_categories_as_its_booster_does(library: str) -> None
         model = module.LGBMRegressor(n_estimators=3, verbose=-1).fit(typed, target)
     else:
         model = module.XGBRegressor(n_estimators=3, enable_categorical=True).fit(typed, target)
-    rows = with_categories(model, frame)
+    rows = fitted_data(model, DataFile(frame)).frame
     check_numbers(model, table_of(rows))
     np.testing.assert_allclose(model.predict(rows), model.predict(typed))
 
@@ -133,17 +134,17 @@ def test_a_wrapper_gets_its_categories_as_its_booster_does(library: str) -> None
 def test_columns_beside_the_features_go_by_what_the_model_knows() -> None:
     linear_model = pytest.importorskip("sklearn.linear_model")
     frame, target = people()
-    table = table_of(frame.assign(target=target))
+    names = [*frame.columns, "target"]
     features = frame[["age", "siblings"]]
     named = linear_model.LinearRegression().fit(features, target)
-    assert rows_for(named, table, y="target", by="sex") is table
+    assert columns_for(named, names, y="target", by="sex") == names
     unnamed = linear_model.LinearRegression().fit(features.to_numpy(), target)
-    assert rows_for(unnamed, table, y="target", by="sex").names == ("age", "siblings")
+    assert columns_for(unnamed, names, y="target", by="sex") == ["age", "siblings"]
     # That siblings was a feature cannot be known here; the command line says which columns it hands over.
-    assert rows_for(unnamed, table, y="target", by="siblings").names == ("age", "sex")
-    assert rows_for(unnamed, table).names == table.names
+    assert columns_for(unnamed, names, y="target", by="siblings") == ["age", "sex"]
+    assert columns_for(unnamed, names) == names
     # A function takes whatever there is, but never what it is to be compared with.
-    assert rows_for(len, table, y="target", by="sex", weights="age").names == ("age", "sex", "siblings")
+    assert columns_for(len, names, y="target", by="sex", weights="age") == ["age", "sex", "siblings"]
 
 
 def test_numbers_are_wanted_only_where_the_model_takes_them() -> None:
@@ -387,11 +388,13 @@ def test_flipped_bits_never_crash(models: Files, data: Files, tmp_path: Path, na
     rng = np.random.default_rng(3)
     code = (
         "import sys, warnings; warnings.simplefilter('ignore')\n"
-        "from icefield.cli.loading import load_model, read_data, with_categories\n"
+        "from icefield.cli.loading import load_model\n"
+        "from icefield.cli.data_files import read_data\n"
+        "from icefield.cli.model_data import fitted_data\n"
         "from icefield import Explainer, IcefieldError\n"
         "try:\n"
         "    model = load_model(sys.argv[1])\n"
-        "    Explainer(model, with_categories(model, read_data(sys.argv[2]))).partial_dependence('age', grid=3)\n"
+        "    Explainer(model, fitted_data(model, read_data(sys.argv[2])).frame).partial_dependence('age', grid=3)\n"
         "except IcefieldError as error:\n"
         "    print(error)\n"
     )

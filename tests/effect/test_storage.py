@@ -18,6 +18,7 @@ import pytest
 
 from icefield import Effect, Explainer
 from icefield.data.columns import is_missing_value, object_array
+from icefield.effect.parts import PART_FIELDS
 from icefield.errors import InputError
 from icefield.statistics.support import Support
 
@@ -120,10 +121,11 @@ def test_levels_of_any_type(levels, tmp_path):
         average=np.zeros((2, len(levels))),
         std=None,
         se=None,
-        groups=dict.fromkeys(levels, EXPLAINER.partial_dependence("n", grid=3)),
+        weight=None,
         reference=levels[0],
         outputs=(levels[-1], None),
     )
+    effect = dataclasses.replace(effect, groups=dict.fromkeys(levels, effect))
     assert same(effect, there_and_back(effect, tmp_path))
 
 
@@ -167,6 +169,40 @@ def test_nothing_in_the_file_is_a_pickle(tmp_path):
                 np.load(io.BytesIO(content), allow_pickle=False)
             else:
                 assert json.loads(content)["version"] == 1
+
+
+# --- names that no file can have ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("nowhere/effect", "folder that does not exist"),
+        ("nowhere/deeper/effect", "folder that does not exist"),
+        ("file/effect", "folder that does not exist"),
+        ("folder", "is a folder"),
+        ("", "is a folder"),
+        ("x" * 300, "cannot be the name of a file"),
+        ("x" * 253, "cannot be the name of a file"),
+        ("a\0b", "cannot be the name of a file"),
+    ],
+    ids=lambda text: ascii(text[:12]),
+)
+def test_saving_to_a_missing_folder_a_folder_or_a_bad_name(name, words, tmp_path, monkeypatch, complains):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("something else")
+    effect = EXPLAINER.partial_dependence("n", grid=3)
+    with complains("path", words, "Hint", error=InputError):
+        effect.save(name)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "folder"]
+    assert (tmp_path / "file").read_text() == "something else"
+
+
+@pytest.mark.parametrize("path", [None, 3, 1.5, ["effect"]])
+def test_a_path_of_another_type_is_refused(path, complains):
+    with complains("path", "name of a file", error=TypeError):
+        EXPLAINER.partial_dependence("n", grid=3).save(path)
 
 
 # --- files that are something else -------------------------------------------------------------------
@@ -233,6 +269,135 @@ def test_corrupt_files_are_refused(name, tmp_path):
     path = tmp_path / "effect"
     rewritten(path, CORRUPTIONS[name])
     with pytest.raises(InputError, match="not a saved effect"):
+        Effect.load(path)
+
+
+FULL = Explainer(model, FRAME, by="b", weights=np.arange(1.0, 21.0))
+SAVED = {
+    "curve": dataclasses.replace(
+        FULL.partial_dependence("n", grid=3, quantiles=[0.5]),
+        support=Support(share=np.ones(3), low=np.zeros(3, bool), details={}, disagreement=np.zeros(2)),
+    ),
+    "levels": FULL.partial_dependence("s"),
+    "pair": FULL.partial_dependence("n", "s", grid=3),
+    "kept": FULL.ice("n", grid=3, rows=4),
+}
+NOT_WHOLE = {
+    # field, what it is changed to, and of which effect
+    "n_rows": ["12", -1, 1.5, None, True],
+    "weight": [np.ones(2), np.ones((3, 1)), "text", [1, 2, 3]],
+    "average": [np.zeros((2, 2)), np.array([["a", "b", "c"]] * 2), None],
+    "std": [np.zeros(3), "text"],
+    "se": [np.zeros((1, 3))],
+    "quantiles": [{0.5: np.zeros(3)}, {"half": np.zeros((2, 3))}, np.zeros((2, 3)), {0.5: None}],
+    "baseline": [np.zeros(3), 1.5],
+    "output_std": ["text"],
+    "kind": ["nothing", 5],
+    "view": ["sideways"],
+    "scale": ["logit"],
+    "background": ["foreground"],
+    "over": ["time"],
+    "engine": [None],
+    "why": [3],
+    "library": [("numpy",)],
+    "steps": ["yes"],
+    "by": [1.5],
+    "others": ["abc"],
+    "kinds": [("float", "float"), (3,), "f"],
+    "features": [()],
+    "outputs": [()],
+    "distribution": ["text", 5, {}],
+    "support": [{"share": 1}],
+    "groups": [[1], {"a": None}],
+    "row_values": ["text", {"n": 3}],
+}
+PARTS = {
+    "marginals": [(), "text", (None,)],
+    "total": ["20", float("nan")],
+    "missing": [None],
+    "counts": [np.zeros((2, 2)), np.array(["a"]), None],
+    "edges": [np.zeros(2), "text"],
+    "deciles": [np.zeros(3)],
+    "rug": [np.zeros((2, 2))],
+    "share": [np.ones(2), None],
+    "low": [np.zeros(3)],
+    "disagreement": [np.zeros(5)],
+    "related": [3],
+    "details": [None],
+    "outside": ["much"],
+}
+
+
+def with_changed(whole, name, value):
+    """An effect, or a part of one, with a field changed that it has somewhere inside."""
+    fields = {field.name for field in dataclasses.fields(whole)}
+    if name in fields or (isinstance(whole, Effect) and any(name in part for part in PART_FIELDS.values())):
+        return dataclasses.replace(whole, **{name: value})
+    inside = {"distribution", "support", "joint"} & (fields | set(PART_FIELDS["backing"]))
+    for part in sorted(inside):
+        found = getattr(whole, part, None)
+        if found is not None and (changed := with_changed(found, name, value)) is not None:
+            return dataclasses.replace(whole, **{part: changed})
+    for at, marginal in enumerate(getattr(whole, "marginals", ())):
+        if getattr(marginal, name, None) is not None:
+            marginals = list(whole.marginals)
+            marginals[at] = dataclasses.replace(marginal, **{name: value})
+            return dataclasses.replace(whole, marginals=tuple(marginals))
+    return None
+
+
+def saved_with(effect, path, name, value):
+    changed = with_changed(effect, name, value)
+    assert changed is not None, name
+    changed.save(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [(name, value) for name, values in (NOT_WHOLE | PARTS).items() for value in values],
+    ids=lambda part: part if isinstance(part, str) else type(part).__name__,
+)
+def test_saved_effects_are_checked_as_a_whole_when_loaded(name, value, tmp_path, complains):
+    path = tmp_path / "effect"
+    saved_with(SAVED["curve"], path, name, value)
+    with complains("path", "not a saved effect", name, "Hint", error=InputError):
+        Effect.load(path)
+
+
+@pytest.mark.parametrize(
+    ("effect", "name", "value"),
+    [
+        ("kept", "row_weights", np.ones(2)),
+        ("kept", "rows", np.arange(4)[None]),
+        ("kept", "rows", None),
+        ("kept", "rows", np.zeros(4)),
+        ("kept", "individual", np.zeros((2, 4, 9))),
+        ("kept", "row_values", {"n": np.zeros(3)}),
+        ("levels", "levels", np.array(["a", "b", "c", "d"])),
+        ("pair", "joint", "text"),
+        ("pair", "sample", (np.zeros(3), np.zeros(4))),
+        ("pair", "ordered", (True, None)),
+        ("pair", "weight", np.ones(3)),
+    ],
+)
+def test_what_only_some_effects_have_is_checked_too(effect, name, value, tmp_path, complains):
+    path = tmp_path / "effect"
+    saved_with(SAVED[effect], path, name, value)
+    with complains("path", "not a saved effect", name, error=InputError):
+        Effect.load(path)
+
+
+def test_a_group_is_checked_like_the_whole(tmp_path, complains):
+    path = tmp_path / "effect"
+    whole = SAVED["curve"]
+    label, group = next(iter(whole.groups.items()))
+    wrong = dataclasses.replace(group, n_rows="many")
+    dataclasses.replace(whole, groups={label: wrong}).save(path)
+    with complains("path", "groups[", "n_rows", "'many'", error=InputError):
+        Effect.load(path)
+    other = FULL.partial_dependence("n", grid=4).groups[label]
+    dataclasses.replace(whole, groups={label: other}).save(path)
+    with complains("path", "groups[", "grid", error=InputError):
         Effect.load(path)
 
 

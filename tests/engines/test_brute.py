@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import multiprocessing
 import threading
 import time
 
@@ -22,6 +23,7 @@ from sklearn.svm import SVR
 import icefield
 from icefield.engines import brute
 from icefield.engines.pool import Pace
+from icefield.errors import ModelError
 
 X = np.random.default_rng(5).normal(size=(137, 4))
 WEIGHTS = np.random.default_rng(6).integers(0, 4, 137).astype(float)
@@ -327,6 +329,79 @@ def test_threads_see_the_callers_sklearn_settings(monkeypatch):
     with sklearn.config_context(transform_output="pandas"):
         icefield.Explainer(model, X, threads=2).partial_dependence(0, grid=20)
     assert seen == {"pandas"}
+
+
+# --- errors of the model's own --------------------------------------------------------------------
+
+
+class _RunsOut:
+    """A function that takes numbers from an iterator, which ends after the first questions."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def __call__(self, rows):
+        self.asked += 1
+        if self.asked > 12:
+            next(iter(()))
+        return rows[:, 0]
+
+
+@pytest.mark.parametrize("choices", [{}, {"threads": 2}], ids=str)
+@pytest.mark.parametrize(
+    "question",
+    [
+        lambda ex: ex.partial_dependence(0, grid=40),
+        lambda ex: ex.interactions(),
+        lambda ex: ex.ale(0),
+        lambda ex: ex.importance(),
+    ],
+    ids=["pd", "interactions", "ale", "importance"],
+)
+def test_stop_iteration_inside_predict_is_a_clear_error(question, choices, complains, monkeypatch):
+    monkeypatch.setattr(brute, "ROWS_PER_CALL", 100)
+    ex = icefield.Explainer(_RunsOut(), X, **choices)
+    with complains("model", "StopIteration", "Hint", error=ModelError):
+        for _ in range(9):
+            question(ex)
+
+
+class _Fails:
+    """Its own error, or one that cannot be sent, from wherever it is asked."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __call__(self, rows):
+        if multiprocessing.parent_process() is not None:
+            raise self.error
+        return rows[:, 0]
+
+
+class _CannotBeSent(Exception):
+    def __init__(self, first, second):
+        super().__init__(f"{first} and {second}")
+
+
+class _RaisesWhatCannotBeSent(_Fails):
+    def __init__(self):
+        super().__init__(None)
+
+    def __call__(self, rows):
+        if multiprocessing.parent_process() is not None:
+            raise _CannotBeSent("this", "that")
+        return rows[:, 0]
+
+
+@pytest.mark.slow
+def test_an_error_in_another_process_comes_over(complains):
+    with pytest.raises(KeyError, match="lost") as caught:
+        icefield.Explainer(_Fails(KeyError("lost")), X, processes=2).partial_dependence(0)
+    assert "_Fails" in str(caught.value.__cause__) or "__call__" in str(caught.value.__cause__)
+    with complains("model", "_CannotBeSent", "this and that", error=ModelError):
+        icefield.Explainer(_RaisesWhatCannotBeSent(), X, processes=2).partial_dependence(0)
+    with complains("model", "StopIteration", error=ModelError):
+        icefield.Explainer(_Fails(StopIteration()), X, processes=2).partial_dependence(0)
 
 
 # --- processes -----------------------------------------------------------------------------------

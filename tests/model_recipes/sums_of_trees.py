@@ -361,6 +361,7 @@ def _pipeline(
     encoder: Any,
     kind: str = "regression",
     accepts: tuple = NAN,
+    margin: Callable[[Any], Any] | None = None,
     **described: Any,
 ) -> Case:
     def recipe(seed: int) -> Fitted:
@@ -372,7 +373,7 @@ def _pipeline(
         X = with_categories(seed + 1, EXPLAINED, gaps=False, accepts=NAN)
         X["c"] = X["c"].astype(str).astype(object)
         model = make_pipeline(_prepared(encoder), final(seed)).fit(train, y)
-        return Fitted(model, X, accepts, unseen=("willow",), **described)
+        return Fitted(model, X, accepts, unseen=("willow",), margin=margin and margin(model), **described)
 
     return recipe
 
@@ -397,6 +398,7 @@ CASES["Pipeline of a transformed target"] = _pipeline(
         ensemble.HistGradientBoostingRegressor(max_iter=4, min_samples_leaf=5), transformer=StandardScaler()
     ),
     ORDINAL,
+    margin=lambda model: lambda X: model[-1].regressor_.predict(model[:-1].transform(X)),
 )
 
 # Cases that differ from others by a loss only, whose link is the same: for the longer run.

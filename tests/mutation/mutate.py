@@ -190,7 +190,7 @@ MUTATIONS = [
         ("(held == 0) | (held == tag)", "held == 0"),
         ("(code <= test) |", "(code < test) |"),
         ("stack[left_end] = left ? entry : wrong;", "stack[left_end] = entry;"),
-        ("(code == MISSING) & missing_left", "code == MISSING"),
+        ("(code == MISSING) & (missing_left != 0)", "code == MISSING"),
     ),
     *_of(
         NATIVE + "counting.cpp", "tests/kernels/test_kernel_counting.py",

@@ -21,7 +21,7 @@ TESTED = {
     "sklearn.inspection.tests.test_partial_dependence": "partial_dependence",
     "sklearn.inspection._plot.tests.test_plot_partial_dependence": "PartialDependenceDisplay",
 }
-OWN_COSTS = ("KERNELS_LOADED", "FIXED", "FIXED_PIPELINE", "OWN_NODE", "OWN_PREDICTION", "WORTH_READING")
+OWN_COSTS = ("FIRST_USE", "FIXED", "FIXED_PIPELINE", "OWN_NODE", "OWN_PREDICTION", "WORTH_READING")
 calls: Counter[str] = Counter()
 
 

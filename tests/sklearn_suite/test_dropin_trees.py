@@ -38,7 +38,7 @@ import icefield.sklearn as ours
 from icefield.engines.trees import TreesEngine
 from icefield.sklearn import exact as trees
 
-OWN_COSTS = ("KERNELS_LOADED", "FIXED", "FIXED_PIPELINE", "OWN_NODE", "OWN_PREDICTION", "WORTH_READING")
+OWN_COSTS = ("FIRST_USE", "FIXED", "FIXED_PIPELINE", "OWN_NODE", "OWN_PREDICTION", "WORTH_READING")
 
 
 @pytest.fixture
@@ -226,8 +226,7 @@ def test_sizes_are_counted_without_reading() -> None:
 
 @pytest.mark.parametrize("loaded", [True, False])
 def test_trees_answer_where_the_work_is_worth_it(loaded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees._Missed, "nanoseconds", 0.0)
-    monkeypatch.setattr(trees, "KERNELS_LOADED", 0.0 if loaded else 1e12)
+    monkeypatch.setattr(trees, "FIRST_USE", 0.0 if loaded else 1e12)
     monkeypatch.setattr(trees, "sys", SimpleNamespace(modules={}))
     size = trees.Size(trees=100, nodes=6_000)
     assert not trees.brute_pays(size, 1_000, each_built=False)
@@ -242,17 +241,7 @@ def test_trees_answer_where_the_work_is_worth_it(loaded: bool, monkeypatch: pyte
     assert not trees.brute_pays(deep, 20_000, each_built=False)
 
 
-def test_many_small_questions_are_worth_loading_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees._Missed, "nanoseconds", 0.0)
-    monkeypatch.setattr(trees, "sys", SimpleNamespace(modules={}))
-    size = trees.Size(trees=100, nodes=6_000)
-    answers = [trees.brute_pays(size, 100_000, each_built=False) for _ in range(20)]
-    assert not answers[0]
-    assert answers[-1]
-    assert answers == sorted(answers)
-
-
-def test_small_questions_leave_numba_alone() -> None:
+def test_small_questions_leave_the_kernels_alone() -> None:
     done = subprocess.run(
         [sys.executable, "-c",
          "import sys, numpy as np, icefield.sklearn as ours\n"
@@ -260,7 +249,7 @@ def test_small_questions_leave_numba_alone() -> None:
          "X = np.random.default_rng(0).normal(size=(80, 4))\n"
          "model = GradientBoostingRegressor(n_estimators=5).fit(X, X[:, 0])\n"
          "for method in ('brute', 'recursion'): ours.partial_dependence(model, X, [0], method=method)\n"
-         "print('numba' in sys.modules)"],
+         "print('icefield.kernels' in sys.modules)"],
         capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
     assert done.stdout.split() == ["False"]

@@ -87,3 +87,9 @@ def test_point_weights_of_an_ale_halve_its_bins(rng):
     effect = ex.ale(0, bins=4)
     np.testing.assert_allclose(point_weights(effect) * 40, [5, 10, 10, 10, 5])
     assert point_weights(ex.partial_dependence(0)).sum() == pytest.approx(1.0)
+
+
+def test_opposing_counts_weights_as_copies():
+    slopes, copies = np.array([1.0, -2.0, 3.0, -0.5]), np.array([3, 1, 2, 5])
+    curves = slopes[:, None] * X
+    assert opposing(curves, EVEN, copies.astype(float)) == opposing(np.repeat(curves, copies, axis=0), EVEN)

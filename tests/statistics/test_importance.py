@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import GradientBoostingRegressor
 
 from icefield import Explainer, Grid
+from icefield.statistics.importance import individual_importance
 
 
 def by_feature(table, column):
@@ -88,9 +90,39 @@ def test_a_weight_of_two_is_a_duplicated_row(rng):
     model = lambda r: np.sin(r[:, 0]) * r[:, 1] + r[:, 1]  # noqa: E731
     one = Explainer(model, X, weights=weights).importance()
     two = Explainer(model, np.repeat(X, weights, axis=0)).importance()
-    for column in ("importance", "individual"):
+    for column in ("importance", "individual", "strength", "heterogeneity"):
         for feature, number in by_feature(one, column).items():
             assert number == pytest.approx(by_feature(two, column)[feature])
+
+
+@pytest.mark.parametrize("n_rows", [200, 900, 3000])
+def test_weighted_and_duplicated_rows_agree_in_individual_and_heterogeneity(n_rows, rng):
+    """Exactly where all curves are kept (200 rows) and where a sample is drawn from rows and their duplicates."""
+    X, weights = rng.normal(size=(n_rows, 3)), rng.integers(0, 4, n_rows)
+    model = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, np.sin(X[:, 0]) * X[:, 1])
+    one = Explainer(model, X, weights=weights).importance(grid=20)
+    two = Explainer(model, np.repeat(X, weights, axis=0)).importance(grid=20)
+    for column in ("importance", "individual", "strength", "heterogeneity"):
+        for feature, number in by_feature(one, column).items():
+            # 200 rows of weight are kept whole, 300 of their duplicates are drawn.
+            close = 0.1 if n_rows == 200 and column in ("individual", "heterogeneity") else 1e-9
+            assert number == pytest.approx(by_feature(two, column)[feature], rel=close, abs=1e-12), column
+
+
+def test_curves_are_kept_in_proportion_to_the_weights(rng):
+    """Half of the rows move, and nearly all of the weight is on the other half."""
+    X = rng.normal(size=(2000, 2))
+    X[:, 1] = np.arange(2000) % 2
+    weights = np.where(X[:, 1] == 1, 1.0, 99.0)
+    ex = Explainer(
+        GradientBoostingRegressor(n_estimators=60).fit(X, 9 * X[:, 0] * X[:, 1]), X, weights=weights
+    )
+    table = ex.importance([0])
+    rows = table.effects[0].rows
+    assert len(rows) == 300
+    assert 0 <= np.count_nonzero(X[rows, 1] == 1) <= 12
+    exact = individual_importance(ex.ice(0), row_weights=weights)[0]
+    assert table["individual"][0] == pytest.approx(exact, rel=0.5)
 
 
 def test_outputs_have_rows_of_their_own(rng):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from itertools import product
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from icefield import Explainer
@@ -306,3 +309,37 @@ def test_a_models_own_array_is_not_written_to(rng):
     before = kept.copy()
     Explainer(model, X).interactions()
     np.testing.assert_array_equal(kept, before)
+
+
+# --- as a frame ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_interactions_to_frame_has_a_column_for_each_feature(library, rng):
+    frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc"))
+    given = {"pandas": frame, "polars": pl.DataFrame(frame), "pyarrow": pa.Table.from_pandas(frame)}[library]
+    ex = Explainer(lambda r: np.asarray(r["a"]) * np.asarray(r["b"]) + np.asarray(r["c"]), given)
+    table = ex.interactions(triples=True)
+    made = nw.from_native(table.to_frame(), eager_only=True)
+    assert made.columns[:4] == ["feature_1", "feature_2", "feature_3", "order"]
+    assert "features" not in made.columns
+    rows = zip(*(made[f"feature_{i}"].to_list() for i in (1, 2, 3)), strict=True)
+    found = [tuple(n for n in names if isinstance(n, str)) for names in rows]
+    assert found == table["features"].tolist()
+    pairs = nw.from_native(ex.interactions().to_frame(), eager_only=True)
+    assert pairs.columns[:3] == ["feature_1", "feature_2", "order"]
+    assert pairs["feature_2"].is_null().to_list() == [True] * 3 + [False] * 3
+
+
+def test_positions_stay_numbers_in_a_frame(rng):
+    table = Explainer(lambda r: r[:, 0] * r[:, 1], rng.normal(size=(40, 3))).interactions()
+    made = table.pairs().to_frame()
+    assert list(zip(made["feature_1"], made["feature_2"], strict=True)) == table.pairs()["features"].tolist()
+    assert table.overall().to_frame()["feature_2"].isna().all()
+    assert isinstance(table["features"].tolist()[0], tuple)
+
+
+def test_positions_beside_named_groups_are_texts_in_every_column(rng):
+    ex = Explainer(lambda r: r[:, 0] * r[:, 1], rng.normal(size=(40, 3)))
+    made = ex.interactions([{"both": [1, 2]}, 0], overall=False).to_frame()
+    assert made[["feature_1", "feature_2"]].to_numpy().tolist() == [["both", "0"]]

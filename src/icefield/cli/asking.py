@@ -13,12 +13,16 @@ from typing import Any
 
 import click
 
+from icefield.cli.missing import NO_NUMBER, MissingCells
 from icefield.cli.output import PICTURES, check_outputs, printable
 
 _SHARED: list[Callable[[Any], Any]] = [
-    click.option("--target", help="Class label, output name or position; 'all' for every output."),
+    click.option("--target", help="Class label or output name, else a position; 'all' for every output."),
     click.option("--scale", type=click.Choice(["response", "raw"]), default="response", show_default=True,
                  help="What predict gives, or the margin before the link."),
+    click.option("--missing", multiple=True, metavar="TEXT",
+                 help="A text in DATA that stands for a missing value; repeat for more. An empty cell always does. "
+                 f"Without this option, so do {', '.join(NO_NUMBER)} in columns of numbers only."),
     click.option("--weights", metavar="COLUMN", help="A column of row weights."),
     click.option("--y", "y", metavar="COLUMN", help="The column of observed targets, if the data holds it."),
     click.option("--engine", type=click.Choice(["auto", "trees", "brute"]), default="auto", show_default=True,
@@ -77,7 +81,7 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def command(model: str, data: str, **options: Any) -> Any:
-        from icefield.cli.loading import refusals_explained
+        from icefield.cli.model_data import refusals_explained
 
         options.pop("debug")  # read by `run`, before click parses
         if options["quiet"] and options["verbose"]:
@@ -103,30 +107,38 @@ def with_outputs(function: Callable[..., Any]) -> Callable[..., Any]:
 def _prepared(model: str, data: str, options: dict[str, Any]) -> partial[Any]:
     """A call that makes the Explainer, once model and data are loaded and fit each other."""
     from icefield import validate
-    from icefield.cli.loading import check_numbers, load_model, read_data, rows_for, with_categories
+    from icefield.cli.data_files import read_data
+    from icefield.cli.loading import load_model
+    from icefield.cli.model_data import check_numbers, columns_for, fitted_data
     from icefield.data.frame import table_of
+    from icefield.models.targets import Spelled
 
     if options["quiet"]:
         _without_progress()
 
     loaded = load_model(model, allow_pickle=options.pop("allow_pickle"), trust=options.pop("trust"))
-    frame = with_categories(loaded, read_data(data))
-    whole = table_of(frame, "DATA")
     y, by, weights = options.pop("y"), options.pop("by", None), options.pop("weights")
+    target, file = options.pop("target"), read_data(data)
+    columns = columns_for(loaded, list(file.frame.columns), y=y, weights=weights, by=by)
+    fitted = fitted_data(loaded, file, MissingCells(options.pop("missing")), columns)
+    whole = table_of(fitted.frame, "DATA")
     for option, column in (("--y", y), ("--by", by), ("--weights", weights)):
         if column is not None:
             whole.check(column, option)
-    table = rows_for(loaded, whole, y=y, weights=weights, by=by)
+    table = whole if len(columns) == len(whole.names) else whole.select(columns)
     check_numbers(loaded, table)
+    if not options["quiet"]:
+        for remark in fitted.remarks:
+            click.echo(printable(remark), err=True)
     return partial(
         _explainer,
         model=loaded,
         X=table,
-        y=None if y is None else frame[y],
+        y=None if y is None else fitted.frame[y],
         # Columns kept away from the model go by their values.
-        by=by if by in (None, *table.names) else frame[by],
+        by=by if by in (None, *table.names) else fitted.frame[by],
         weights=weights if weights in table.names else validate.weights(weights, whole),
-        target=_number_if_number(options.pop("target")),
+        target=None if target is None else Spelled(target),
         verbose=options.pop("verbose"),
         # Such columns are told apart by their number alone: the user is to see whether that went right.
         tell_columns=table is not whole and not options["quiet"],
@@ -159,13 +171,3 @@ def _without_progress() -> None:
         progress.PATIENCE = patience
 
     click.get_current_context().call_on_close(restored)
-
-
-def _number_if_number(text: str | None) -> Any:
-    """``--target 2`` means the class 2 or the position 2; a label that looks like a number is one."""
-    if text is None:
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        return text

@@ -112,7 +112,7 @@ def pd(explainer: Any, features: tuple[str, ...], grid: str | None, rows: int | 
       icefield pd model.txt titanic.csv age fare --csv -
     """
     _check_picture(features, out["plot"])
-    effect = explainer.partial_dependence(*features, grid=_grid(grid, features), rows=rows)
+    effect = explainer.partial_dependence(*features, grid=_grid(grid, features, explainer), rows=rows)
     show(effect, **out)
 
 
@@ -136,7 +136,7 @@ def ice(
       icefield ice model.txt titanic.csv age --center --plot ice.png
     """
     _check_picture(features, out["plot"])
-    effect = explainer.ice(*features, grid=_grid(grid, features), rows=rows)
+    effect = explainer.ice(*features, grid=_grid(grid, features, explainer), rows=rows)
     effect = effect.center() if center else effect
     show(effect, table=lambda: with_groups(effect.to_frame(individual=True), explainer), **out)
 
@@ -248,18 +248,27 @@ def demo(small: bool, output: str, debug: bool) -> None:
 # --- what the line gives -------------------------------------------------------------------------
 
 
-def _grid(text: str | None, features: tuple[str, ...]) -> Any:
-    """``--grid 50`` or ``--grid 0,5,10``; values apply to a single feature."""
+def _grid(text: str | None, features: tuple[str, ...], explainer: Any) -> Any:
+    """``--grid 50`` or ``--grid 0,5,10``; values apply to a single feature, levels are those so written."""
     if text is None:
         return None
     parts = [part.strip() for part in text.split(",") if part.strip()]
-    if len(parts) == 1 and parts[0].isdigit():
+    levels = _levels(explainer, features[0]) if len(features) == 1 else {}
+    if len(parts) == 1 and parts[0].isdigit() and parts[0] not in levels:
         return int(parts[0])
     if len(features) > 1:
         raise InputError(
             complaint("--grid", "as values works for one feature", text, "give a number of points")
         )
-    return [_value(part) for part in parts]
+    return [levels.get(part, part if levels else _value(part)) for part in parts]
+
+
+def _levels(explainer: Any, feature: str) -> dict[str, Any]:
+    """The levels of a feature of categories, by how they are written; empty for others."""
+    if feature not in explainer.table.names:
+        return {}  # the Explainer says so
+    column = explainer.table.column(feature)
+    return {str(level): level for level in column.levels.tolist()} if column.kind == "categorical" else {}
 
 
 def _value(text: str) -> Any:

@@ -78,6 +78,10 @@ class Table(ABC):
             self._columns[name] = self._read(name)
         return self._columns[name]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Columns that were read are read again wherever the table goes."""
+        return {name: value for name, value in self.__dict__.items() if name != "_columns"}
+
     @cached_property
     def _positions(self) -> dict[Any, int]:
         return {name: position for position, name in enumerate(self.names)}

@@ -213,7 +213,7 @@ class Effect(PartFields, Drawable):
         """Write the effect to one file in an open format (a zip of .npy arrays and JSON)."""
         from icefield.effect.storage import save_effect
 
-        save_effect(self, Path(path))
+        save_effect(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Effect:

@@ -11,12 +11,14 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import decimal
+import errno
 import io
 import json
 import math
 import os
 import zipfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +28,13 @@ from icefield.data.columns import is_missing_value, object_array
 from icefield.data.distribution import Distribution, Joint, Marginal
 from icefield.effect.effect import Effect
 from icefield.effect.parts import PART_FIELDS
-from icefield.errors import InputError, complaint
+from icefield.effect.soundness import Unsound, check_effect
+from icefield.errors import InputError, InputTypeError, complaint
 
 FORMAT = "icefield-effect"
 VERSION = 1
+EXAMPLE = 'write "age.icefield"'
+NO_NAME = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)  # which no disk takes for the name of a file
 
 
 def _known_types() -> dict[str, type]:
@@ -48,8 +53,9 @@ def _field_names(kind: Any) -> list[str]:
     return [name for field in names for name in PART_FIELDS.get(field, (field,))]
 
 
-def save_effect(effect: Effect, path: Path) -> None:
+def save_effect(effect: Effect, path: str | os.PathLike[str]) -> None:
     """Write an effect, replacing the file only once everything has been written."""
+    file = _writable(path)
     arrays: list[np.ndarray[Any, Any]] = []
     document = {"format": FORMAT, "version": VERSION, "effect": _encode(effect, arrays)}
     buffer = io.BytesIO()
@@ -59,12 +65,40 @@ def save_effect(effect: Effect, path: Path) -> None:
             content = io.BytesIO()
             np.save(content, array, allow_pickle=False)
             archive.writestr(f"arrays/{number}.npy", content.getvalue())
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
+    unfinished = file.with_name(f"{file.name}.{os.getpid()}.part")
     try:
         unfinished.write_bytes(buffer.getvalue())
-        unfinished.replace(path)
+        unfinished.replace(file)
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno not in NO_NAME:
+            raise
+        raise _no_file_name(path, error) from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError, ValueError):  # what went wrong with it is on its way already
+            unfinished.unlink(missing_ok=True)
+
+
+def _writable(path: Any) -> Path:
+    """Where an effect is to be written; an error where no file can be."""
+    try:
+        file = Path(path)
+        is_folder, has_folder = file.is_dir(), file.parent.is_dir()
+    except TypeError as error:
+        raise InputTypeError(complaint("path", "must be the name of a file", path, EXAMPLE)) from error
+    except (OSError, ValueError) as error:
+        raise _no_file_name(path, error) from error
+    if is_folder:
+        raise InputError(complaint("path", "is a folder", str(path), "name a file in it"))
+    if not has_folder:
+        raise InputError(
+            complaint("path", "lies in a folder that does not exist", str(path), f"make {file.parent} first")
+        )
+    return file
+
+
+def _no_file_name(path: Any, error: Exception) -> InputError:
+    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return InputError(complaint("path", f"cannot be the name of a file ({said})", path, EXAMPLE))
 
 
 def load_effect(path: Path) -> Effect:
@@ -84,36 +118,18 @@ def load_effect(path: Path) -> Effect:
                 return np.load(io.BytesIO(archive.read(f"arrays/{int(number)}.npy")), allow_pickle=False)
 
             effect = _decode(document["effect"], array)
-            _check(effect)
+            check_effect(effect)
     except (FileNotFoundError, PermissionError, InputError):
         raise
     except Exception as error:
         # Any byte of a file may be wrong, and zip, JSON, numpy and the Effect each have their own ways
         # to say so (also running out of memory on a size that is a lie).
+        said = f": {error}" if isinstance(error, Unsound) else ""
         raise InputError(
-            complaint("path", "is not a saved effect", str(path), "save one with Effect.save(path)")
+            complaint("path", f"is not a saved effect{said}", str(path), "save one with Effect.save(path)")
         ) from error
-    return effect
-
-
-def _check(effect: Any) -> None:
-    """What every reader of an Effect relies on: arrays of one shape, on one grid, for named outputs."""
-    if not isinstance(effect, Effect) or not isinstance(effect.groups, dict):
-        raise TypeError("no effect")
-    if not all(isinstance(values, np.ndarray) and values.ndim == 1 for values in effect.grid):
-        raise TypeError("a grid that is no array")
-    shape = tuple(len(values) for values in effect.grid)
-    outputs, rows = len(effect.outputs), 0 if effect.rows is None else len(effect.rows)
-    if not len(shape) == len(effect.features) == len(effect.kinds) > 0:
-        raise ValueError("features and grids differ in number")
-    over_outputs = [effect.average, effect.std, effect.se, *(effect.quantiles or {}).values()]
-    expected = [(array, (outputs, *shape)) for array in over_outputs if array is not None]
-    if effect.individual is not None:
-        expected.append((effect.individual, (outputs, rows, *shape)))
-    if effect.average is None or any(array.shape != wanted for array, wanted in expected):
-        raise ValueError("an array of another shape")
-    for group in effect.groups.values():
-        _check(group)
+    found: Effect = effect
+    return found
 
 
 def _encode(value: Any, arrays: list[Any]) -> Any:

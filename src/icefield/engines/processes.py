@@ -144,4 +144,3 @@ def _interrupts_kept_out() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-

@@ -8,9 +8,30 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+UNSEEN = ("missing", "refused", "kept")
+
+
+@dataclass(frozen=True)
+class KnownLevels:
+    """The levels a model knows of a column.
+
+    Attributes
+    ----------
+    levels : in the model's order
+    typed : whether the model takes them as a category type, whose codes follow that order
+    unseen : what becomes of other values: they are ``"missing"`` to the model, ``"refused"``, or ``"kept"`` for it to judge
+    missing : what stands for a missing value
+    """
+
+    levels: tuple[Any, ...]
+    typed: bool = True
+    unseen: str = "missing"
+    missing: Any = None
 
 
 def categorised(frame: Any, levels: Mapping[str, Sequence[Any]]) -> Any:

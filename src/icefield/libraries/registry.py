@@ -18,6 +18,7 @@ from icefield.libraries import catboost, functions, lightgbm, onnx, sklearn, tor
 if TYPE_CHECKING:
     from icefield.data.frame import Table
     from icefield.forest.tree_model import TreeModel
+    from icefield.libraries.category_types import KnownLevels
     from icefield.libraries.native_files import NativeFormat
     from icefield.models.adapter import Adapter
 
@@ -49,6 +50,12 @@ class Files(Protocol):
 
     def with_categories(self, model: Any, frame: Any) -> Any:
         """A pandas frame with its columns typed as the model was trained on them."""
+
+    def known_levels(self, model: Any, frame: Any) -> dict[Any, KnownLevels]:
+        """The levels the model knows, by column; the frame may help to tell which columns are meant."""
+
+    def text_columns(self, model: Any, names: Sequence[Any]) -> list[Any]:
+        """Of the model's columns, in its order, those it takes as texts of any content."""
 
     def number_columns(self, model: Any, names: Sequence[Any]) -> list[Any]:
         """Of the model's columns, in its order, those it takes as numbers."""

@@ -158,12 +158,19 @@ class Model:
 
     def _quietly(self, answer: Callable[[Any], Any], rows: Any) -> Any:
         # Warning filters are the whole process's: a model that touches them is asked one at a time.
-        if not self.warns:
-            with alone(self):
+        try:
+            if not self.warns:
+                with alone(self):
+                    return answer(rows)
+            with ONE_AT_A_TIME, warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message=NAMES_WARNING)
                 return answer(rows)
-        with ONE_AT_A_TIME, warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=NAMES_WARNING)
-            return answer(rows)
+        except StopIteration as error:  # which a generator on the way up would take for its own end
+            raise ModelError(
+                complaint(
+                    "model", "raised StopIteration as it predicted", hint="check that `next` finds something"
+                )
+            ) from error
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,10 @@ from icefield.errors import InputError, Value, complaint, did_you_mean, worded, 
 from icefield.models.adapter import Outputs
 
 
+class Spelled(str):
+    """A target as it was typed in a shell, where a label has no type: ``1`` is the class '1', then 1, then position 1."""
+
+
 def chosen_outputs(target: Any, outputs: Outputs) -> tuple[int, ...]:
     """Positions of the outputs a target names; None stands for the outputs' own default."""
     if target is None:
@@ -29,6 +33,8 @@ def chosen_outputs(target: Any, outputs: Outputs) -> tuple[int, ...]:
 
 def _position(target: Any, outputs: Outputs) -> int:
     """Where an output stands: by label first, since labels may be integers too, then by position."""
+    if isinstance(target, Spelled):
+        target = _as_labelled(target, (*outputs.names, *outputs.absent))
     for labels in (outputs.names, tuple(outputs.absent)):
         for position, label in enumerate(labels):
             if _same_label(label, target):
@@ -54,6 +60,22 @@ def _meant(target: Any, names: tuple[Any, ...]) -> str:
     if all(isinstance(name, str) for name in names):
         return did_you_mean(target, names)
     return worded("choose from ", Value(names))
+
+
+def _as_labelled(target: Spelled, labels: tuple[Any, ...]) -> Any:
+    """What was typed, as the label it spells; else as the position it may be, else as text."""
+    text = str(target)
+    if text in [label for label in labels if isinstance(label, str)]:
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        flags = [label for label in labels if isinstance(label, (bool, np.bool_))]
+        return next((label for label in flags if str(label).lower() == text.lower()), text)
+    for label in labels:
+        if isinstance(label, (int, float, np.number)) and not isinstance(label, bool) and label == number:
+            return label
+    return int(number) if number.is_integer() else text
 
 
 def _same_label(label: Any, target: Any) -> bool:

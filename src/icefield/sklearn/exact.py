@@ -1,7 +1,7 @@
 """When trees answer for a model: only where they give the same numbers, and sooner.
 
 A model that reads as trees, and predicts as they do on the caller's rows, need not be asked at every
-grid point. But reading takes time, and the first use of the kernels in a process takes much more,
+grid point. But reading takes time, and so does the first use of the engine in a process,
 while a small question is over in milliseconds either way. So the work is estimated from counts alone
 (never from a clock: the same call must take the same way on a busy machine) before anything is read.
 """
@@ -26,7 +26,7 @@ from icefield.plan import read_trees, tree_scale
 from icefield.sklearn.arguments import BOOSTING, HIST_BOOSTING
 
 # Rough processor times in nanoseconds, of which only the proportions matter.
-KERNELS_LOADED = 5e8  # their first use in a process
+FIRST_USE = 3e7  # of the engine in a process: importing it and loading its kernels
 FIXED = 1e7  # reading, checking and setting up, whatever the size
 FIXED_PIPELINE = 1e8  # the same with a pipeline to follow
 OWN_NODE = 2.5e3  # reading a node and placing its leaves
@@ -88,20 +88,8 @@ def recursion_pays(size: Size, points: int) -> bool:
     return _is_worth_it(FIXED + OWN_NODE * size.nodes, TRAINING_STEP * points * size.training_steps)
 
 
-class _Missed:
-    """What loading the kernels would have saved this process so far."""
-
-    nanoseconds = 0.0
-
-
 def _is_worth_it(own: float, other: float) -> bool:
-    # One question may not be worth the kernels' first use when many like it are, so what earlier ones
-    # missed counts; by half only, since this one may be the last.
-    loading = max(0.0, KERNELS_LOADED - _Missed.nanoseconds / 2)
-    if own + (0.0 if "icefield.kernels.compiling" in sys.modules else loading) < other:
-        return True
-    _Missed.nanoseconds += max(0.0, other - own)
-    return False
+    return own + (0.0 if "icefield.engines.trees.engine" in sys.modules else FIRST_USE) < other
 
 
 def tree_answer(model: Model, question: Question, sample: Sample, resources: Resources) -> Answer | None:

@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield import validate
 from icefield.data.frame import is_missing_value
 from icefield.data.grid import Grid
 from icefield.effect import Effect
-from icefield.sampling import CURVE_ROWS, KEPT_CURVES
+from icefield.sampling import CURVE_ROWS, KEPT_CURVES, in_proportion
 from icefield.study import Ask, Study
 from icefield.typing import Float
 
@@ -43,11 +42,13 @@ def effects_with_curves(
     """
     chosen = study.chosen(rows, when_costly=CURVE_ROWS)
     used = study.n_rows if chosen.positions is None else len(chosen.positions)
-    own = validate.row_positions(min(kept, used), used, study.seed)
+    weights = None if study.weights is None else study.row_weights(chosen.positions)
+    own, counts = in_proportion(kept, used, weights, study.seed)
     sets = [(feature,) for feature in features]
-    effects = study.effects(
-        Ask(sets=sets, kind="ice", grid=grid, spread=True, rows=chosen.positions, kept=own)
+    ask = Ask(
+        sets=sets, kind="ice", grid=grid, spread=True, rows=chosen.positions, kept=own, kept_weights=counts
     )
+    effects = study.effects(ask)
     if rows is None:
         # A sample of our own choice is measured against the same predictions as everything else.
         baseline, spread = study.prediction_moments()
@@ -74,6 +75,16 @@ def point_weights(effect: Effect) -> Float:
     if effect.kind == "ale" and effect.ordered[0]:
         weight = 0.5 * (weight + np.append(weight[1:], 0.0))
     return weight / weight.sum()
+
+
+def output_unit(effect: Effect, output: int) -> float:
+    """What strengths are relative to: the standard deviation of the model's predictions."""
+    spread = 0.0 if effect.output_std is None else float(effect.output_std[output])
+    if spread > 0 and np.isfinite(spread):
+        return spread
+    # Without predictions to compare with, an effect is measured against itself.
+    own = float(np.nanstd(effect.average[output]))
+    return own if own > 0 else 1.0
 
 
 def deviation(curve: Float, weights: Float) -> Float:

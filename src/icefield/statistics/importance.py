@@ -162,12 +162,7 @@ def _spread(effect: Effect, curves: Float, weighted: bool) -> Float:
 def _columns(study: Study, effects: Sequence[Effect], weighted: bool) -> dict[str, NDArray[Any]]:
     outputs = study.model.outputs
     readings = [reading for effect in effects for reading in effect.reading.each]
-    own = [
-        individual_importance(
-            e, weighted, None if study.weights is None or e.rows is None else study.weights[e.rows]
-        )
-        for e in effects
-    ]
+    own = [individual_importance(e, weighted, e.row_weights) for e in effects]
     return {
         "feature": labels_column([e.features[0] for e in effects for _ in outputs]),
         "output": labels_column([o for _ in effects for o in outputs]),

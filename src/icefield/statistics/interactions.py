@@ -38,9 +38,25 @@ class Interactions(ResultTable):
     triple), ``output``, ``h`` and ``h_squared`` (share of the joint effect's variance that is interaction;
     0 where there is no joint effect), ``strength`` (the unnormalised form: root mean square of the interaction,
     in the predictions' own unit). For ``method="variance"``: ``strength`` is Greenwell et al.'s statistic.
+
+    In a frame (`to_frame`) ``features``, a tuple here, are columns of their own: ``feature_1``, ``feature_2``, and
+    ``feature_3`` where there are triples; missing where a set has fewer, as a feature with all others together has
+    no second.
     """
 
     features: tuple[Any, ...]
+
+    @property
+    def framed(self) -> Mapping[str, NDArray[Any]]:
+        sets = self.columns["features"].tolist()
+        if len({type(label) for names in sets for label in names}) > 1:  # positions beside groups' names
+            sets = [tuple(str(label) for label in names) for names in sets]
+        places = range(max([2, *(len(names) for names in sets)]))
+        columns = {
+            f"feature_{i + 1}": labels_column([names[i] if i < len(names) else None for names in sets])
+            for i in places
+        }
+        return columns | {name: values for name, values in self.columns.items() if name != "features"}
 
     def pairs(self) -> Interactions:
         """Only the pairs."""

@@ -48,7 +48,12 @@ class ResultTable:
 
     def to_frame(self) -> Any:
         """All columns as a frame of the caller's library."""
-        return frame_of({name: _frameable(values) for name, values in self.columns.items()}, self.library)
+        return frame_of({name: _frameable(values) for name, values in self.framed.items()}, self.library)
+
+    @property
+    def framed(self) -> Mapping[str, NDArray[Any]]:
+        """The columns as a frame has them: one value a cell."""
+        return self.columns
 
     def plot(self) -> Any:
         """Draw the table; see the subclass."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from icefield.cli.loading import with_categories
+from icefield.libraries.catboost.files import with_categories
 from model_files import people
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from icefield.cli.loading import with_categories
+from icefield.libraries.lightgbm.files import with_categories
 
 
 def test_categories_that_were_numbers_come_back_as_numbers() -> None:

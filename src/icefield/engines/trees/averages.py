@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.engines.trees.axes import EncodedAxis, Regions, Updates, find_updates, group_columns
-from icefield.engines.trees.crew import Crew, Stopped
+from icefield.engines.trees.crew import Crew, Lent, Stopped
 from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Batch, Program, TreeSums, batches
 from icefield.engines.trees.rows import Rows, Workspace, aligned
 from icefield.progress import Progress
@@ -58,22 +58,18 @@ class Counted:
     def counts(self, program: Program) -> NDArray[np.int64]:
         """Whole weights of the rows in every slot, by segment."""
         batch, rows = program.batch, self.rows
-        made: list[_Counting] = []
-        free: list[_Counting] = []
+        lent = Lent(lambda: _Counting(program, rows, self.crew))
 
         def work(block: tuple[int, int]) -> int:
-            try:
-                mine = free.pop()
-            except IndexError:
-                mine = _Counting(program, rows, self.crew)
-                made.append(mine)
-            mine.add(*block)
-            free.append(mine)
+            with lent.one() as mine:
+                mine.add(*block)
             return block[1] - block[0]
 
         for done in self.crew.map(work, rows.blocks):
             self.progress.advance(done * batch.roots.size)
-        counters = sum((m.counters for m in made), np.zeros((program.n_counters, rows.n_segments), np.int64))
+        counters = sum(
+            (m.counters for m in lent.made), np.zeros((program.n_counters, rows.n_segments), np.int64)
+        )
         counts = np.empty((program.slot_kind.size, rows.n_segments), np.int64)
         kernels.resolve(
             slot_origin=program.slot_origin, slot_counter=program.slot_counter, slot_kind=program.slot_kind,
@@ -100,9 +96,9 @@ class _Counting:
     """One thread's memory for counting with a program, and its counts so far."""
 
     def __init__(self, program: Program, rows: Rows, crew: Crew) -> None:
-        self._space = Workspace(rows, program.layout)
+        self._space = Workspace(rows, program.layout, program.has_lists)
         self._buffers = aligned((program.n_buffers + 1, rows.words))
-        self._walk = program.walk(self._space.bits, self._space.codes, self._buffers, crew.stop)
+        self._walk = program.walk(self._space.bits, self._space.codes_by_row, self._buffers, crew.stop)
         self.counters = np.zeros((program.n_counters, rows.n_segments), np.int64)
 
     def add(self, start: int, stop: int) -> None:

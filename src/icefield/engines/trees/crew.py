@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from contextlib import contextmanager
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from icefield.engines.workers import Task, Workers
 
 Given = TypeVar("Given")
 Result = TypeVar("Result")
+Thing = TypeVar("Thing")
 
 
 class Crew:
@@ -42,6 +44,26 @@ class Crew:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+class Lent(Generic[Thing]):
+    """Things that threads borrow for a block and give back: as many are made as work at once."""
+
+    def __init__(self, make: Callable[[], Thing]) -> None:
+        self._make = make
+        self._free: list[Thing] = []
+        self.made: list[Thing] = []
+
+    @contextmanager
+    def one(self) -> Iterator[Thing]:
+        """One of them, for as long as the block lasts; lost with the work if that fails."""
+        try:
+            thing = self._free.pop()
+        except IndexError:
+            thing = self._make()
+            self.made.append(thing)
+        yield thing
+        self._free.append(thing)
 
 
 class Stopped(Exception):

@@ -41,9 +41,7 @@ class Layout:
     member_start: NDArray[np.int64]
     members: NDArray[np.int32]
     condition_row: NDArray[np.int32]  # by the forest's condition: row of bits, -1: none
-    condition_code: NDArray[
-        np.int32
-    ]  # by the forest's condition: column, then see `CodeTest` of the kernels' lists
+    condition_code: NDArray[np.int32]  # by the forest's condition: the last five of the kernels' `ListNode`
     set_table: NDArray[np.uint8]
 
     @property

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -225,21 +226,32 @@ class Program:
         """Every leaf's output and value, as the kernels take them."""
         return kernels.Leaves(output=self.leaf_output, value=self.leaf_value)
 
+    @property
+    def has_lists(self) -> bool:
+        """Whether some subtrees are walked with lists of rows."""
+        return self.entry_node.size > 0
+
+    @cached_property
+    def list_nodes(self) -> NDArray[np.int32]:
+        """By node what lists ask of it, in the order of the kernels' `ListNode`; no nodes where there are no lists."""
+        if not self.has_lists:
+            return np.zeros((0, 8), np.int32)
+        batch = self.batch
+        of_splits = self.layout.condition_code[np.maximum(batch.node_condition, 0)]
+        return np.column_stack([batch.node_left, batch.node_right, self.node_tag, of_splits])
+
     def walk(
         self,
         bits: NDArray[np.uint64],
-        codes: NDArray[np.int32],
+        codes_by_row: NDArray[np.int32],
         buffers: NDArray[np.uint64],
         stop: NDArray[np.uint8],
     ) -> kernels.Given:
         """The program over one block of rows, as the kernels take it."""
-        batch, layout = self.batch, self.layout
         return kernels.Walk(
             program=self.program, bits=bits, buffers=buffers, entry_node=self.entry_node,
-            entry_start=self.entry_start, entry_buffer=self.entry_buffer, node_condition=batch.node_condition,
-            node_left=batch.node_left, node_right=batch.node_right, node_tag=self.node_tag,
-            node_counter=self.node_counter, condition_code=layout.condition_code, codes=codes,
-            set_table=layout.set_table, stop=stop,
+            entry_start=self.entry_start, entry_buffer=self.entry_buffer, list_nodes=self.list_nodes,
+            node_counter=self.node_counter, codes_by_row=codes_by_row, set_table=self.layout.set_table, stop=stop,
         )  # fmt: skip
 
 
@@ -265,7 +277,7 @@ def batches(
     crossed = np.minimum(n_groups, np.log2(nodes + 1))
     slots = {JOINT: np.ones(trees.size), SINGLES: 1 + crossed, PAIRS: 1 + crossed * (crossed + 1) / 2}[mode]
     counters = nodes * slots * 8 * segments * (threads + 2)
-    tables = nodes * (80 + 30 * slots + 8 * crossed + per_node)
+    tables = nodes * (112 + 30 * slots + 8 * crossed + per_node)
     masks = np.minimum(nodes // 2, 2**14) * words * 8 * threads
     cost = np.cumsum(counters + tables + masks)
     begin, spent = 0, 0.0

@@ -107,10 +107,12 @@ class Rows:
 class Workspace:
     """One thread's memory for packing a block; reused from block to block."""
 
-    def __init__(self, rows: Rows, layout: Layout) -> None:
+    def __init__(self, rows: Rows, layout: Layout, has_lists: bool) -> None:
         self.rows, self.layout = rows, layout
         words = rows.words
         self.codes = np.empty((layout.n_columns, words * WORD), np.int32)
+        # Lists ask few rows about many columns: a row's codes stand together for them.
+        self.codes_by_row = np.empty((words * WORD if has_lists else 0, layout.n_columns), np.int32)
         self.bits = aligned((layout.n_rows, words))
         self.columns = np.arange(layout.n_columns, dtype=np.int32)
         self.planes = aligned((max(rows.weights.n_planes, int(rows.n_segments > 1)), words))
@@ -139,6 +141,8 @@ class Workspace:
         here[:] = bit_mask(position, self.rows.words)
         self.layout.encode(matrix, position, self.columns, self.codes)
         self.layout.pack(self.codes, position, self.columns, self.bits)
+        if self.codes_by_row.size:
+            self.codes_by_row[:] = self.codes.T
 
     def _by_segment(self, codes: NDArray[np.intp]) -> NDArray[np.int32]:
         """Positions that keep the rows of a group together, each group at whole words."""

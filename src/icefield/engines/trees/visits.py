@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.engines.trees.crew import Crew
+from icefield.engines.trees.crew import Crew, Lent
 from icefield.engines.trees.program import Program
 from icefield.engines.trees.rows import Rows, Workspace, aligned
 
@@ -22,9 +22,9 @@ class Visit:
     """One thread's memory for a program; `load` a block, then hand `walk` to a kernel."""
 
     def __init__(self, program: Program, rows: Rows, crew: Crew) -> None:
-        self.packed = Workspace(rows, program.layout)
+        self.packed = Workspace(rows, program.layout, program.has_lists)
         self.buffers: NDArray[np.uint64] = aligned((program.n_buffers, rows.words))
-        self.walk = program.walk(self.packed.bits, self.packed.codes, self.buffers, crew.stop)
+        self.walk = program.walk(self.packed.bits, self.packed.codes_by_row, self.buffers, crew.stop)
 
     def load(self, start: int, stop: int) -> None:
         self.packed.load(start, stop, here=self.buffers[0])
@@ -34,19 +34,13 @@ class Visits:
     """Memory for a program that threads take for a block and give back."""
 
     def __init__(self, program: Program, rows: Rows, crew: Crew) -> None:
-        self._program, self._rows, self._crew = program, rows, crew
-        self._free: list[Visit] = []
+        self._lent = Lent(lambda: Visit(program, rows, crew))
 
     def over(self, block: tuple[int, int], work: Callable[[Walk], Result]) -> Result:
         """``work(walk)`` for one block of the rows."""
-        try:
-            visit = self._free.pop()
-        except IndexError:
-            visit = Visit(self._program, self._rows, self._crew)
-        visit.load(*block)
-        result = work(visit.walk)
-        self._free.append(visit)
-        return result
+        with self._lent.one() as visit:
+            visit.load(*block)
+            return work(visit.walk)
 
 
 def each_block(

@@ -150,8 +150,8 @@ struct WritePlanArguments {
 
 // --- running a program over a block of rows --------------------------------------------------------------
 
-// What every such kernel takes: the program, the conditions' bits and the masks; entries into subtrees; the
-// trees; what lists ask of conditions, rows and sets.
+// What every such kernel takes: the program, the conditions' bits and the masks; entries into subtrees; and what
+// lists ask: the trees' nodes (see `ListNode`), which leaf or counter a node is, the rows' codes and the sets.
 struct Walk {
     Table<const i32> program;         // [instructions, 4]
     Table<const u64> bits;            // [bit_rows, words]
@@ -159,13 +159,9 @@ struct Walk {
     List<const i32> entry_node;       // [entries]
     List<const i32> entry_start;      // [entries + 1]
     List<const i32> entry_buffer;     // [entry_buffers]
-    List<const i32> node_condition;   // [nodes]
-    List<const i32> node_left;        // [nodes]
-    List<const i32> node_right;       // [nodes]
-    List<const i32> node_tag;         // [nodes]
+    Table<const i32> list_nodes;      // [list_nodes, 8]
     List<const i32> node_counter;     // [nodes]
-    Table<const i32> condition_code;  // [forest_conditions, 5]
-    Table<const i32> codes;           // [coded_columns, positions]
+    Table<const i32> codes_by_row;    // [list_positions, coded_columns]
     List<const u8> set_table;         // [set_places]
     List<const u8> stop;              // [1]
 };

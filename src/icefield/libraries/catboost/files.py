@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from icefield.libraries.catboost.format import is_export
-from icefield.libraries.category_types import holds_numbers, number_as_text
+from icefield.libraries.category_types import KnownLevels, holds_numbers, number_as_text
 from icefield.libraries.native_files import LoadError, NativeFormat, needed
 
 
@@ -45,6 +45,17 @@ def with_categories(model: Any, frame: Any) -> Any:
         if gone.any() or (holds_numbers(values) and values.dtype.kind == "f"):
             changed[name] = values.astype(object).map(number_as_text, na_action="ignore").where(~gone, "nan")
     return frame.assign(**changed) if changed else frame
+
+
+def known_levels(model: Any, frame: Any) -> dict[Any, KnownLevels]:
+    """CatBoost's files hold no levels, only their hashes."""
+    return {}
+
+
+def text_columns(model: Any, names: Sequence[Any]) -> list[Any]:
+    """Categories, which CatBoost compares as texts, and texts."""
+    texts = {*model.get_cat_feature_indices(), *model.get_text_feature_indices()}
+    return [name for i, name in enumerate(names) if i in texts]
 
 
 def number_columns(model: Any, names: Sequence[Any]) -> list[Any]:

@@ -8,8 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from icefield.libraries.category_types import categorised, holds_numbers
-from icefield.libraries.lightgbm.format import CATEGORICAL, blocks, header_of, numbers
+from icefield.libraries.category_types import KnownLevels, categorised, holds_numbers
+from icefield.libraries.lightgbm.format import (
+    CATEGORICAL,
+    blocks,
+    booster_of,
+    categorical_positions,
+    header_of,
+    numbers,
+)
 from icefield.libraries.native_files import LoadError, NativeFormat, cut, needed
 from icefield.libraries.soundness import Links, check_links
 
@@ -38,6 +45,19 @@ def with_categories(model: Any, frame: Any) -> Any:
     if not getattr(booster, "pandas_categorical", None):
         return frame
     return categorised(frame, _levels(booster, frame))
+
+
+def known_levels(model: Any, frame: Any) -> dict[Any, KnownLevels]:
+    """The levels of columns that were pandas categories; a value LightGBM has not seen is missing to it."""
+    booster = booster_of(model)
+    if not getattr(booster, "pandas_categorical", None):
+        return {}
+    return {name: KnownLevels(tuple(levels)) for name, levels in _levels(booster, frame).items()}
+
+
+def text_columns(model: Any, names: Sequence[Any]) -> list[Any]:
+    """None: its categories are known by their levels."""
+    return []
 
 
 def number_columns(model: Any, names: Sequence[Any]) -> list[Any]:
@@ -69,6 +89,9 @@ def _links(fields: Mapping[str, str], n_columns: int) -> Links:
 def _levels(model: Any, frame: Any) -> dict[str, list[Any]]:
     """Columns that were categories, in order; the file lists their levels but not their names."""
     names, levels = model.feature_name(), model.pandas_categorical
+    positions = categorical_positions(model)
+    if len(positions) == len(levels):
+        return {names[at]: own for at, own in zip(positions, levels)}
     infos = header_of(model).get("feature_infos", "").split()
     listed = [name for name, info in zip(names, infos) if not info.startswith("[") and info != "none"]
     if len(listed) != len(levels):

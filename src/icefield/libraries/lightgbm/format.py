@@ -79,6 +79,15 @@ def header_of(booster: Any) -> Mapping[str, str]:
     return parse(booster.model_to_string(num_iteration=1)).header
 
 
+def categorical_positions(booster: Any) -> list[int]:
+    """Which columns the stored parameters call categorical; empty where they do not say."""
+    for line in booster.model_to_string(num_iteration=1).splitlines():
+        if line.startswith("[categorical_feature: "):
+            listed = line.partition(":")[2].strip(" ]").split(",")
+            return [int(one) for one in listed] if all(one.strip().isdigit() for one in listed) else []
+    return []
+
+
 def objective_words(booster: Any) -> list[str]:
     """The words of the stored objective, such as ``binary sigmoid:1``; empty for a custom one."""
     return header_of(booster).get("objective", "").split()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from icefield.libraries.category_types import KnownLevels
 from icefield.libraries.native_files import NativeFormat, needed
 from icefield.libraries.onnx import is_session
 
@@ -29,6 +30,17 @@ def check(model: Any, file: Path) -> None:
 def with_categories(model: Any, frame: Any) -> Any:
     """Texts go over as they are."""
     return frame
+
+
+def known_levels(model: Any, frame: Any) -> dict[Any, KnownLevels]:
+    """A session says which inputs are texts, not which texts."""
+    return {}
+
+
+def text_columns(model: Any, names: Sequence[Any]) -> list[Any]:
+    """Texts, where the session says what it takes."""
+    numbers = number_columns(model, names)
+    return [name for name in names if name not in numbers] if is_session(model) else []
 
 
 def number_columns(model: Any, names: Sequence[Any]) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from icefield.libraries.category_types import categorised, holds_numbers
+from icefield.libraries.category_types import KnownLevels, categorised, holds_numbers
 from icefield.libraries.native_files import LoadError, NativeFormat, needed
 from icefield.libraries.soundness import Links, check_links
 from icefield.libraries.xgboost.format import booster_of, is_model, saved
@@ -44,6 +44,24 @@ def with_categories(model: Any, frame: Any) -> Any:
     return categorised(frame, _levels(booster, frame))
 
 
+def known_levels(model: Any, frame: Any) -> dict[Any, KnownLevels]:
+    """The levels a file holds; XGBoost refuses others."""
+    booster = booster_of(model)
+    categories = {
+        name for name, kind in zip(booster.feature_names or [], booster.feature_types or []) if kind == "c"
+    }
+    return {
+        name: KnownLevels(tuple(levels), unseen="refused")
+        for name, levels in _stored_levels(booster).items()
+        if name in categories
+    }
+
+
+def text_columns(model: Any, names: Sequence[Any]) -> list[Any]:
+    """None: its categories are known by their levels, or are whole numbers."""
+    return []
+
+
 def number_columns(model: Any, names: Sequence[Any]) -> list[Any]:
     """All but the categories, which a model knows by position."""
     kinds = booster_of(model).feature_types or ["float"] * len(names)
@@ -67,13 +85,7 @@ def _levels(model: Any, frame: Any) -> dict[str, list[Any]]:
     wanted = [name for name, kind in zip(names, model.feature_types) if kind == "c" and name in frame.columns]
     if not wanted:
         return {}
-    stored: dict[str, list[Any]] = {}
-    if hasattr(model, "get_categories"):
-        try:
-            found = model.get_categories(export_to_arrow=True).to_arrow()
-            stored = {name: levels.to_pylist() for name, levels in found if levels is not None}
-        except (ImportError, ValueError, AttributeError):
-            stored = {}
+    stored = _stored_levels(model)
     out: dict[str, list[Any]] = {}
     for name in wanted:
         if name in stored:
@@ -88,3 +100,14 @@ def _levels(model: Any, frame: Any) -> dict[str, list[Any]]:
                 "with XGBoost 3.1 or later."
             )
     return out
+
+
+def _stored_levels(booster: Any) -> dict[str, list[Any]]:
+    """Levels by column, as XGBoost stores them since 3.1."""
+    if not hasattr(booster, "get_categories"):
+        return {}
+    try:
+        found = booster.get_categories(export_to_arrow=True).to_arrow()
+    except (ImportError, ValueError, AttributeError):
+        return {}
+    return {name: levels.to_pylist() for name, levels in found if levels is not None}

@@ -1,0 +1,169 @@
+"""Cells of text, and values of other types, as what a model takes: numbers, or levels it knows.
+
+A text file does not say whether ``01234`` is a number, nor whether ``NA`` is Namibia or nothing. The model does: its numbers
+are read as numbers, its levels matched by how they are written. Only where no model says anything does the column
+decide: it holds numbers where every cell is one, and none is written with a leading zero.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.cli.missing import MissingCells
+from icefield.data.columns import is_missing_value
+from icefield.libraries.category_types import KnownLevels, number_as_text
+
+_CODE = re.compile(r"\s*[+-]?0\d")  # a number written like this is a code: a postal area, an article
+_FLAGS = {"true": True, "false": False}
+
+
+class NotANumber(ValueError):
+    """A cell of a column of numbers that is none."""
+
+    def __init__(self, row: int, cell: str) -> None:
+        super().__init__(cell)
+        self.row, self.cell = row, cell
+
+
+def as_numbers(cells: Sequence[str], missing: Collection[str]) -> NDArray[Any]:
+    """Cells as numbers, or as flags where all are true or false; `NotANumber` for the first that is neither."""
+    cells = [cell.strip() for cell in cells]
+    gone = np.fromiter((cell in missing for cell in cells), bool, len(cells))
+    known = [cell for cell, without in zip(cells, gone) if not without] if gone.any() else cells
+    read = _plain_numbers(known)
+    if read is None:
+        for row, cell in enumerate(cells):
+            if not gone[row] and _plain_numbers([cell]) is None and cell.lower() not in _FLAGS:
+                raise NotANumber(row, cell)
+        flags = [cell.lower() in _FLAGS for cell in known]
+        if not all(flags):
+            row = int(np.flatnonzero(~gone)[flags.index(True)])
+            raise NotANumber(row, cells[row])
+        read = np.array([_FLAGS[cell.lower()] for cell in known])
+    if not gone.any():
+        return read
+    out = np.full(len(cells), np.nan)
+    out[~gone] = read
+    return out
+
+
+def _plain_numbers(cells: list[str]) -> NDArray[Any] | None:
+    """Whole numbers where all are, else floats; None where some cell is no number."""
+    if any("_" in cell or not cell for cell in cells):  # which Python reads, and no other program writes
+        return None
+    for kind in (np.int64, np.float64):
+        try:
+            return np.array([(int if kind is np.int64 else float)(cell) for cell in cells], dtype=kind)
+        except (ValueError, OverflowError):
+            continue
+    return None
+
+
+def as_it_looks(cells: Sequence[str], missing: MissingCells) -> NDArray[Any]:
+    """Cells of a column no model speaks for: numbers where all are, without a leading zero; else text."""
+    if not any(_CODE.match(cell) for cell in cells):
+        try:
+            return as_numbers(cells, missing.numbers)
+        except NotANumber:
+            pass
+    return as_text(cells, missing.texts)
+
+
+def as_text(cells: Sequence[str], missing: Collection[str]) -> NDArray[Any]:
+    out = np.empty(len(cells), dtype=object)
+    out[:] = [None if cell in missing else cell for cell in cells]
+    return out
+
+
+# --- levels ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """A column as the model's levels: their numbers (-1: missing or unseen), and how often each unseen value occurs."""
+
+    codes: NDArray[np.int64]
+    unseen: Counter[Any] = field(default_factory=Counter)
+    unseen_rows: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+
+
+def matched(values: Sequence[Any], known: KnownLevels, missing: MissingCells) -> Matched:
+    """Match cells of text, or values of any type, to levels: as they are written, numbers by their value."""
+    spelling = _Spelling(known.levels)
+    places: dict[Any, int] = {}
+    codes = np.empty(len(values), dtype=np.int64)
+    unseen: Counter[Any] = Counter()
+    rows = []
+    for row, value in enumerate(values):
+        key = (type(value), value)
+        if key not in places:
+            places[key] = spelling.place(value, missing)
+        code = places[key]
+        if code == _UNSEEN:
+            unseen[value] += 1
+            rows.append(row)
+            code = -1
+        codes[row] = code
+    return Matched(codes, unseen, np.array(rows, dtype=np.intp))
+
+
+_UNSEEN = -2
+
+
+class _Spelling:
+    """Levels by their values and by how they may be written."""
+
+    def __init__(self, levels: Sequence[Any]) -> None:
+        self.exact = {level: code for code, level in enumerate(levels) if isinstance(level, str)}
+        self.flags = {bool(v): code for code, v in enumerate(levels) if isinstance(v, (bool, np.bool_))}
+        # Whole numbers and floats of one value are one key, and neither is rounded.
+        self.numbers = {
+            (level.item() if isinstance(level, np.number) else level): code
+            for code, level in enumerate(levels)
+            if isinstance(level, (int, float, np.number)) and not isinstance(level, (bool, np.bool_))
+        }
+        self.times = {
+            str(v): code for code, v in enumerate(levels) if isinstance(v, (dt.date, np.datetime64))
+        }
+
+    def place(self, value: Any, missing: MissingCells) -> int:
+        if is_missing_value(value):
+            return -1
+        if not isinstance(value, str):
+            return self._place_of_value(value)
+        if value in missing.given:
+            return -1
+        if value in self.exact:
+            return self.exact[value]
+        cell = value.strip()
+        if cell in missing.texts or (not self.exact and cell in missing.numbers):
+            return -1
+        if cell.lower() in _FLAGS and self.flags:
+            return self.flags.get(_FLAGS[cell.lower()], _UNSEEN)
+        if self.numbers or self.flags:
+            number = _plain_numbers([cell])
+            if number is not None:
+                return self._place_of_number(number[0].item())
+        return self.times.get(cell, _UNSEEN)
+
+    def _place_of_value(self, value: Any) -> int:
+        if isinstance(value, (bool, np.bool_)):
+            at = self.flags.get(bool(value), _UNSEEN)
+            return self.exact.get(str(value), _UNSEEN) if at == _UNSEEN else at
+        if isinstance(value, (int, float, np.number)):
+            at = self._place_of_number(value.item() if isinstance(value, np.number) else value)
+            return self.exact.get(number_as_text(value), _UNSEEN) if at == _UNSEEN else at
+        return self.times.get(str(value), self.exact.get(str(value), _UNSEEN))
+
+    def _place_of_number(self, number: int | float) -> int:
+        if number in self.numbers:
+            return self.numbers[number]
+        return self.flags.get(bool(number), _UNSEEN) if self.flags and number in (0.0, 1.0) else _UNSEEN

@@ -1,0 +1,133 @@
+"""Data files, for the command line: read within the machine's memory by pandas, pyarrow or polars, whichever is there."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from icefield.errors import IcefieldError, MissingDependencyError, complaint
+from icefield.libraries.native_files import LoadError, check_fits, first_line, optional
+
+DATA_FORMATS = (".csv", ".tsv", ".parquet", ".feather", ".arrow", ".ipc")
+
+
+@dataclass(frozen=True, eq=False)
+class DataFile:
+    """What a file holds.
+
+    Attributes
+    ----------
+    frame : its columns; every cell as text where the format knows no types
+    as_text : whether it does not
+    lines : whether every row of a text is one line, so that rows can be named by their line
+    """
+
+    frame: Any
+    as_text: bool = False
+    lines: bool = False
+
+    def row(self, at: int) -> str:
+        """A row in words."""
+        if self.lines:
+            return f"line {at + 2:,}"
+        return f"row {at + 1:,} (counted from 1, without a header)"
+
+
+def read_data(path: str) -> DataFile:
+    """What a CSV, Parquet or Feather/Arrow file holds, or standard input (``-``)."""
+    if path == "-":
+        return _data_from_bytes(sys.stdin.buffer.read())
+    file = Path(path)
+    if not file.exists():
+        raise LoadError(complaint("DATA", "is a file that does not exist", path))
+    if file.is_dir():
+        raise LoadError(complaint("DATA", "is a folder", path, "name one file"))
+    if file.suffix.lower() not in DATA_FORMATS:
+        raise LoadError(
+            complaint(
+                "DATA",
+                f"must be one of {', '.join(DATA_FORMATS)}",
+                path,
+                "convert the file, or pipe CSV to -",
+            )
+        )
+    content = file.read_bytes()
+    if not content:
+        raise LoadError(complaint("DATA", "is empty", path))
+    return _parsed(content, file.suffix.lower(), path)
+
+
+def _data_from_bytes(content: bytes) -> DataFile:
+    """Standard input has no suffix: Parquet and Arrow files say what they are, the rest is CSV."""
+    if not content:
+        raise LoadError(complaint("DATA", "is empty", "standard input"))
+    if content[:4] == b"PAR1":
+        return _parsed(content, ".parquet", "standard input")
+    if content[:6] == b"ARROW1" or content[:4] == b"\xff\xff\xff\xff":
+        return _parsed(content, ".arrow", "standard input")
+    first = content[:65536].split(b"\n", 1)[0]
+    tabs = first.count(b"\t") > first.count(b",")
+    return _parsed(content, ".tsv" if tabs else ".csv", "standard input")
+
+
+def _parsed(content: bytes, suffix: str, name: str) -> DataFile:
+    buffer, as_text = io.BytesIO(content), suffix in (".csv", ".tsv")
+    try:
+        if as_text:
+            frame = _read_csv(buffer, "\t" if suffix == ".tsv" else ",")
+        else:
+            frame = _read_arrow(buffer, suffix)
+    except IcefieldError:
+        raise
+    except Exception as error:
+        raise LoadError(
+            complaint("DATA", f"could not be read as {suffix[1:]}", name, first_line(error))
+        ) from error
+    if len(frame) == 0:
+        raise LoadError(complaint("DATA", "has no rows", name))
+    ends = content.count(b"\n") + (not content.endswith(b"\n"))
+    return DataFile(frame, as_text, as_text and ends == len(frame) + 1)
+
+
+def _read_csv(buffer: io.BytesIO, separator: str) -> Any:
+    """Every cell as the text it is: what a text means is for the model to say."""
+    if b"\0" in buffer.getvalue()[:65536]:
+        raise ValueError("it holds binary data")
+    pandas = optional("pandas")
+    if pandas is not None:
+        return pandas.read_csv(buffer, sep=separator, dtype=str, keep_default_na=False, na_filter=False)
+    polars = optional("polars")
+    if polars is not None:
+        return polars.read_csv(
+            buffer, separator=separator, infer_schema=False, missing_utf8_is_empty_string=True
+        )
+    raise MissingDependencyError("Reading CSV needs pandas or polars. Hint: pip install pandas.")
+
+
+def _read_arrow(buffer: io.BytesIO, suffix: str) -> Any:
+    pandas, arrow = optional("pandas"), optional("pyarrow")
+    if arrow is not None:
+        if suffix == ".parquet":
+            table = _read_parquet(buffer)
+        elif buffer.getvalue()[:4] == b"\xff\xff\xff\xff":
+            table = importlib.import_module("pyarrow.ipc").open_stream(buffer).read_all()
+        else:
+            table = importlib.import_module("pyarrow.feather").read_table(buffer)
+        return table.to_pandas() if pandas is not None else table
+    polars = optional("polars")
+    if polars is not None:
+        return polars.read_parquet(buffer) if suffix == ".parquet" else polars.read_ipc(buffer)
+    raise MissingDependencyError(f"Reading {suffix} needs pyarrow or polars. Hint: pip install pyarrow.")
+
+
+def _read_parquet(buffer: io.BytesIO) -> Any:
+    file = importlib.import_module("pyarrow.parquet").ParquetFile(buffer)
+    about = file.metadata
+    groups = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+    # A run of one value takes a few bytes in the file, and eight for each row in memory.
+    check_fits(max(groups, 8 * about.num_rows * about.num_columns), "its tables")
+    return file.read()

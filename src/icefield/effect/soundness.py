@@ -1,0 +1,226 @@
+"""Whether an Effect that was read from a file is whole: every field of the type and shape its readers rely on.
+
+A file may have been written by another version, by hand, or by nobody in particular. What is wrong with it is said
+when it is loaded, with the field's name; not by whichever picture or table happens to need that field first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from icefield.data.distribution import Distribution, Joint, Marginal
+from icefield.effect.effect import Effect
+from icefield.errors import brief
+
+CHOICES = {
+    "kind": ("pd", "ice", "ale"),
+    "view": ("level", "centered", "derivative"),
+    "scale": ("response", "raw"),
+    "background": ("data", "training"),
+    "over": ("rows", "refits"),
+}
+NUMBERS = "fiub"
+
+
+class Unsound(ValueError):
+    """A field of a saved effect that nobody could use; the message names it."""
+
+
+def check_effect(effect: Any, where: str = "") -> None:
+    """Raise `Unsound` where an effect, or one of its groups, is not whole."""
+    if not isinstance(effect, Effect):
+        raise Unsound(f"{where or 'it'} holds no effect")
+    check = _Checks(where)
+    shape = _check_axes(check, effect)
+    rows = _check_kept(check, effect, shape)
+    _check_curves(check, effect, shape, rows)
+    _check_words(check, effect)
+    _check_distribution(check, effect)
+    _check_support(check, effect, shape)
+    if not isinstance(effect.groups, Mapping):
+        check.fail("groups", "must be effects by label", effect.groups)
+    for label, group in effect.groups.items():
+        inside = f"{where}groups[{brief(label, 40)}]."
+        check_effect(group, inside)
+        if tuple(len(values) for values in group.grid) != shape or len(group.outputs) != len(effect.outputs):
+            raise Unsound(f"`{inside}grid` and its outputs must be those of the whole")
+
+
+class _Checks:
+    """Checks of single fields, which raise with the field's name."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+
+    def fail(self, name: str, wanted: str, received: Any) -> None:
+        raise Unsound(f"`{self.where}{name}` {wanted}, not {brief(received, 60)}")
+
+    def array(
+        self, name: str, value: Any, shape: Sequence[int | None], kinds: str = "", optional: bool = True
+    ) -> None:
+        """An array of this shape (None: of any length) and of these kinds of numbers (empty: of anything)."""
+        if value is None and optional:
+            return
+        if not isinstance(value, np.ndarray):
+            self.fail(name, "must be an array", value)
+        wanted = tuple("any" if size is None else size for size in shape)
+        if value.ndim != len(shape) or any(s not in (None, n) for s, n in zip(shape, value.shape)):
+            self.fail(name, f"must be an array of shape {wanted}".replace("'", ""), value.shape)
+        if kinds and value.dtype.kind not in kinds:
+            self.fail(name, "must hold numbers", value.dtype)
+
+    def arrays(self, name: str, values: Any, shape: Sequence[int | None], kinds: str = "") -> None:
+        """A mapping of arrays of one shape."""
+        if values is None:
+            return
+        if not isinstance(values, Mapping):
+            self.fail(name, "must be arrays by name", values)
+        for key, value in values.items():
+            self.array(f"{name}[{brief(key, 40)}]", value, shape, kinds, optional=False)
+
+    def items(self, name: str, values: Any, count: int | None = None) -> None:
+        """A tuple, of so many items."""
+        if not isinstance(values, tuple) or (count is not None and len(values) != count):
+            self.fail(name, "must be a tuple" if count is None else f"must be a tuple of {count}", values)
+
+    def number(self, name: str, value: Any) -> None:
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or math.isnan(value):
+            self.fail(name, "must be a number", value)
+
+    def count(self, name: str, value: Any) -> None:
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+            self.fail(name, "must be a whole number", value)
+
+    def flag(self, name: str, value: Any) -> None:
+        if not isinstance(value, (bool, np.bool_)):
+            self.fail(name, "must be True or False", value)
+
+    def texts(self, names: Iterable[str], source: Any) -> None:
+        for name in names:
+            value = getattr(source, name)
+            if not isinstance(value, str):
+                self.fail(name, "must be text", value)
+            if name in CHOICES and value not in CHOICES[name]:
+                self.fail(name, f"must be one of {', '.join(CHOICES[name])}", value)
+
+
+def _check_axes(check: _Checks, effect: Effect) -> tuple[int, ...]:
+    """The grid, the features and the outputs; returns the grid's shape."""
+    check.items("features", effect.features)
+    if not effect.features:
+        check.fail("features", "must name at least one", effect.features)
+    check.items("kinds", effect.kinds, len(effect.features))
+    if not all(isinstance(kind, str) for kind in effect.kinds):
+        check.fail("kinds", "must be texts", effect.kinds)
+    check.items("grid", effect.grid, len(effect.features))
+    for axis, values in enumerate(effect.grid):
+        check.array(f"grid[{axis}]", values, (None,), optional=False)
+    check.items("outputs", effect.outputs)
+    if not effect.outputs:
+        check.fail("outputs", "must name at least one", effect.outputs)
+    return tuple(len(values) for values in effect.grid)
+
+
+def _check_kept(check: _Checks, effect: Effect, shape: tuple[int, ...]) -> int | None:
+    """The rows whose curves were kept; returns how many."""
+    check.array("rows", effect.rows, (None,), "iu")
+    rows = None if effect.rows is None else len(effect.rows)
+    if effect.individual is not None and rows is None:
+        check.fail("rows", "must say whose the individual curves are", None)
+    check.array("individual", effect.individual, (len(effect.outputs), rows, *shape), NUMBERS)
+    check.arrays("row_values", effect.row_values, (rows,))
+    check.array("row_weights", effect.row_weights, (rows,), NUMBERS)
+    return rows
+
+
+def _check_curves(check: _Checks, effect: Effect, shape: tuple[int, ...], rows: int | None) -> None:
+    whole = (len(effect.outputs), *shape)
+    check.array("average", effect.average, whole, NUMBERS, optional=False)
+    check.array("std", effect.std, whole, NUMBERS)
+    check.array("se", effect.se, whole, NUMBERS)
+    check.arrays("quantiles", effect.quantiles, whole, NUMBERS)
+    for probability in effect.quantiles or ():
+        check.number("quantiles", probability)
+    check.array("weight", effect.weight, shape, NUMBERS)
+    check.array("baseline", effect.baseline, (len(effect.outputs),), NUMBERS)
+    check.array("output_std", effect.output_std, (len(effect.outputs),), NUMBERS)
+
+
+def _check_words(check: _Checks, effect: Effect) -> None:
+    check.texts(
+        ("kind", "view", "scale", "scale_label", "engine", "why", "background", "over", "library"), effect
+    )
+    check.count("n_rows", effect.n_rows)
+    check.flag("steps", effect.steps)
+    if effect.by is not None and not isinstance(effect.by, (str, int, tuple)):
+        check.fail("by", "must be a name", effect.by)
+    if effect.others is not None:
+        check.items("others", effect.others)
+
+
+# --- what pictures need of the data ------------------------------------------------------------------
+
+
+def _check_distribution(check: _Checks, effect: Effect) -> None:
+    found = effect.distribution
+    if found is None:
+        return
+    if not isinstance(found, Distribution):
+        check.fail("distribution", "must say where the data is", found)
+    check.items("distribution.marginals", found.marginals, len(effect.features))
+    for axis, marginal in enumerate(found.marginals):
+        _check_marginal(check, f"distribution.marginals[{axis}]", marginal)
+    if found.joint is not None:
+        _check_joint(check, "distribution.joint", found.joint)
+
+
+def _check_marginal(check: _Checks, name: str, marginal: Any) -> None:
+    if not isinstance(marginal, Marginal):
+        check.fail(name, "must be the distribution of a feature", marginal)
+    if not isinstance(marginal.kind, str):
+        check.fail(f"{name}.kind", "must be text", marginal.kind)
+    check.number(f"{name}.total", marginal.total)
+    check.number(f"{name}.missing", marginal.missing)
+    check.array(f"{name}.counts", marginal.counts, (None,), NUMBERS, optional=False)
+    check.array(f"{name}.edges", marginal.edges, (len(marginal.counts) + 1,))
+    check.array(f"{name}.levels", marginal.levels, (len(marginal.counts),))
+    check.array(f"{name}.deciles", marginal.deciles, (11,))
+    check.array(f"{name}.rug", marginal.rug, (None,))
+
+
+def _check_joint(check: _Checks, name: str, joint: Any) -> None:
+    if not isinstance(joint, Joint):
+        check.fail(name, "must be the distribution of two features", joint)
+    for part in ("features", "edges", "ordered", "sample"):
+        check.items(f"{name}.{part}", getattr(joint, part), 2)
+    check.array(f"{name}.counts", joint.counts, (None, None), NUMBERS, optional=False)
+    for axis in (0, 1):
+        check.flag(f"{name}.ordered[{axis}]", joint.ordered[axis])
+        edges = joint.counts.shape[axis] + int(joint.ordered[axis])
+        check.array(f"{name}.edges[{axis}]", joint.edges[axis], (edges,), optional=False)
+        check.array(f"{name}.sample[{axis}]", joint.sample[axis], (None,), optional=False)
+    check.array(f"{name}.sample[1]", joint.sample[1], joint.sample[0].shape)
+
+
+def _check_support(check: _Checks, effect: Effect, shape: tuple[int, ...]) -> None:
+    found = effect.support
+    if found is None:
+        return
+    from icefield.statistics.support import Support
+
+    if not isinstance(found, Support):
+        check.fail("support", "must say how much data is behind each point", found)
+    check.array("support.share", found.share, shape, NUMBERS, optional=False)
+    check.array("support.low", found.low, shape, "b", optional=False)
+    check.array("support.disagreement", found.disagreement, (len(effect.outputs),), NUMBERS)
+    check.number("support.outside", found.outside)
+    check.number("support.correlation", found.correlation)
+    check.items("support.related", found.related)
+    check.items("support.rows", found.rows, 2)
+    for name in ("details", "thresholds"):
+        if not isinstance(getattr(found, name), Mapping):
+            check.fail(f"support.{name}", "must be numbers by name", getattr(found, name))

@@ -1,0 +1,177 @@
+"""Whether a model is still the one that was read: fitted again, or changed in place, it is another.
+
+What was read of a model (its trees, its outputs, a pipeline's steps) is kept, and would answer for the old one ever
+after. Estimators written in Python keep what they were fitted to in attributes, which are compared by identity: that
+takes microseconds a tree. Boosters keep it where only their predictions show it: a few rows are predicted each time.
+Attributes also change for reasons that do not matter, so a change of these alone is no change of the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from icefield.errors import ModelError, complaint
+from icefield.libraries.registry import library_of
+from icefield.models.across_rows import known_row_by_row
+from icefield.models.adapter import comes_from
+
+if TYPE_CHECKING:
+    from icefield.data.frame import Table
+    from icefield.models.model import Model
+    from icefield.typing import Float
+
+ROWS = 32
+MOST_PARTS = 100_000
+SAMPLED = 64  # numbers of an array that learns in place
+BOOSTERS = ("lightgbm", "xgboost", "catboost")
+WATCHED = ("sklearn", *BOOSTERS)  # functions, networks and ONNX models are asked as they are
+PLAIN = (str, bytes, int, float, complex, type(None))
+PRECISION = 1e-9  # of the largest prediction; threads add in any order
+
+
+class Fingerprint:
+    """What a model was when it was read, and a few of its predictions.
+
+    Parameters
+    ----------
+    model : the model
+    table : rows it can be asked about
+    """
+
+    def __init__(self, model: Model, table: Table) -> None:
+        self._model, self._table = model, table
+        library = library_of(model.native)
+        self._is_watched = library is not None and library.name in WATCHED
+        self._parts = self._found_parts()
+        self._predicts_in_secret = any(_is_booster(part) for part in self._parts)
+        self._rows: Any = None
+        self._predictions: Float | None = None
+        if self._is_watched and not known_row_by_row(model.native):
+            self._predictions = self._predicted()  # its attributes may change whenever it predicts
+
+    def still_holds(self) -> bool:
+        """Whether the model is the one that was read, as far as its attributes show.
+
+        False where attributes have changed and its predictions have not: what was read of it should be read
+        again. An error where it predicts something else.
+        """
+        if not self._is_watched:
+            return True
+        parts = self._found_parts()
+        if self._predictions is None:  # nothing was asked yet, and settings are read with the first question
+            if not _alike(_objects(parts), _objects(self._parts)):
+                raise changed_model()
+            self._parts, self._predictions = parts, self._predicted()
+            return True
+        is_alike = _alike(parts, self._parts)
+        if is_alike and not self._predicts_in_secret:
+            return True
+        try:
+            now = self._predicted()
+        except Exception as error:
+            raise changed_model() from error
+        if not _equal(now, self._predictions):
+            if _equal(now, self._predicted()):
+                raise changed_model()
+            self._predictions = now  # it is moved by chance
+        self._parts = parts
+        return is_alike
+
+    def _predicted(self) -> Float:
+        if self._rows is None:
+            count = min(ROWS, self._table.n_rows)
+            places = np.linspace(0, self._table.n_rows - 1, count).astype(np.intp)
+            self._rows = self._model.form.of(self._table.take(places).select(self._model.columns))
+        return self._model.ask(self._rows, min(ROWS, self._table.n_rows))
+
+    def _found_parts(self) -> list[Any]:
+        if not self._is_watched:
+            return []
+        found: list[Any] = []
+        for part in _parts(self._model.native, set(), learns_in_place=False):
+            found.append(part)
+            if len(found) == MOST_PARTS:
+                break
+        return found
+
+
+def changed_model() -> ModelError:
+    """The error for a model that is not the one that was read."""
+    return ModelError(
+        complaint(
+            "model", "has been fitted again, or changed, since the Explainer was made",
+            hint="build a new one: Explainer(model, X)",
+        )
+    )  # fmt: skip
+
+
+def _parts(value: Any, seen: set[int], learns_in_place: bool) -> Iterator[Any]:
+    """A model's attributes down to plain values and to objects that are told apart by identity."""
+    if isinstance(value, PLAIN):
+        yield value
+        return
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, (list, tuple)):
+        yield len(value)
+        for item in value:
+            yield from _parts(item, seen, learns_in_place)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield key
+            yield from _parts(item, seen, learns_in_place)
+    elif isinstance(value, np.ndarray) and value.dtype == object:
+        yield value
+        for item in value.ravel().tolist():
+            yield from _parts(item, seen, learns_in_place)
+    else:
+        yield value
+        if isinstance(value, np.ndarray):
+            if learns_in_place:
+                yield value.flat[:: max(1, value.size // SAMPLED)].tobytes()
+        elif _is_looked_into(value):
+            attributes = vars(value)
+            if "tree_" in attributes:  # a forest has hundreds, each with the same settings
+                yield attributes["tree_"]
+                return
+            for name, item in attributes.items():
+                yield name
+                yield from _parts(item, seen, hasattr(value, "partial_fit"))
+
+
+def _is_looked_into(value: Any) -> bool:
+    """Estimators and what scikit-learn makes them of; not data, nor a booster's own bookkeeping."""
+    if isinstance(value, type) or not hasattr(value, "__dict__"):
+        return False
+    return comes_from(value, "sklearn") or (hasattr(value, "predict") and not _is_booster(value))
+
+
+def _is_booster(part: Any) -> bool:
+    return type(part).__module__.partition(".")[0] in BOOSTERS
+
+
+def _objects(parts: list[Any]) -> list[Any]:
+    return [part for part in parts if not isinstance(part, PLAIN)]
+
+
+def _alike(parts: list[Any], others: list[Any]) -> bool:
+    return len(parts) == len(others) and all(map(_same, parts, others))
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, PLAIN):
+        return type(one) is type(other) and (one == other or one != one)
+    return one is other
+
+
+def _equal(one: Float, other: Float) -> bool:
+    if one.shape != other.shape:
+        return False
+    size = float(np.max(np.abs(other[np.isfinite(other)]), initial=0.0))
+    with np.errstate(invalid="ignore"):
+        near = (np.abs(one - other) <= PRECISION * size) | (one == other) | (np.isnan(one) & np.isnan(other))
+    return bool(near.all())
