@@ -296,13 +296,23 @@ class Explainer(StatisticsMethods):
     def _drawn(self, features: Iterable[Any] | None = None, top: int = 6, **options: Any) -> Any:
         validate.count("top", top)
         from icefield.plots import plot_many
-        from icefield.statistics.importance import curve_importance
 
         effects = list(self.effects(features, spread=self.study.background == "data").values())
         if features is None:
-            effects.sort(key=lambda effect: -float(curve_importance(effect).mean()))
-            effects = effects[:top]
+            effects = [effects[place] for place in self._ranked()[:top]]
         return plot_many(effects, **options)
+
+    def _ranked(self) -> list[int]:
+        """Places of the model's columns, those that move the predictions most first."""
+        columns = list(self.study.model.columns)
+        if self.study.background == "data":
+            from icefield.statistics.decision import decisions
+
+            return [columns.index(name) for name in decisions(self.study)]
+        from icefield.statistics.importance import curve_importance
+
+        spread = [-float(curve_importance(e).mean()) for e in self.effects().values()]
+        return np.argsort(spread, kind="stable").tolist()
 
     def __repr__(self) -> str:
         return repr(self.study)

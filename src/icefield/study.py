@@ -32,6 +32,7 @@ from icefield.engines.brute import interruptible
 from icefield.engines.crossing import crossed_averages, moving_columns
 from icefield.engines.precision import until_precise
 from icefield.errors import EngineError, InputError, complaint
+from icefield.memory import Memory
 from icefield.models.model import Model
 from icefield.plan import Engines, Plan
 from icefield.sampling import CROSSED_ROWS, PREDICTION_ROWS, Chosen, choose_rows, in_proportion
@@ -120,7 +121,7 @@ class Study:
             self.plan  # noqa: B018  (a clear error now beats one at the first question)
 
     def _begin(self) -> None:
-        self._lock = threading.RLock()
+        self._lock, self.memory = threading.RLock(), Memory()
         self._whereabouts = Whereabouts(self.table, self.weights, self.seed)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -300,11 +301,9 @@ class Study:
         effect = filled(answer.total, answer.quantiles, weights[0])
         others = tuple(c for c in self.model.columns if not any(c in f.columns for f in features))
         return replace(
-            effect,
-            groups=groups,
-            kept=self._kept(ask, answer),
+            effect, groups=groups, kept=self._kept(ask, answer),
             provenance=replace(effect.provenance, others=others),
-        )
+        )  # fmt: skip
 
     def _kept(self, ask: Ask, answer: Answer) -> KeptCurves | None:
         """The curves an answer kept, with what tells their rows apart."""

@@ -10,7 +10,7 @@ import pytest
 
 from icefield import Explainer
 from icefield.errors import InputError
-from icefield.statistics.summary import _of_the_output_moved_most
+from icefield.statistics.decision import output_moved_most
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_probabilities_are_compared_in_their_common_unit(rng):
     ex = Explainer(three, X)
     assert ex.summary().readings[1].output == ex.model.outputs[2]
     as_probabilities = replace(ex.ice(1), scale_label="probability")
-    assert _of_the_output_moved_most(as_probabilities).output == ex.model.outputs[1]
+    assert output_moved_most(as_probabilities, as_probabilities.reading.each) == 1
 
 
 def test_what_to_look_at_can_be_run_for_groups_of_columns(rng):

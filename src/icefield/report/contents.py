@@ -23,8 +23,10 @@ from icefield.report.drawings import feature_panel, regions_panel, spark, surfac
 from icefield.report.plain import numbers
 from icefield.sampling import CROSSED_ROWS, STEP_ROWS
 from icefield.statistics.ale import ale
-from icefield.statistics.interactions import Interactions, interactions
-from icefield.statistics.reading import Reading, output_unit
+from icefield.statistics.bundles import output_unit
+from icefield.statistics.decision import Decision
+from icefield.statistics.interactions import Interactions
+from icefield.statistics.reading import Reading
 from icefield.statistics.regions import regions
 from icefield.statistics.summary import Summary, summary
 from icefield.study import Ask, Study
@@ -38,8 +40,7 @@ FILE_VALUES = 350_000  # ... fewer where more numbers than this would make the f
 OTHER_CURVES = 14  # numbers beside curves for each grid point: averages, bands, ALE and their like
 LEAST_GROUP = 5  # rows a subgroup needs to be shown: fewer would tell of single rows
 LEAST_REACH = 0.2  # standard deviations of the predictions that fill a word-sized curve at least
-INTERACTING = 12  # features crossed with each other
-INTERACTING_WHEN_COSTLY = 6  # ... where each row costs predictions
+MATRIX = 12  # features in the matrix of interactions
 SURFACES = 6
 SURFACE = 0.05  # a pair's interaction, in standard deviations of the predictions, worth a surface
 REGIONS = 6
@@ -64,8 +65,7 @@ def build(
     with Progress("report", total=len(asked) + 4) as progress:
         table = summary(study, asked, rows=rows)
         progress.advance(2)
-        question = {study.feature(name).label: name for name in asked}
-        ranked = [_Ranked.of(table, question[name], i) for i, name in enumerate(table.effects)]
+        ranked = [_Ranked.of(table, i) for i in range(len(table.effects))]
         small = 0
         if not individual:
             ranked, small = _without_small_groups(ranked)
@@ -76,7 +76,7 @@ def build(
         for one in ranked:
             cards.append(_card(study, one, kept, reach))
             progress.advance()
-        crossed = _interactions(study, ranked)
+        crossed = table.decisions.pairs
         progress.advance()
         surfaces = _surfaces(study, ranked, crossed)
         regions = _regions(study, ranked)
@@ -87,7 +87,7 @@ def build(
         "title": page_name(title, 200)
         if title
         else f"How {opening.model_name(study)} responds to its features",
-        "lede": opening.lede(study, [(one.name, one.reading) for one in ranked]),
+        "lede": opening.lede(study, table.decisions),
         "made": datetime.now().astimezone().strftime("%d %B %Y, %H:%M"),
         "opening": opening.facts(study, first, seconds),
         "facts": opening.details(study, first, crossed, _ale_rows(study), seconds),
@@ -119,24 +119,28 @@ class _Ranked:
     asked: Any
     name: Any
     effect: Effect
-    reading: Reading
-    partner: Any
+    decision: Decision
     warning: str | None
     shape: str
 
     @classmethod
-    def of(cls, summary: Summary, asked: Any, row: int) -> _Ranked:
+    def of(cls, summary: Summary, row: int) -> _Ranked:
         name = list(summary.effects)[row]
+        decision = summary.decisions[name]
         return cls(
             row,
-            asked,
+            decision.asked,
             name,
             summary.effects[name],
-            summary.readings[name],
-            summary["partner"][row],
+            decision,
             summary["warning"][row],
             str(summary["shape"][row]),
         )
+
+    @property
+    def reading(self) -> Reading:
+        """Of the output it moves most."""
+        return self.decision.reading
 
     @property
     def output(self) -> int:
@@ -162,14 +166,11 @@ def _plain(study: Study, ranked: list[_Ranked]) -> list[dict[str, Any]]:
     out = []
     for one in told:
         of = what if len(one.effect.outputs) == 1 else f"{what} of {page_name(one.reading.output, 40)}"
-        partner = one.partner
-        if partner is None and one.reading.partners:
-            partner = one.reading.partners[0][0]
         out.append(
             {
                 "feature": one.number,
                 "name": page_name(one.name),
-                "text": plain_words(one.reading, partner, of),
+                "text": plain_words(one.reading, of),
                 "strength": "hidden" if one.reading.hidden else strength_word(one.reading.strength),
             }
         )
@@ -207,19 +208,21 @@ def _card(study: Study, one: _Ranked, curves: int, reach: float) -> dict[str, An
         weights = study.weights[effect.rows]
     local, no_ale = _ale(study, one.asked)
     support = effect.support
-    readings = effect.reading.each
+    readings = one.decision.readings
+    partner = one.decision.partner
     return {
         "number": one.number,
         "name": page_name(one.name),
         "full": page_name(one.name, 300),
         "shape": page_sentence(one.shape),
+        "movement": numbers(one.decision.movement, 3),
         "strength": numbers(one.reading.strength, 3),
         "strengths": numbers([r.strength for r in readings], 3),
         "word": strength_word(one.reading.strength),
         "strength_words": [strength_word(r.strength) for r in readings],
         "heterogeneity": numbers(one.reading.heterogeneity or 0.0, 3),
         "heterogeneities": numbers([r.heterogeneity or 0.0 for r in readings], 3),
-        "partner": None if one.partner is None else page_name(one.partner),
+        "partner": None if partner is None else page_name(partner[0]),
         "outside": 0.0 if support is None else numbers(support.outside, 3),
         "correlation": None if support is None else numbers(support.correlation, 2),
         "related": ""
@@ -249,13 +252,6 @@ def _ale_rows(study: Study) -> int | None:
 # --- interactions ----------------------------------------------------------------------------------
 
 
-def _interactions(study: Study, ranked: list[_Ranked]) -> Interactions | None:
-    """Every pair among the features that move the predictions most, by themselves or with others."""
-    count = INTERACTING_WHEN_COSTLY if study.plan.engine.costs_predictions else INTERACTING
-    chosen = [one.asked for one in ranked[:count]]
-    return interactions(study, chosen, overall=False) if len(chosen) > 1 else None
-
-
 def _matrix(ranked: list[_Ranked], crossed: Interactions | None) -> dict[str, Any] | None:
     if crossed is None:
         return None
@@ -263,13 +259,16 @@ def _matrix(ranked: list[_Ranked], crossed: Interactions | None) -> dict[str, An
     outputs = ranked[0].effect.outputs
     units = [output_unit(ranked[0].effect, o) for o in range(len(outputs))]
 
+    shown = [i for i, name in enumerate(crossed.features) if name in number]
+    shown = sorted(shown, key=lambda i: number[crossed.features[i]])[:MATRIX]
+
     def of(value: str, o: int) -> Float:
         found = crossed.matrix(value, outputs[o])
         np.fill_diagonal(found, np.nan)
-        return found
+        return found[np.ix_(shown, shown)]
 
     return {
-        "features": [number[name] for name in crossed.features],
+        "features": [number[crossed.features[i]] for i in shown],
         "strength": [numbers(of("strength", o) / units[o], 3) for o in range(len(outputs))],
         "h": [numbers(of("h", o), 3) for o in range(len(outputs))],
         "note": page_sentence(opening.rows_used(crossed)),
@@ -290,7 +289,7 @@ def _surfaces(study: Study, ranked: list[_Ranked], crossed: Interactions | None)
     ):
         size = float(strength) / units[output]
         every.setdefault(names, [(0.0, 0.0)] * len(outputs))[outputs.index(output)] = (size, float(h))
-        if size >= max(SURFACE, best.get(names, (0.0, 0.0))[0]):
+        if all(name in by_name for name in names) and size >= max(SURFACE, best.get(names, (0.0, 0.0))[0]):
             best[names] = (size, float(h))
     rows = study.chosen(None, when_costly=CROSSED_ROWS).positions
     out = []

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from icefield.effect import Effect
+from icefield.statistics.decision import Decision
 from icefield.statistics.interactions import Interactions
-from icefield.statistics.reading import Reading
 from icefield.wording.names import page_name, page_sentence
 from icefield.wording.values import number_text, seconds_text
 
@@ -25,16 +25,23 @@ def model_name(study: Study) -> str:
     return page_name(type(native).__name__)
 
 
-def lede(study: Study, ranked: Sequence[tuple[Any, Reading]]) -> str:
-    """The first sentence: how many features matter, and which most."""
-    moving = sum(reading.noticeable for _, reading in ranked)
-    some = {0: "no feature moves", 1: f"1 of {len(ranked)} features moves"}.get(
-        moving, f"{moving} of {len(ranked)} features move"
+def lede(study: Study, made: Mapping[Any, Decision]) -> str:
+    """The first sentence: how many features matter, and which most, by the number they are ranked by."""
+    moving = sum(one.reading.responds for one in made.values())
+    some = {0: "no feature moves", 1: f"1 of {len(made)} features moves"}.get(
+        moving, f"{moving} of {len(made)} features move"
     )
-    text = f"Over {study.n_rows:,} rows, {some} the model’s average {page_name(study.model.scale_label)} noticeably"
-    if moving:
-        text += f"; {page_name(ranked[0][0])} moves it most"
+    text = f"Over {study.n_rows:,} rows, {some} the model’s {_what(study)} noticeably"
+    responding = [one for one in made.values() if one.reading.responds]
+    if responding:
+        most = responding[0]
+        text += f"; {page_name(most.feature)} moves it most, by {most.movement:.2f} of its standard deviations"
+        text += ", though not on average" if most.reading.hidden else ""
     return text + "."
+
+
+def _what(study: Study) -> str:
+    return page_name(study.model.scale_label)
 
 
 def facts(study: Study, effect: Effect, seconds: float) -> list[dict[str, str]]:

@@ -123,12 +123,13 @@ def opposing(curves: Float, weights: Float, row_weights: Float | None = None) ->
     Curves are compared with the pattern that most of their movement follows (the first principal
     direction of the centred curves); those that hardly move are not counted on either side.
     """
-    own = row_shares(row_weights, len(curves))
+    own = np.ones(len(curves)) if row_weights is None else row_weights
     shape = centred(curves, weights) * np.sqrt(weights)
-    if not np.square(shape).any():
+    heavy = shape * np.sqrt(own)[:, None]  # a curve of weight 2 pulls as two would
+    if not heavy.any():
         return 0.0
-    along = shape @ leading_direction(shape * np.sqrt(own)[:, None])
-    moving = np.abs(along) > 0.25 * np.sqrt(own @ np.square(along))
+    along = shape @ leading_direction(heavy)
+    moving = np.abs(along) > 0.25 * np.sqrt(own @ np.square(along) / own.sum())
     counted = float(own[moving].sum())
     if counted <= 0:
         return 0.0

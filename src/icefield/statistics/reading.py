@@ -31,6 +31,7 @@ from icefield.typing import Float
 
 EXPLAINING = 5  # columns kept of those that tell curves apart
 EXPLAINED_FROM = 0.8  # differences of this share of the threshold on are looked into: rows decide on which side they are
+GOES_ON = 0.5  # of the range that was read: a curve that goes on beyond it by less does nothing new
 ONE_DIRECTIONAL = ("linear", "threshold", "monotone")
 TURNING = ("U-shaped", "inverted U")
 
@@ -64,7 +65,7 @@ class Reading:
         ``"non-monotone"``, ``"levels"`` (categories), or for two features ``"additive"`` or ``"interacting"``
     direction : ``"increasing"``, ``"decreasing"``, ``"mixed"`` or ``"none"``
     strength : standard deviation of the average over the data, per standard deviation of the predictions
-    low, high : smallest and largest average; `low_at`, `high_at` where
+    low, high : smallest and largest average in the range that was read; `low_at`, `high_at` where
     changes_at : where it changes: a threshold, the turn of a U, or the stretch with half the movement
     read_from, read_to : the range the shape is read in, without the outermost 5 % of the data on either side
         where the curve goes on beyond; None for levels
@@ -163,6 +164,22 @@ class Reading:
         return (self.opposing or 0.0) >= self.thresholds["opposing"]
 
     @property
+    def told_apart_by(self) -> tuple[Any, float] | None:
+        """The one column that tells individual curves apart, with the share it explains; None where it is not alone.
+
+        Columns that go together explain the same differences; then only `interacts` says which it is.
+        """
+        if not self.partners or self.partners[0][1] < self.thresholds["alone"]:
+            return None
+        alone = len(self.partners) == 1 or self.partners[1][1] <= 0.5 * self.partners[0][1]
+        return self.partners[0] if alone else None
+
+    @property
+    def rows_could_differ(self) -> bool:
+        """Whether the effect is one that rows have curves of their own of: no ALE, no slope, no surface."""
+        return self.measures.get("rows_could_differ", 1.0) > 0 and self.interaction is None
+
+    @property
     def differences_known(self) -> bool:
         """Whether it is known how much individual curves differ, and not only that they do by so much at least."""
         return self.heterogeneity is not None and self.heterogeneity_exact
@@ -232,7 +249,7 @@ def _read_curve(effect: Effect, output: int, population: int) -> Reading:
     grid, y, weights = grid[at], y[at], _normalised(point_weights(effect)[at])
     curves = Curves(None if x is None else x[at], y, weights, unit, _rows_behind(effect))
     partners: tuple[tuple[Any, float], ...] = ()
-    if effect.kind != "ale" and effect.view != "derivative":
+    if _has_rows(effect):
         curves, partners = _with_rows(effect, output, curves, shown, at)
     said = judged(curves)
     count = effect.n_rows or (0 if curves.own is None else len(curves.own))
@@ -241,16 +258,17 @@ def _read_curve(effect: Effect, output: int, population: int) -> Reading:
     missing = None
     if effect.missing_last[0] and len(effect.grid[0]) > 1:
         missing = float(effect.average[output][-1] - weights @ y) / unit
+    read, within = y[said.first : said.last], grid[said.first : said.last]
     return Reading(
         features=effect.features,
         output=effect.outputs[output],
         shape=said.shape,
         direction=direction,
         strength=said.strength,
-        low=float(y.min()),
-        high=float(y.max()),
-        low_at=plain_value(grid[int(y.argmin())]),
-        high_at=plain_value(grid[int(y.argmax())]),
+        low=float(read.min()),
+        high=float(read.max()),
+        low_at=plain_value(within[int(read.argmin())]),
+        high_at=plain_value(within[int(read.argmax())]),
         changes_at=_changes(effect, grid, said),
         read_from=plain_value(grid[said.first]) if x is not None else None,
         read_to=plain_value(grid[said.last - 1]) if x is not None else None,
@@ -263,8 +281,13 @@ def _read_curve(effect: Effect, output: int, population: int) -> Reading:
         partners=partners,
         missing_jump=missing,
         borderline=unsure,
-        measures=_measures(said),
+        measures={**_measures(said), "rows_could_differ": float(_has_rows(effect))},
     )
+
+
+def _has_rows(effect: Effect) -> bool:
+    """Whether rows have curves of their own, kept or not: an accumulated effect, a slope or refits have none."""
+    return effect.kind != "ale" and effect.view != "derivative" and effect.over == "rows"
 
 
 def _places(effect: Effect, grid: NDArray[Any]) -> Float:
@@ -343,15 +366,25 @@ def _measures(said: Judged) -> dict[str, float]:
 
 
 def _tails(grid: NDArray[Any], y: Float, weights: Float, unit: float, said: Judged) -> tuple[Tail, ...]:
-    """What the average does beyond the range that was read, on either side where that is much."""
-    sides = (("below", slice(0, said.first), said.first), ("above", slice(said.last, None), said.last - 1))
+    """What the average does beyond the range that was read, on either side, where nobody would expect it.
+
+    Going on as before is expected, as long as it is not half of the whole range again.
+    """
+    inside = y[said.first : said.last]
+    near = max(1, len(inside) // 10)
+    sides = (
+        ("below", slice(0, said.first), said.first, inside[0] - inside[min(near, len(inside) - 1)]),
+        ("above", slice(said.last, None), said.last - 1, inside[-1] - inside[max(-1 - near, -len(inside))]),
+    )
     found = []
-    for side, beyond, edge in sides:
+    for side, beyond, edge, before in sides:
         share = float(weights[beyond].sum())
-        if share > 0:
-            change = float(weights[beyond] @ y[beyond] / share - y[edge]) / unit
-            if abs(change) >= THRESHOLDS["tail_change"]:
-                found.append(Tail(side, plain_value(grid[edge]), share, change))
+        if share <= 0:
+            continue
+        change = float(weights[beyond] @ y[beyond] / share - y[edge])
+        goes_on = change * before > 0 and abs(change) < GOES_ON * np.ptp(inside)
+        if abs(change) / unit >= THRESHOLDS["tail_change"] and not goes_on:
+            found.append(Tail(side, plain_value(grid[edge]), share, change / unit))
     return tuple(found)
 
 

@@ -18,24 +18,27 @@ from numpy.typing import NDArray
 from icefield import validate
 from icefield.data.frame import Column
 from icefield.effect import Drawable, Effect, Spread
-from icefield.sampling import REGION_ROWS
+from icefield.sampling import READ_CURVES
 from icefield.statistics.bundles import (
     centred,
     effects_with_curves,
     heterogeneity,
+    output_unit,
     point_weights,
     shown_points,
 )
 from icefield.statistics.partition import Limits, Part, Split, assigned, partition
-from icefield.statistics.reading import THRESHOLDS, has_a_reason, output_unit, read_effect
+from icefield.statistics.decision import Decision, decision_of
+from icefield.statistics.judging import has_a_reason
+from icefield.statistics.reading import read_effect
 from icefield.statistics.tables import ResultTable, labels_column
+from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Float
 from icefield.wording.sentences import shape_words
 
 if TYPE_CHECKING:
     from icefield.study import Study
 
-POINTS = 20
 LEAST_REMOVED = 0.10
 METHODS = ("rules", "clusters")
 MOST_CLUSTERS = 4
@@ -80,7 +83,7 @@ def regions(
     clusters: int | None = None,
     least_rows: float = 0.05,
     least_removed: float | None = None,
-    grid: Any = POINTS,
+    grid: Any = None,
     rows: Any = None,
 ) -> Regions:
     """Split the data into regions within which a feature's individual curves agree.
@@ -95,8 +98,8 @@ def regions(
     least_rows : least share of rows in a region
     least_removed : least share of all heterogeneity that a split must remove: 0.10 by default, and 0.35 for
         the first split of curves that differ little, as those of a model that has fitted noise do
-    grid : grid of the curves
-    rows : use these rows' curves; by default at most 1,000, sampled with the seed
+    grid : grid of the curves; by default that of the readings, over the data's quantiles
+    rows : use these rows' curves; by default those everything is said from, at most 1,000 sampled with the seed
 
     Notes
     -----
@@ -111,12 +114,16 @@ def regions(
     if least_removed is not None:
         validate.share("least_removed", least_removed)
     (found,) = study.resolve([feature])
-    used = min(REGION_ROWS, study.n_rows) if rows is None else rows
-    (effect,), note = effects_with_curves(study, [feature], grid=grid, rows=used, kept=study.n_rows)
-    effect = replace(effect, groups={}, by=None)
+    decision, note = decision_of(study, feature), ""
+    if rows is None and grid is None:
+        effect = decision.effect  # the curves everything else is said from
+    else:
+        used = min(READ_CURVES, study.n_rows) if rows is None else rows
+        (effect,), note = effects_with_curves(study, [feature], grid=grid, rows=used, kept=study.n_rows)
+        effect = replace(effect, groups={}, by=None)
     bundle = _Bundle.of(study, effect)
     least = LEAST_REMOVED if least_removed is None else least_removed
-    columns = _other_columns(study, found.columns, bundle.rows)
+    columns = _told_apart_by(decision, _other_columns(study, found.columns, bundle.rows))
     splits: list[Split] = []
     if bundle.differ < THRESHOLDS["heterogeneous"]:
         parts = [Part((), np.ones(len(bundle.rows), dtype=bool))]
@@ -152,7 +159,7 @@ class _Bundle:
         shown, over = shown_points(effect), point_weights(effect)
         units = np.array([output_unit(effect, o) for o in range(len(effect.outputs))])
         curves = cast(Float, effect.individual)[:, :, shown] / units[:, None, None]
-        weights = study.row_weights(rows)
+        weights = np.ones(len(rows)) if effect.row_weights is None else effect.row_weights
         shapes = centred(curves, over) * np.sqrt(over)
         differ = float(np.sqrt(np.square(heterogeneity(curves, over, weights)).mean()))
         flat = np.moveaxis(shapes, 1, 0).reshape(len(weights), -1) / np.sqrt(len(units))
@@ -163,6 +170,16 @@ class _Bundle:
         apart = self.shapes[inside] - w @ self.shapes[inside]
         own = float(np.sqrt(w @ np.square(apart).sum(axis=1)))
         return own if own > 1e-9 * max(self.differ, 1e-3) else 0.0  # what is left is rounding
+
+
+def _told_apart_by(decision: Decision, columns: Mapping[Any, Column]) -> Mapping[Any, Column]:
+    """The columns of the features it interacts with, so that rules speak of those that are named elsewhere.
+
+    Where no single feature is, any column may do.
+    """
+    named = [partner for reading in decision.readings for partner in reading.interacts or ()]
+    kept = {name: columns[name] for name, _ in named if name in columns}
+    return kept or columns
 
 
 def _other_columns(study: Study, moving: Sequence[Any], rows: NDArray[np.intp]) -> Mapping[Any, Column]:

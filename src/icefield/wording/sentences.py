@@ -8,17 +8,21 @@ themselves whether they are flat, opposed or doubtful.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from icefield.wording.names import page_name
 from icefield.wording.values import printed_value, range_texts, shown_value
 
 if TYPE_CHECKING:
-    from icefield.statistics.reading import Reading
+    from icefield.statistics.reading import Reading, Tail
     from icefield.statistics.support import Support
 
 DIGITS = 4  # of a place on the axis: curves are known at grid points only
 RELATED = 2  # columns named that go with the moved one
+NOT_JUST_FLAT = 0.05  # share of the largest spread from which on a flat average needs an explanation
+NAMED = 2  # features named that a feature interacts with
+UNKNOWN_DIFFERENCES = "whether rows differ, nobody can tell without individual curves"
 STRENGTHS = ((0.5, "strong"), (0.2, "moderate"), (0.07, "slight"))
 
 
@@ -31,12 +35,41 @@ def reading_sentence(reading: Reading) -> str:
     if reading.missing_jump is not None and reading.missing_apart:
         side = "above" if reading.missing_jump > 0 else "below"
         parts.append(f"missing values stand {abs(reading.missing_jump):.2g} SD {side} the rest")
+    parts += [_tail(tail, lambda value: printed_value(value, DIGITS)) for tail in reading.tails]
     parts += _curves(reading)
-    return "; ".join(parts) + "."
+    doubt = borderline_words(reading)
+    return "; ".join([*parts, doubt] if doubt else parts) + "."
+
+
+def borderline_words(reading: Reading) -> str:
+    """What other rows could have it say, empty where nothing lies within its sampling error of a threshold."""
+    others = []
+    for statement in ("shape", "hidden", "differ", "interacts"):
+        seen = reading.borderline.get(statement, ())
+        if seen:
+            others.append(("interacts with " if statement == "interacts" else "") + " or ".join(seen))
+    return f"borderline, other rows might give: {', '.join(dict.fromkeys(others))}" if others else ""
+
+
+def _tail(tail: Tail, text: Callable[[Any], str]) -> str:
+    moves = "rises" if tail.change > 0 else "falls"
+    return f"{tail.side} {text(tail.at)} ({_percent(tail.share)} of the data) it {moves} by {abs(tail.change):.2g} SD"
+
+
+def _percent(share: float) -> str:
+    return "under 1 %" if share < 0.01 else f"{100 * share:.0f} %"
 
 
 def shape_words(reading: Reading) -> str:
     """Shape and direction in a few words, for tables."""
+    words = _settled_words(reading)
+    for tail in reading.tails if not reading.hidden else ():
+        words += f", {'rising' if tail.change > 0 else 'falling'} {tail.side} {printed_value(tail.at, DIGITS)}"
+    others = [*reading.borderline.get("shape", ()), *reading.borderline.get("hidden", ())]
+    return f"{words} (borderline: or {', '.join(others)})" if others else words
+
+
+def _settled_words(reading: Reading) -> str:
     if reading.hidden:
         return f"{_flat_or_nearly(reading)} average, curves differ"
     if reading.one_directional:
@@ -46,6 +79,18 @@ def shape_words(reading: Reading) -> str:
             return f"two values, {reading.direction}"
         return f"levels, highest {printed_value(reading.high_at, DIGITS)}"
     return reading.shape
+
+
+def importance_words(reading: Reading, share: float) -> str:
+    """The shape beside a measure that counts every grid point alike; `share` is that measure's, of its largest.
+
+    An average can be flat over the data and yet move where few rows are: it is never called just flat beside a
+    large number.
+    """
+    words = shape_words(reading)
+    if reading.flat and share >= NOT_JUST_FLAT:
+        return words.replace("flat", "flat where the data is", 1)
+    return words
 
 
 def support_warning(support: Support) -> str:
@@ -78,7 +123,7 @@ def _main(reading: Reading) -> str:
     size = f"strength {reading.strength:.2g} SD of the predictions, {low} to {high}"
     if reading.flat:
         return (
-            f"{name}: flat on average "
+            f"{name}: flat on average{_range_read(reading)} "
             f"(strength {reading.strength:.2g} SD of the predictions, under {reading.flat_limit:.2g})"
         )
     if reading.shape == "levels":
@@ -87,7 +132,15 @@ def _main(reading: Reading) -> str:
     if reading.interaction is not None:
         return f"{name}: {reading.shape}, {100 * reading.interaction:.0f} % of the surface is interaction ({size})"
     words = f"{reading.direction}, {reading.shape}" if reading.one_directional else reading.shape
-    return f"{name}: {words}{_where(reading)} ({size})"
+    return f"{name}: {words}{_range_read(reading)}{_where(reading)} ({size})"
+
+
+def _range_read(reading: Reading) -> str:
+    """Between which values, as part of a clause."""
+    if reading.read_from is None or reading.read_from == reading.read_to:
+        return ""
+    ends = (printed_value(v, DIGITS) for v in (reading.read_from, reading.read_to))
+    return f" from {' to '.join(ends)}"
 
 
 def _where(reading: Reading) -> str:
@@ -101,9 +154,11 @@ def _where(reading: Reading) -> str:
 
 
 def _curves(reading: Reading) -> list[str]:
-    if reading.heterogeneity is None:
+    if reading.interaction is not None:
         return []
-    amount = f"{reading.heterogeneity:.2g} SD"
+    if not reading.differences_known and not reading.curves_differ:
+        return [UNKNOWN_DIFFERENCES] if reading.rows_could_differ else []
+    amount = f"{reading.heterogeneity or 0.0:.2g} SD"
     least = "" if reading.heterogeneity_exact else "at least "
     if reading.hidden:
         crossing = "crossing curves" if reading.opposed else "moving curves"
@@ -112,16 +167,20 @@ def _curves(reading: Reading) -> list[str]:
         ]
     if reading.heterogeneous:
         return [f"individual curves differ by {least}{amount}: {_look(reading)}"]
-    return []
+    return [_look(reading)] if reading.interacts else []
 
 
 def _look(reading: Reading) -> str:
-    if not reading.partners:
-        return "look for an interaction" + (
-            "" if reading.heterogeneity_exact else ", with Explainer.ice(...)"
-        )
-    named = ", ".join(f"{name} ({100 * share:.0f} % of the differences)" for name, share in reading.partners)
-    return f"look for an interaction with {named}"
+    if reading.interacts:
+        named = [f"{name} ({size:.2g} SD)" for name, size in reading.interacts[:NAMED]]
+        return f"it interacts with {' and '.join(named)}"
+    if reading.interacts is not None:
+        return "no single feature accounts for it, look at regions(...)"
+    if reading.told_apart_by is not None:
+        name, share = reading.told_apart_by
+        return f"look for an interaction with {name} ({100 * share:.0f} % of the differences)"
+    where = "summary()" if reading.heterogeneity_exact else "ice(...)"
+    return f"look for an interaction, with Explainer.{where}"
 
 
 # --- for plain readers -------------------------------------------------------------------------------
@@ -138,19 +197,25 @@ def strength_word(strength: float) -> str:
     return next((word for least, word in STRENGTHS if strength >= least), "hardly any")
 
 
-def plain_words(reading: Reading, partner: Any, what: str) -> str:
+def plain_words(reading: Reading, what: str) -> str:
     """One feature's effect as a sentence that starts after its name: "raises the prediction from ...".
 
     `what` is the name of the predicted quantity.
     """
     text = _plain_trend(reading, what) if reading.one_directional else _plain_shape(reading, what)
+    for tail in reading.tails:
+        text += f"; {_tail(tail, shown_value)}"
+    partner = page_name(reading.interacts[0][0]) if reading.interacts else None
     if reading.hidden:
         text += ", but individual rows do respond, in ways that cancel out"
+        text += "" if partner is None else f", depending on {partner}"
     elif reading.heterogeneous:
         text += "; rows differ in how they respond"
-    if partner is not None and reading.curves_differ:
-        text += f", depending on {page_name(partner)}"
-    return text + "."
+        text += "" if partner is None else f", depending on {partner}"
+    elif partner is not None:
+        text += f"; how much depends on {partner}"
+    doubt = reading.borderline.get("shape") or reading.borderline.get("hidden")
+    return text + (" (a borderline case)." if doubt else ".")
 
 
 def _plain_shape(reading: Reading, what: str) -> str:
