@@ -41,6 +41,8 @@ OTHER_CURVES = 14  # numbers beside curves for each grid point: averages, bands,
 LEAST_GROUP = 5  # rows a subgroup needs to be shown: fewer would tell of single rows
 LEAST_REACH = 0.2  # standard deviations of the predictions that fill a word-sized curve at least
 MATRIX = 12  # features in the matrix of interactions
+NO_PAIRS = "No two features interact: all rows respond to each feature in the same way."
+NOT_LOOKED_AT = "an empty cell was not looked at: of one of its features, rows’ own curves do not differ enough"
 SURFACES = 6
 SURFACE = 0.05  # a pair's interaction, in standard deviations of the predictions, worth a surface
 REGIONS = 6
@@ -106,6 +108,7 @@ def build(
         "quantile_rows": 0 if first.individual is None else int(first.individual.shape[1]),
         "features": cards,
         "matrix": _matrix(ranked, crossed),
+        "no_pairs": NO_PAIRS if crossed is None and len(study.model.columns) > 1 else "",
         "surfaces": surfaces,
         "regions": regions,
     }
@@ -267,11 +270,12 @@ def _matrix(ranked: list[_Ranked], crossed: Interactions | None) -> dict[str, An
         np.fill_diagonal(found, np.nan)
         return found[np.ix_(shown, shown)]
 
+    gaps = int(np.isnan(of("strength", 0)).sum()) > len(shown)
     return {
         "features": [number[crossed.features[i]] for i in shown],
         "strength": [numbers(of("strength", o) / units[o], 3) for o in range(len(outputs))],
         "h": [numbers(of("h", o), 3) for o in range(len(outputs))],
-        "note": page_sentence(opening.rows_used(crossed)),
+        "note": page_sentence(opening.rows_used(crossed)) + ("; " + NOT_LOOKED_AT if gaps else ""),
     }
 
 

@@ -19,6 +19,7 @@ from icefield.typing import Float
 
 LEAST_POINTS = 3  # of a range that is read by itself
 RESAMPLED = 16
+GRID_ERROR = 0.10  # share of a threshold by which the same curves differ from one grid to another
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +158,16 @@ def overturned(curves: Curves, said: Judged, n_rows: int, population: int) -> di
             if now != then:
                 others.setdefault(name, {})[then] = None
     return {name: tuple(seen) for name, seen in others.items()}
+
+
+def near_threshold(said: Judged) -> dict[str, tuple[str, ...]]:
+    """Statements that another grid could overturn: numbers so near a threshold that where points lie decides."""
+    unsure = {}
+    if abs(said.strength / said.flat_limit - 1.0) < GRID_ERROR:
+        unsure["shape"] = ("not flat" if said.shape == "flat" else "flat",)
+    if any(abs((said.differ or 0.0) / THRESHOLDS[name] - 1.0) < GRID_ERROR for name in ("heterogeneous", "evident")):
+        unsure["differ"] = ("rows agree" if said.heterogeneous else "rows differ",)
+    return unsure
 
 
 def _compared(said: Judged, again: Judged) -> Mapping[str, tuple[str, str]]:
