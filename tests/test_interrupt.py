@@ -97,7 +97,7 @@ def test_ctrl_c_leaves_no_process(tmp_path):
 # --- at any moment -------------------------------------------------------------------------------
 
 RANDOM_CHILD = """
-import json, multiprocessing, random, signal, sys, threading, time
+import json, multiprocessing, random, signal, sys, threading, time, traceback
 import numpy as np
 import icefield
 
@@ -123,6 +123,10 @@ def questions(place):
     trees = asked(icefield.Explainer(model, X, threads=2))
     brute = asked(icefield.Explainer(product, X[:300], threads=3))
     return {f"trees {name}": ask for name, ask in trees.items()} | {f"threads {n}": brute[n] for n in ("spread", "pairs")}
+
+def place_of(error):
+    frames = traceback.extract_tb(error.__traceback__) if error else []
+    return [f"{frame.filename}:{frame.lineno}" for frame in frames[-6:]]
 
 def main():
     place, times, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
@@ -150,11 +154,12 @@ def main():
             interrupts += 1
             slowest = max(slowest, time.perf_counter() - began - moment)
         except BaseException as error:
-            wrong.append(f"{name}: {error!r}")
+            held = error
+            wrong.append(f"{name}: {error!r} instead of an interrupt, {place_of(error)}")
         left = [t.name for t in threading.enumerate() if t not in before]
         left += [child.name for child in multiprocessing.active_children()]
         if left:
-            wrong.append(f"{name}: left {left} at {held.__traceback__ and held!r}")
+            wrong.append(f"{name}: left {left} by {held!r}, {place_of(held)}")
         if place == "processes" and interrupts % 6:
             continue  # starting them takes long
         # Another thread would wait for a lock that was left; what it is told must be right.

@@ -24,7 +24,7 @@ from icefield.errors import (
 )
 from icefield.explainer import Explainer
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "BudgetError",

@@ -42,7 +42,8 @@ class Explainer(StatisticsMethods):
     Parameters
     ----------
     model : any fitted model: scikit-learn estimators and pipelines, LightGBM, XGBoost and CatBoost
-        wrappers or Boosters, PyTorch modules, ONNX models, or a callable ``f(rows) -> predictions``
+        wrappers or Boosters, PyTorch modules, ONNX models, or a callable ``f(rows) -> predictions``. Once it has
+        been fitted again, questions are refused: build a new Explainer
     X : pandas or polars DataFrame, pyarrow Table, numpy array or scipy sparse matrix; may hold
         further columns for `by` and `weights`. It is neither changed nor copied, and some of it is remembered:
         do not change it while the Explainer is in use

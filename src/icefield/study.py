@@ -433,9 +433,8 @@ class Study:
 
     @cached_property
     def _prediction_sample(self) -> tuple[Float, Float]:
-        return self._moments_of_predictions(
-            *in_proportion(PREDICTION_ROWS, self.n_rows, self.weights, self.seed)
-        )
+        drawn = in_proportion(PREDICTION_ROWS, self.n_rows, self.weights, self.seed)
+        return self._moments_of_predictions(*drawn)
 
     def _moments_of_predictions(self, rows: Positions, weights: Float | None) -> tuple[Float, Float]:
         moments = Moments.of(self.predictions(rows), weights, True)

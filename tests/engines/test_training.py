@@ -75,7 +75,14 @@ NAMES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NAMES)
+# CatBoost's export of such trees is tried in another process, under a limit of memory that sanitizers exceed.
+ELSEWHERE = [n for n in NAMES if "Lossguide" in n or "Depthwise" in n]
+HERE = [n for n in NAMES if n not in ELSEWHERE]
+
+
+@pytest.mark.parametrize(
+    "name", [*HERE, *(pytest.param(n, marks=pytest.mark.other_processes) for n in ELSEWHERE)]
+)
 def test_equals_a_plain_weighted_walk(name: str) -> None:
     found: Fitted = CASES[name](0)
     explainer = Explainer(

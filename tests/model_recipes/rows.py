@@ -138,6 +138,8 @@ def simple(
         given = {} if fitted_with is None else fitted_with(n)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore" if quiet else "error")
+            # CatBoost would like it for losses written in Python.
+            warnings.filterwarnings("ignore", message="Failed to import numba")
             model.fit(train, **given) if y is None else model.fit(train, y, **given)
         model = model if then is None else then(model)
         asked = {"response": response and response(model), "margin": margin and margin(model)}

@@ -228,6 +228,24 @@ def test_a_model_that_takes_notes_is_refused_once_it_is_another(complains):
         ex.partial_dependence(0)
 
 
+class Particular(Counting):
+    """Refuses a row that need not be asked about."""
+
+    def predict(self, X):
+        if (X[:, 0] > 50).any():
+            raise ValueError("too large for me")
+        return super().predict(X)
+
+
+def test_rows_a_model_refuses_are_not_asked_about_for_this():
+    rows = np.vstack([X, [99.0, 0.0, 0.0]])
+    model = Particular().fit(X, OLD)
+    ex = Explainer(model, rows)
+    ex.partial_dependence(1, rows=np.arange(40), grid=3)
+    model.predict(X)
+    ex.partial_dependence(1, rows=np.arange(40), grid=3)
+
+
 def test_an_explainer_of_a_changed_model_does_not_travel(complains):
     model = RandomForestRegressor(3).fit(X, OLD)
     ex = Explainer(model, X)

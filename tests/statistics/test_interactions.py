@@ -340,6 +340,7 @@ def test_positions_stay_numbers_in_a_frame(rng):
 
 
 def test_positions_beside_named_groups_are_texts_in_every_column(rng):
-    ex = Explainer(lambda r: r[:, 0] * r[:, 1], rng.normal(size=(40, 3)))
+    X = np.column_stack([rng.normal(size=40), np.arange(40) % 2, 1 - np.arange(40) % 2])
+    ex = Explainer(lambda r: r[:, 0] * r[:, 1], X)
     made = ex.interactions([{"both": [1, 2]}, 0], overall=False).to_frame()
     assert made[["feature_1", "feature_2"]].to_numpy().tolist() == [["both", "0"]]

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from icefield.cli.missing import MissingCells
 from icefield.data.columns import is_missing_value
 from icefield.libraries.category_types import KnownLevels, number_as_text
+from icefield.libraries.native_files import optional
 
 _CODE = re.compile(r"\s*[+-]?0\d")  # a number written like this is a code: a postal area, an article
 _FLAGS = {"true": True, "false": False}
@@ -35,6 +36,9 @@ class NotANumber(ValueError):
 
 def as_numbers(cells: Sequence[str], missing: Collection[str]) -> NDArray[Any]:
     """Cells as numbers, or as flags where all are true or false; `NotANumber` for the first that is neither."""
+    at_once = _numbers_at_once(cells, missing)
+    if at_once is not None:
+        return at_once
     cells = [cell.strip() for cell in cells]
     gone = np.fromiter((cell in missing for cell in cells), bool, len(cells))
     known = [cell for cell, without in zip(cells, gone) if not without] if gone.any() else cells
@@ -55,6 +59,29 @@ def as_numbers(cells: Sequence[str], missing: Collection[str]) -> NDArray[Any]:
     return out
 
 
+def _numbers_at_once(cells: Sequence[str], missing: Collection[str]) -> NDArray[Any] | None:
+    """The same by arrow, in a fraction of the time; None where a cell needs a closer look, or there is no arrow."""
+    arrow, compute = optional("pyarrow"), optional("pyarrow.compute")
+    if arrow is None or compute is None:
+        return None
+    column = arrow.array(cells, arrow.string())
+    gone = compute.is_in(column, arrow.array(sorted(missing), arrow.string()))
+    if compute.any(compute.match_substring_regex(column, r"^\+|[xX_]")).as_py():
+        return None  # signs that arrow does not read, and hexadecimal numbers, which only arrow does
+    known = compute.if_else(gone, arrow.scalar(None, arrow.string()), column)
+    for kind in (arrow.int64(), arrow.float64()):
+        try:
+            read = compute.cast(known, kind)
+        except arrow.ArrowInvalid:
+            continue
+        if read.null_count == len(cells):
+            return np.full(len(cells), np.nan)
+        if read.null_count:
+            read = compute.cast(read, arrow.float64())
+        return np.asarray(read.to_numpy(zero_copy_only=False))
+    return None
+
+
 def _plain_numbers(cells: list[str]) -> NDArray[Any] | None:
     """Whole numbers where all are, else floats; None where some cell is no number."""
     if any("_" in cell or not cell for cell in cells):  # which Python reads, and no other program writes
@@ -69,11 +96,13 @@ def _plain_numbers(cells: list[str]) -> NDArray[Any] | None:
 
 def as_it_looks(cells: Sequence[str], missing: MissingCells) -> NDArray[Any]:
     """Cells of a column no model speaks for: numbers where all are, without a leading zero; else text."""
-    if not any(_CODE.match(cell) for cell in cells):
-        try:
-            return as_numbers(cells, missing.numbers)
-        except NotANumber:
-            pass
+    try:
+        numbers = as_numbers(cells, missing.numbers)
+    except NotANumber:
+        return as_text(cells, missing.texts)
+    # Most cells are settled by their first character, which costs far less than the pattern.
+    if not any(cell[:1] in "0+- \t" and _CODE.match(cell) for cell in cells):
+        return numbers
     return as_text(cells, missing.texts)
 
 

@@ -118,7 +118,7 @@ def _explain(model: Any, X: Any, output: Path, clock: _Clock) -> None:
     explainer = Explainer(model, X, by="origin")
     plain = Explainer(model, X)
     names = list(X.columns)
-    clock.time("load the kernels (compiled at the first run)", lambda: _warm(model, X), beside=False)
+    clock.time("load the kernels", lambda: _warm(model, X), beside=False)
     clock.time("read the trees", lambda: plain.plan)
     clock.time(f"PD of all {len(names)} features", plain.effects)
     # The spread is over every row's own curve; keeping all of those would take gigabytes.

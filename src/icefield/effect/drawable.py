@@ -9,6 +9,7 @@ options may be is checked where pictures are made (`icefield.plots.options`).
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, cast
@@ -49,10 +50,10 @@ def drawing(plot: Callable[Given, Any]) -> Callable[Given, Any]:
     return cast(Callable[Given, Any], drawn)
 
 
-class Drawable:
+class Drawable(ABC):
     """What has a picture of curves or surfaces."""
 
-    @drawing
+    @drawing  # noqa: B027  (it fills the method)
     def plot(
         self,
         *,
@@ -117,6 +118,6 @@ class Drawable:
         plotly : the Figure
         """
 
+    @abstractmethod
     def _drawn(self, **options: Any) -> Any:
         """The picture, for the options given."""
-        raise NotImplementedError

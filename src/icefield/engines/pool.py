@@ -252,7 +252,7 @@ class _Processes:
         """Wait for all of them, once no thread asks any more."""
         try:
             self._end()
-        except KeyboardInterrupt:
+        except BaseException:
             self.kill()
             self._end()
             raise

@@ -2,8 +2,8 @@
 
 An interrupt is raised in the calling thread at whatever it is doing: starting a thread, waiting for an answer, or
 waiting for threads to end. A pool that notes a thread once it has started, or that is left at the first interrupt
-of its end, leaves threads behind. Here a thread is noted before it starts, and the end is waited for again where
-an interrupt cut it short; what is handed to threads waits on plain locks, which are either taken or not.
+of its end, leaves threads behind. Here it is known of every thread whether it was started, and the end is waited for
+again where an interrupt cut it short; what is handed to threads waits on plain locks, which are either taken or not.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import queue
 import threading
 import time
 import weakref
+from _thread import start_new_thread
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 Result = TypeVar("Result")
-LONGEST_START = 1.0  # seconds after which a thread whose start was interrupted is taken never to have begun
 BLINK = 0.0005
 
 
@@ -62,6 +62,7 @@ class Workers:
         self.threads = threads
         self._queue = _Queue()
         self._threads: list[_Worker] = []
+        self._starters: list[int] = []
         self._given = 0
         # Threads know only their queue: once nobody can hand in work any more, they go home.
         self._forgotten = weakref.finalize(self, self._queue.close)
@@ -71,9 +72,7 @@ class Workers:
         task = Task(work, *given)
         unfinished = self._given - sum(worker.done for worker in self._threads)
         if unfinished >= len(self._threads) < self.threads:
-            worker = _Worker(self._queue, len(self._threads))
-            self._threads.append(worker)
-            worker.start()
+            self._hire()
         self._given += 1
         self._queue.tasks.put(task)
         return task
@@ -85,14 +84,22 @@ class Workers:
         """
         try:
             self._dismiss()
-        except KeyboardInterrupt:
+        except BaseException:  # a signal may raise anything
             self._dismiss()
             raise
 
+    def _hire(self) -> None:
+        """Start one more thread, which another one does: `start` is Python, and an interrupt would leave it half done."""
+        worker = _Worker(self._queue, len(self._threads))
+        self._threads.append(worker)
+        # One call down to the system: the list has grown if, and only if, there is a thread that starts the worker.
+        self._starters.extend(map(start_new_thread, [worker.begin], [()]))
+
     def _dismiss(self) -> None:
         self._queue.close(len(self._threads))
-        for worker in self._threads:
+        for worker, _ in zip(self._threads, self._starters):
             worker.wait()
+        self._forgotten.detach()
 
     def __enter__(self) -> Workers:
         return self
@@ -122,18 +129,29 @@ class _Worker(threading.Thread):
         super().__init__(name=f"icefield-{number}", daemon=True)
         self.done = 0
         self._own = own
-        self._has_begun = threading.Event()
+        self._undecided = threading.Lock()  # held until the thread has begun
+        self._undecided.acquire()
+
+    def begin(self) -> None:
+        """Start the thread; called once, in a thread that ends with this."""
+        try:
+            self.start()
+        except RuntimeError:
+            self.run()  # the system has no more threads to give, so this one does the work
+        finally:
+            self._undecided.release()
 
     def wait(self) -> None:
-        """Wait until the thread is gone."""
-        if self._has_begun.wait(LONGEST_START):
+        """Wait until the thread is gone, once `begin` was called."""
+        with self._undecided:
+            pass
+        if self.ident is not None:
             self.join()
-            # After an interrupted `join` a thread counts as ended, and another `join` does not wait for it.
-            while self in threading.enumerate():
-                time.sleep(BLINK)
+        # After an interrupted `join` a thread counts as ended, and another `join` does not wait for it.
+        while self in threading.enumerate():
+            time.sleep(BLINK)
 
     def run(self) -> None:
-        self._has_begun.set()
         while True:
             task = self._own.tasks.get()
             if task is None or self._own.closed:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from icefield.kernels.declarations import WORD_BYTES, Array, Member, Number, Part, Structure
+from icefield.kernels.declarations import Array, Member, Number, Part, Structure
 from icefield.kernels.loading import interface, library
 
 
@@ -154,7 +154,6 @@ def _formats(structure: Structure) -> str:
             letters.append(_formats(member.structure))
         else:
             letters.append("q" * member.words)
-    assert WORD_BYTES == Struct("=q").size == Struct("=d").size
     return "".join(letters)
 
 

@@ -9,6 +9,7 @@ Attributes also change for reasons that do not matter, so a change of these alon
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from icefield.models.model import Model
     from icefield.typing import Float
 
-ROWS = 32
+ROWS = 32  # of a booster, which shows itself only there
+FEW_ROWS = 8  # that say whether a change of attributes matters
 MOST_PARTS = 100_000
 SAMPLED = 64  # numbers of an array that learns in place
 BOOSTERS = ("lightgbm", "xgboost", "catboost")
@@ -46,11 +48,16 @@ class Fingerprint:
         library = library_of(model.native)
         self._is_watched = library is not None and library.name in WATCHED
         self._parts = self._found_parts()
-        self._predicts_in_secret = any(_is_booster(part) for part in self._parts)
+        self._is_secretive = any(_is_booster(part) for part in self._parts)
+        self._takes_notes = not known_row_by_row(
+            model.native
+        )  # its attributes may change whenever it predicts
         self._rows: Any = None
-        self._predictions: Float | None = None
-        if self._is_watched and not known_row_by_row(model.native):
-            self._predictions = self._predicted()  # its attributes may change whenever it predicts
+        self._n_rows = min(ROWS if self._is_secretive else FEW_ROWS, table.n_rows)
+        self._was_asked = False
+        self._predictions: Float | None = None  # also where it refuses these rows
+        if self._is_watched and self._takes_notes:
+            self._ask_first()
 
     def still_holds(self) -> bool:
         """Whether the model is the one that was read, as far as its attributes show.
@@ -61,31 +68,46 @@ class Fingerprint:
         if not self._is_watched:
             return True
         parts = self._found_parts()
-        if self._predictions is None:  # nothing was asked yet, and settings are read with the first question
+        if not self._was_asked:  # settings are read with the first question
             if not _alike(_objects(parts), _objects(self._parts)):
                 raise changed_model()
-            self._parts, self._predictions = parts, self._predicted()
+            self._parts = parts
+            self._ask_first()
             return True
         is_alike = _alike(parts, self._parts)
-        if is_alike and not self._predicts_in_secret:
+        if is_alike and not self._is_secretive:
             return True
-        try:
-            now = self._predicted()
-        except Exception as error:
-            raise changed_model() from error
-        if not _equal(now, self._predictions):
-            if _equal(now, self._predicted()):
-                raise changed_model()
-            self._predictions = now  # it is moved by chance
+        if self._predictions is not None:
+            self._compare(self._predictions)
+        elif not is_alike and not self._takes_notes:
+            raise changed_model()
         self._parts = parts
         return is_alike
 
+    def _compare(self, before: Float) -> None:
+        """An error where the model predicts something else than before, and not by chance."""
+        try:
+            now = self._predicted()
+            if _equal(now, before):
+                return
+            again = self._predicted()
+        except Exception as error:
+            raise changed_model() from error
+        if _equal(now, again):
+            raise changed_model()
+        self._predictions = now
+
+    def _ask_first(self) -> None:
+        self._was_asked = True
+        # A row that it refuses is complained about where it is asked for.
+        with suppress(Exception):
+            self._predictions = self._predicted()
+
     def _predicted(self) -> Float:
         if self._rows is None:
-            count = min(ROWS, self._table.n_rows)
-            places = np.linspace(0, self._table.n_rows - 1, count).astype(np.intp)
+            places = np.linspace(0, self._table.n_rows - 1, self._n_rows).astype(np.intp)
             self._rows = self._model.form.of(self._table.take(places).select(self._model.columns))
-        return self._model.ask(self._rows, min(ROWS, self._table.n_rows))
+        return self._model.ask(self._rows, self._n_rows)
 
     def _found_parts(self) -> list[Any]:
         if not self._is_watched:

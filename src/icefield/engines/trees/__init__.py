@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TreesEngine", "last_values_left", "training_average"]
 
-# Modules bring kernels, and kernels take time to compile: each is imported when first asked for.
+# Imported when first asked for: a first curve loads only what it needs.
 _LATER = {
     "training_average": "icefield.engines.trees.training_averages",
 }

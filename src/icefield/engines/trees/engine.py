@@ -1,6 +1,6 @@
 """TreesEngine: sorts questions by what they need, and hands them to `averages` or `curves`."""
 
-# Modules that bring kernels are imported where they are first needed: kernels take time to compile.
+# Modules that only some questions need are imported where they are: a first curve loads nothing else.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence

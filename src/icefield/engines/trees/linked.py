@@ -31,11 +31,9 @@ KEPT_ROWS = 64  # whose curves are found at a time
 REFERENCE_ROWS = 1024  # whose mean prediction squares are taken about
 LOST = 1e-9  # of a spread, at most, to rounding
 # Rough times in nanoseconds, of which only the proportions matter.
-OWN_NODE, OWN_CODE = 2.5, 3.0  # a node visited, a value encoded
-CURVE_POINT, CURVE_LEAF = (
-    14.0,
-    2.0,
-)  # a grid point linked and summed, a leaf added, where each feature walks alone
+OWN_NODE, OWN_CODE = 16.0, 3.0  # a node visited, with what its leaves add; a value encoded
+# Where each feature walks alone: a grid point linked and summed, a tree's leaves added.
+CURVE_POINT, CURVE_LEAF = 20.0, 4.0
 
 
 def pays(sums: TreeSums, axes: Sequence[EncodedAxis]) -> bool:
