@@ -10,6 +10,7 @@ from icefield.statistics.decision import Decision
 from icefield.statistics.interactions import Interactions
 from icefield.wording.labels import predicted_text
 from icefield.wording.names import page_name, page_sentence
+from icefield.wording.sentences import is_plural
 from icefield.wording.values import number_text, sd_text, seconds_text
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ def lede(study: Study, made: Mapping[Any, Decision]) -> str:
     if responding:
         most = responding[0]
         name = page_name(study.naming.name(most.feature))
-        text += f"; {name} moves it most, by {sd_text(most.movement)} of its standard deviations"
+        it, its = ("them", "their") if is_plural(_what(study)) else ("it", "its")
+        text += f"; {name} moves {it} most, by {sd_text(most.movement)} of {its} standard deviations"
         text += ", though not on average" if most.reading.hidden else ""
     return text + "."
 

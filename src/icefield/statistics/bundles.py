@@ -16,17 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.frame import is_missing_value
-from icefield.data.grid import Grid
+from icefield.data.grid import ReadingGrid
 from icefield.effect import Effect
 from icefield.sampling import CURVE_ROWS, KEPT_CURVES, in_proportion
 from icefield.study import Ask, Study
 from icefield.typing import Float
 
 EXPLAINING_BINS = 8  # a numeric column is cut into so many groups to see whether it tells curves apart
-READ_POINTS = (
-    61  # of the grid that readings use: over the data's quantiles, from the smallest value to the largest
-)
-READ_GRID = Grid("quantile", points=READ_POINTS, trim=(0.0, 1.0))
+READ_GRID = ReadingGrid()  # what is said is read there, whatever grid a picture has
 
 
 def effects_with_curves(

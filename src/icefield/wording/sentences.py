@@ -16,7 +16,6 @@ from icefield.wording.names import page_name
 from icefield.wording.values import (
     named_range,
     named_value,
-    number_text,
     place_text,
     printed_value,
     sd_text,
@@ -61,7 +60,9 @@ def borderline_words(reading: Reading) -> str:
             )
         elif seen:
             others.append(" or ".join(seen))
-    return f"borderline, other rows might give: {', '.join(dict.fromkeys(others))}" if others else ""
+    return (
+        f"borderline, other rows or points might give: {', '.join(dict.fromkeys(others))}" if others else ""
+    )
 
 
 def _tail(tail: Tail, text: Callable[[Any], str]) -> str:
@@ -156,11 +157,10 @@ def _main(reading: Reading) -> str:
     size = f"strength {sd_text(reading.strength)} SD of the predictions, {low} to {high}"
     if reading.flat:
         own, limit = sd_text(reading.strength), sd_text(reading.flat_limit)
-        if own == limit:
-            limit = number_text(reading.flat_limit, decimals=4)
+        near = "just " if own == limit else ""
         return (
             f"{name}: flat on average{_range_read(reading)} "
-            f"(strength {own} SD of the predictions, under {limit})"
+            f"(strength {own} SD of the predictions, {near}under {limit})"
         )
     if reading.shape == "levels":
         highest, lowest = (_place(reading, v) for v in (reading.high_at, reading.low_at))
@@ -271,7 +271,7 @@ def _plain_shape(reading: Reading, what: str) -> str:
     low, high = named_range(reading.low, reading.high, reading.naming)
     low_at, high_at = _shown(reading, reading.low_at), _shown(reading, reading.high_at)
     turn = _shown(reading, reading.changes_at[0]) if reading.changes_at else None
-    is_ = "are" if _several(what) else "is"
+    is_ = "are" if is_plural(what) else "is"
     if reading.flat:
         return f"{what} hardly {_verb(what, 'change')} on average"
     if reading.shape == "levels" and reading.direction != "none":
@@ -304,13 +304,13 @@ def _plain_trend(reading: Reading, what: str) -> str:
     return f"{what} {verb}{how} from {start} {where} to {end} {to}"
 
 
-def _several(what: str) -> bool:
+def is_plural(what: str) -> bool:
     """Whether what is predicted is called by a plural: "predicted rentals", not "predicted loss"."""
     return what.startswith("predicted ") and what.endswith("s") and not what.endswith(("ss", "us", "is"))
 
 
 def _verb(what: str, verb: str) -> str:
-    return verb if _several(what) else f"{verb}s"
+    return verb if is_plural(what) else f"{verb}s"
 
 
 def plain_cautions(reading: Reading, support: Support | None) -> str:
