@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from icefield import validate
+from icefield.counts import counted
 from icefield.typing import Float, Positions
 
 # Where each row costs predictions, by how many a row costs:
@@ -47,7 +48,7 @@ def choose_rows(rows: Any, n_rows: int, seed: int, limit: int | None = None) -> 
     if len(positions) == n_rows:
         return Chosen(positions)
     how = "sampled with the seed" if isinstance(wanted, (int, np.integer)) else "as given"
-    return Chosen(positions, f"{len(positions):,} of {n_rows:,} rows, {how}")
+    return Chosen(positions, f"{counted(len(positions))} of {counted(n_rows)} rows, {how}")
 
 
 def in_proportion(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any
 
+from icefield.counts import counted
 from icefield.effect import Effect
 from icefield.sampling import READ_CURVES
 from icefield.statistics.bundles import READ_GRID, effects_with_curves, output_unit
@@ -148,7 +149,7 @@ def _rows_behind(study: Study, effects: Sequence[Effect], pairs: Interactions | 
     kept = [len(effect.rows) for effect in effects if effect.rows is not None]
     said = []
     if kept and min(kept) < study.n_rows:
-        said.append(f"differences from the curves of {min(kept):,} rows")
+        said.append(f"differences from the curves of {counted(min(kept))} rows")
     if pairs is not None and not pairs.notes[0].startswith("all "):
         said.append(f"interactions at {pairs.notes[0].split(';')[0]}")
     return "; ".join(said)

@@ -179,7 +179,7 @@ def on_other_grids(curves: Curves, said: Judged) -> dict[str, tuple[str, ...]]:
             curves,
             x=curves.x[at],
             average=curves.average[at],
-            weights=np.bincount(near, curves.weights, minlength=len(at)),
+            weights=np.asarray(np.bincount(near, curves.weights, minlength=len(at)), dtype=np.float64),
             own=None if curves.own is None else curves.own[:, at],
         )
         for name, (now, then) in _compared(said, judged(half)).items():

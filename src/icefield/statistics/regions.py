@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.counts import counted
 from icefield.data.frame import Column
 from icefield.data.naming import Naming
 from icefield.effect import Drawable, Effect, Spread
@@ -243,7 +244,7 @@ def _table(
     return Regions(
         columns=arrays,
         title=(
-            f"Regions of {study.naming.name(effect.features[0])}: {len(numbers)}, from the curves of {len(labels):,} rows; heterogeneity "
+            f"Regions of {study.naming.name(effect.features[0])}: {len(numbers)}, from the curves of {counted(len(labels))} rows; heterogeneity "
             f"{sd_text(bundle.differ)} SD of the predictions, {100 * removed:.0f} % of it (squared) removed"
         ),
         notes=tuple(n for n in (*said, *notes) if n),
