@@ -7,6 +7,7 @@ Each method checks its plain arguments, asks the study, and hands back the resul
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from icefield import validate
 from icefield.data.frame import ArrayTable, Table, table_of
 from icefield.data.groups import Groups, groups_of
+from icefield.data.naming import naming_of
 from icefield.effect import Effect, drawing
 from icefield.engines import Resources
 from icefield.errors import InputError, complaint
@@ -70,6 +72,13 @@ class Explainer(StatisticsMethods):
     memory : bytes an effect may use beside the input
     checkpoint : for streamed rows, a file in which long passes write their sums now and then, to go on from
         after an interruption
+    names : what sentences, axes, cards and the report call columns and their values: a mapping of a column to its name,
+        to a mapping of values to names (``{"season": {1: "spring"}}``), or to a pair of both. Numbers whose
+        values have names are codes without an order
+    units : a mapping of a column, or of `target_name`, to its unit; ``"month"``, ``"weekday"`` (Monday is 0),
+        ``"ISO weekday"`` (Monday is 1), ``"weekday from Sunday"`` (Sunday is 0), ``"time of day"`` (hours) and
+        ``"HHMM"`` say how numbers are meant, ``"code"`` that they have no order
+    target_name : what is predicted: ``"delay"``
 
     Examples
     --------
@@ -96,6 +105,9 @@ class Explainer(StatisticsMethods):
         processes: int | None = None,
         memory: int = 256 * 2**20,
         checkpoint: str | Path | None = None,
+        names: Any = None,
+        units: Any = None,
+        target_name: str | None = None,
     ) -> None:
         validate.choice("scale", scale, ("response", "raw"))
         validate.choice("background", background, ("data", "training"))
@@ -105,7 +117,12 @@ class Explainer(StatisticsMethods):
         validate.count("memory", memory)
         validate.count("seed", seed, least=0)
         settings = Settings(
-            target, scale, background, engine, Resources(int(memory), threads, processes, int(seed))
+            target,
+            scale,
+            background,
+            engine,
+            Resources(int(memory), threads, processes, int(seed)),
+            partial(naming_of, names=names, units=units, target_name=target_name),
         )
         source = source_of(X)
         if source is None:
@@ -320,13 +337,23 @@ class Explainer(StatisticsMethods):
     def _drawn(self, features: Iterable[Any] | None = None, top: int = 6, **options: Any) -> Any:
         validate.count("top", top)
         from icefield.plots import plot_many
-        from icefield.statistics.importance import curve_importance
 
         effects = list(self.effects(features, spread=self.study.background == "data").values())
         if features is None:
-            effects.sort(key=lambda effect: -float(curve_importance(effect).mean()))
-            effects = effects[:top]
+            effects = [effects[place] for place in self._ranked()[:top]]
         return plot_many(effects, **options)
+
+    def _ranked(self) -> list[int]:
+        """Places of the model's columns, those that move the predictions most first."""
+        columns = list(self.study.model.columns)
+        if self.study.background == "data":
+            from icefield.statistics.decision import decisions
+
+            return [columns.index(name) for name in decisions(self.study)]
+        from icefield.statistics.importance import curve_importance
+
+        spread = [-float(curve_importance(e).mean()) for e in self.effects().values()]
+        return np.argsort(spread, kind="stable").tolist()
 
     def __repr__(self) -> str:
         return repr(self.study)
@@ -348,6 +375,7 @@ def _study_of_table(model: Any, X: Any, y: Any, weights: Any, by: Any, settings:
         background=settings.background,
         engine=settings.engine,
         resources=settings.resources,
+        naming=settings.naming(table),
     )
 
 

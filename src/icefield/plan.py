@@ -21,6 +21,7 @@ from icefield.typing import Background, EngineChoice, Float, Scale
 if TYPE_CHECKING:
     from icefield.data.features import Feature
     from icefield.data.frame import Table
+    from icefield.data.naming import Naming
     from icefield.forest import TreeModel
     from icefield.models.model import Model
 
@@ -46,6 +47,7 @@ class Settings:
     background: Background
     engine: EngineChoice
     resources: Resources
+    naming: Callable[[Table], Naming]
 
 
 class ReadingWarning(UserWarning):

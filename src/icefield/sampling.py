@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from icefield import validate
+from icefield.counts import counted
 from icefield.typing import Float, Positions
 
 # Where each row costs predictions, by how many a row costs:
@@ -22,10 +23,9 @@ CROSSED_ROWS = (
 STEP_ROWS = 5_000  # the ends of a step: two or four
 
 # Whatever the engine:
-PREDICTION_ROWS = 2_000  # behind `Effect.baseline` and `Effect.output_std`
-KEPT_CURVES = 300  # individual curves behind heterogeneity
-REGION_ROWS = 1_000  # curves that regions are found from
-PARTNER_ROWS = 150  # at which a summary looks for each feature's strongest partner
+PREDICTION_ROWS = 20_000  # behind `Effect.baseline` and `Effect.output_std`, the unit of every strength
+KEPT_CURVES = 300  # individual curves kept for pictures
+READ_CURVES = 1_000  # individual curves behind what is said of a feature, and behind its regions
 PERMUTED_ROWS = 2_000
 STREAMED_ROWS = 20_000  # of a stream, drawn for what needs rows together
 
@@ -49,7 +49,7 @@ def choose_rows(rows: Any, n_rows: int, seed: int, limit: int | None = None) -> 
     if len(positions) == n_rows:
         return Chosen(positions)
     how = "sampled with the seed" if isinstance(wanted, (int, np.integer)) else "as given"
-    return Chosen(positions, f"{len(positions):,} of {n_rows:,} rows, {how}")
+    return Chosen(positions, f"{counted(len(positions))} of {counted(n_rows)} rows, {how}")
 
 
 def in_proportion(

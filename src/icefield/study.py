@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.ask import Ask, Described, Differences, Fold, OwnValues, Part, Placed, noted
+from icefield.counts import counted
 from icefield.data.distribution import Distribution
 from icefield.data.features import Axis, Feature, listed_features, resolve
 from icefield.data.frame import Table
 from icefield.data.grid import specifications, whole_steps
 from icefield.data.groups import Groups
+from icefield.data.naming import PLAIN, Naming
 from icefield.data.row_values import RowValues
 from icefield.data.whereabouts import Whereabouts
 from icefield.effect import Backing, Effect, KeptCurves, Predictions, Provenance, Spread
@@ -32,6 +34,7 @@ from icefield.engines import Answer, Moments, Question, Resources, Sample
 from icefield.engines.crossing import crossed_averages, moving_columns
 from icefield.engines.precision import until_precise
 from icefield.errors import EngineError, InputError, complaint
+from icefield.memory import Memory
 from icefield.models.model import Model
 from icefield.plan import Engines, Plan
 from icefield.sampling import CROSSED_ROWS, PREDICTION_ROWS, Chosen, choose_rows, in_proportion
@@ -52,6 +55,7 @@ class Study:
     weights : one weight per row, or None
     groups : what ``by=`` made of the rows, or None
     background, engine, resources : as in `Explainer`
+    naming : what columns, levels and the target are called
     """
 
     def __init__(
@@ -65,9 +69,11 @@ class Study:
         background: Background = "data",
         engine: EngineChoice = "auto",
         resources: Resources | None = None,
+        naming: Naming = PLAIN,
     ) -> None:
         self.model, self.table, self.y, self.weights, self.groups = model, table, y, weights, groups
-        self.background, self.engines = background, Engines(model, table, engine, background)
+        self.naming, self.background = naming, background
+        self.engines = Engines(model, table, engine, background)
         self.resources = Resources() if resources is None else resources
         self._begin()
         if background == "training" and (weights is not None or groups is not None):
@@ -76,12 +82,12 @@ class Study:
             self.plan  # noqa: B018  (a clear error now beats one at the first question)
 
     def _begin(self) -> None:
-        self._lock = threading.RLock()
+        self._lock, self.memory = threading.RLock(), Memory()
         self._whereabouts = Whereabouts(self.table, self.weights, self.seed)
 
     def __getstate__(self) -> dict[str, Any]:
         """To another process goes what was chosen; what was found on the way is found again there."""
-        kept = ("model", "table", "y", "weights", "groups", "background", "engines", "resources")
+        kept = ("model", "table", "y", "weights", "groups", "naming", "background", "engines", "resources")
         return {name: getattr(self, name) for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -105,8 +111,8 @@ class Study:
     def rows_in_words(self) -> str:
         """The rows at hand, for notes."""
         if self.n_rows == self.n_all:
-            return f"all {self.n_rows:,} rows"
-        return f"a seeded sample of {self.n_rows:,} of {self.n_all:,} rows"
+            return f"all {counted(self.n_rows)} rows"
+        return f"a seeded sample of {counted(self.n_rows)} of {counted(self.n_all)} rows"
 
     @property
     def plan(self) -> Plan:
@@ -168,12 +174,8 @@ class Study:
         n_groups = 0 if self.groups is None else len(self.groups.labels)
         if rows is None:
             return Sample(self.table, self.weights, codes, n_groups)
-        return Sample(
-            self.table.take(rows),
-            None if self.weights is None else self.weights[rows],
-            None if codes is None else codes[rows],
-            n_groups,
-        )
+        weights = None if self.weights is None else self.weights[rows]
+        return Sample(self.table.take(rows), weights, None if codes is None else codes[rows], n_groups)
 
     def row_weights(self, rows: Positions | None = None) -> Float:
         """Weights of these rows (None: every row), 1 each where there are none."""
@@ -209,7 +211,8 @@ class Study:
         # 3. The rows, and the engine's answers.
         answers = self._answered(ask, [(fs, gs) for fs, (gs, _) in zip(features, grids)], questions)
         # 4. Effects, with what pictures need of the data.
-        said = "" if ask.rows is None else f"averaged over {len(ask.rows):,} of {self.n_rows:,} rows"
+        used = self.n_rows if ask.rows is None else len(ask.rows)
+        said = f"averaged over {counted(used)} of {counted(self.n_rows)} rows" if ask.rows is not None else ""
         dressed = [
             self._dressed(ask, fs, gs, (notes, said), question, answer)
             for fs, (gs, notes), question, answer in zip(features, grids, questions, answers)
@@ -285,11 +288,9 @@ class Study:
         moving = {column for feature in features for column in feature.columns}
         others = tuple(c for c in self.model.columns if c not in moving)
         return replace(
-            effect,
-            groups=groups,
-            kept=self._kept(ask, answer),
+            effect, groups=groups, kept=self._kept(ask, answer),
             provenance=replace(effect.provenance, others=others),
-        )
+        )  # fmt: skip
 
     def _kept(self, ask: Ask, answer: Answer) -> KeptCurves | None:
         """The curves an answer kept, with what tells their rows apart."""
@@ -320,7 +321,7 @@ class Study:
             by=None if self.groups is None else self.groups.name,
             backing=Backing(distribution=self.distribution(features)),
             predictions=Predictions(self.model.scale, self.model.scale_label, baseline, output_std),
-            provenance=Provenance(background=self.background, library=self.table.library),
+            provenance=Provenance(background=self.background, library=self.table.library, naming=self.naming),
         )
 
     # --- what engines are asked ----------------------------------------------------------------
@@ -354,15 +355,14 @@ class Study:
                 if walked is not None:
                     why = f"{self.rows_in_words}: {plan.why}"
                     return collected(walked, OwnValues(why, self.row_weights()))
-            chosen = choose_rows(
-                min(CROSSED_ROWS, self.n_rows) if rows is None else rows, self.n_rows, self.seed
-            )
+            wanted = min(CROSSED_ROWS, self.n_rows) if rows is None else rows
+            chosen = choose_rows(wanted, self.n_rows, self.seed)
             sample = self.sample(chosen.positions)
             found = plan.engine.own_averages(columns, sample, self.resources)
             if found is None:
                 found = crossed_averages(self.model, plan.engine, columns, sample, self.resources)
             why = f"{chosen.note}; {self._what_gives_all_rows(plan)}" if chosen.note else ""
-            why = why or f"{sample.n_rows:,} of {self.n_rows:,} rows"
+            why = why or f"{counted(sample.n_rows)} of {counted(self.n_rows)} rows"
             return collected(found, OwnValues(why, self.row_weights(chosen.positions)))
 
         def collected(averages: Generator[Float], own: OwnValues) -> Found:
@@ -435,6 +435,6 @@ class Study:
     def __repr__(self) -> str:
         kind = type(self.model.native).__name__
         return (
-            f"Explainer({kind}, {self.n_rows:,} rows x {len(self.model.columns)} features, "
+            f"Explainer({kind}, {counted(self.n_rows)} rows x {len(self.model.columns)} features, "
             f"{self.model.scale_label} of {', '.join(map(str, self.model.outputs[:5]))})"
         )

@@ -11,6 +11,7 @@ from lightgbm import LGBMClassifier
 
 from icefield import Explainer
 from icefield.report.contents import build
+from icefield.report.page import page_html
 from icefield.wording.sentences import plain_cautions
 
 
@@ -57,11 +58,20 @@ def test_the_opening_names_model_data_and_way(frame):
 
 
 def test_advice_for_callers_is_not_on_the_page(frame):
-    page = build(Explainer(plain_model, frame[["a", "b", "c"]]).study)
+    page = build(Explainer(lambda rows: (rows["a"] * rows["c"]).to_numpy(), frame[["a", "b", "c"]]).study)
     text = json.dumps(page)
     assert "scale=" not in text
     assert "rows=" not in text
-    assert page["matrix"]["note"] == "300 of 400 rows, sampled with the seed"
+    assert page["matrix"]["note"].startswith(
+        "300 of 400 rows, sampled with the seed; an empty cell was not looked at"
+    )
+
+
+def test_a_page_without_interactions_says_so(frame):
+    page = build(Explainer(plain_model, frame[["a", "b", "c"]]).study)
+    assert page["matrix"] is None
+    assert page["no_pairs"] == "No two features interact: all rows respond to each feature in the same way."
+    assert page["no_pairs"] in page_html(page)
 
 
 def test_warnings_use_no_terms_before_they_are_explained(frame):
@@ -86,6 +96,6 @@ def test_two_values_are_compared_and_many_curves_fit_the_file():
         Explainer(lambda r: 2.0 * r["flag"].to_numpy() + r["x"].to_numpy(), X).study, individual=True
     )
     plain = {line["name"]: line["text"] for line in page["plain"]}
-    assert plain["flag"].startswith("gives a higher average prediction at True (")
+    assert plain["flag"].startswith("the average prediction is higher at True (")
     assert " than at False (" in plain["flag"]
     assert page["individual"] == 100

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.counts import counted
 from icefield.engines import Answer, Moments
 
 FIRST_ROWS = 200
@@ -28,9 +29,11 @@ def until_precise(
         return (
             answer,
             used,
-            (f"{len(used):,} of {len(order):,} rows gave a standard error within {precision:g} of the range"),
+            (
+                f"{counted(len(used))} of {counted(len(order))} rows gave a standard error within {precision:g} of the range"
+            ),
         )
-    return answer, used, f"all {len(used):,} rows were used without reaching precision {precision:g}"
+    return answer, used, f"all {counted(len(used))} rows were used without reaching precision {precision:g}"
 
 
 def _merged(first: Answer, second: Answer) -> Answer:

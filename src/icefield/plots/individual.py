@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.counts import counted
 from icefield.data.columns import is_missing_value
 from icefield.effect import Effect
 from icefield.errors import InputError, complaint, did_you_mean
@@ -17,8 +18,9 @@ from icefield.plots.options import Options
 from icefield.plots.palette import SEQUENTIAL
 from icefield.plots.panels import Colour, ColourScale, Curves, Dots, Field, Float, Line, Mark
 from icefield.plots.series import Series
+from icefield.wording.labels import feature_label
 from icefield.wording.names import name_text
-from icefield.wording.values import shown_value
+from icefield.wording.values import named_value
 
 # What each backend draws in a second or so and still moves smoothly.
 CAPACITY = {"matplotlib": 5000, "plotly": 1000}
@@ -53,7 +55,7 @@ def individual_marks(
     above = _highlights(series, x, order, step, options)
     if options.curves == "density" and places.ordered and len(order) > 1:
         field = _density(x, curves[:, order], options)
-        return [field], above, Colouring(scale=field.scale), f"density of {len(curves):,} curves"
+        return [field], above, Colouring(scale=field.scale), f"density of {counted(len(curves))} curves"
     kept = _kept(len(curves), options)
     colouring = _colouring(series, kept, options)
     coloured = colouring.slots is not None or colouring.values is not None
@@ -74,7 +76,11 @@ def individual_marks(
     if places.missing is not None and series.effect.missing_last[0]:
         gone = curves[kept, -1]
         below.append(Dots(np.full(len(gone), places.missing), gone, size=0.5, **shared))
-    many = f"{len(kept):,} of {len(curves):,} curves" if len(kept) < len(curves) else f"{len(kept):,} curves"
+    many = (
+        f"{counted(len(kept))} of {counted(len(curves))} curves"
+        if len(kept) < len(curves)
+        else f"{counted(len(kept))} curves"
+    )
     return below, above, colouring, many
 
 
@@ -122,7 +128,8 @@ def _colouring(series: Series, kept: NDArray[np.intp], options: Options) -> Colo
     if options.color_by is None:
         return Colouring()
     values = _row_values(series.effect, options.color_by)[kept]
-    name = name_text(options.color_by)
+    naming = series.effect.naming
+    name = feature_label(naming, options.color_by)
     gone = np.array([is_missing_value(v) for v in values])
     known = values[~gone]
     numeric = values.dtype.kind in "fiumM"
@@ -140,7 +147,7 @@ def _colouring(series: Series, kept: NDArray[np.intp], options: Options) -> Colo
             values=numbers,
             scale=ColourScale(float(low), float(high), name, cmap=options.cmap or SEQUENTIAL, time=time),
         )
-    texts = np.array([shown_value(v) for v in values], dtype=object)
+    texts = np.array([named_value(v, naming, options.color_by, unit=False) for v in values], dtype=object)
     names, counts = np.unique(texts[~gone], return_counts=True)
     if not numeric and len(names) > FEW_VALUES:
         frequent = set(names[np.argsort(-counts, kind="stable")[: FEW_VALUES - 1]])
@@ -207,7 +214,9 @@ def _highlighted(effect: Effect, wanted: Any) -> list[tuple[str, int]]:
                     complaint("highlight", "names a row whose curve was not kept", item,
                               f"compute it with Explainer.ice(..., rows=[{item}, ...])")
                 )  # fmt: skip
-            found.append((name_text(label) if label is not None else f"row {int(item):,}", where[int(item)]))
+            found.append(
+                (name_text(label) if label is not None else f"row {counted(int(item))}", where[int(item)])
+            )
         else:
             found.append((name_text(label if label is not None else item, 40), _row_named(effect, item)))
     return found

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from icefield.counts import counted
+from icefield.data.naming import PLAIN, Naming
 from icefield.effect import Effect, Spread
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 from icefield.plots.compose import SMALL, chosen_outputs
@@ -48,6 +50,7 @@ def importance_picture(table: Any, value: str, options: Options) -> Picture:
     panels = []
     kinds = list(dict.fromkeys(outputs))
     effects: Mapping[Any, Effect] = getattr(table, "effects", None) or {}
+    naming: Naming = getattr(table, "naming", PLAIN)
     for output in kinds if options.outputs is None else _wanted(kinds, options.outputs):
         mine = [i for i, o in enumerate(outputs) if o == output]
         mine.sort(key=lambda i: -numbers[i] if np.isfinite(numbers[i]) else np.inf)
@@ -57,6 +60,7 @@ def importance_picture(table: Any, value: str, options: Options) -> Picture:
         heights = np.array([numbers[i] for i in mine], dtype=np.float64)
         ways = None if directions is None else [str(directions[i]) for i in mine]
         curves = [_shape(effects.get(name), output) for name in ranked]
+        ranked = [naming.name(name) for name in ranked]
         panels.append(_importance_panel(ranked, heights, ways, curves, value, title))
     if options.title is not None and len(panels) == 1:
         panels = [replace(panels[0], title=title_text(options.title))]
@@ -165,7 +169,8 @@ def interactions_picture(table: Any, value: str, output: Any, options: Options) 
         min(0.0, float(finite.min(initial=0.0))), high, value.replace("_", " "), cmap=options.cmap
     )
     edges = np.arange(count + 1, dtype=np.float64) - 0.5
-    ticks = tuple(name_text(n, 28) for n in names)
+    naming: Naming = getattr(table, "naming", PLAIN)
+    ticks = tuple(name_text(naming.name(n), 28) for n in names)
     axis = Axis("", "category", -0.5, count - 0.5, ticks)
     # In slides of twenty features the numbers would be smaller than print.
     field = Field(edges, edges, lower, scale, values=count <= 10)
@@ -285,7 +290,7 @@ def regions_picture(whole: Effect, regions: Mapping[Any, Effect], options: Optio
             Series(effect.averages_only(), output, label="region", colour=number % 8),
         ]
         panel = one_way_panel(series, effect, options, True)
-        rows = f"{effect.n_rows:,}\u00a0rows"
+        rows = f"{counted(effect.n_rows)}\u00a0rows"
         panels.append(replace(panel, title=f"{name_text(label, 80)} ({rows})", marks=_unnamed(panel)))
     placed = with_shared_values(tuple(panels)) if options.share_y else tuple(panels)
     columns = len(placed) if len(placed) <= 3 else 2 if len(placed) == 4 else 3

@@ -23,14 +23,18 @@ from icefield.report.drawings import feature_panel, regions_panel, spark, surfac
 from icefield.report.plain import numbers
 from icefield.sampling import CROSSED_ROWS, STEP_ROWS
 from icefield.statistics.ale import ale
-from icefield.statistics.interactions import Interactions, interactions
-from icefield.statistics.reading import Reading, output_unit
+from icefield.statistics.bundles import output_unit
+from icefield.statistics.decision import Decision
+from icefield.statistics.interactions import Interactions
+from icefield.statistics.reading import Reading
 from icefield.statistics.regions import regions
 from icefield.statistics.summary import Summary, summary
 from icefield.study import Ask, Study
 from icefield.typing import Float
-from icefield.wording.names import page_name, page_sentence
+from icefield.wording.labels import quantity, subject_text
+from icefield.wording.names import PAGE_LIMIT, page_name, page_sentence
 from icefield.wording.sentences import plain_cautions, plain_words, strength_word
+from icefield.wording.values import named_value
 
 PLAIN_SENTENCES = 6
 CURVES = 100  # rows whose own curves are shown when asked for
@@ -38,11 +42,15 @@ FILE_VALUES = 350_000  # ... fewer where more numbers than this would make the f
 OTHER_CURVES = 14  # numbers beside curves for each grid point: averages, bands, ALE and their like
 LEAST_GROUP = 5  # rows a subgroup needs to be shown: fewer would tell of single rows
 LEAST_REACH = 0.2  # standard deviations of the predictions that fill a word-sized curve at least
-INTERACTING = 12  # features crossed with each other
-INTERACTING_WHEN_COSTLY = 6  # ... where each row costs predictions
+MATRIX = 12  # features in the matrix of interactions
+NO_PAIRS = "No two features interact: all rows respond to each feature in the same way."
+NOT_LOOKED_AT = (
+    "an empty cell was not looked at: of one of its features, rows’ own curves do not differ enough"
+)
 SURFACES = 6
 SURFACE = 0.05  # a pair's interaction, in standard deviations of the predictions, worth a surface
 REGIONS = 6
+PRINTED = 12  # digits of a number that the page prints with fewer: it is rounded once, where it is written
 
 
 def build(
@@ -64,8 +72,7 @@ def build(
     with Progress("report", total=len(asked) + 4) as progress:
         table = summary(study, asked, rows=rows)
         progress.advance(2)
-        question = {study.feature(name).label: name for name in asked}
-        ranked = [_Ranked.of(table, question[name], i) for i, name in enumerate(table.effects)]
+        ranked = [_Ranked.of(table, i) for i in range(len(table.effects))]
         small = 0
         if not individual:
             ranked, small = _without_small_groups(ranked)
@@ -76,7 +83,7 @@ def build(
         for one in ranked:
             cards.append(_card(study, one, kept, reach))
             progress.advance()
-        crossed = _interactions(study, ranked)
+        crossed = table.decisions.pairs
         progress.advance()
         surfaces = _surfaces(study, ranked, crossed)
         regions = _regions(study, ranked)
@@ -87,25 +94,24 @@ def build(
         "title": page_name(title, 200)
         if title
         else f"How {opening.model_name(study)} responds to its features",
-        "lede": opening.lede(study, [(one.name, one.reading) for one in ranked]),
+        "lede": opening.lede(study, table.decisions),
         "made": datetime.now().astimezone().strftime("%d %B %Y, %H:%M"),
         "opening": opening.facts(study, first, seconds),
         "facts": opening.details(study, first, crossed, _ale_rows(study), seconds),
         "warnings": [
-            {"feature": one.number, "name": page_name(one.name), "text": one.caution}
-            for one in ranked
-            if one.caution
+            {"feature": one.number, "name": one.text(), "text": one.caution} for one in ranked if one.caution
         ],
-        "plain": _plain(study, ranked),
+        "plain": _plain(ranked),
         "outputs": [page_name(o) for o in study.model.outputs],
-        "what": page_name(study.model.scale_label),
-        "by": None if first.by is None else page_name(first.by),
-        "groups": [page_name(g) for g in first.groups],
+        "what": page_name(quantity(first, None)),
+        "by": None if first.by is None else page_name(first.naming.name(first.by)),
+        "groups": [named_value(g, first.naming, first.by, page_name, unit=False) for g in first.groups],
         "small_groups": small,
         "individual": kept,
         "quantile_rows": 0 if first.individual is None else int(first.individual.shape[1]),
         "features": cards,
         "matrix": _matrix(ranked, crossed),
+        "no_pairs": NO_PAIRS if crossed is None and len(study.model.columns) > 1 else "",
         "surfaces": surfaces,
         "regions": regions,
     }
@@ -119,24 +125,32 @@ class _Ranked:
     asked: Any
     name: Any
     effect: Effect
-    reading: Reading
-    partner: Any
+    decision: Decision
     warning: str | None
     shape: str
 
     @classmethod
-    def of(cls, summary: Summary, asked: Any, row: int) -> _Ranked:
+    def of(cls, summary: Summary, row: int) -> _Ranked:
         name = list(summary.effects)[row]
+        decision = summary.decisions[name]
         return cls(
             row,
-            asked,
+            decision.asked,
             name,
             summary.effects[name],
-            summary.readings[name],
-            summary["partner"][row],
+            decision,
             summary["warning"][row],
             str(summary["shape"][row]),
         )
+
+    def text(self, limit: int = PAGE_LIMIT) -> str:
+        """What the feature is called."""
+        return page_name(self.effect.naming.name(self.name), limit)
+
+    @property
+    def reading(self) -> Reading:
+        """Of the output it moves most."""
+        return self.decision.reading
 
     @property
     def output(self) -> int:
@@ -156,20 +170,15 @@ class _Ranked:
         return float(np.ptp(known)) / output_unit(self.effect, self.output) if len(known) else 0.0
 
 
-def _plain(study: Study, ranked: list[_Ranked]) -> list[dict[str, Any]]:
-    what = page_name(study.model.scale_label)
+def _plain(ranked: list[_Ranked]) -> list[dict[str, Any]]:
     told = [one for one in ranked if one.reading.responds][:PLAIN_SENTENCES]
     out = []
     for one in told:
-        of = what if len(one.effect.outputs) == 1 else f"{what} of {page_name(one.reading.output, 40)}"
-        partner = one.partner
-        if partner is None and one.reading.partners:
-            partner = one.reading.partners[0][0]
         out.append(
             {
                 "feature": one.number,
-                "name": page_name(one.name),
-                "text": plain_words(one.reading, partner, of),
+                "name": one.text(),
+                "text": plain_words(one.reading, subject_text(one.effect, one.output)),
                 "strength": "hidden" if one.reading.hidden else strength_word(one.reading.strength),
             }
         )
@@ -207,26 +216,28 @@ def _card(study: Study, one: _Ranked, curves: int, reach: float) -> dict[str, An
         weights = study.weights[effect.rows]
     local, no_ale = _ale(study, one.asked)
     support = effect.support
-    readings = effect.reading.each
+    readings = one.decision.readings
+    partner = one.decision.partner
     return {
         "number": one.number,
-        "name": page_name(one.name),
-        "full": page_name(one.name, 300),
+        "name": one.text(),
+        "full": one.text(300),
         "shape": page_sentence(one.shape),
-        "strength": numbers(one.reading.strength, 3),
-        "strengths": numbers([r.strength for r in readings], 3),
+        "movement": numbers(one.decision.movement, PRINTED),
+        "strength": numbers(one.reading.strength, PRINTED),
+        "strengths": numbers([r.strength for r in readings], PRINTED),
         "word": strength_word(one.reading.strength),
         "strength_words": [strength_word(r.strength) for r in readings],
-        "heterogeneity": numbers(one.reading.heterogeneity or 0.0, 3),
-        "heterogeneities": numbers([r.heterogeneity or 0.0 for r in readings], 3),
-        "partner": None if one.partner is None else page_name(one.partner),
-        "outside": 0.0 if support is None else numbers(support.outside, 3),
+        "heterogeneity": numbers(one.reading.heterogeneity or 0.0, PRINTED),
+        "heterogeneities": numbers([r.heterogeneity or 0.0 for r in readings], PRINTED),
+        "partner": None if partner is None else page_name(effect.naming.name(partner[0])),
+        "outside": 0.0 if support is None else numbers(support.outside, PRINTED),
         "correlation": None if support is None else numbers(support.correlation, 2),
         "related": ""
         if support is None
-        else ", ".join(page_name(name, 40) for name, _ in support.related[:3]),
+        else ", ".join(page_name(effect.naming.name(name), 40) for name, _ in support.related[:3]),
         "warning": one.caution[:1].upper() + one.caution[1:] or None,
-        "readings": [page_sentence(r.sentence, one.name) for r in readings],
+        "readings": [page_sentence(r.sentence, effect.naming.name(one.name)) for r in readings],
         "best": one.output,
         "no_ale": no_ale,
         "spark": spark(effect, one.output, reach * output_unit(effect, one.output)),
@@ -251,13 +262,6 @@ def _ale_rows(study: Study) -> int | None:
 # --- interactions ----------------------------------------------------------------------------------
 
 
-def _interactions(study: Study, ranked: list[_Ranked]) -> Interactions | None:
-    """Every pair among the features that move the predictions most, by themselves or with others."""
-    count = INTERACTING_WHEN_COSTLY if study.plan.engine.costs_predictions else INTERACTING
-    chosen = [one.asked for one in ranked[:count]]
-    return interactions(study, chosen, overall=False) if len(chosen) > 1 else None
-
-
 def _matrix(ranked: list[_Ranked], crossed: Interactions | None) -> dict[str, Any] | None:
     if crossed is None:
         return None
@@ -265,16 +269,20 @@ def _matrix(ranked: list[_Ranked], crossed: Interactions | None) -> dict[str, An
     outputs = ranked[0].effect.outputs
     units = [output_unit(ranked[0].effect, o) for o in range(len(outputs))]
 
+    shown = [i for i, name in enumerate(crossed.features) if name in number]
+    shown = sorted(shown, key=lambda i: number[crossed.features[i]])[:MATRIX]
+
     def of(value: str, o: int) -> Float:
         found = crossed.matrix(value, outputs[o])
         np.fill_diagonal(found, np.nan)
-        return found
+        return found[np.ix_(shown, shown)]
 
+    gaps = int(np.isnan(of("strength", 0)).sum()) > len(shown)
     return {
-        "features": [number[name] for name in crossed.features],
-        "strength": [numbers(of("strength", o) / units[o], 3) for o in range(len(outputs))],
-        "h": [numbers(of("h", o), 3) for o in range(len(outputs))],
-        "note": page_sentence(opening.rows_used(crossed)),
+        "features": [number[crossed.features[i]] for i in shown],
+        "strength": [numbers(of("strength", o) / units[o], PRINTED) for o in range(len(outputs))],
+        "h": [numbers(of("h", o), PRINTED) for o in range(len(outputs))],
+        "note": page_sentence(opening.rows_used(crossed)) + ("; " + NOT_LOOKED_AT if gaps else ""),
     }
 
 
@@ -292,7 +300,7 @@ def _surfaces(study: Study, ranked: list[_Ranked], crossed: Interactions | None)
     ):
         size = float(strength) / units[output]
         every.setdefault(names, [(0.0, 0.0)] * len(outputs))[outputs.index(output)] = (size, float(h))
-        if size >= max(SURFACE, best.get(names, (0.0, 0.0))[0]):
+        if all(name in by_name for name in names) and size >= max(SURFACE, best.get(names, (0.0, 0.0))[0]):
             best[names] = (size, float(h))
     rows = study.chosen(None, when_costly=CROSSED_ROWS).positions
     out = []
@@ -308,10 +316,10 @@ def _surfaces(study: Study, ranked: list[_Ranked], crossed: Interactions | None)
                 effect,
                 (one, two),
                 {
-                    "strength": numbers(size, 3),
-                    "h": numbers(h, 3),
-                    "strengths": numbers([size for size, _ in every[names]], 3),
-                    "hs": numbers([h for _, h in every[names]], 3),
+                    "strength": numbers(size, PRINTED),
+                    "h": numbers(h, PRINTED),
+                    "strengths": numbers([size for size, _ in every[names]], PRINTED),
+                    "hs": numbers([h for _, h in every[names]], PRINTED),
                     "features": [by_name[name].number for name in names],
                     "rows": effect.n_rows,
                 },
@@ -334,8 +342,8 @@ def _regions(study: Study, ranked: list[_Ranked]) -> list[dict[str, Any]]:
         rules = [
             {
                 "rule": page_name(rule, 200),
-                "share": numbers(share, 3),
-                "heterogeneity": numbers(left, 3),
+                "share": numbers(share, PRINTED),
+                "heterogeneity": numbers(left, PRINTED),
                 "effect": page_sentence(str(effect)),
             }
             for rule, share, left, effect in zip(
@@ -345,8 +353,8 @@ def _regions(study: Study, ranked: list[_Ranked]) -> list[dict[str, Any]]:
         out.append(
             {
                 "feature": one.number,
-                "name": page_name(one.name),
-                "removed": numbers(found.removed, 3),
+                "name": one.text(),
+                "removed": numbers(found.removed, PRINTED),
                 "rules": rules,
                 "panel": regions_panel(found.effect),
             }

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from icefield.counts import counted
 from icefield.effect import Effect
+from icefield.statistics.decision import Decision
 from icefield.statistics.interactions import Interactions
-from icefield.statistics.reading import Reading
+from icefield.wording.labels import predicted_text
 from icefield.wording.names import page_name, page_sentence
-from icefield.wording.values import number_text, seconds_text
+from icefield.wording.sentences import is_plural
+from icefield.wording.values import number_text, sd_text, seconds_text
 
 if TYPE_CHECKING:
     from icefield.study import Study
@@ -25,16 +28,28 @@ def model_name(study: Study) -> str:
     return page_name(type(native).__name__)
 
 
-def lede(study: Study, ranked: Sequence[tuple[Any, Reading]]) -> str:
-    """The first sentence: how many features matter, and which most."""
-    moving = sum(reading.noticeable for _, reading in ranked)
-    some = {0: "no feature moves", 1: f"1 of {len(ranked)} features moves"}.get(
-        moving, f"{moving} of {len(ranked)} features move"
+def lede(study: Study, made: Mapping[Any, Decision]) -> str:
+    """The first sentence: how many features matter, and which most, by the number they are ranked by."""
+    moving = sum(one.reading.responds for one in made.values())
+    some = {0: "no feature moves", 1: f"1 of {len(made)} features moves"}.get(
+        moving, f"{moving} of {len(made)} features move"
     )
-    text = f"Over {study.n_all:,} rows, {some} the model’s average {page_name(study.model.scale_label)} noticeably"
-    if moving:
-        text += f"; {page_name(ranked[0][0])} moves it most"
+    text = f"Over {counted(study.n_all)} rows, {some} {_what(study)} noticeably"
+    responding = [one for one in made.values() if one.reading.responds]
+    if responding:
+        most = responding[0]
+        name = page_name(study.naming.name(most.feature))
+        it, its = ("them", "their") if is_plural(_what(study)) else ("it", "its")
+        text += f"; {name} moves {it} most, by {sd_text(most.movement)} of {its} standard deviations"
+        text += ", though not on average" if most.reading.hidden else ""
     return text + "."
+
+
+def _what(study: Study) -> str:
+    if study.naming.target is None:
+        return f"the model’s {page_name(study.model.scale_label)}"
+    what = page_name(predicted_text(study.naming, study.model.scale_label, study.model.outputs, None))
+    return what if what.startswith("predicted ") else f"the {what}"
 
 
 def facts(study: Study, effect: Effect, seconds: float) -> list[dict[str, str]]:
@@ -69,14 +84,19 @@ def details(
     ]
     if effect.individual is not None:
         kept = effect.individual.shape[1]
-        share = "every row" if kept == table.n_rows else f"{kept:,} rows"
+        share = "every row" if kept == table.n_rows else f"{counted(kept)} rows"
         found.append(("Spread", f"Bands and differences between rows come from the curves of {share}"))
     if ale_rows is not None:
-        found.append(("ALE", f"from a seeded sample of {ale_rows:,} rows"))
+        found.append(("ALE", f"from a seeded sample of {counted(ale_rows)} rows"))
     if crossed is not None:
         found.append(("Interactions", page_sentence(rows_used(crossed))))
     if study.groups is not None:
-        found.append(("Subgroups", f"by {page_name(study.groups.name)}: {len(study.groups.labels)} groups"))
+        found.append(
+            (
+                "Subgroups",
+                f"by {page_name(study.naming.name(study.groups.name))}: {len(study.groups.labels)} groups",
+            )
+        )
     if study.weights is not None:
         found.append(("Weights", "every average and count is weighted"))
     return _listed(*found, ("Made", _made(seconds)))
@@ -105,9 +125,9 @@ def _scale_text(study: Study) -> str:
     outputs = ", ".join(page_name(o, 40) for o in model.outputs[:6]) + (
         ", …" if len(model.outputs) > 6 else ""
     )
-    what = page_name(model.scale_label)
-    if outputs != model.scale_label:
-        what += f" of {outputs}"
+    what = page_name(predicted_text(study.naming, model.scale_label, model.outputs, None))
+    if outputs != model.scale_label and outputs not in what:
+        what += f" of {outputs}" if study.naming.target is None else f" ({outputs})"
     return what + (" on the raw scale" if model.scale == "raw" else "")
 
 
@@ -119,7 +139,7 @@ def _how(study: Study) -> str:
 def _over(study: Study, effect: Effect) -> str:
     total = study.n_all
     if effect.n_rows < total:
-        return f"over a seeded sample of {effect.n_rows:,} of the {total:,} rows"
+        return f"over a seeded sample of {counted(effect.n_rows)} of the {counted(total)} rows"
     return "over every row"
 
 
@@ -144,5 +164,5 @@ def _data_text(study: Study) -> str:
         kinds[column.kind] = kinds.get(column.kind, 0) + 1
         missing += int(bool(column.any_missing))
     listed = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items(), key=lambda k: -k[1]))
-    text = f"{study.n_all:,} rows, {len(columns)} features ({listed})"
+    text = f"{counted(study.n_all)} rows, {len(columns)} features ({listed})"
     return text + (f"; {missing} with missing values" if missing else "")

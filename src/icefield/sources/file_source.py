@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from icefield.counts import counted
 from icefield.data.columns import library_named
 from icefield.errors import InputError, complaint, did_you_mean
 from icefield.sources.source import Source, common_type, unreadable, without_first
@@ -127,7 +128,7 @@ class FileSource(Source):
                 skip = max(0, skip - batch.num_rows)
             if part.n_rows is not None and read != part.n_rows:
                 raise InputError(
-                    complaint("X", f"has a file that gave {read:,} rows where it should have {part.n_rows:,}", part.where)
+                    complaint("X", f"has a file that gave {counted(read)} rows where it should have {counted(part.n_rows)}", part.where)
                 )  # fmt: skip
 
     def _read(self, part: Part, wanted: Any, rows: int) -> Iterator[Any]:

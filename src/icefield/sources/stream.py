@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from icefield.counts import counted
 from icefield.data.columns import clean_dictionary, dictionary_array, dictionary_levels, library_named
 from icefield.data.frame import Table
 from icefield.engines.workers import Task, Workers
@@ -86,7 +87,7 @@ class Stream:
         with self._lock:
             if self.n_rows is not None and self.n_rows != n_rows:
                 raise InputError(
-                    complaint("X", f"gave {n_rows:,} rows in this pass and {self.n_rows:,} before: it must give the same rows every time",
+                    complaint("X", f"gave {counted(n_rows)} rows in this pass and {counted(self.n_rows)} before: it must give the same rows every time",
                               self.source.label)
                 )  # fmt: skip
             self.n_rows = n_rows

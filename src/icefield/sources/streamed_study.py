@@ -20,8 +20,10 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.ask import Ask, Described, Fold, Placed, noted
+from icefield.counts import counted
 from icefield.data.features import Feature, resolve
 from icefield.data.grid import Grid, specifications
+from icefield.data.naming import PLAIN, Naming
 from icefield.data.whereabouts import Whereabouts
 from icefield.effect import Effect
 from icefield.engines import Answer, Question, Resources
@@ -30,6 +32,7 @@ from icefield.engines.trees.engine import TreesEngine
 from icefield.engines.trees.streamed import StreamedAverages, Weighing
 from icefield.errors import InputError, complaint
 from icefield.forest import CannotRead
+from icefield.memory import Memory
 from icefield.plan import Engines, Plan
 from icefield.sampling import STREAMED_ROWS, Chosen
 from icefield.sources.collectors import (
@@ -70,7 +73,7 @@ class StreamedStudy(Study):
     model : the model, ready to be asked
     stream : the rows, with all columns that are needed
     y, weights, by : columns of the stream, or None
-    background, engine, resources : as in `Study`
+    background, engine, resources, naming : as in `Study`
     checkpoint : where long passes write their sums; None for nowhere
     """
 
@@ -85,9 +88,11 @@ class StreamedStudy(Study):
         background: Background = "data",
         engine: EngineChoice = "auto",
         resources: Resources | None = None,
+        naming: Naming = PLAIN,
         checkpoint: Checkpoint | None = None,
     ) -> None:
         self.model, self.stream, self.background = model, stream, background
+        self.naming, self.memory = naming, Memory()
         self.resources = Resources() if resources is None else resources
         self._names = {"y": y, "weights": weights, "by": by}
         self._head = stream.head().table
@@ -105,7 +110,11 @@ class StreamedStudy(Study):
         self.engines.check_model()
         chosen = {"background": self.background, "engine": self.engines.asked, "resources": self.resources}
         rows = (self.stream.source, self.stream.columns)
-        return {"model": self.model, "rows": rows, "choices": {**self._names, **chosen}}
+        return {
+            "model": self.model,
+            "rows": rows,
+            "choices": {**self._names, **chosen, "naming": self.naming},
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         source, columns = state["rows"]
@@ -211,7 +220,7 @@ class StreamedStudy(Study):
         if every is None or every == drawn:
             return f"rows streamed from {self.stream.source.label}"
         return (
-            f"curves over all {every:,} rows streamed from {self.stream.source.label}, what needs rows together over "
+            f"curves over all {counted(every)} rows streamed from {self.stream.source.label}, what needs rows together over "
             f"a seeded sample of {drawn:,}"
         )
 

@@ -28,9 +28,8 @@ def streamed(
     for parameter, name in (("y", y), ("weights", weights), ("by", by)):
         _check_column(parameter, name, known)
     # What is named for another purpose is no feature, unless the model knows its columns and lists it.
-    read = read_model(
-        model, source.table(first_rows(source, known)), target=settings.target, scale=settings.scale
-    )
+    head = source.table(first_rows(source, known))
+    read = read_model(model, head, target=settings.target, scale=settings.scale)
     needed = dict.fromkeys([*read.columns, *(name for name in (y, weights, by) if name is not None)])
     stream = Stream(source, list(needed), settings.resources.memory)
     kept = None
@@ -40,7 +39,7 @@ def streamed(
         kept = Checkpoint(Path(checkpoint), stream, read)
     return StreamedStudy(
         read, stream, y=y, weights=weights, by=by, background=settings.background, engine=settings.engine,
-        resources=settings.resources, checkpoint=kept,
+        resources=settings.resources, naming=settings.naming(head), checkpoint=kept,
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.ask import Described, Part
+from icefield.counts import counted
 from icefield.effect import Effect
 from icefield.errors import Argument, BudgetError, InputError, complaint, statement, worded
 from icefield.statistics.ale_curve import LocalCurve, StepSums
@@ -180,7 +181,7 @@ def _blank(study: Study, features: Sequence[Feature], changes: LocalChanges) -> 
     notes = [f"{asked} asked {calls} times a row, at the ends of the step the row stands in"]
     left_out = changes.n_rows - changes.n_used
     if left_out:
-        notes.append(f"{left_out:,} rows without weight or a finite known value take no part")
+        notes.append(f"{counted(left_out)} rows without weight or a finite known value take no part")
     notes += [cut.note for cut in changes.cuts if cut.note]
     blank = study.blank("ale", features, tuple(cut.nodes for cut in changes.cuts))
     engine = plan.engine.name if moved is None else moved.engine
@@ -198,8 +199,8 @@ def _check_surface_fits(study: Study, features: Sequence[Feature], cuts: Sequenc
         longest = max(zip(features, cuts), key=lambda pair: len(pair[1].nodes))
         raise BudgetError(
             statement(
-                f"ALE of {features[0].label!r} and {features[1].label!r} has {len(cuts[0].nodes):,} x "
-                f"{len(cuts[1].nodes):,} cells and would take {size / 2**20:,.0f} MB, over the budget of "
+                f"ALE of {features[0].label!r} and {features[1].label!r} has {counted(len(cuts[0].nodes))} x "
+                f"{counted(len(cuts[1].nodes))} cells and would take {size / 2**20:,.0f} MB, over the budget of "
                 f"{memory / 2**20:,.0f} MB.",
                 worded(f"join rare levels of {longest[0].label!r} in ", Argument("X"), " before fitting, or raise "
                        "Explainer(memory=...)"),

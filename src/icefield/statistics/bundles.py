@@ -9,18 +9,21 @@ of shape ``(outputs, rows, points)`` and weights over points and rows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.frame import is_missing_value
+from icefield.data.grid import ReadingGrid
 from icefield.effect import Effect
 from icefield.sampling import CURVE_ROWS, KEPT_CURVES, in_proportion
 from icefield.study import Ask, Study
 from icefield.typing import Float
 
 EXPLAINING_BINS = 8  # a numeric column is cut into so many groups to see whether it tells curves apart
+READ_GRID = ReadingGrid()  # what is said is read there, whatever grid a picture has
 
 
 def effects_with_curves(
@@ -30,11 +33,13 @@ def effects_with_curves(
     grid: Any = None,
     rows: Any = None,
     kept: int = KEPT_CURVES,
+    spread: bool = True,
 ) -> tuple[list[Effect], str]:
     """One-way effects of several features in one pass, with a sample of individual curves kept.
 
     Returns the effects and a note on the rows, empty when all were used. Without `rows`, an engine that pays for
-    each row and point (brute force) averages over a seeded sample.
+    each row and point (brute force) averages over a seeded sample. Without `spread`, which is most of the work for
+    many rows, only the kept curves say how rows differ.
     """
     chosen = study.chosen(rows, when_costly=CURVE_ROWS)
     used = study.n_rows if chosen.positions is None else len(chosen.positions)
@@ -42,9 +47,16 @@ def effects_with_curves(
     own, counts = in_proportion(kept, used, weights, study.seed)
     sets = [(feature,) for feature in features]
     ask = Ask(
-        sets=sets, kind="ice", grid=grid, spread=True, rows=chosen.positions, kept=own, kept_weights=counts
+        sets=sets, kind="ice", grid=grid, spread=spread, rows=chosen.positions, kept=own, kept_weights=counts
     )
     effects = study.effects(ask)
+    if rows is None:
+        # A sample of our own choice is measured against the same predictions as everything else.
+        baseline, unit = study.prediction_moments()
+        effects = [
+            replace(e, predictions=replace(e.predictions, baseline=baseline, output_std=unit))
+            for e in effects
+        ]
     return effects, f"{chosen.note}; rows={study.n_rows} uses all" if chosen.note else ""
 
 
@@ -69,6 +81,16 @@ def point_weights(effect: Effect) -> Float:
     return weight / weight.sum()
 
 
+def output_unit(effect: Effect, output: int) -> float:
+    """What strengths are relative to: the standard deviation of the model's predictions."""
+    spread = 0.0 if effect.output_std is None else float(effect.output_std[output])
+    if spread > 0 and np.isfinite(spread):
+        return spread
+    # Without predictions to compare with, an effect is measured against itself.
+    own = float(np.nanstd(effect.average[output]))
+    return own if own > 0 else 1.0
+
+
 def deviation(curve: Float, weights: Float) -> Float:
     """Weighted standard deviation along the last axis."""
     mean = (curve * weights).sum(axis=-1, keepdims=True)
@@ -91,8 +113,7 @@ def heterogeneity(curves: Float, weights: Float, row_weights: Float | None = Non
     >>> heterogeneity(parallel, np.array([0.5, 0.5]))
     array([0.])
     """
-    own = np.full(curves.shape[1], 1.0) if row_weights is None else row_weights
-    own = own / own.sum()
+    own = row_shares(row_weights, curves.shape[1])
     shape = centred(curves, weights)
     apart = shape - np.einsum("r,ork->ok", own, shape)[:, None]
     found = np.sqrt(np.einsum("r,ork,k->o", own, np.square(apart), weights))
@@ -112,11 +133,19 @@ def opposing(curves: Float, weights: Float, row_weights: Float | None = None) ->
     if not heavy.any():
         return 0.0
     along = shape @ leading_direction(heavy)
-    moving = np.abs(along) > 0.25 * np.sqrt(np.average(np.square(along), weights=own))
-    if not own[moving].any():
+    moving = np.abs(along) > 0.25 * np.sqrt(own @ np.square(along) / own.sum())
+    counted = float(own[moving].sum())
+    if counted <= 0:
         return 0.0
-    up = float(np.average(along[moving] > 0, weights=own[moving]))
+    up = float(own[moving & (along > 0)].sum()) / counted
     return min(up, 1.0 - up)
+
+
+def row_shares(row_weights: Float | None, rows: int) -> Float:
+    """Each row's share of all weight; equal shares where rows are not weighted."""
+    if row_weights is None or row_weights.sum() <= 0:
+        return np.full(rows, 1.0 / max(rows, 1))
+    return row_weights / row_weights.sum()
 
 
 def leading_direction(rows: Float, steps: int = 30) -> Float:
@@ -137,7 +166,7 @@ def leading_direction(rows: Float, steps: int = 30) -> Float:
 
 
 def explaining_columns(
-    curves: Float, weights: Float, row_values: Mapping[Any, NDArray[Any]]
+    curves: Float, weights: Float, row_values: Mapping[Any, NDArray[Any]], row_weights: Float | None = None
 ) -> list[tuple[Any, float]]:
     """Columns by how much of the heterogeneity of ``(outputs, rows, points)`` curves they explain.
 
@@ -146,10 +175,11 @@ def explaining_columns(
     """
     shape = centred(curves, weights) * np.sqrt(weights)
     flat = np.moveaxis(shape, 1, 0).reshape(shape.shape[1], -1)
-    flat = flat - flat.mean(axis=0)
-    total = float(np.square(flat).sum())
+    own = row_shares(row_weights, len(flat))
+    flat = flat - own @ flat
+    total = float(own @ np.square(flat).sum(axis=1))
     # Parallel curves differ by rounding only; nothing is left to explain.
-    if total <= 1e-20 * max(float(np.square(curves).sum()), 1e-300):
+    if total <= 1e-20 * max(float(own @ np.square(curves).sum(axis=(0, 2))), 1e-300):
         return []
     found = []
     for name, values in row_values.items():
@@ -158,8 +188,9 @@ def explaining_columns(
         if not 1 < groups < len(flat) // 2:
             continue
         sums = np.zeros((groups, flat.shape[1]))
-        np.add.at(sums, codes, flat)
-        between = float((np.square(sums).sum(axis=1) / np.bincount(codes, minlength=groups)).sum())
+        np.add.at(sums, codes, own[:, None] * flat)
+        mass = np.bincount(codes, own, minlength=groups)
+        between = float((np.square(sums).sum(axis=1) / np.where(mass > 0, mass, 1.0)).sum())
         share = 1.0 - (1.0 - between / total) * (len(flat) - 1) / (len(flat) - groups)
         found.append((name, max(0.0, share)))
     return sorted(found, key=lambda pair: -pair[1])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.counts import counted
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS, object_array
 from icefield.data.grid import with_missing_last
@@ -98,14 +99,15 @@ def conditional(study: Study, feature: Any, *, bins: Any = BINS, rows: Any = Non
     columns |= {name: array.ravel() for name, array in arrays.items() if array is not None}
     plain = replace(pd, spread=Spread(), backing=replace(pd.backing, weight=mass), groups={}, by=None)
     effects = {name: replace(plain, average=array) for name, array in arrays.items() if array is not None}
-    notes = [f"means over {study.rows_in_words.removeprefix('all ')}; PD over {pd.n_rows:,}"]
+    notes = [f"means over {study.rows_in_words.removeprefix('all ')}; PD over {counted(pd.n_rows)}"]
     if observed is None and study.y is not None:
         notes.append(f"no observed means: {reason}")
     return Conditional(
         columns=columns,
-        title=f"{found.label}: what the data shows and what the model does, on {study.model.scale_label}",
+        title=f"{study.naming.name(found.label)}: what the data shows and what the model does, on {study.model.scale_label}",
         notes=tuple(notes),
         library=study.table.library,
+        naming=study.naming,
         feature=found.label,
         effects=effects,
     )

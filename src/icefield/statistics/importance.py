@@ -1,9 +1,10 @@
 """Importance: how much a feature moves the predictions, by its curves and by its absence.
 
-The partial dependence's spread over the grid (Greenwell, Boehmke & McCarthy 2018) is the
-headline. Because an average can be flat while individual curves are not (Goldstein et al. 2015), the mean
-spread of the individual curves stands beside it, and, when targets are known, how much worse the
-model predicts when the feature's values are shuffled (Breiman 2001).
+Features are ranked by the number every other table and the report rank them by: how far rows' predictions move with
+the feature over the data (`Decision.movement`). The classical measure, the partial dependence's spread over its grid
+(Greenwell, Boehmke & McCarthy 2018), stands beside it and ranks when asked for by name; so does the mean spread of
+the individual curves (Goldstein et al. 2015), and, when targets are known, how much worse the model predicts when
+the feature's values are shuffled (Breiman 2001).
 """
 
 from __future__ import annotations
@@ -16,38 +17,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.counts import counted
 from icefield.data.features import Feature
 from icefield.effect import Effect, drawing
 from icefield.engines.brute import interruptible
 from icefield.errors import InputError
 from icefield.sampling import PERMUTED_ROWS
 from icefield.statistics.bundles import deviation, effects_with_curves, point_weights, shown_points
+from icefield.statistics.decision import Decision, decisions
 from icefield.statistics.observations import observed_outputs
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.typing import Backend, Float
-from icefield.wording.sentences import shape_words
+from icefield.wording.sentences import importance_words
 
 if TYPE_CHECKING:
     from icefield.study import Study
 
 REPEATS = 5
+MEASURES = ("movement", "spread")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Importance(ResultTable):
     """Features by importance, one row per feature and output. `effects` holds the curves behind it.
 
-    Columns: ``feature``, ``output``, ``importance`` (spread of the partial dependence), ``individual`` (mean
-    spread of individual curves), ``strength`` and ``heterogeneity`` (in standard deviations of the
-    predictions), ``direction``, ``shape``, and, when ``y`` is known, ``permutation`` and
-    ``permutation_std`` (increase of the mean squared error).
+    Columns: ``feature``, ``output``, ``importance`` (the measure features are ranked by), ``movement`` with its parts
+    ``strength`` and ``heterogeneity`` (in standard deviations of the predictions), ``spread`` (of the partial
+    dependence over its grid) and ``individual`` (mean spread of individual curves), both in the predictions' own
+    unit, ``direction``, ``shape``, and, when ``y`` is known, ``permutation`` and ``permutation_std`` (increase of the
+    mean squared error).
     """
 
     effects: Mapping[Any, Effect]
+    measure: str = "movement"
 
     @property
     def shown(self) -> Mapping[str, NDArray[Any]]:
-        hidden = {"permutation_std", "strength"}
+        hidden = {"permutation_std", "strength", self.measure}
         if len(set(self.columns["output"].tolist())) == 1:
             hidden.add("output")
         return {name: values for name, values in self.columns.items() if name not in hidden}
@@ -86,6 +92,7 @@ def importance(
     study: Study,
     features: Iterable[Any] | None = None,
     *,
+    measure: str = "movement",
     weighted: bool = False,
     permutation: bool | None = None,
     repeats: int = REPEATS,
@@ -98,10 +105,13 @@ def importance(
     ----------
     study : the model and its data
     features : which features; all of the model's by default
-    weighted : spread over the data's distribution of the feature instead of evenly over the grid
+    measure : what features are ranked by: ``"movement"``, how far rows' predictions move with the feature over the
+        data, in standard deviations of the predictions, as everywhere; or ``"spread"``, the classical spread of the
+        partial dependence over its grid, in the predictions' unit
+    weighted : `spread` and `individual` over the data's distribution of the feature instead of evenly over the grid
     permutation : permutation importance too; by default when ``y`` was given
     repeats : shuffles per feature
-    grid : grid of the curves, as in `Explainer.partial_dependence`
+    grid : grid of the curves behind `spread`, as in `Explainer.partial_dependence`
     rows : average over these rows; by default all, or a seeded sample where each row costs predictions
 
     Notes
@@ -115,26 +125,64 @@ def importance(
     B. M. Greenwell, B. C. Boehmke and A. J. McCarthy, "A simple and effective model-based variable
     importance measure", arXiv:1805.04755 (2018).
     """
+    validate.choice("measure", measure, MEASURES)
     asked = study.listed(features)
-    effects, note = effects_with_curves(study, asked, grid=grid, rows=rows)
-    shuffled, loss_note = _shuffled(study, asked, permutation, repeats, rows)
-    ranked = sorted(
-        range(len(effects)), key=lambda i: -float(np.nanmean(curve_importance(effects[i], weighted)))
+    made = decisions(study, asked, rows=rows)
+    effects, _ = effects_with_curves(
+        study, [one.asked for one in made.values()], grid=grid, rows=rows, spread=False
     )
-    columns = _columns(study, [effects[i] for i in ranked], weighted)
+    drawn = dict(zip(made, effects))
+    ranked = list(made)
+    if measure == "spread":
+        ranked.sort(key=lambda name: -float(np.nanmean(curve_importance(drawn[name], weighted))))
+    shuffled, loss_note = _shuffled(study, [made[name].asked for name in ranked], permutation, repeats, rows)
+    columns = _columns(study, [(made[name], drawn[name]) for name in ranked], measure, weighted)
     if shuffled is not None:
-        columns["permutation"] = np.concatenate([shuffled[i][0] for i in ranked])
-        columns["permutation_std"] = np.concatenate([shuffled[i][1] for i in ranked])
-    how = "standard deviation of the partial dependence over the data" if weighted else (
-        "standard deviation of the partial dependence over its grid, a quarter of the range for levels"
-    )  # fmt: skip
+        columns["permutation"] = np.concatenate([more for more, _ in shuffled])
+        columns["permutation_std"] = np.concatenate([spread for _, spread in shuffled])
     return Importance(
         columns=columns,
-        title=f"Importance on {study.model.scale_label}: {how}",
-        notes=tuple(n for n in (note, loss_note, study.how) if n),
+        title=f"Importance on {study.model.scale_label}: {_how(measure, weighted)}",
+        notes=tuple(
+            n
+            for n in (
+                _how_measures_differ(study, columns, list(made), weighted),
+                made.note,
+                loss_note,
+                study.how,
+            )
+            if n
+        ),
         library=study.table.library,
-        effects={effects[i].features[0]: effects[i] for i in ranked},
-    )  # fmt: skip
+        naming=study.naming,
+        effects={name: drawn[name] for name in ranked},
+        measure=measure,
+    )
+
+
+def _how(measure: str, weighted: bool) -> str:
+    if measure == "movement":
+        return "how far rows' predictions move with the feature, in SD of the predictions"
+    if weighted:
+        return "standard deviation of the partial dependence over the data"
+    return "standard deviation of the partial dependence over its grid, a quarter of the range for levels"
+
+
+def _how_measures_differ(
+    study: Study, columns: Mapping[str, NDArray[Any]], ranked: Sequence[Any], weighted: bool
+) -> str:
+    """Two measures in one table: how they differ, and where most."""
+    over = "the data" if weighted else "an even grid, however few rows are at a point"
+    text = f"movement counts every row's own curve over the data; spread only the average, over {over}"
+    spread: dict[Any, float] = {}
+    for name, size in zip(columns["feature"].tolist(), columns["spread"].tolist()):
+        spread[name] = max(spread.get(name, 0.0), size)
+    other = sorted(ranked, key=lambda name: -spread[name])
+    apart = max(ranked, key=lambda name: abs(ranked.index(name) - other.index(name)))
+    if ranked.index(apart) != other.index(apart):
+        places = f"{ranked.index(apart) + 1} by movement, {other.index(apart) + 1} by spread"
+        text += f"; most apart: {study.naming.name(apart)}, number {places}"
+    return text
 
 
 def curve_importance(effect: Effect, weighted: bool = False) -> Float:
@@ -159,20 +207,34 @@ def _spread(effect: Effect, curves: Float, weighted: bool) -> Float:
     return known.std(axis=-1, ddof=1) if known.shape[-1] > 1 else np.zeros(known.shape[:-1])
 
 
-def _columns(study: Study, effects: Sequence[Effect], weighted: bool) -> dict[str, NDArray[Any]]:
+def _columns(
+    study: Study, ranked: Sequence[tuple[Decision, Effect]], measure: str, weighted: bool
+) -> dict[str, NDArray[Any]]:
     outputs = study.model.outputs
-    readings = [reading for effect in effects for reading in effect.reading.each]
-    own = [individual_importance(e, weighted, e.row_weights) for e in effects]
+    readings = [reading for decision, _ in ranked for reading in decision.readings]
+    measures = {
+        "movement": np.array([r.movement for r in readings]),
+        "spread": np.concatenate([curve_importance(effect, weighted) for _, effect in ranked]),
+    }
+    own = [individual_importance(effect, weighted, effect.row_weights) for _, effect in ranked]
     return {
-        "feature": labels_column([e.features[0] for e in effects for _ in outputs]),
-        "output": labels_column([o for _ in effects for o in outputs]),
-        "importance": np.concatenate([curve_importance(e, weighted) for e in effects]),
+        "feature": labels_column([decision.feature for decision, _ in ranked for _ in outputs]),
+        "output": labels_column([o for _ in ranked for o in outputs]),
+        "importance": measures[measure].copy(),
+        **measures,
         "individual": np.concatenate(own),
         "strength": np.array([r.strength for r in readings]),
         "heterogeneity": np.array([np.nan if r.heterogeneity is None else r.heterogeneity for r in readings]),
         "direction": labels_column([r.direction for r in readings]),
-        "shape": labels_column([shape_words(r) for r in readings]),
+        "shape": labels_column(
+            [importance_words(r, s) for r, s in zip(readings, _shares(measures["spread"]))]
+        ),
     }
+
+
+def _shares(spread: Float) -> Float:
+    """Each spread as a share of the largest."""
+    return np.nan_to_num(spread) / max(float(np.nanmax(spread, initial=0.0)), 1e-300)
 
 
 # --- permutation -----------------------------------------------------------------------------------
@@ -194,7 +256,7 @@ def _shuffled(
         return None, "" if study.y is None else f"no permutation importance: {reason}"
     n_rows = study.n_rows
     used = validate.row_positions(min(PERMUTED_ROWS, n_rows) if rows is None else rows, n_rows, study.seed)
-    note = f"permutation: increase of the mean squared error on {len(used):,} rows, {repeats} shuffles"
+    note = f"permutation: increase of the mean squared error on {counted(len(used))} rows, {repeats} shuffles"
     features = study.resolve(asked)
     return [permutation_importance(study, f, observed, used, repeats) for f in features], note
 

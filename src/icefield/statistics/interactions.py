@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.counts import counted
 from icefield.data.features import Feature
 from icefield.effect import drawing
 from icefield.errors import InputError, complaint
@@ -28,6 +29,9 @@ _Name = tuple[Any, ...]  # of a set of features: the part it plays, and their la
 METHODS = ("h", "variance")
 # Rounding leaves squares of about this share of the predictions' own; below it a sum counts as zero.
 NOISE = 1e-20
+LEAST_JOINT = (
+    0.01  # a joint effect below this share of the predictions' SD is none: H would divide noise by noise
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,9 +39,10 @@ class Interactions(ResultTable):
     """Interaction statistics, strongest first, one row per set of features and output.
 
     Columns: ``features``, ``order`` (1: a feature with all others together, 2: a pair, 3: a
-    triple), ``output``, ``h`` and ``h_squared`` (share of the joint effect's variance that is interaction;
-    0 where there is no joint effect), ``strength`` (the unnormalised form: root mean square of the interaction,
-    in the predictions' own unit). For ``method="variance"``: ``strength`` is Greenwell et al.'s statistic.
+    triple), ``output``, ``h`` and ``h_squared`` (share of the joint effect's variance that is interaction, at
+    most 1; 0 where there is no joint effect), ``strength`` (the unnormalised form: root mean square of the
+    interaction, in the predictions' own unit) and ``strength_se`` (its standard error from the rows it was evaluated
+    at; 0 where those were all). For ``method="variance"``: ``strength`` is Greenwell et al.'s statistic.
 
     In a frame (`to_frame`) ``features``, a tuple here, are columns of their own: ``feature_1``, ``feature_2``, and
     ``feature_3`` where there are triples; missing where a set has fewer, as a feature with all others together has
@@ -45,6 +50,10 @@ class Interactions(ResultTable):
     """
 
     features: tuple[Any, ...]
+
+    @property
+    def shown(self) -> Mapping[str, NDArray[Any]]:
+        return {name: values for name, values in self.columns.items() if name != "strength_se"}
 
     @property
     def framed(self) -> Mapping[str, NDArray[Any]]:
@@ -142,7 +151,8 @@ def interactions(
     ``H_j^2 = sum (F - F_j - F_without_j)^2 / sum F^2`` and
     ``H_jkl^2 = sum (F_jkl - F_jk - F_jl - F_kl + F_j + F_k + F_l)^2 / sum F_jkl^2``.
 
-    Where the denominator is zero there is no joint effect and H is 0. The unnormalised ``strength`` is the
+    Where the joint effect is below a hundredth of the predictions' standard deviation there is none to speak of, and
+    H is 0; where features go together the parts can outweigh the whole, and H is 1. The unnormalised ``strength`` is the
     root of the numerator's mean: unlike H it does not grow when the joint effect is weak, so rows
     are sorted by it.
 
@@ -169,8 +179,31 @@ def interactions(
     sets |= {("pair", *(f.label for f in pair)): pair for pair in combinations(found, 2)}
     sets |= {("triple", *(f.label for f in triple)): triple for triple in wanted_triples}
 
+    return _collected(study, found, sets, rows, keeps_surfaces=bool(wanted_triples))
+
+
+def pair_interactions(study: Study, pairs: Sequence[tuple[Any, Any]]) -> Interactions:
+    """The statistics of these pairs alone, features as a user names them, at the rows `interactions` uses."""
+    features: dict[Any, Feature] = {}
+    resolved = []
+    for asked in pairs:
+        found = study.resolve(asked)
+        features |= {f.label: f for f in found}
+        resolved.append(found)
+    sets: dict[_Name, Sequence[Feature]] = {("alone", label): (f,) for label, f in features.items()}
+    sets |= {("pair", *(f.label for f in pair)): pair for pair in resolved}
+    return _collected(study, tuple(features.values()), sets, None)
+
+
+def _collected(
+    study: Study,
+    found: Sequence[Feature],
+    sets: Mapping[_Name, Sequence[Feature]],
+    rows: Any,
+    keeps_surfaces: bool = False,
+) -> Interactions:
     def collect(averages: Iterator[tuple[_Name, Float]], own: OwnValues) -> Interactions:
-        statistics = _Statistics(own.weights / own.weights.sum(), keeps_surfaces=bool(wanted_triples))
+        statistics = _Statistics(own.weights / own.weights.sum(), study.n_rows, keeps_surfaces)
         for name, values in averages:
             statistics.take(name, values)
         return statistics.table(study, found, own.why)
@@ -202,13 +235,16 @@ class _Statistics:
     Averages are kept by name only as long as others need them: there is one for every pair, as long as the data.
     """
 
-    def __init__(self, share: Float, keeps_surfaces: bool) -> None:
+    def __init__(self, share: Float, population: int, keeps_surfaces: bool) -> None:
         self.share, self.keeps_surfaces = share, keeps_surfaces
+        # What is sampled is both where the averages are taken and what they are taken over: twice the variance.
+        self._sampled = 2.0 * max(0.0, 1.0 - len(share) / population)
         self._alone: dict[Any, Float] = {}
         self._all: Float | None = None
         self._surfaces: dict[frozenset[Any], Float] = {}
         self._features: list[tuple[Any, ...]] = []
         self._rest: list[Float] = []
+        self._rest_se: list[Float] = []
         self._whole: list[Float] = []
 
     def take(self, name: _Name, values: Float) -> None:
@@ -254,21 +290,35 @@ class _Statistics:
     def _add(self, labels: Sequence[Any], rest: Float, size: Float) -> None:
         """What is left of a joint effect without its parts, and the mean square of the whole."""
         self._features.append(tuple(labels))
-        self._rest.append(self._mean_square(rest))
+        size_of_rest = self._mean_square(rest)
+        self._rest.append(size_of_rest)
+        self._rest_se.append(self._standard_error(rest, size_of_rest))
         self._whole.append(size)
 
     def _mean_square(self, values: Float) -> Float:
         return np.einsum("oi,oi,i->o", values, values, self.share)
+
+    def _standard_error(self, rest: Float, mean_square: Float) -> Float:
+        """Of the mean square, from the rows it was evaluated at."""
+        if self._sampled == 0.0:
+            return np.zeros_like(mean_square)
+        apart = np.square(np.square(rest) - mean_square[:, None])
+        return np.sqrt(self._sampled * np.einsum("oi,i->o", apart, np.square(self.share)))
 
     def table(self, study: Study, found: Sequence[Feature], why: str) -> Interactions:
         rest, whole = np.stack(self._rest), np.stack(self._whole)
         # Differences of equal numbers leave rounding behind; it must not look like an interaction.
         floor = NOISE * max(float(whole.max()), float(np.max(_level(study)) ** 2))
         rest = np.where(rest <= floor, 0.0, rest)
-        squared = np.divide(rest, whole, out=np.zeros_like(rest), where=whole > floor)
+        noise = np.maximum(floor, np.square(LEAST_JOINT * study.prediction_moments()[1]))
+        squared = np.divide(rest, whole, out=np.zeros_like(rest), where=whole > noise)
+        squared = np.minimum(squared, 1.0)
+        strength = np.sqrt(rest)
+        # Of a root: half the error of the square, over the root.
+        error = np.stack(self._rest_se) / np.where(strength > 0, 2.0 * strength, 1.0)
         order = np.array([len(labels) for labels in self._features])
         ranked = np.lexsort((-rest.mean(axis=1), order))
-        measures = {"h": np.sqrt(squared), "h_squared": squared, "strength": np.sqrt(rest)}
+        measures = {"h": np.sqrt(squared), "h_squared": squared, "strength": strength, "strength_se": error}
         return _table(study, found, self._features, ranked, measures, "Friedman's H", why)
 
 
@@ -293,6 +343,7 @@ def _table(
         title=f"Interactions ({what}) on {study.model.scale_label}",
         notes=(why,),
         library=study.table.library,
+        naming=study.naming,
         features=tuple(f.label for f in found),
     )
 
@@ -316,7 +367,7 @@ def _by_variance(study: Study, found: Sequence[Feature], rows: Any) -> Interacti
         np.argsort(-values.mean(axis=1), kind="stable"),
         {"strength": values},
         "spread of one feature's importance along the other",
-        f"{used:,} of {study.n_rows:,} rows",
+        f"{counted(used)} of {counted(study.n_rows)} rows",
     )
 
 

@@ -72,6 +72,7 @@ class StatisticsMethods:
         self,
         features: Iterable[Any] | None = None,
         *,
+        measure: str = "movement",
         weighted: bool = False,
         permutation: bool | None = None,
         repeats: int = 5,
@@ -83,7 +84,11 @@ class StatisticsMethods:
         Parameters
         ----------
         features : which features; all of the model's by default
-        weighted : spread over the data's distribution of the feature instead of evenly over the grid
+        measure : what features are ranked by: ``"movement"``, how far rows' predictions move with the feature over
+            the data, in standard deviations of the predictions, as everywhere; or ``"spread"``, the classical spread
+            of the partial dependence over its grid
+        weighted : `spread` and `individual` over the data's distribution of the feature instead of evenly over the
+            grid
         permutation : permutation importance too; by default when ``y`` was given
         repeats : shuffles per feature
         grid : grid of the curves, as in `partial_dependence`
@@ -104,6 +109,7 @@ class StatisticsMethods:
         return importance(
             self.study,
             features,
+            measure=measure,
             weighted=weighted,
             permutation=permutation,
             repeats=repeats,

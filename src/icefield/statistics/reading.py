@@ -16,36 +16,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.frame import TIME_KINDS
+from icefield.data.naming import PLAIN, Naming
 from icefield.effect import Effect, Spread
 from icefield.statistics.bundles import (
     deviation,
     explaining_columns,
     heterogeneity,
-    opposing,
+    output_unit,
     point_weights,
     shown_points,
 )
-from icefield.statistics.shapes import THRESHOLDS as SHAPE_THRESHOLDS
-from icefield.statistics.shapes import shape_of
+from icefield.statistics.judging import Curves, Judged, judged, near_threshold, on_other_grids, overturned
+from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Float
 
-THRESHOLDS = {
-    **SHAPE_THRESHOLDS,
-    "flat": 0.07,  # an average moves less than this, in SD of the predictions: 0.5 % of their variance
-    "sampling": 2.5,  # ... or less than so many standard errors, from how much the curves differ
-    "formless": 2.0,  # an irregular average must be so many times as strong to count
-    "heterogeneous": 0.15,  # curves differ by this much, in SD of the predictions: 2 % of their variance
-    "dominant": 0.50,  # ... and their differences make up this share of all the movement,
-    "opposing": 0.15,  # ... or this share of them runs against the others
-    "dwarfed": 0.15,  # an average that moves less than this share of the curves' differences hides them
-    "evident": 0.30,  # differences below this may be noise the model has fitted: they count as hidden
-    "explained": 0.35,  # ... only if one column explains this share of them
-    "partner": 0.10,  # share of the curves' differences a column must explain to be named
-    "additive": 0.05,  # share of a surface's variance that is interaction
-}
-
+EXPLAINING = 5  # columns kept of those that tell curves apart
+EXPLAINED_FROM = (
+    0.8  # differences of this share of the threshold on are looked into: rows decide on which side they are
+)
+GOES_ON = 0.5  # of the range that was read: a curve that goes on beyond it by less does nothing new
+LEVEL = 0.05  # of the range that was read: an average that moves no more stays where it is
+LEVEL_SHARE = 0.10  # ... where this share of the data is
 ONE_DIRECTIONAL = ("linear", "threshold", "monotone")
 TURNING = ("U-shaped", "inverted U")
+
+
+@dataclass(frozen=True)
+class Tail:
+    """What an average does beyond the range that was read.
+
+    Attributes
+    ----------
+    side : ``"below"`` or ``"above"`` the range
+    at : the range's end
+    share : of the data that lies there
+    change : of the average from that end, in standard deviations of the predictions
+    """
+
+    side: str
+    at: Any
+    share: float
+    change: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,19 +70,30 @@ class Reading:
         ``"non-monotone"``, ``"levels"`` (categories), or for two features ``"additive"`` or ``"interacting"``
     direction : ``"increasing"``, ``"decreasing"``, ``"mixed"`` or ``"none"``
     strength : standard deviation of the average over the data, per standard deviation of the predictions
-    low, high : smallest and largest average; `low_at`, `high_at` where
+    low, high : smallest and largest average in the range that was read; `low_at`, `high_at` where
     changes_at : where it changes: a threshold, the turn of a U, or the stretch with half the movement
+    read_from, read_to : the range the shape is read in, without the outermost 5 % of the data on either side
+        where the curve goes on beyond; None for levels
+    tails : what the average does beyond that range, where it is much
     heterogeneity : how much centred individual curves differ, in units of `strength`; None when
         neither curves nor their spread were computed
     heterogeneity_exact : False when it is only a lower bound, from the spread of the curves
     opposing : share of individual curves that run against the others, or None
     hidden : whether the average is flat, or nearly so beside them, although individual curves move
+    heterogeneous : whether individual curves differ enough that the average should not be read alone
     partners : columns that tell the individual curves apart, with the share they explain
+    interacts : features it interacts with and how strongly, in units of `strength`, strongest first; None where
+        that was not computed
+    borderline : statements (``"shape"``, ``"direction"``, ``"hidden"``, ``"differ"``, ``"interacts"``) that lie within
+        their sampling error of a threshold, with what other rows would have it say
     missing_jump : average at the missing point less the mean of the rest, in units of `strength`
     interaction : for two features, share of the surface's variance that is interaction
     measures : further numbers behind the shape
     thresholds : what the numbers were compared with
     each : the readings of all outputs (this is the first)
+    level_until, level_from : for an average that runs one way, up to where it stays at its start, and from where at
+        its end, None where it does not
+    naming : what the feature, its values and the target are called
     """
 
     features: tuple[Any, ...]
@@ -84,16 +106,25 @@ class Reading:
     low_at: Any
     high_at: Any
     changes_at: tuple[Any, ...] = ()
+    read_from: Any = None
+    read_to: Any = None
+    tails: tuple[Tail, ...] = ()
     heterogeneity: float | None = None
     heterogeneity_exact: bool = True
     opposing: float | None = None
     hidden: bool = False
+    heterogeneous: bool = False
     partners: tuple[tuple[Any, float], ...] = ()
+    interacts: tuple[tuple[Any, float], ...] | None = None
+    borderline: dict[str, tuple[str, ...]] = field(default_factory=dict)
     missing_jump: float | None = None
     interaction: float | None = None
     measures: dict[str, float] = field(default_factory=dict)
     thresholds: dict[str, float] = field(default_factory=lambda: dict(THRESHOLDS))
     each: tuple[Reading, ...] = ()
+    level_until: Any = None
+    level_from: Any = None
+    naming: Naming = PLAIN
 
     @property
     def flat(self) -> bool:
@@ -144,17 +175,25 @@ class Reading:
         return (self.opposing or 0.0) >= self.thresholds["opposing"]
 
     @property
-    def heterogeneous(self) -> bool:
-        """Whether individual curves differ enough that the average should not be read alone."""
-        if self.heterogeneity is None:
-            return False
-        moved = self.heterogeneity**2 + self.strength**2
-        dominant = self.heterogeneity**2 >= self.thresholds["dominant"] * moved
-        return (
-            self.heterogeneity >= self.thresholds["heterogeneous"]
-            and has_a_reason(self.heterogeneity, best_share(self.partners))
-            and (dominant or self.opposed)
-        )
+    def told_apart_by(self) -> tuple[Any, float] | None:
+        """The one column that tells individual curves apart, with the share it explains; None where it is not alone.
+
+        Columns that go together explain the same differences; then only `interacts` says which it is.
+        """
+        if not self.partners or self.partners[0][1] < self.thresholds["alone"]:
+            return None
+        alone = len(self.partners) == 1 or self.partners[1][1] <= 0.5 * self.partners[0][1]
+        return self.partners[0] if alone else None
+
+    @property
+    def rows_could_differ(self) -> bool:
+        """Whether the effect is one that rows have curves of their own of: no ALE, no slope, no surface."""
+        return self.measures.get("rows_could_differ", 1.0) > 0 and self.interaction is None
+
+    @property
+    def differences_known(self) -> bool:
+        """Whether it is known how much individual curves differ, and not only that they do by so much at least."""
+        return self.heterogeneity is not None and self.heterogeneity_exact
 
     @property
     def curves_differ(self) -> bool:
@@ -175,8 +214,10 @@ class Reading:
         return "\n".join(r.sentence for r in self.each) if len(self.each) > 1 else self.sentence
 
 
-def read_effect(effect: Effect) -> Reading:
+def read_effect(effect: Effect, population: int = 0) -> Reading:
     """Read an effect; `Reading.each` has one reading per output.
+
+    `population` is how many rows there are in all, where the effect is of a sample of them.
 
     Examples
     --------
@@ -189,73 +230,121 @@ def read_effect(effect: Effect) -> Reading:
     if effect.over != "rows":
         # Refits that differ say how sure the average is, not that rows respond differently.
         effect = replace(effect.averages_only(), spread=Spread())
-    reader = _read_curve if effect.n_features == 1 else _read_surface
-    readings = [reader(effect, o) for o in range(len(effect.outputs))]
-    first = readings[0]
-    object.__setattr__(first, "each", tuple(readings))
-    return first
+    outputs = range(len(effect.outputs))
+    if effect.n_features == 1:
+        return together([_read_curve(effect, o, population) for o in outputs])
+    from icefield.statistics.surface_reading import read_surface
+
+    return together([read_surface(effect, o) for o in outputs])
 
 
-def output_unit(effect: Effect, output: int) -> float:
-    """What strengths are relative to: the standard deviation of the model's predictions."""
-    spread = 0.0 if effect.output_std is None else float(effect.output_std[output])
-    if spread > 0 and np.isfinite(spread):
-        return spread
-    # Without predictions to compare with, an effect is measured against itself.
-    own = float(np.nanstd(effect.average[output]))
-    return own if own > 0 else 1.0
+def together(readings: Sequence[Reading]) -> Reading:
+    """The readings of all outputs as the first, which then has all of them."""
+    object.__setattr__(readings[0], "each", tuple(readings))
+    return readings[0]
 
 
-def _read_curve(effect: Effect, output: int) -> Reading:
+def _read_curve(effect: Effect, output: int, population: int) -> Reading:
     shown = shown_points(effect)
-    grid, y, weights = effect.grid[0][shown], effect.average[output][shown], point_weights(effect)
+    grid, y = effect.grid[0][shown], effect.average[output][shown]
     known = np.isfinite(y)
     if not known.any():
+        nothing = np.nan
         return Reading(
-            effect.features, effect.outputs[output], "flat", "none", 0.0, np.nan, np.nan, None, None
-        )
-    grid, y, weights = grid[known], y[known], _normalised(weights[known])
+            effect.features, effect.outputs[output], "flat", "none", 0.0, nothing, nothing, None, None,
+            naming=effect.naming,
+        )  # fmt: skip
     unit = output_unit(effect, output)
-    strength = float(deviation(y, weights)) / unit
-    if strength < 1e-12 * (1.0 + float(np.abs(y).max()) / unit):
-        strength = 0.0  # equal numbers averaged in another order
-    fields: dict[str, Any] = {}
-    bundle = _bundle(effect, output, shown, known, weights, unit)
-    best = best_share(bundle.get("partners", ()))
-    # An average of curves that differ is itself uncertain: a shape within its error is no shape.
-    error = bundle.get("heterogeneity", 0.0) / np.sqrt(max(effect.n_rows, 1))
-    limit = max(THRESHOLDS["flat"], THRESHOLDS["sampling"] * error)
-    if strength < limit:
-        shape, direction = "flat", "none"
-    elif not effect.ordered[0] or len(np.unique(grid)) < 3:
-        shape, direction = "levels", _direction_of_two(effect, grid, y)
-    else:
-        shape, direction, fields = _ordered_shape(effect, grid, y, weights)
-        if shape == "non-monotone" and strength < THRESHOLDS["formless"] * limit:
-            shape, direction = "flat", "none"
-            limit *= THRESHOLDS["formless"]
-    differ = bundle.get("heterogeneity", 0.0)
-    fields["measures"] = {"flat_limit": limit, **fields.get("measures", {})}
+    x = _places(effect, grid) if effect.ordered[0] else None
+    at = np.flatnonzero(known)
+    if x is not None:
+        at = at[np.argsort(x[at], kind="stable")]
+    grid, y, weights = grid[at], y[at], _normalised(point_weights(effect)[at])
+    curves = Curves(None if x is None else x[at], y, weights, unit, _rows_behind(effect))
+    partners: tuple[tuple[Any, float], ...] = ()
+    if _has_rows(effect):
+        curves, partners = _with_rows(effect, output, curves, shown, at)
+    said = judged(curves)
+    count = effect.n_rows or (0 if curves.own is None else len(curves.own))
+    unsure = on_other_grids(curves, said) | near_threshold(curves, said)
+    unsure |= overturned(curves, said, count, max(population, count))
+    direction = _direction_of_two(effect, grid, y) if said.shape == "levels" else said.direction
     missing = None
     if effect.missing_last[0] and len(effect.grid[0]) > 1:
         missing = float(effect.average[output][-1] - weights @ y) / unit
+    read, within = y[said.first : said.last], grid[said.first : said.last]
+    until, since = _levels_off(read, _normalised(weights[said.first : said.last]))
     return Reading(
         features=effect.features,
         output=effect.outputs[output],
-        shape=shape,
+        shape=said.shape,
         direction=direction,
-        strength=strength,
-        low=float(y.min()),
-        high=float(y.max()),
-        low_at=_plain(grid[int(y.argmin())]),
-        high_at=_plain(grid[int(y.argmax())]),
+        strength=said.strength,
+        low=float(read.min()),
+        high=float(read.max()),
+        low_at=plain_value(within[int(read.argmin())]),
+        high_at=plain_value(within[int(read.argmax())]),
+        changes_at=_changes(effect, grid, said),
+        read_from=plain_value(grid[said.first]) if x is not None else None,
+        read_to=plain_value(grid[said.last - 1]) if x is not None else None,
+        tails=_tails(grid, y, weights, unit, said) if x is not None else (),
+        heterogeneity=said.differ,
+        heterogeneity_exact=curves.own is not None,
+        opposing=said.opposing,
+        hidden=said.hidden,
+        heterogeneous=said.heterogeneous,
+        partners=partners,
         missing_jump=missing,
-        hidden=(shape == "flat" or strength < THRESHOLDS["dwarfed"] * differ)
-        and differ >= THRESHOLDS["heterogeneous"]
-        and has_a_reason(differ, best),
-        **fields,
-        **bundle,
+        borderline=unsure,
+        measures={**_measures(said), "rows_could_differ": float(_has_rows(effect))},
+        level_until=plain_value(within[until]) if x is not None and until is not None else None,
+        level_from=plain_value(within[since]) if x is not None and since is not None else None,
+        naming=effect.naming,
     )
+
+
+def _has_rows(effect: Effect) -> bool:
+    """Whether rows have curves of their own, kept or not: an accumulated effect, a slope or refits have none."""
+    return effect.kind != "ale" and effect.view != "derivative" and effect.over == "rows"
+
+
+def _places(effect: Effect, grid: NDArray[Any]) -> Float:
+    return (
+        grid.astype(np.int64).astype(np.float64) if effect.kinds[0] in TIME_KINDS else grid.astype(np.float64)
+    )
+
+
+def _rows_behind(effect: Effect) -> float:
+    """Rows an average stands on: those of whole-numbered weights are counts, others count by their evenness."""
+    weights = None if effect.kept is None else effect.kept.row_weights
+    if weights is None or weights.sum() <= 0:
+        return float(effect.n_rows)
+    if np.all(weights == np.round(weights)):
+        return effect.n_rows * float(weights.mean())
+    return effect.n_rows * float(weights.sum() ** 2 / np.square(weights).sum()) / len(weights)
+
+
+def _with_rows(
+    effect: Effect, output: int, curves: Curves, shown: slice, at: NDArray[np.intp]
+) -> tuple[Curves, tuple[tuple[Any, float], ...]]:
+    """What the individual curves, or at least their spread, add to the average."""
+    if effect.individual is None or effect.individual.shape[1] < 2:
+        if effect.std is None:
+            return curves, ()
+        # Curves whose spread changes along the grid cannot be parallel: sd(f - f') >= |sd(f) - sd(f')|.
+        least = float(deviation(effect.std[output][shown][at], curves.weights)) / curves.unit
+        return replace(curves, least_differ=least), ()
+    own = effect.individual[output][:, shown][:, at]
+    weights = effect.row_weights
+    curves = replace(curves, own=own, row_weights=weights)
+    differ = float(heterogeneity(own[None], curves.weights, weights)[0]) / curves.unit
+    if effect.row_values is None or differ < EXPLAINED_FROM * THRESHOLDS["heterogeneous"]:
+        return curves, ()
+    able = effect.row_values if effect.others is None else effect.others
+    told_by = {name: effect.row_values[name] for name in able if name not in effect.features}
+    ranked = explaining_columns(own[None], curves.weights, told_by, weights)
+    partners = tuple((name, share) for name, share in ranked[:EXPLAINING] if share >= THRESHOLDS["partner"])
+    return replace(curves, explained=best_share(partners)), partners
 
 
 def best_share(partners: Sequence[tuple[Any, float]]) -> float:
@@ -263,44 +352,74 @@ def best_share(partners: Sequence[tuple[Any, float]]) -> float:
     return max((share for _, share in partners), default=0.0)
 
 
-def has_a_reason(differ: float, explained: float) -> bool:
-    """Whether curves that differ (in SD of the predictions) do so for more than fitted noise.
-
-    A flexible model's curves differ a little everywhere. Large differences speak for themselves, small ones
-    only where another column explains a fair share of them.
-    """
-    return differ >= THRESHOLDS["evident"] or explained >= THRESHOLDS["explained"]
-
-
-def _ordered_shape(
-    effect: Effect, grid: NDArray[Any], y: Float, weights: Float
-) -> tuple[str, str, dict[str, Any]]:
-    x = grid.astype(np.int64).astype(np.float64) if effect.kinds[0] in TIME_KINDS else grid.astype(np.float64)
-    order = np.argsort(x, kind="stable")
-    found = shape_of(x[order], y[order], weights[order])
+def _changes(effect: Effect, grid: NDArray[Any], said: Judged) -> tuple[Any, ...]:
+    """Where an ordered curve changes: its step, its turn, or the stretch with half the movement."""
 
     def place(value: float) -> Any:
         return (
-            _plain(np.asarray(round(value)).astype(grid.dtype)[()])
+            plain_value(np.asarray(round(value)).astype(grid.dtype)[()])
             if effect.kinds[0] in TIME_KINDS
             else value
         )
 
+    found = said.found
+    if found is None or found.name == "linear":
+        return ()
     if found.name == "threshold" and found.steps_at is not None:
-        where: tuple[Any, ...] = (place(found.steps_at),)
-    elif found.turns_at is not None:
-        where = (place(found.turns_at),)
-    elif found.name == "linear":
-        where = ()
-    else:
-        where = (place(found.busiest[0]), place(found.busiest[1]))
-    measures = {
-        "linear": found.linear,
-        "cubic": found.cubic,
-        "step": found.step,
-        "reversal": found.reversal,
-    }
-    return found.name, found.direction, {"changes_at": where, "measures": measures}
+        return (place(found.steps_at),)
+    if found.turns_at is not None:
+        return (place(found.turns_at),)
+    return (place(found.busiest[0]), place(found.busiest[1]))
+
+
+def _measures(said: Judged) -> dict[str, float]:
+    measures = {"flat_limit": said.flat_limit}
+    if said.found is not None:
+        found = said.found
+        measures |= {
+            "linear": found.linear,
+            "cubic": found.cubic,
+            "step": found.step,
+            "reversal": found.reversal,
+        }
+    return measures
+
+
+def _tails(grid: NDArray[Any], y: Float, weights: Float, unit: float, said: Judged) -> tuple[Tail, ...]:
+    """What the average does beyond the range that was read, on either side, where nobody would expect it.
+
+    Going on as before is expected, as long as it is not half of the whole range again.
+    """
+    inside = y[said.first : said.last]
+    near = max(1, len(inside) // 10)
+    sides = (
+        ("below", slice(0, said.first), said.first, inside[0] - inside[min(near, len(inside) - 1)]),
+        ("above", slice(said.last, None), said.last - 1, inside[-1] - inside[max(-1 - near, -len(inside))]),
+    )
+    found = []
+    for side, beyond, edge, before in sides:
+        share = float(weights[beyond].sum())
+        if share <= 0:
+            continue
+        change = float(weights[beyond] @ y[beyond] / share - y[edge])
+        goes_on = change * before > 0 and abs(change) < GOES_ON * np.ptp(inside)
+        if abs(change) / unit >= THRESHOLDS["tail_change"] and not goes_on:
+            found.append(Tail(side, plain_value(grid[edge]), share, change / unit))
+    return tuple(found)
+
+
+def _levels_off(y: Float, weights: Float) -> tuple[int | None, int | None]:
+    """Up to which point an average stays at its start, and from which one at its end, where much of the data is."""
+    near = LEVEL * float(np.ptp(y))
+    away = np.flatnonzero(np.abs(y - y[0]) > near)
+    back = np.flatnonzero(np.abs(y - y[-1]) > near)
+    if not len(away) or not len(back):
+        return None, None
+    until, since = int(away[0]) - 1, int(back[-1]) + 1
+    return (
+        until if until > 0 and weights[: until + 1].sum() >= LEVEL_SHARE else None,
+        since if since < len(y) - 1 and weights[since:].sum() >= LEVEL_SHARE else None,
+    )
 
 
 def _direction_of_two(effect: Effect, grid: NDArray[Any], y: Float) -> str:
@@ -311,100 +430,11 @@ def _direction_of_two(effect: Effect, grid: NDArray[Any], y: Float) -> str:
     return "increasing" if (y[1] > y[0]) == ascending else "decreasing"
 
 
-def _bundle(
-    effect: Effect,
-    output: int,
-    shown: slice,
-    known: NDArray[np.bool_],
-    weights: Float,
-    unit: float,
-) -> dict[str, Any]:
-    """What the individual curves, or at least their spread, add to the average."""
-    if effect.kind == "ale" or effect.view == "derivative":
-        return {}
-    if effect.individual is None or effect.individual.shape[1] < 2:
-        if effect.std is None:
-            return {}
-        # Curves whose spread changes along the grid cannot be parallel: sd(f - f') >= |sd(f) - sd(f')|.
-        least = float(deviation(effect.std[output][shown][known], weights)) / unit
-        return {"heterogeneity": least, "heterogeneity_exact": False}
-    curves = effect.individual[output : output + 1][:, :, shown][:, :, known]
-    differ = float(heterogeneity(curves, weights, effect.row_weights)[0]) / unit
-    against = opposing(curves[0], weights, effect.row_weights)
-    partners: tuple[tuple[Any, float], ...] = ()
-    if differ >= THRESHOLDS["heterogeneous"] and effect.row_values is not None:
-        able = effect.row_values if effect.others is None else effect.others
-        told_by = {name: effect.row_values[name] for name in able if name not in effect.features}
-        ranked = explaining_columns(curves, weights, told_by)
-        partners = tuple((name, share) for name, share in ranked[:3] if share >= THRESHOLDS["partner"])
-    return {
-        "heterogeneity": differ,
-        "opposing": against,
-        "partners": partners,
-    }
-
-
-def _read_surface(effect: Effect, output: int) -> Reading:
-    surface = effect.average[output]
-    shown = tuple(shown_points(effect, axis) for axis in range(effect.n_features))
-    surface = surface[shown]
-    weight = np.ones_like(surface) if effect.weight is None else effect.weight[shown]
-    if weight.sum() <= 0:
-        weight = np.ones_like(surface)
-    # Cells without data still belong to the surface: half the weight is even.
-    weight = 0.5 * weight / weight.sum() + 0.5 / weight.size
-    weight = np.where(np.isfinite(surface), weight, 0.0)
-    surface = np.where(np.isfinite(surface), surface, 0.0)
-    unit = output_unit(effect, output)
-    centred = surface - (surface * weight).sum() / weight.sum()
-    variance = float((weight * np.square(centred)).sum() / weight.sum())
-    strength = float(np.sqrt(variance)) / unit
-    rest = _without_margins(centred, weight) if effect.kind != "ale" else centred
-    beyond = float((weight * np.square(rest)).sum() / weight.sum())
-    share = beyond / variance if variance > 0 else 0.0
-    if strength < THRESHOLDS["flat"]:
-        shape = "flat"
-    elif np.sqrt(beyond) / unit < THRESHOLDS["flat"] or share < THRESHOLDS["additive"]:
-        shape = "additive"
-    else:
-        shape = "interacting"
-    low, high = (np.unravel_index(int(f(surface)), surface.shape) for f in (np.argmin, np.argmax))
-
-    def place(at: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(_plain(g[s][i]) for g, s, i in zip(effect.grid, shown, at))
-
-    return Reading(
-        features=effect.features,
-        output=effect.outputs[output],
-        shape=shape,
-        direction="none",
-        strength=strength,
-        low=float(surface.min()),
-        high=float(surface.max()),
-        low_at=place(low),
-        high_at=place(high),
-        interaction=share,
-        measures={"interaction": float(np.sqrt(beyond)) / unit},
-    )
-
-
-def _without_margins(surface: Float, weight: Float) -> Float:
-    """What no sum of one-way functions explains: backfitting of weighted means."""
-    rest = surface.copy()
-    for _ in range(20):
-        for axis in range(rest.ndim):
-            others = tuple(a for a in range(rest.ndim) if a != axis)
-            total = weight.sum(axis=others, keepdims=True)
-            mean = (rest * weight).sum(axis=others, keepdims=True) / np.where(total > 0, total, 1.0)
-            rest = rest - mean
-    return rest
-
-
 def _normalised(weights: Float) -> Float:
     total = weights.sum()
     return weights / total if total > 0 else np.full(len(weights), 1.0 / len(weights))
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """A grid value as a plain Python object where there is one, times as they are."""
     return value.item() if isinstance(value, np.generic) and value.dtype.kind not in "mM" else value

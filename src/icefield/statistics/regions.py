@@ -16,26 +16,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.counts import counted
 from icefield.data.frame import Column
+from icefield.data.naming import Naming
 from icefield.effect import Drawable, Effect, Spread
-from icefield.sampling import REGION_ROWS
+from icefield.sampling import READ_CURVES
 from icefield.statistics.bundles import (
     centred,
     effects_with_curves,
     heterogeneity,
+    output_unit,
     point_weights,
     shown_points,
 )
+from icefield.statistics.decision import Decision, decision_of
+from icefield.statistics.judging import has_a_reason
 from icefield.statistics.partition import Limits, Part, Split, assigned, partition
-from icefield.statistics.reading import THRESHOLDS, has_a_reason, output_unit, read_effect
+from icefield.statistics.reading import read_effect
 from icefield.statistics.tables import ResultTable, labels_column
+from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Float
 from icefield.wording.sentences import shape_words
+from icefield.wording.values import sd_text
 
 if TYPE_CHECKING:
     from icefield.study import Study
 
-POINTS = 20
 LEAST_REMOVED = 0.10
 METHODS = ("rules", "clusters")
 MOST_CLUSTERS = 4
@@ -80,7 +86,7 @@ def regions(
     clusters: int | None = None,
     least_rows: float = 0.05,
     least_removed: float | None = None,
-    grid: Any = POINTS,
+    grid: Any = None,
     rows: Any = None,
 ) -> Regions:
     """Split the data into regions within which a feature's individual curves agree.
@@ -95,8 +101,8 @@ def regions(
     least_rows : least share of rows in a region
     least_removed : least share of all heterogeneity that a split must remove: 0.10 by default, and 0.35 for
         the first split of curves that differ little, as those of a model that has fitted noise do
-    grid : grid of the curves
-    rows : use these rows' curves; by default at most 1,000, sampled with the seed
+    grid : grid of the curves; by default that of the readings, over the data's quantiles
+    rows : use these rows' curves; by default those everything is said from, at most 1,000 sampled with the seed
 
     Notes
     -----
@@ -111,12 +117,19 @@ def regions(
     if least_removed is not None:
         validate.share("least_removed", least_removed)
     (found,) = study.resolve([feature])
-    used = min(REGION_ROWS, study.n_rows) if rows is None else rows
-    (effect,), note = effects_with_curves(study, [feature], grid=grid, rows=used, kept=study.n_rows)
-    effect = replace(effect, groups={}, by=None)
+    decision, note = decision_of(study, feature), ""
+    if rows is None and grid is None:
+        effect = decision.effect  # the curves everything else is said from
+    else:
+        used = min(READ_CURVES, study.n_rows) if rows is None else rows
+        (effect,), note = effects_with_curves(study, [feature], grid=grid, rows=used, kept=study.n_rows)
+        effect = replace(effect, groups={}, by=None)
+    if effect.std is None:
+        curves = cast(Float, effect.individual)  # kept with every effect here
+        effect = replace(effect, spread=Spread(Spread.of(curves, effect.row_weights, "rows").std))
     bundle = _Bundle.of(study, effect)
     least = LEAST_REMOVED if least_removed is None else least_removed
-    columns = _other_columns(study, found.columns, bundle.rows)
+    columns = _told_apart_by(decision, _other_columns(study, found.columns, bundle.rows))
     splits: list[Split] = []
     if bundle.differ < THRESHOLDS["heterogeneous"]:
         parts = [Part((), np.ones(len(bundle.rows), dtype=bool))]
@@ -152,7 +165,7 @@ class _Bundle:
         shown, over = shown_points(effect), point_weights(effect)
         units = np.array([output_unit(effect, o) for o in range(len(effect.outputs))])
         curves = cast(Float, effect.individual)[:, :, shown] / units[:, None, None]
-        weights = study.row_weights(rows)
+        weights = np.ones(len(rows)) if effect.row_weights is None else effect.row_weights
         shapes = centred(curves, over) * np.sqrt(over)
         differ = float(np.sqrt(np.square(heterogeneity(curves, over, weights)).mean()))
         flat = np.moveaxis(shapes, 1, 0).reshape(len(weights), -1) / np.sqrt(len(units))
@@ -165,9 +178,24 @@ class _Bundle:
         return own if own > 1e-9 * max(self.differ, 1e-3) else 0.0  # what is left is rounding
 
 
+def _told_apart_by(decision: Decision, columns: Mapping[Any, Column]) -> Mapping[Any, Column]:
+    """The columns of the features it interacts with, so that rules speak of those that are named elsewhere.
+
+    Where no single feature is, any column may do.
+    """
+    named = [partner for reading in decision.readings for partner in reading.interacts or ()]
+    kept = {name: columns[name] for name, _ in named if name in columns}
+    return kept or columns
+
+
 def _other_columns(study: Study, moving: Sequence[Any], rows: NDArray[np.intp]) -> Mapping[Any, Column]:
     table = study.table.take(rows)
-    return {name: table.column(name) for name in study.model.columns if name not in moving}
+    found = {name: table.column(name) for name in study.model.columns if name not in moving}
+    # Codes have no order that a bound could cut.
+    return {
+        name: Column(name, "categorical", own.values, own.missing) if study.naming.coded(name) else own
+        for name, own in found.items()
+    }
 
 
 def _table(
@@ -182,10 +210,10 @@ def _table(
 ) -> Regions:
     numbers = np.unique(labels)
     if method == "rules" or len(numbers) == 1:
-        rules = [part.rule for part in parts]
+        rules = [part.words(study.naming) for part in parts]
         quality = None
     else:
-        explained = [_explaining(parts, labels == k, bundle.weights) for k in numbers]
+        explained = [_explaining(parts, labels == k, bundle.weights, study.naming) for k in numbers]
         rules = [rule for rule, _, _ in explained]
         quality = explained
     total = bundle.weights.sum()
@@ -216,11 +244,12 @@ def _table(
     return Regions(
         columns=arrays,
         title=(
-            f"Regions of {effect.features[0]}: {len(numbers)}, from the curves of {len(labels):,} rows; heterogeneity "
-            f"{bundle.differ:.2g} SD of the predictions, {100 * removed:.0f} % of it (squared) removed"
+            f"Regions of {study.naming.name(effect.features[0])}: {len(numbers)}, from the curves of {counted(len(labels))} rows; heterogeneity "
+            f"{sd_text(bundle.differ)} SD of the predictions, {100 * removed:.0f} % of it (squared) removed"
         ),
         notes=tuple(n for n in (*said, *notes) if n),
         library=study.table.library,
+        naming=study.naming,
         feature=effect.features[0],
         effect=replace(effect, groups=groups, by="region" if method == "rules" else "cluster"),
         heterogeneity=bundle.differ,
@@ -301,7 +330,9 @@ def _squared_distances(shapes: Float, centres: Float) -> Float:
     return np.stack([np.square(shapes - centre).sum(axis=1) for centre in centres], axis=1)
 
 
-def _explaining(parts: Sequence[Part], inside: NDArray[np.bool_], weights: Float) -> tuple[str, float, float]:
+def _explaining(
+    parts: Sequence[Part], inside: NDArray[np.bool_], weights: Float, naming: Naming
+) -> tuple[str, float, float]:
     """The rule that agrees best with a cluster (harmonic mean of precision and recall)."""
     best = ("all rows", float(weights[inside].sum() / weights.sum()), 1.0)
     score = _harmonic(best[1], best[2])
@@ -310,7 +341,7 @@ def _explaining(parts: Sequence[Part], inside: NDArray[np.bool_], weights: Float
         precision = both / float(weights[part.rows].sum())
         recall = both / float(weights[inside].sum())
         if _harmonic(precision, recall) > score:
-            best, score = (part.rule, precision, recall), _harmonic(precision, recall)
+            best, score = (part.words(naming), precision, recall), _harmonic(precision, recall)
     return best
 
 

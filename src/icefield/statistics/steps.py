@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.ask import Described
+from icefield.counts import counted
 from icefield.data.columns import object_array
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS, Column
@@ -175,9 +176,9 @@ def _by_similarity(study: Study, feature: Feature, described: Described, levels:
     )
     note = f"levels of {feature.label!r} are ordered by the similarity of the other features"
     if not is_whole:
-        note += f" in {study.n_rows:,} rows"
+        note += f" in {counted(study.n_rows)} rows"
     if compared < len(shown):
-        note += f", each of the {len(shown):,} compared with the {compared} most frequent"
+        note += f", each of the {counted(len(shown))} compared with the {compared} most frequent"
     nodes = column.levels[ranked]
     if not is_whole:  # levels that no row of the sample shows come last
         seen = set(nodes.tolist())

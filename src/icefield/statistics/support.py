@@ -217,8 +217,7 @@ def pd_ale_disagreement(study: Study, effect: Effect, feature: Any) -> Float:
     Both are centred over the data first: where features are independent the two agree up to a constant.
     """
     from icefield.statistics.ale import ale
-    from icefield.statistics.bundles import deviation, point_weights, shown_points
-    from icefield.statistics.reading import output_unit
+    from icefield.statistics.bundles import deviation, output_unit, point_weights, shown_points
 
     rows = min(2 * REFERENCE_ROWS, study.n_rows)
     local = ale(study, feature, bins=GRID_POINTS, rows=rows)  # few bins: little noise in each

@@ -1,0 +1,226 @@
+"""One decision per feature: all that is said of it, anywhere, is said from here.
+
+Summary, importance, regions, the report and the ranking of pictures ask `decisions`, which makes one `Decision`
+for each feature from the same curves, rows, weights, grid and thresholds, once per study. Curves are read on a grid of
+their own, over the data's quantiles; with whom a feature interacts is looked for among the columns that tell its
+curves apart, and among the features that move the predictions most, by Friedman's unnormalised H.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, permutations
+from typing import TYPE_CHECKING, Any
+
+from icefield.counts import counted
+from icefield.effect import Effect
+from icefield.sampling import READ_CURVES
+from icefield.statistics.bundles import READ_GRID, effects_with_curves, output_unit
+from icefield.statistics.interactions import Interactions, pair_interactions
+from icefield.statistics.reading import EXPLAINED_FROM, Reading, read_effect, together
+from icefield.statistics.thresholds import THRESHOLDS
+
+if TYPE_CHECKING:
+    from icefield.study import Study
+
+CROSSED = 12  # features all of whose pairs are tried, where that takes one walk over the rows
+CROSSED_WHEN_COSTLY = 6  # ... where every pair costs predictions: of those whose curves differ
+FEW_COLUMNS = 20  # a question about one feature of so few is answered with all of them
+SURE = 2.0  # standard errors from a threshold
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What is said of one feature.
+
+    Attributes
+    ----------
+    feature : its label; `asked` is how a user names it
+    effect : its curves on the grid that was read
+    readings : one per output
+    reading : that of the output it moves most
+    """
+
+    feature: Any
+    asked: Any
+    effect: Effect
+    readings: tuple[Reading, ...]
+    reading: Reading
+
+    @property
+    def movement(self) -> float:
+        """The number features are ranked by: how far rows' predictions move with it, in SD of the predictions."""
+        return self.reading.movement
+
+    @property
+    def output(self) -> int:
+        """Place of the output it moves most."""
+        return self.effect.outputs.index(self.reading.output)
+
+    @property
+    def partner(self) -> tuple[Any, float] | None:
+        """The feature it interacts with most, and how strongly; None where there is none worth naming."""
+        return self.reading.interacts[0] if self.reading.interacts else None
+
+
+class Decisions(Mapping[Any, Decision]):
+    """Decisions by feature, those that move the predictions most first.
+
+    `pairs` are the interactions that were looked at (None: there were none to look at), `note` says which rows
+    were used where not all were.
+    """
+
+    def __init__(self, ranked: Sequence[Decision], pairs: Interactions | None, note: str) -> None:
+        self._found = {one.feature: one for one in ranked}
+        self.pairs, self.note = pairs, note
+
+    def __getitem__(self, feature: Any) -> Decision:
+        return self._found[feature]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+def decisions(study: Study, features: Iterable[Any] | None = None, *, rows: Any = None) -> Decisions:
+    """What is said of these features (all of the model's by default), made once.
+
+    Parameters
+    ----------
+    study : the model and its data
+    features : which features
+    rows : average over these rows; by default all, or a seeded sample where each row costs predictions. Rows of
+        one's own choice make decisions of their own
+    """
+    asked = study.listed(features)
+    study.resolve(asked)  # partners are looked for among all of them, so none may overlap
+    if rows is not None:
+        return _decided(study, asked, rows)
+    return study.memory.once(_key(study, asked), lambda: _decided(study, asked, None))
+
+
+def decision_of(study: Study, feature: Any) -> Decision:
+    """What is said of one feature, the same as beside all others wherever those are known or few."""
+    (found,) = study.resolve([feature])
+    columns = list(study.model.columns)
+    everything = _key(study, columns)
+    if found.label in columns and (
+        study.memory.holds(everything) or not _costly(study) or len(columns) <= FEW_COLUMNS
+    ):
+        return decisions(study)[found.label]
+    return decisions(study, [feature])[found.label]
+
+
+def _key(study: Study, asked: Sequence[Any]) -> tuple[Any, ...]:
+    found = [study.feature(one) for one in asked]
+    return ("decisions", *((f.label, tuple(f.columns)) for f in found))
+
+
+def _costly(study: Study) -> bool:
+    """Whether every pair of features is crossed row by row: with a model that is asked, or on a linked scale."""
+    return study.plan.engine.costs_predictions or not study.plan.engine.additive
+
+
+def _decided(study: Study, asked: list[Any], rows: Any) -> Decisions:
+    effects, note = effects_with_curves(
+        study, asked, grid=READ_GRID, rows=rows, kept=READ_CURVES, spread=False
+    )
+    effects = [replace(effect, groups={}, by=None) for effect in effects]
+    every = [read_effect(effect, study.n_rows).each for effect in effects]
+    first = [output_moved_most(effect, each) for effect, each in zip(effects, every)]
+    ranked = sorted(range(len(asked)), key=lambda i: -every[i][first[i]].movement)
+    labels = [effect.features[0] for effect in effects]
+    pairs = _pairs(study, [asked[i] for i in ranked], [labels[i] for i in ranked], [every[i] for i in ranked])
+    found = None if not pairs else pair_interactions(study, pairs)
+    known = {} if found is None else _partners(found, effects[0])
+    made = []
+    for i in ranked:
+        own = [_with_partners(reading, known.get((labels[i], reading.output), [])) for reading in every[i]]
+        together(own)
+        made.append(Decision(labels[i], asked[i], effects[i], tuple(own), own[first[i]]))
+    return Decisions(made, found, "; ".join(n for n in (note, _rows_behind(study, effects, found)) if n))
+
+
+def _rows_behind(study: Study, effects: Sequence[Effect], pairs: Interactions | None) -> str:
+    """How many rows the differences and the interactions rest on, where not on all."""
+    kept = [len(effect.rows) for effect in effects if effect.rows is not None]
+    said = []
+    if kept and min(kept) < study.n_rows:
+        said.append(f"differences from the curves of {counted(min(kept))} rows")
+    if pairs is not None and not pairs.notes[0].startswith("all "):
+        said.append(f"interactions at {pairs.notes[0].split(';')[0]}")
+    return "; ".join(said)
+
+
+def output_moved_most(effect: Effect, each: Sequence[Reading]) -> int:
+    """Place of the output that a feature moves most."""
+    # Probabilities share a unit; other outputs are compared by their own spread.
+    shared = effect.scale_label == "probability"
+    return max(range(len(each)), key=lambda o: each[o].movement * (output_unit(effect, o) if shared else 1.0))
+
+
+# --- with whom --------------------------------------------------------------------------------------
+
+
+def _pairs(
+    study: Study, asked: Sequence[Any], labels: Sequence[Any], every: Sequence[Sequence[Reading]]
+) -> list[tuple[Any, Any]]:
+    """Pairs to look at, as a user names them; features come with the strongest first."""
+    least = EXPLAINED_FROM * THRESHOLDS["heterogeneous"]
+    differing = [max(r.heterogeneity or 0.0 for r in each) >= least for each in every]
+    if not any(differing):
+        return []
+    # A column of an asked group stands for the group.
+    owner = {
+        column: (label, one) for label, one in zip(labels, asked) for column in study.feature(one).columns
+    }
+    named = dict(zip(labels, asked))
+    if _costly(study):
+        crossed = [label for label, differs in zip(labels, differing) if differs][:CROSSED_WHEN_COSTLY]
+    else:
+        crossed = list(labels[:CROSSED])
+    wanted = {frozenset(pair): None for pair in combinations(crossed, 2)}
+    for label, differs, each in zip(labels, differing, every):
+        for column, _ in (partner for r in each for partner in r.partners if differs):
+            other, one = owner.get(column, (column, column))
+            named.setdefault(other, one)
+            wanted.setdefault(frozenset((label, other)))
+    place = {label: i for i, label in enumerate(named)}
+    ordered = [sorted(pair, key=lambda label: place[label]) for pair in wanted if len(pair) == 2]
+    return [(named[a], named[b]) for a, b in ordered]
+
+
+def _partners(pairs: Interactions, effect: Effect) -> dict[tuple[Any, Any], list[tuple[Any, float, float]]]:
+    """Per feature and output: others with the size of the interaction and its error, in SD, strongest first."""
+    units = {o: output_unit(effect, n) for n, o in enumerate(effect.outputs)}
+    found: dict[tuple[Any, Any], list[tuple[Any, float, float]]] = {}
+    for names, output, strength, error in zip(
+        pairs["features"].tolist(),
+        pairs["output"].tolist(),
+        pairs["strength"].tolist(),
+        pairs["strength_se"].tolist(),
+    ):
+        for one, other in permutations(names):
+            found.setdefault((one, output), []).append(
+                (other, strength / units[output], error / units[output])
+            )
+    return {key: sorted(others, key=lambda p: -p[1]) for key, others in found.items()}
+
+
+def _with_partners(reading: Reading, others: Sequence[tuple[Any, float, float]]) -> Reading:
+    least = THRESHOLDS["interaction"]
+    named = tuple((name, size) for name, size, _ in others if size >= least)
+    # The strongest could be another, or none, for other rows.
+    unsure = ["nobody"] if named and others[0][1] - SURE * others[0][2] < least else []
+    unsure += [
+        str(name)
+        for name, size, error in others[1 if named else 0 :]
+        if size + SURE * error >= (named[0][1] - SURE * others[0][2] if named else least)
+    ]
+    borderline = dict(reading.borderline)
+    if unsure and any(error > 0 for _, _, error in others):
+        borderline["interacts"] = tuple(dict.fromkeys(unsure))
+    return replace(reading, interacts=named, borderline=borderline)
