@@ -15,7 +15,7 @@ import numpy as np
 
 from icefield import validate
 from icefield.data.frame import ArrayTable, Table, table_of
-from icefield.data.groups import groups_of
+from icefield.data.groups import clusters_of, groups_of
 from icefield.effect import Effect, drawing
 from icefield.engines import Resources
 from icefield.errors import InputError, complaint
@@ -53,6 +53,8 @@ class Explainer(StatisticsMethods):
     scale : ``"response"``, what ``predict`` or ``predict_proba`` returns, or ``"raw"``, the margin
     weights : one non-negative weight per row, or a column of X; 2 counts as a duplicated row
     by : a column of X or one label per row: every effect gets a curve per group too
+    cluster : a column of X or one label per row: rows with the same label (of one person, one day) count as one
+        observation in standard errors
     background : ``"data"`` averages over the rows of X, ``"training"`` with a tree model's own
         training counts
     engine : ``"auto"``, ``"trees"`` or ``"brute"``; ``"auto"`` only ever picks a faster way to the
@@ -80,6 +82,7 @@ class Explainer(StatisticsMethods):
         scale: Scale = "response",
         weights: Any = None,
         by: Any = None,
+        cluster: Any = None,
         background: Background = "data",
         engine: EngineChoice = "auto",
         threads: int | None = None,
@@ -110,6 +113,7 @@ class Explainer(StatisticsMethods):
             y=self.y,
             weights=self.weights,
             groups=self.groups,
+            clusters=clusters_of(cluster, table),
             background=background,
             engine=engine,
             resources=Resources(int(memory), threads, processes, int(seed)),
@@ -143,9 +147,11 @@ class Explainer(StatisticsMethods):
         individual : keep every row's own curve as well
         spread : also the standard deviation and standard error; by default for one feature only
         quantiles : probabilities of the curves' quantiles to compute
-        rows : average over these rows only: a number (sampled with the seed), a mask or positions
+        rows : average over these rows only: a number (sampled with the seed), a mask or positions. The standard
+            error of a sample is that against the curve of all rows
         precision : add random rows only until the standard error is below this share of the
-            curve's range; `Effect.n_rows` and `Effect.why` say how far that was
+            curve's range, which rows that did not choose its ends confirm; `Effect.n_rows` and `Effect.why` say how
+            far that was
         support : also how much data stands behind each grid point, given the other features; plots
             fade by it. See `icefield.statistics.support.Support`
 
@@ -161,7 +167,8 @@ class Explainer(StatisticsMethods):
         validate.flag("individual", individual)
         validate.flag("spread", spread, optional=True)
         validate.flag("support", support)
-        chosen = study.chosen(rows).positions
+        picked = study.chosen(rows)
+        chosen = picked.positions
         if precision is not None:
             validate.share("precision", precision)
             if quantiles is not None or individual:
@@ -172,7 +179,8 @@ class Explainer(StatisticsMethods):
             effect = study.to_precision(features, precision, grid=grid, rows=chosen)
             return self._supported(effect, features, support)
         kept = np.arange(study.n_rows if chosen is None else len(chosen)) if individual else None
-        ask = Ask(sets=[features], grid=grid, spread=spread, quantiles=quantiles, rows=chosen, kept=kept)
+        ask = Ask(sets=[features], grid=grid, spread=spread, quantiles=quantiles, rows=chosen,
+                  sampled_from=picked.sampled_from, kept=kept)  # fmt: skip
         return self._supported(study.effects(ask)[0], features, support)
 
     def ice(

@@ -27,13 +27,21 @@ KEPT_CURVES = 300  # individual curves kept for pictures
 READ_CURVES = 1_000  # individual curves behind what is said of a feature, and behind its regions
 PERMUTED_ROWS = 2_000
 
+COPIES_BELOW = (
+    10  # whole weights of which none is smaller are no counts of rows, but how many others each stands for
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """The rows that are used, None for every one, and a note that says so where some are not."""
+    """The rows that are used, None for every one, and a note that says so where some are not.
+
+    `sampled_from` is how many chance chose them among, so that they err against those; 0 where it did not.
+    """
 
     positions: Positions | None = None
     note: str = ""
+    sampled_from: int = 0
 
 
 def choose_rows(rows: Any, n_rows: int, seed: int, limit: int | None = None) -> Chosen:
@@ -46,8 +54,39 @@ def choose_rows(rows: Any, n_rows: int, seed: int, limit: int | None = None) -> 
     positions = validate.row_positions(wanted, n_rows, seed)
     if len(positions) == n_rows:
         return Chosen(positions)
-    how = "sampled with the seed" if isinstance(wanted, (int, np.integer)) else "as given"
-    return Chosen(positions, f"{len(positions):,} of {n_rows:,} rows, {how}")
+    sampled = isinstance(wanted, (int, np.integer))
+    how = "sampled with the seed" if sampled else "as given"
+    return Chosen(positions, f"{len(positions):,} of {n_rows:,} rows, {how}", n_rows if sampled else 0)
+
+
+def count_copies(weights: Float | None) -> bool:
+    """Whether weights say how often each row occurs, so that a weight of 2 is as good as two rows.
+
+    Whole numbers do, unless even the smallest is large: then each row stands for so many others that were
+    not seen. Weights that are no whole numbers say how much a row counts, and it stays one observation.
+
+    Examples
+    --------
+    >>> [count_copies(np.array(w)) for w in ([1.0, 2.0], [0.5, 2.0], [12_000.0, 31_000.0])]
+    [True, False, False]
+    """
+    if weights is None:
+        return True
+    counted = weights[weights > 0]
+    return bool(len(counted) and counted.min() < COPIES_BELOW and (counted == np.round(counted)).all())
+
+
+def sampling_reach(count: int, population: int) -> float:
+    """What of a standard error is left when so many rows of all were drawn: those that were seen do not err.
+
+    A population of 0 stands for one without end.
+
+    Examples
+    --------
+    >>> sampling_reach(75, 100), sampling_reach(75, 0)
+    (0.5, 1.0)
+    """
+    return float(np.sqrt(max(0.0, 1.0 - count / population))) if population else 1.0
 
 
 def in_proportion(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.ask import Ask, Differences, OwnValues
 from icefield.data.distribution import Distribution
 from icefield.data.features import Axis, Feature, listed_features, resolve
 from icefield.data.frame import Table
@@ -29,61 +30,28 @@ from icefield.data.whereabouts import Whereabouts
 from icefield.effect import Backing, Effect, KeptCurves, Predictions, Provenance, Spread
 from icefield.engines import Answer, Moments, Question, Resources, Sample
 from icefield.engines.brute import interruptible
+from icefield.engines.clusters import clustered_answers
 from icefield.engines.crossing import crossed_averages, moving_columns
 from icefield.engines.precision import until_precise
 from icefield.errors import EngineError, InputError, complaint
 from icefield.memory import Memory
 from icefield.models.model import Model
 from icefield.plan import Engines, Plan
-from icefield.sampling import CROSSED_ROWS, PREDICTION_ROWS, Chosen, choose_rows, in_proportion
+from icefield.sampling import (
+    CROSSED_ROWS,
+    PREDICTION_ROWS,
+    Chosen,
+    choose_rows,
+    count_copies,
+    in_proportion,
+    sampling_reach,
+)
 from icefield.typing import Background, EngineChoice, Float, Positions
+
+__all__ = ["Ask", "Differences", "OwnValues", "Study"]
 
 Found = TypeVar("Found")
 Key = TypeVar("Key", bound=Hashable)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Ask:
-    """Sets of features whose curves are wanted, and what is wanted of them.
-
-    Attributes
-    ----------
-    sets : the features of each effect, as a user names them
-    kind : ``"pd"`` or ``"ice"``
-    grid : a `Grid`, a number of points or values, as in `Explainer.partial_dependence`
-    spread : standard deviation and standard error too; None: as usual for the number of features
-    quantiles : probabilities of the curves' quantiles
-    rows : positions of the rows averaged over; None: every row
-    kept : places among those rows whose own curves are kept
-    kept_weights : what the kept curves count for; None: their rows' weights
-    """
-
-    sets: Sequence[tuple[Any, ...]]
-    kind: str = "pd"
-    grid: Any = None
-    spread: bool | None = None
-    quantiles: Sequence[float] | None = None
-    rows: Positions | None = None
-    kept: Positions | None = None
-    kept_weights: Float | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class OwnValues:
-    """At which rows averages were taken: why these, and their weights."""
-
-    why: str
-    weights: Float
-
-
-@dataclass(frozen=True, eq=False)
-class Differences:
-    """What crossing steps changes, ``(rows, outputs)``, by which engine, and why not by the planned one."""
-
-    values: Float
-    costs_predictions: bool
-    engine: str
-    reason: str
 
 
 class Study:
@@ -96,6 +64,7 @@ class Study:
     y : observed targets, or None
     weights : one weight per row, or None
     groups : what ``by=`` made of the rows, or None
+    clusters : one code per row of those that count as one observation together, or None
     background, engine, resources : as in `Explainer`
     """
 
@@ -107,16 +76,19 @@ class Study:
         y: NDArray[Any] | None = None,
         weights: Float | None = None,
         groups: Groups | None = None,
+        clusters: Positions | None = None,
         background: Background = "data",
         engine: EngineChoice = "auto",
         resources: Resources | None = None,
     ) -> None:
         self.model, self.table, self.y, self.weights, self.groups = model, table, y, weights, groups
+        self.clusters = clusters
         self.background, self.engines = background, Engines(model, table, engine, background)
         self.resources = Resources() if resources is None else resources
         self._begin()
-        if background == "training" and (weights is not None or groups is not None):
-            self.needs_rows("`weights`" if weights is not None else "`by`")
+        for name, given in (("weights", weights), ("by", groups), ("cluster", clusters)):
+            if given is not None:
+                self.needs_rows(f"`{name}`")
         if engine == "trees" or background == "training":
             self.plan  # noqa: B018  (a clear error now beats one at the first question)
 
@@ -126,7 +98,7 @@ class Study:
 
     def __getstate__(self) -> dict[str, Any]:
         """To another process goes what was chosen; what was found on the way is found again there."""
-        kept = ("model", "table", "y", "weights", "groups", "background", "engines", "resources")
+        kept = ("model", "table", "y", "weights", "groups", "clusters", "background", "engines", "resources")
         return {name: getattr(self, name) for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -184,17 +156,24 @@ class Study:
         limit = when_costly if when_costly is not None and self.plan.engine.costs_predictions else None
         return choose_rows(rows, self.n_rows, self.seed, limit)
 
-    def sample(self, rows: Positions | None = None) -> Sample:
-        """These rows (None: every row) with their weights and groups."""
+    @cached_property
+    def copies(self) -> bool:
+        """Whether weights count how often rows occur."""
+        return count_copies(self.weights)
+
+    def sample(self, rows: Positions | None = None, sampled: bool = False) -> Sample:
+        """These rows (None: every row) with their weights and groups; `sampled` ones are each one draw."""
         codes = None if self.groups is None else self.groups.codes
         n_groups = 0 if self.groups is None else len(self.groups.labels)
+        copies = self.copies and not sampled
         if rows is None:
-            return Sample(self.table, self.weights, codes, n_groups)
+            return Sample(self.table, self.weights, codes, n_groups, copies)
         return Sample(
             self.table.take(rows),
             None if self.weights is None else self.weights[rows],
             None if codes is None else codes[rows],
             n_groups,
+            copies,
         )
 
     def row_weights(self, rows: Positions | None = None) -> Float:
@@ -227,8 +206,8 @@ class Study:
             )
             for fs, (gs, _) in zip(features, grids)
         ]
-        # 3. The rows, and the engine's answers.
-        answers = self.answers(questions, self.sample(ask.rows))
+        # 3. The rows, the engine's answers, and how far they err.
+        answers = self._answered(questions, ask)
         # 4. Effects, with what pictures need of the data.
         said = "" if ask.rows is None else f"averaged over {len(ask.rows):,} of {self.n_rows:,} rows"
         dressed = [
@@ -251,9 +230,27 @@ class Study:
         grids, notes = self._grids(found, grid)
         question = Question(tuple(f.axis(v, self.table) for f, v in zip(found, grids)), spread=True)
         answer, used, said = until_precise(
-            lambda chosen: self.answers([question], self.sample(chosen))[0], order, precision
+            lambda chosen: self.answers([question], self.sample(chosen, sampled=True))[0], order, precision
         )
-        return self._dressed(Ask(sets=[found], rows=used), found, grids, (notes, said), question, answer)
+        ask = Ask(sets=[found], rows=used, sampled_from=len(order))
+        if len(used) == len(order):  # nothing was left out: its error is that of all rows
+            ask = replace(ask, sampled_from=0)
+            (answer,) = self._answered([question], ask) if self._needs_curves(ask) else (answer,)
+        return self._dressed(ask, found, grids, (notes, said), question, answer)
+
+    def _answered(self, questions: Sequence[Question], ask: Ask) -> list[Answer]:
+        """The engine's answers, with the standard errors of clusters where rows come in some."""
+        sample = self.sample(ask.rows, sampled=ask.sampled_from > 0)
+        if self.clusters is None or not self._needs_curves(ask):
+            return self.answers(questions, sample)
+        clusters = self.clusters if ask.rows is None else self.clusters[ask.rows]
+        return clustered_answers(
+            self.answers, questions, sample, clusters, self.resources.memory, at_once=self.model.across_rows
+        )
+
+    def _needs_curves(self, ask: Ask) -> bool:
+        """Whether standard errors are of clusters: against all rows a drawn row errs by itself."""
+        return self.clusters is not None and ask.sampled_from == 0
 
     def _usual_spread(self, n_features: int, rows: Positions | None) -> bool:
         """Spread comes with one feature, and with rows chosen to save time, whose error it states."""
@@ -283,22 +280,27 @@ class Study:
             why="; ".join(part for part in (self.plan.why, *notes, *answer.notes) if part),
         )
 
-        def filled(moments: Moments, quantiles: Float | None, weight: Float) -> Effect:
+        reach = sampling_reach(answer.total.count, ask.sampled_from)
+        moments_of = (answer.total, *answer.groups)
+        errors: Sequence[Float | None] = answer.errors or [m.se for m in moments_of]
+
+        def filled(place: int, quantiles: Float | None) -> Effect:
+            moments, se, weight = moments_of[place], errors[place], weights[place]
             asked = None if quantiles is None else dict(zip(question.quantiles, quantiles))
             return replace(
                 blank,
                 average=moments.average,
-                spread=Spread(moments.std, moments.se, asked),
+                spread=Spread(moments.std, None if se is None else reach * se, asked),
                 backing=replace(blank.backing, weight=weight),
-                provenance=replace(found, n_rows=moments.count),
+                provenance=replace(found, n_rows=moments.count, sampled_from=ask.sampled_from),
             )
 
         own_quantiles = answer.group_quantiles or (None,) * len(labels)
         groups = {
-            label: filled(moments, own, weight)
-            for label, moments, own, weight in zip(labels, answer.groups, own_quantiles, weights[1:])
+            label: filled(place, own)
+            for place, (label, own) in enumerate(zip(labels, own_quantiles), start=1)
         }
-        effect = filled(answer.total, answer.quantiles, weights[0])
+        effect = filled(0, answer.quantiles)
         others = tuple(c for c in self.model.columns if not any(c in f.columns for f in features))
         return replace(
             effect, groups=groups, kept=self._kept(ask, answer),
@@ -313,7 +315,8 @@ class Study:
         weights = ask.kept_weights
         if weights is None and self.weights is not None:
             weights = self.weights[rows]
-        return KeptCurves(answer.curves, rows, RowValues(self.table, rows), weights)
+        clusters = None if self.clusters is None else self.clusters[rows]
+        return KeptCurves(answer.curves, rows, RowValues(self.table, rows), weights, clusters)
 
     def blank(
         self,

@@ -46,8 +46,9 @@ def effects_with_curves(
     own, counts = in_proportion(kept, used, weights, study.seed)
     sets = [(feature,) for feature in features]
     ask = Ask(
-        sets=sets, kind="ice", grid=grid, spread=True, rows=chosen.positions, kept=own, kept_weights=counts
-    )
+        sets=sets, kind="ice", grid=grid, spread=True, rows=chosen.positions, sampled_from=chosen.sampled_from,
+        kept=own, kept_weights=counts,
+    )  # fmt: skip
     effects = study.effects(ask)
     if rows is None:
         # A sample of our own choice is measured against the same predictions as everything else.

@@ -27,9 +27,9 @@ from icefield.statistics.bundles import (
     point_weights,
     shown_points,
 )
-from icefield.statistics.partition import Limits, Part, Split, assigned, partition
 from icefield.statistics.decision import Decision, decision_of
 from icefield.statistics.judging import has_a_reason
+from icefield.statistics.partition import Limits, Part, Split, assigned, partition
 from icefield.statistics.reading import read_effect
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.statistics.thresholds import THRESHOLDS
