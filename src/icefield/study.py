@@ -382,7 +382,11 @@ class Study:
             found = plan.engine.own_averages(columns, sample, self.resources)
             if found is None:
                 found = crossed_averages(self.model, plan.engine, columns, sample, self.resources)
-            why = f"{chosen.note}; {self._what_gives_all_rows(plan)}" if chosen.note else ""
+            why = (
+                f"{chosen.note}; {plan.what_gives_all_rows(self.n_rows, self.model.scale)}"
+                if chosen.note
+                else ""
+            )
             why = why or f"{sample.n_rows:,} of {self.n_rows:,} rows"
             return collected(found, OwnValues(why, self.row_weights(chosen.positions)))
 
@@ -391,14 +395,6 @@ class Study:
                 return collect(zip(sets, averages, strict=True), own)
 
         return self.engines.ask(ask)
-
-    def _what_gives_all_rows(self, plan: Plan) -> str:
-        crossed = f"rows={self.n_rows} evaluates at all rows, each crossed with each"
-        if plan.engine.costs_predictions:
-            return f"all rows at once need a model read as trees ({plan.why}); {crossed}"
-        if not plan.engine.additive and self.model.scale == "response":
-            return f'all rows at once need a scale that is additive over the trees: scale="raw"; {crossed}'
-        return crossed
 
     def differences(self, axes: Sequence[Axis], rows: Positions, steps: Sequence[Positions]) -> Differences:
         """What crossing steps of their own changes for rows, given by position.
