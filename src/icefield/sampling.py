@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.typing import Float, Positions
@@ -74,6 +75,36 @@ def count_copies(weights: Float | None) -> bool:
         return True
     counted = weights[weights > 0]
     return bool(len(counted) and counted.min() < COPIES_BELOW and (counted == np.round(counted)).all())
+
+
+def observations(weights: Float | None, n_rows: int) -> float:
+    """How many observations weighted rows are worth: as many as they count copies, or Kish's effective number.
+
+    Examples
+    --------
+    >>> observations(None, 3), observations(np.array([2.0, 2.0]), 2), observations(np.array([0.5, 0.5]), 2)
+    (3.0, 4.0, 2.0)
+    """
+    if weights is None or weights.sum() <= 0:
+        return float(n_rows)
+    if count_copies(weights):
+        return float(weights.sum())
+    return float(weights.sum() ** 2 / np.square(weights).sum())
+
+
+def equal_parts(values: NDArray[Any], parts: int, weights: Float | None = None) -> NDArray[Any]:
+    """Where to cut values into so many parts of equal weight, each value with its ties above the cut it begins.
+
+    Examples
+    --------
+    >>> equal_parts(np.array([1, 2, 3, 4]), 2), equal_parts(np.array([1, 2, 3, 4]), 2, np.array([5.0, 1, 1, 1]))
+    (array([3]), array([1]))
+    """
+    order = np.argsort(values, kind="stable")
+    reached = np.arange(1.0, len(values) + 1.0) if weights is None else np.cumsum(weights[order])
+    # A cut that falls between two values must not depend on how the sums were rounded.
+    at = np.searchsorted(reached, np.arange(1, parts) * (reached[-1] / parts) * (1 + 1e-12), side="right")
+    return np.unique(values[order][np.minimum(at, len(values) - 1)])
 
 
 def sampling_reach(count: int, population: int) -> float:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from icefield.data.frame import is_missing_value
 from icefield.data.grid import Grid
 from icefield.effect import Effect
-from icefield.sampling import CURVE_ROWS, KEPT_CURVES, in_proportion
+from icefield.sampling import CURVE_ROWS, KEPT_CURVES, equal_parts, in_proportion, observations
 from icefield.study import Ask, Study
 from icefield.typing import Float
 
@@ -179,8 +179,9 @@ def explaining_columns(
     if total <= 1e-20 * max(float(own @ np.square(curves).sum(axis=(0, 2))), 1e-300):
         return []
     found = []
+    rows = observations(row_weights, len(flat))
     for name, values in row_values.items():
-        codes = group_codes(values)
+        codes = group_codes(values, row_weights)
         groups = int(codes.max()) + 1
         if not 1 < groups < len(flat) // 2:
             continue
@@ -188,12 +189,12 @@ def explaining_columns(
         np.add.at(sums, codes, own[:, None] * flat)
         mass = np.bincount(codes, own, minlength=groups)
         between = float((np.square(sums).sum(axis=1) / np.where(mass > 0, mass, 1.0)).sum())
-        share = 1.0 - (1.0 - between / total) * (len(flat) - 1) / (len(flat) - groups)
+        share = 1.0 - (1.0 - between / total) * (rows - 1) / max(rows - groups, 1.0)
         found.append((name, max(0.0, share)))
     return sorted(found, key=lambda pair: -pair[1])
 
 
-def group_codes(values: NDArray[Any]) -> NDArray[np.intp]:
+def group_codes(values: NDArray[Any], weights: Float | None = None) -> NDArray[np.intp]:
     """A column as a few groups: its values when they are few, quantile groups otherwise; missing apart."""
     if values.dtype == object:
         gone = np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
@@ -207,8 +208,7 @@ def group_codes(values: NDArray[Any]) -> NDArray[np.intp]:
         codes = np.zeros(len(values), dtype=np.intp)
         distinct, inverse = np.unique(values[~gone], return_inverse=True)
         if len(distinct) > EXPLAINING_BINS:
-            ranked = np.sort(values[~gone])
-            cuts = np.unique(ranked[(np.arange(1, EXPLAINING_BINS) * len(ranked)) // EXPLAINING_BINS])
+            cuts = equal_parts(values[~gone], EXPLAINING_BINS, None if weights is None else weights[~gone])
             inverse = np.searchsorted(cuts, values[~gone], side="right")
         codes[~gone] = inverse
     if gone.any():

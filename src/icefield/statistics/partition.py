@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.frame import ORDERED_KINDS, Column
+from icefield.sampling import equal_parts
 from icefield.statistics.bundles import leading_direction
 from icefield.typing import Float, Mask
 from icefield.wording.values import printed_value
@@ -193,8 +194,7 @@ def _coded(
         known = values[~gone]
         cuts = np.unique(known)
         if len(cuts) > most + 1:
-            ranked = np.sort(known)
-            cuts = np.unique(ranked[(np.arange(1, most + 1) * len(ranked)) // (most + 1)])
+            cuts = equal_parts(known, most + 1, weights[~gone])
         codes = np.searchsorted(cuts, values, side="left")
         return np.where(gone, len(cuts) + 1, codes), len(cuts) + 2
     codes = column.codes[at]

@@ -170,7 +170,7 @@ def _strangers(moving: Sequence[Column], kept: Sequence[Column], rows: NDArray[n
     def is_fine(column: Column) -> bool:
         return column.kind in ORDERED_KINDS and len(np.unique(column.values[rows])) >= MANY
 
-    alone = np.eye(len(rows), dtype=bool)
+    alone = rows[:, None] == rows  # itself, and a heavy row's other draws
     if not all(is_fine(column) for column in moving):
         return alone
     copies = np.logical_and.reduce([same(c) for c in (*moving, *kept) if is_fine(c)])

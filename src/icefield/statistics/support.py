@@ -141,13 +141,16 @@ def support_of(
 
 
 def surroundings(study: Study) -> Surroundings:
-    """The rows that stand for the data, drawn in random order; with weights, in proportion to them."""
+    """The rows that stand for the data, in random order; with weights, each as often as it counts."""
     rng, n_rows = np.random.default_rng(study.seed), study.n_rows
     if study.weights is None:
         return Surroundings(study, rng.permutation(n_rows)[:REFERENCE_ROWS])
-    positive = int((study.weights > 0).sum())
-    share = study.weights / study.weights.sum()
-    return Surroundings(study, rng.choice(n_rows, min(REFERENCE_ROWS, positive), replace=False, p=share))
+    # No more draws than there are observations: more would look like more data than there is.
+    reached = np.cumsum(study.weights)
+    count = min(REFERENCE_ROWS, int(reached[-1] ** 2 / np.square(study.weights).sum() + 1e-9))
+    places = (np.arange(count) + rng.random(count)) * (reached[-1] / count)
+    drawn = np.minimum(np.searchsorted(reached, places, side="right"), np.flatnonzero(study.weights > 0)[-1])
+    return Surroundings(study, rng.permutation(drawn))
 
 
 def _looked_at(values: NDArray[Any]) -> NDArray[np.intp]:
