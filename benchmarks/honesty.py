@@ -33,7 +33,7 @@ import icefield
 from benchmarks.processes import Process, Truth, later_processes, processes
 from benchmarks.tried import tried_processes
 from benchmarks.unseen import unseen_processes
-from icefield.statistics import reading, shapes, summary, support
+from icefield.statistics import reading, shapes, support
 
 SEEDS = 40  # 20 in each half
 RIGHT, ALARMS = 0.95, 0.05  # the goals
@@ -197,6 +197,7 @@ def report(score: Score) -> bool:
 SWEEPS: tuple[tuple[dict[str, float], str, tuple[float, ...]], ...] = (
     (reading.THRESHOLDS, "flat", (0.03, 0.05, 0.07, 0.1, 0.15)),
     (reading.THRESHOLDS, "heterogeneous", (0.05, 0.1, 0.15, 0.25)),
+    (reading.THRESHOLDS, "interaction", (0.1, 0.15, 0.2)),
     (shapes.THRESHOLDS, "turn", (0.08, 0.15, 0.25)),
     (shapes.THRESHOLDS, "curvature", (0.01, 0.025, 0.05)),
     (shapes.THRESHOLDS, "threshold", (0.8, 0.9, 0.95)),
@@ -238,7 +239,7 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"\n{SETS[number]}: {len(chosen(number))} processes x {len(seeds)} seeds\n")
         met &= report(run(number, seeds, verbose=True))
     if given.choose and given.sweep:
-        print(f"\npartner threshold {summary.PARTNER:g}; one threshold changed at a time:")
+        print("\none threshold changed at a time:")
         sweep(_seeds(0, min(given.seeds, 2)))
     print(f"\n{time.perf_counter() - began:.0f} s")
     if given.check and not met:

@@ -25,6 +25,7 @@ from icefield.data.features import Axis, Feature, listed_features, resolve
 from icefield.data.frame import Table
 from icefield.data.grid import specifications, whole_steps
 from icefield.data.groups import Groups
+from icefield.data.naming import PLAIN, Naming
 from icefield.data.row_values import RowValues
 from icefield.data.whereabouts import Whereabouts
 from icefield.effect import Backing, Effect, KeptCurves, Predictions, Provenance, Spread
@@ -66,6 +67,7 @@ class Study:
     groups : what ``by=`` made of the rows, or None
     clusters : one code per row of those that count as one observation together, or None
     background, engine, resources : as in `Explainer`
+    naming : what columns, levels and the target are called
     """
 
     def __init__(
@@ -80,10 +82,11 @@ class Study:
         background: Background = "data",
         engine: EngineChoice = "auto",
         resources: Resources | None = None,
+        naming: Naming = PLAIN,
     ) -> None:
         self.model, self.table, self.y, self.weights, self.groups = model, table, y, weights, groups
-        self.clusters = clusters
-        self.background, self.engines = background, Engines(model, table, engine, background)
+        self.clusters, self.naming, self.background = clusters, naming, background
+        self.engines = Engines(model, table, engine, background)
         self.resources = Resources() if resources is None else resources
         self._begin()
         for name, given in (("weights", weights), ("by", groups), ("cluster", clusters)):
@@ -98,7 +101,18 @@ class Study:
 
     def __getstate__(self) -> dict[str, Any]:
         """To another process goes what was chosen; what was found on the way is found again there."""
-        kept = ("model", "table", "y", "weights", "groups", "clusters", "background", "engines", "resources")
+        kept = (
+            "model",
+            "table",
+            "y",
+            "weights",
+            "groups",
+            "clusters",
+            "naming",
+            "background",
+            "engines",
+            "resources",
+        )
         return {name: getattr(self, name) for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -168,12 +182,9 @@ class Study:
         copies = self.copies and not sampled
         if rows is None:
             return Sample(self.table, self.weights, codes, n_groups, copies)
+        weights = None if self.weights is None else self.weights[rows]
         return Sample(
-            self.table.take(rows),
-            None if self.weights is None else self.weights[rows],
-            None if codes is None else codes[rows],
-            n_groups,
-            copies,
+            self.table.take(rows), weights, None if codes is None else codes[rows], n_groups, copies
         )
 
     def row_weights(self, rows: Positions | None = None) -> Float:
@@ -220,11 +231,6 @@ class Study:
         self, features: Sequence[Any], precision: float, *, grid: Any = None, rows: Positions | None = None
     ) -> Effect:
         """Partial dependence over more and more seeded random rows until its standard error is small enough."""
-        if self.model.across_rows:
-            raise InputError(
-                complaint("precision", "adds rows call by call, and this model looks across the rows of a call", precision,
-                          "choose the rows with rows=...")
-            )  # fmt: skip
         order = np.random.default_rng(self.seed).permutation(np.arange(self.n_rows) if rows is None else rows)
         found = tuple(self.feature(f) for f in features)
         grids, notes = self._grids(found, grid)
@@ -235,22 +241,18 @@ class Study:
         ask = Ask(sets=[found], rows=used, sampled_from=len(order))
         if len(used) == len(order):  # nothing was left out: its error is that of all rows
             ask = replace(ask, sampled_from=0)
-            (answer,) = self._answered([question], ask) if self._needs_curves(ask) else (answer,)
+            answer = answer if self.clusters is None else self._answered([question], ask)[0]
         return self._dressed(ask, found, grids, (notes, said), question, answer)
 
     def _answered(self, questions: Sequence[Question], ask: Ask) -> list[Answer]:
-        """The engine's answers, with the standard errors of clusters where rows come in some."""
+        """The engine's answers, with the standard errors of clusters; against all rows a drawn row errs by itself."""
         sample = self.sample(ask.rows, sampled=ask.sampled_from > 0)
-        if self.clusters is None or not self._needs_curves(ask):
+        if self.clusters is None or ask.sampled_from:
             return self.answers(questions, sample)
         clusters = self.clusters if ask.rows is None else self.clusters[ask.rows]
         return clustered_answers(
             self.answers, questions, sample, clusters, self.resources.memory, at_once=self.model.across_rows
         )
-
-    def _needs_curves(self, ask: Ask) -> bool:
-        """Whether standard errors are of clusters: against all rows a drawn row errs by itself."""
-        return self.clusters is not None and ask.sampled_from == 0
 
     def _usual_spread(self, n_features: int, rows: Positions | None) -> bool:
         """Spread comes with one feature, and with rows chosen to save time, whose error it states."""
@@ -337,7 +339,7 @@ class Study:
             by=None if self.groups is None else self.groups.name,
             backing=Backing(distribution=self.distribution(features)),
             predictions=Predictions(self.model.scale, self.model.scale_label, baseline, output_std),
-            provenance=Provenance(background=self.background, library=self.table.library),
+            provenance=Provenance(background=self.background, library=self.table.library, naming=self.naming),
         )
 
     # --- what engines are asked ----------------------------------------------------------------
@@ -375,9 +377,8 @@ class Study:
                 if walked is not None:
                     why = f"all {self.n_rows:,} rows: {plan.why}"
                     return collected(walked, OwnValues(why, self.row_weights()))
-            chosen = choose_rows(
-                min(CROSSED_ROWS, self.n_rows) if rows is None else rows, self.n_rows, self.seed
-            )
+            wanted = min(CROSSED_ROWS, self.n_rows) if rows is None else rows
+            chosen = choose_rows(wanted, self.n_rows, self.seed)
             sample = self.sample(chosen.positions)
             found = plan.engine.own_averages(columns, sample, self.resources)
             if found is None:
@@ -436,7 +437,7 @@ class Study:
         return self._moments_of_predictions(*drawn)
 
     def _moments_of_predictions(self, rows: Positions, weights: Float | None) -> tuple[Float, Float]:
-        moments = Moments.of(self.predictions(rows), weights, True)
+        moments = Moments.of(self.predictions(rows), weights, True, copies=True)
         return moments.average, np.asarray(moments.std)
 
     def __repr__(self) -> str:

@@ -26,6 +26,7 @@ import numpy as np
 
 from icefield.data.columns import is_missing_value, object_array
 from icefield.data.distribution import Distribution, Joint, Marginal
+from icefield.data.naming import Naming
 from icefield.effect.effect import Effect
 from icefield.effect.parts import PART_FIELDS
 from icefield.effect.soundness import Unsound, check_effect
@@ -40,7 +41,7 @@ NO_NAME = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)  # which no disk take
 
 
 def _known_types() -> dict[str, type]:
-    known: list[type] = [Effect, Distribution, Joint, Marginal]
+    known: list[type] = [Effect, Distribution, Joint, Marginal, Naming]
     from icefield.statistics.support import Support
 
     known.append(Support)
@@ -172,6 +173,8 @@ def _encode(value: Any, arrays: list[Any]) -> Any:
             for name, own in said.items()
             if name not in LATER or not (own is None or (isinstance(own, int) and own == 0))
         }
+        if isinstance(value, Effect) and not value.naming:
+            del fields["naming"]  # earlier versions read what says no more than they know
         return {"type": type(value).__name__, "fields": fields}
     return {"text": str(value)}
 
