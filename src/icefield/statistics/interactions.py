@@ -29,7 +29,7 @@ METHODS = ("h", "variance")
 # Rounding leaves squares of about this share of the predictions' own; below it a sum counts as zero.
 NOISE = 1e-20
 LEAST_JOINT = (
-    0.01  # a joint effect below this share of the predictions' SD is none: H would divide noise by noise
+    0.05  # a joint effect below this share of the predictions' SD is none: H would divide noise by noise
 )
 
 
@@ -150,7 +150,7 @@ def interactions(
     ``H_j^2 = sum (F - F_j - F_without_j)^2 / sum F^2`` and
     ``H_jkl^2 = sum (F_jkl - F_jk - F_jl - F_kl + F_j + F_k + F_l)^2 / sum F_jkl^2``.
 
-    Where the joint effect is below a hundredth of the predictions' standard deviation there is none to speak of, and
+    Where the joint effect is below a twentieth of the predictions' standard deviation there is none to speak of, and
     H is 0; where features go together the parts can outweigh the whole, and H is 1. The unnormalised ``strength`` is the
     root of the numerator's mean: unlike H it does not grow when the joint effect is weak, so rows
     are sorted by it.

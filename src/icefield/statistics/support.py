@@ -46,6 +46,7 @@ MOVED_ROWS = 200  # rows that are moved
 GRID_POINTS = 15  # points of each axis that are looked at; between them shares are interpolated
 FEW_OTHERS = 6  # other columns that are all tried at once
 LEAST_LEVEL = 0.01  # share of the data from which on a level counts like any other
+TAIL = 0.05  # share of the data on either side
 CLEARLY = 0.05  # more of the moved rows that another choice of coordinates must tell from real ones
 NEIGHBOURS = 3  # distance to the third neighbour: one odd row does not vouch for a whole area
 THRESHOLDS = {
@@ -65,12 +66,12 @@ class Support:
     share : per grid point, the share of rows that still look like the data when moved there
     low : per grid point, whether that share is too small to trust the curve; pictures shade these
     details : thresholds used and further numbers
-    outside : share of all moved rows outside the data, along the axis (levels count alike, but for rare ones)
+    outside : share of all moved rows outside the data, along the axis (levels count alike, but for rare ones; the
+        outermost 5 % of the data count for no more than they are)
     correlation : multiple correlation of the (first) feature with the other columns, 0 to 1
     related : the other columns most associated with it, with the association (0 to 1)
     disagreement : per output, distance of PD and ALE relative to the larger one's spread, or None
     rows : how many rows were moved, and how many they were compared with
-    stretch : share of the axis (of two, of their area) that is `low`
     """
 
     share: Float
@@ -81,8 +82,12 @@ class Support:
     related: tuple[tuple[Any, float], ...] = ()
     disagreement: Float | None = None
     rows: tuple[int, int] = (0, 0)
-    stretch: float = 0.0
     thresholds: dict[str, float] = field(default_factory=lambda: dict(THRESHOLDS))
+
+    @property
+    def stretch(self) -> float:
+        """Share of the axis (of two, of their area) that is `low`."""
+        return float(self.details.get("stretch", 0.0))
 
     @property
     def doubtful(self) -> bool:
@@ -148,13 +153,13 @@ def support_of(
         share[_in_gaps(f, values, reference)] = 0.0
         share = np.moveaxis(share, 0, axis)
     found = space.found
-    low, area = share < THRESHOLDS["low"], _area(grid, features, weight)
+    low = share < THRESHOLDS["low"]
+    usual, area = (_area(grid, features, weight, tails) for tails in (False, True))
     return Support(
         share=share,
         low=low,
-        stretch=float(area[low].sum()),
-        details={"neighbours": NEIGHBOURS, "coordinates": found.names},
-        outside=float((area * (1.0 - share)).sum()),
+        details={"neighbours": NEIGHBOURS, "coordinates": found.names, "stretch": float(area[low].sum())},
+        outside=float((usual * (1.0 - share)).sum()),
         correlation=found.correlation,
         related=_related(space, never),
         rows=(len(moved), len(reference)),
@@ -172,6 +177,26 @@ def surroundings(study: Study) -> Surroundings:
     places = (np.arange(count) + rng.random(count)) * (reached[-1] / count)
     drawn = np.minimum(np.searchsorted(reached, places, side="right"), np.flatnonzero(study.weights > 0)[-1])
     return Surroundings(study, rng.permutation(drawn))
+
+
+def rows_inside(
+    study: Study, feature: Feature, grid: NDArray[Any], rows: NDArray[np.intp], some: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    """Whether `some` of these rows, by place, still look like the rows when moved to each point, ``(some, points)``."""
+    around = Surroundings(study, rows)
+    space, at = _telling_space(around, [feature]), _looked_at(grid)
+    placed = ranks_among(feature, grid[at], space.found, 0, rows)
+    never = around.combinations.impossible(feature, grid[at])
+    low, high = space.found.own_columns[0]
+    inside = np.empty((len(some), len(at)), dtype=bool)
+    for i in range(len(at)):
+        moved = space.found.matrix[some]
+        moved[:, low:high] = placed[i]
+        inside[:, i] = space.inside(moved)
+    if never is not None:
+        inside &= ~never.rows.T[some]
+    nearest = np.abs(np.arange(len(grid))[:, None] - at[None]).argmin(axis=1)
+    return np.asarray(inside[:, nearest] & ~_in_gaps(feature, grid, rows))
 
 
 def _looked_at(values: NDArray[Any]) -> NDArray[np.intp]:
@@ -276,8 +301,13 @@ def _in_gaps(feature: Feature, values: NDArray[Any], reference: NDArray[np.intp]
     return in_gaps(*numbers_of(feature.column, reference, values))
 
 
-def _area(grid: Sequence[NDArray[Any]], features: Sequence[Feature], weight: Float | None) -> Float:
-    """What each point stands for of the axes, as a picture shows them: lengths, and levels alike but for rare ones."""
+def _area(
+    grid: Sequence[NDArray[Any]], features: Sequence[Feature], weight: Float | None, tails: bool
+) -> Float:
+    """What each point stands for of the axes, as a picture shows them: lengths, and levels alike but for rare ones.
+
+    Without `tails`, the outermost 5 % of the data on either side count by how much data they are.
+    """
     area = np.ones(())
     for axis, (values, feature) in enumerate(zip(grid, features)):
         across = tuple(a for a in range(len(grid)) if a != axis)
@@ -293,6 +323,14 @@ def _area(grid: Sequence[NDArray[Any]], features: Sequence[Feature], weight: Flo
             if len(order) > 1 and at[-1] > at[0]:
                 width = np.zeros(len(values))
                 width[order] = np.diff(np.concatenate([at[:1], 0.5 * (at[1:] + at[:-1]), at[-1:]]))
+                reached = np.cumsum(mass[order])
+                inner = order[
+                    (reached > TAIL * reached[-1]) & (reached - mass[order] < (1 - TAIL) * reached[-1])
+                ]
+                if not tails and width[inner].sum() > 0:
+                    central = width[inner].sum() / max(mass[inner].sum(), 1e-300)
+                    outer = np.setdiff1d(order, inner)
+                    width[outer] = np.minimum(width[outer], central * mass[outer])
         area = np.multiply.outer(area, width / width.sum())
     return np.asarray(area)
 
