@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.ask import Ask, Differences, OwnValues
-from icefield.data.distribution import Distribution
+from icefield.data.distribution import Distribution, suiting_units
 from icefield.data.features import Axis, Feature, listed_features, resolve
 from icefield.data.frame import Table
 from icefield.data.grid import specifications, whole_steps
@@ -97,6 +97,7 @@ class Study:
 
     def _begin(self) -> None:
         self._lock, self.memory = threading.RLock(), Memory()
+        self.copies = count_copies(self.weights)  # whether weights say how often rows occur
         self._whereabouts = Whereabouts(self.table, self.weights, self.seed)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -169,11 +170,6 @@ class Study:
         """The rows asked for; without any, all of them, or so many where each costs predictions."""
         limit = when_costly if when_costly is not None and self.plan.engine.costs_predictions else None
         return choose_rows(rows, self.n_rows, self.seed, limit)
-
-    @cached_property
-    def copies(self) -> bool:
-        """Whether weights count how often rows occur."""
-        return count_copies(self.weights)
 
     def sample(self, rows: Positions | None = None, sampled: bool = False) -> Sample:
         """These rows (None: every row) with their weights and groups; `sampled` ones are each one draw."""
@@ -328,7 +324,7 @@ class Study:
         rows: Positions | None = None,
     ) -> Effect:
         """An Effect that knows the model and the data, and waits for its curves."""
-        baseline, output_std = self.prediction_moments(rows)
+        baseline, output_std, unit = self.prediction_moments(rows)
         return Effect(
             kind=kind,
             features=tuple(f.label for f in features),
@@ -338,7 +334,7 @@ class Study:
             kinds=tuple(f.kind for f in features),
             by=None if self.groups is None else self.groups.name,
             backing=Backing(distribution=self.distribution(features)),
-            predictions=Predictions(self.model.scale, self.model.scale_label, baseline, output_std),
+            predictions=Predictions(self.model.scale, self.model.scale_label, baseline, output_std, unit),
             provenance=Provenance(background=self.background, library=self.table.library, naming=self.naming),
         )
 
@@ -421,8 +417,8 @@ class Study:
             return every if rows is None else every[rows]
         return interruptible(self.model, self.table.take(rows))
 
-    def prediction_moments(self, rows: Positions | None = None) -> tuple[Float, Float]:
-        """Mean and standard deviation of the model's own predictions, on a seeded sample of rows.
+    def prediction_moments(self, rows: Positions | None = None) -> tuple[Float, Float, Float | None]:
+        """Mean and standard deviation of the model's own predictions, on a seeded sample of rows, and the unit if another.
 
         Rows chosen because the model is slow are not followed by thousands of others.
         """
@@ -432,13 +428,17 @@ class Study:
             return self._prediction_sample
 
     @cached_property
-    def _prediction_sample(self) -> tuple[Float, Float]:
-        drawn = in_proportion(PREDICTION_ROWS, self.n_rows, self.weights, self.seed)
-        return self._moments_of_predictions(*drawn)
+    def _prediction_sample(self) -> tuple[Float, Float, Float | None]:
+        return self._moments_of_predictions(
+            *in_proportion(PREDICTION_ROWS, self.n_rows, self.weights, self.seed)
+        )
 
-    def _moments_of_predictions(self, rows: Positions, weights: Float | None) -> tuple[Float, Float]:
-        moments = Moments.of(self.predictions(rows), weights, True, copies=True)
-        return moments.average, np.asarray(moments.std)
+    def _moments_of_predictions(
+        self, rows: Positions, weights: Float | None
+    ) -> tuple[Float, Float, Float | None]:
+        predicted = self.predictions(rows)
+        moments = Moments.of(predicted, weights, True, copies=True)
+        return moments.average, np.asarray(moments.std), suiting_units(predicted, weights, moments.std)
 
     def __repr__(self) -> str:
         kind = type(self.model.native).__name__

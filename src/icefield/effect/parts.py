@@ -104,12 +104,15 @@ class Predictions:
     ----------
     scale, scale_label : ``"response"`` or ``"raw"``, and its name for axes
     baseline, output_std : mean and standard deviation of the predictions on a seeded sample
+    unit : what strengths are measured in, where `output_std` does not suit (few predictions far from all others make
+        it); else None
     """
 
     scale: str = "response"
     scale_label: str = "prediction"
     baseline: Float | None = None
     output_std: Float | None = None
+    unit: Float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,6 +242,10 @@ class PartFields:
     @property
     def output_std(self) -> Float | None:
         return self.predictions.output_std
+
+    @property
+    def unit(self) -> Float | None:
+        return self.predictions.unit
 
     @property
     def engine(self) -> str:

@@ -150,6 +150,7 @@ def _check_curves(check: _Checks, effect: Effect, shape: tuple[int, ...], rows: 
     check.array("weight", effect.weight, shape, NUMBERS)
     check.array("baseline", effect.baseline, (len(effect.outputs),), NUMBERS)
     check.array("output_std", effect.output_std, (len(effect.outputs),), NUMBERS)
+    check.array("unit", effect.unit, (len(effect.outputs),), NUMBERS)
 
 
 def _check_words(check: _Checks, effect: Effect) -> None:

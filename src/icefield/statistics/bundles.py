@@ -54,9 +54,9 @@ def effects_with_curves(
     effects = study.effects(ask)
     if rows is None:
         # A sample of our own choice is measured against the same predictions as everything else.
-        baseline, spread = study.prediction_moments()
+        baseline, spread, unit = study.prediction_moments()
         effects = [
-            replace(e, predictions=replace(e.predictions, baseline=baseline, output_std=spread))
+            replace(e, predictions=replace(e.predictions, baseline=baseline, output_std=spread, unit=unit))
             for e in effects
         ]
     return effects, f"{chosen.note}; rows={study.n_rows} uses all" if chosen.note else ""
@@ -84,8 +84,9 @@ def point_weights(effect: Effect) -> Float:
 
 
 def output_unit(effect: Effect, output: int) -> float:
-    """What strengths are relative to: the standard deviation of the model's predictions."""
-    spread = 0.0 if effect.output_std is None else float(effect.output_std[output])
+    """What strengths are relative to: the standard deviation of the model's predictions, or what suits them better."""
+    known = effect.output_std if effect.unit is None else effect.unit
+    spread = 0.0 if known is None else float(known[output])
     if spread > 0 and np.isfinite(spread):
         return spread
     # Without predictions to compare with, an effect is measured against itself.

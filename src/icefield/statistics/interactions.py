@@ -309,7 +309,7 @@ class _Statistics:
         # Differences of equal numbers leave rounding behind; it must not look like an interaction.
         floor = NOISE * max(float(whole.max()), float(np.max(_level(study)) ** 2))
         rest = np.where(rest <= floor, 0.0, rest)
-        noise = np.maximum(floor, np.square(LEAST_JOINT * study.prediction_moments()[1]))
+        noise = np.maximum(floor, np.square(LEAST_JOINT * _unit(study)))
         squared = np.divide(rest, whole, out=np.zeros_like(rest), where=whole > noise)
         squared = np.minimum(squared, 1.0)
         strength = np.sqrt(rest)
@@ -348,8 +348,14 @@ def _table(
 
 
 def _level(study: Study) -> Float:
-    baseline, spread = study.prediction_moments()
+    baseline, spread, _ = study.prediction_moments()
     return np.abs(baseline) + spread
+
+
+def _unit(study: Study) -> Float:
+    """What effects are measured in."""
+    _, spread, unit = study.prediction_moments()
+    return spread if unit is None else unit
 
 
 def _by_variance(study: Study, found: Sequence[Feature], rows: Any) -> Interactions:
