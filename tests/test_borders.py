@@ -19,8 +19,8 @@ SOURCE = Path(__file__).parent.parent / "src" / "icefield"
 MOST_LINES = 450
 MOST_TOP_LEVEL_FILES = 16
 
-# What every room may use: words for errors, names of types, a progress bar, checks of arguments.
-COMMON = ("errors", "typing", "progress", "validate")
+# What every room may use: words for errors, counts as text, names of types, a progress bar, checks of arguments.
+COMMON = ("errors", "counts", "typing", "progress", "validate")
 
 # Room -> the rooms it may import, besides itself and the common ones, and the rule in words.
 MAY_IMPORT: dict[str, tuple[tuple[str, ...], str]] = {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from icefield.counts import counted
 from icefield.wording.labels import quantity
 from icefield.wording.values import named_value, number_text, printed_value
 
@@ -48,12 +49,12 @@ def effect_text(effect: Effect) -> str:
         for value, average in _few_points(effect):
             lines.append(f"    {value:>12}  {_number(average)}")
     if effect.individual is not None and effect.over == "rows":
-        lines.append(f"  {effect.individual.shape[1]:,} individual curves kept")
+        lines.append(f"  {counted(effect.individual.shape[1])} individual curves kept")
     if effect.groups:
         lines.append(f"  by {effect.by}: {', '.join(printed_value(label) for label in effect.groups)}")
     lines += [f"  {text}" for text in _cautions(effect)]
     lines.append(
-        f"  {effect.n_rows:,} {effect.over}, {effect.background} background, {effect.engine} engine: {effect.why}"
+        f"  {counted(effect.n_rows)} {effect.over}, {effect.background} background, {effect.engine} engine: {effect.why}"
     )
     return "\n".join(lines)
 
@@ -69,7 +70,7 @@ def effect_html(effect: Effect) -> str:
         if rows
         else ""
     )
-    how = f"{effect.n_rows:,} {effect.over}, {effect.engine} engine: {effect.why}"
+    how = f"{counted(effect.n_rows)} {effect.over}, {effect.engine} engine: {effect.why}"
     cautions = "".join(f"<p>{escape(text)}</p>" for text in _cautions(effect))
     return f"<p><b>{escape(effect_title(effect))}</b></p>{table}{cautions}<p><small>{escape(how)}</small></p>"
 
@@ -80,7 +81,7 @@ def _cautions(effect: Effect) -> list[str]:
     if support is None:
         return []
     low = int(np.sum(support.low))
-    points = f"little data at {low:,} of {support.low.size:,} grid points" if low else ""
+    points = f"little data at {counted(low)} of {counted(support.low.size)} grid points" if low else ""
     return [text for text in (support.warning, points) if text]
 
 

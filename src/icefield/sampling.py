@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.counts import counted
 from icefield.typing import Float, Positions
 
 # Where each row costs predictions, by how many a row costs:
@@ -57,7 +58,9 @@ def choose_rows(rows: Any, n_rows: int, seed: int, limit: int | None = None) -> 
         return Chosen(positions)
     sampled = isinstance(wanted, (int, np.integer))
     how = "sampled with the seed" if sampled else "as given"
-    return Chosen(positions, f"{len(positions):,} of {n_rows:,} rows, {how}", n_rows if sampled else 0)
+    return Chosen(
+        positions, f"{counted(len(positions))} of {counted(n_rows)} rows, {how}", n_rows if sampled else 0
+    )
 
 
 def count_copies(weights: Float | None) -> bool:
@@ -73,8 +76,8 @@ def count_copies(weights: Float | None) -> bool:
     """
     if weights is None:
         return True
-    counted = weights[weights > 0]
-    return bool(len(counted) and counted.min() < COPIES_BELOW and (counted == np.round(counted)).all())
+    known = weights[weights > 0]
+    return bool(len(known) and known.min() < COPIES_BELOW and (known == np.round(known)).all())
 
 
 def observations(weights: Float | None, n_rows: int) -> float:

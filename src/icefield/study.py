@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.ask import Ask, Differences, OwnValues
+from icefield.counts import counted
 from icefield.data.distribution import Distribution, suiting_units
 from icefield.data.features import Axis, Feature, listed_features, resolve
 from icefield.data.frame import Table
@@ -216,7 +217,8 @@ class Study:
         # 3. The rows, the engine's answers, and how far they err.
         answers = self._answered(questions, ask)
         # 4. Effects, with what pictures need of the data.
-        said = "" if ask.rows is None else f"averaged over {len(ask.rows):,} of {self.n_rows:,} rows"
+        used = self.n_rows if ask.rows is None else len(ask.rows)
+        said = f"averaged over {counted(used)} of {counted(self.n_rows)} rows" if ask.rows is not None else ""
         dressed = [
             self._dressed(ask, fs, gs, (notes, said), question, answer)
             for fs, (gs, notes), question, answer in zip(features, grids, questions, answers)
@@ -371,7 +373,7 @@ class Study:
                 sample = self.sample()
                 walked = plan.engine.own_averages(columns, sample, self.resources)
                 if walked is not None:
-                    why = f"all {self.n_rows:,} rows: {plan.why}"
+                    why = f"all {counted(self.n_rows)} rows: {plan.why}"
                     return collected(walked, OwnValues(why, self.row_weights()))
             wanted = min(CROSSED_ROWS, self.n_rows) if rows is None else rows
             chosen = choose_rows(wanted, self.n_rows, self.seed)
@@ -379,12 +381,9 @@ class Study:
             found = plan.engine.own_averages(columns, sample, self.resources)
             if found is None:
                 found = crossed_averages(self.model, plan.engine, columns, sample, self.resources)
-            why = (
-                f"{chosen.note}; {plan.what_gives_all_rows(self.n_rows, self.model.scale)}"
-                if chosen.note
-                else ""
-            )
-            why = why or f"{sample.n_rows:,} of {self.n_rows:,} rows"
+            gives_all = plan.what_gives_all_rows(self.n_rows, self.model.scale)
+            why = f"{chosen.note}; {gives_all}" if chosen.note else ""
+            why = why or f"{counted(sample.n_rows)} of {counted(self.n_rows)} rows"
             return collected(found, OwnValues(why, self.row_weights(chosen.positions)))
 
         def collected(averages: Generator[Float], own: OwnValues) -> Found:
@@ -443,6 +442,6 @@ class Study:
     def __repr__(self) -> str:
         kind = type(self.model.native).__name__
         return (
-            f"Explainer({kind}, {self.n_rows:,} rows x {len(self.model.columns)} features, "
+            f"Explainer({kind}, {counted(self.n_rows)} rows x {len(self.model.columns)} features, "
             f"{self.model.scale_label} of {', '.join(map(str, self.model.outputs[:5]))})"
         )

@@ -122,6 +122,35 @@ def test_skops_names_the_types_to_trust_and_then_loads(files: Files) -> None:
     assert high - low > 1
 
 
+def test_names_and_units_reach_the_answer(files: Files) -> None:
+    said = (
+        "--name", "age=Alter", "--name", "sex=gender", "--name", "sex[male]=men", "--unit", "age=years", "--unit", "score=points",
+        "--target-name", "score",
+    )  # fmt: skip
+    done = asked("summary", model(files, "lightgbm.txt"), files["people.csv"], *said)
+    assert "Alter" in done.output
+    assert "gender" in done.output
+    assert "levels, highest men" in done.output
+    curve = asked("pd", model(files, "lightgbm.txt"), files["people.csv"], "age", "--grid", "30,40", *said)
+    assert "Partial dependence of predicted score on Alter" in curve.output
+    assert "30 years" in curve.output
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        (("--name", "age"), "--name"),
+        (("--name", "ages=Alter"), "'age'"),
+        (("--name", "sex[men]=x"), "does not have"),
+        (("--unit", "age=month"), "from 1 to 12"),
+    ],
+)
+def test_names_and_units_that_cannot_be(files: Files, option: tuple[str, ...], words: str) -> None:
+    done = installed("summary", model(files, "lightgbm.txt"), files["people.csv"], *option)
+    assert done.returncode == cli.EXIT_ERROR
+    assert words in done.stderr
+
+
 def test_report_is_written(files: Files, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
     done = installed(

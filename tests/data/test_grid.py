@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from icefield.data.columns import Column, column_of_array, is_missing_value, object_array
 from icefield.data.frame import table_of
-from icefield.data.grid import Grid, grid_values, specifications
+from icefield.data.grid import Grid, ReadingGrid, grid_values, specifications
 from icefield.errors import EngineError, InputError, InputTypeError
 
 
@@ -385,3 +385,26 @@ def test_thresholds_in_small_number_and_in_want_of_trees():
         points(Grid("thresholds"), column(["a"]), thresholds=lambda: np.array([1.0]))
     with_missing = points(Grid("thresholds"), column([1.0, None]), thresholds=lambda: np.array([0.5]))
     assert is_missing_value(with_missing[-1])
+
+
+def test_readings_have_points_in_the_tails():
+    rng = np.random.default_rng(0)
+    values = np.append(rng.normal(size=5000), [40.0, 60.0, 100.0])
+    found = points(ReadingGrid(), column(values))
+    assert (found[0], found[-1]) == (values.min(), 100.0)
+    assert np.isin(found, values).all()  # every point is a value of the data
+    assert np.isin([40.0, 60.0], found).all()
+    assert len(found) <= 68
+
+
+def test_readings_of_few_values_have_all_of_them():
+    np.testing.assert_array_equal(points(ReadingGrid(), column(np.repeat(np.arange(68), 3))), np.arange(68))
+
+
+@pytest.mark.parametrize("dtype", ["datetime64[s]", "int64", "float32"])
+def test_readings_keep_the_columns_own_kind(dtype):
+    values = np.arange(0, 40_000, 7).astype(dtype)
+    found = points(ReadingGrid(), column(values))
+    assert found.dtype.kind == np.dtype(dtype).kind
+    assert (found[0], found[-1]) == (values[0], values[-1])
+    assert len(np.unique(found)) == len(found)

@@ -254,7 +254,7 @@ def test_table_and_csv_follow_the_cards_view(opened: Browser, built: dict[str, A
     tick(opened, own_control(0, "centre"))
     head, first, *_ = table_of(opened)
     assert head[:4] == ["value", "change in average", "shore", "5 %"]
-    assert float(first[3]) == pytest.approx(panel["change"][1][0][0], rel=1e-3)
+    assert float(first[3].replace("−", "-")) == pytest.approx(panel["change"][1][0][0], rel=1e-3)
     tick(opened, ".card .csv")
     path = saved(opened, ".csv")
     lines = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))

@@ -96,6 +96,6 @@ def test_two_values_are_compared_and_many_curves_fit_the_file():
         Explainer(lambda r: 2.0 * r["flag"].to_numpy() + r["x"].to_numpy(), X).study, individual=True
     )
     plain = {line["name"]: line["text"] for line in page["plain"]}
-    assert plain["flag"].startswith("gives a higher average prediction at True (")
+    assert plain["flag"].startswith("the average prediction is higher at True (")
     assert " than at False (" in plain["flag"]
     assert page["individual"] == 100

@@ -287,7 +287,7 @@ def test_a_row_pointed_at_says_its_number_and_value(opened: Browser, built: dict
     number, value = label.removeprefix("row ").split(": ")
     curve = panel["curves"][0][panel["rows"].index(int(number))]
     assert opened.run(f"{lit}.y") == curve[: len(panel["x"])]
-    assert float(value) == pytest.approx(curve[point], rel=1e-3)
+    assert float(value.replace("−", "-")) == pytest.approx(curve[point], rel=1e-3)
     assert abs(curve[point] - panel["curves"][0][row][point]) < 0.01  # two rows may lie on each other
     assert opened.run(f"{lit}.line.color !== {PLOT.format(at)}.data.find((t) => t.name === 'ALE').line.color")
     opened.point(1, 1)

@@ -193,8 +193,8 @@ def test_permutation_of_a_classifier_compares_probabilities(rng):
 
 def test_large_data_is_sampled_and_says_so(rng):
     ex = Explainer(lambda r: r[:, 0], rng.normal(size=(1500, 2)))
-    assert "1,000 of 1,500 rows" in ex.importance().notes[1]
-    assert not any("of 1,500 rows" in note for note in ex.importance(rows=1500).notes)
+    assert "1000 of 1500 rows" in ex.importance().notes[1]
+    assert not any("of 1500 rows" in note for note in ex.importance(rows=1500).notes)
 
 
 def test_trees_and_brute_agree(rng):

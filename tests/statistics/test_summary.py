@@ -121,3 +121,47 @@ def test_trees_and_brute_agree(rng):
     assert brute["feature"].tolist() == trees["feature"].tolist()
     assert brute["shape"].tolist() == trees["shape"].tolist()
     np.testing.assert_allclose(brute["heterogeneity"], trees["heterogeneity"], atol=1e-10)
+
+
+def hinge(rng, decimals):
+    """A line in the first column; beyond the 97th percentile of the second, more than half of the spread."""
+    X = pd.DataFrame({"a": rng.normal(size=2000), "b": np.round(rng.normal(size=2000), decimals)})
+    return Explainer(lambda r: (r["a"] + 18 * np.maximum(r["b"] - 1.9, 0)).to_numpy(), X)
+
+
+@pytest.mark.parametrize("decimals", [1, 2, 8])
+def test_rounding_a_column_does_not_change_what_is_read(decimals):
+    table = hinge(np.random.default_rng(5), decimals).summary()
+    found = row(table, "b")
+    assert found["shape"] == "monotone, increasing"
+    assert found["movement"] == pytest.approx(
+        0.85, rel=0.05
+    )  # as much as it truly spreads: importance counts all data
+    assert table.readings["b"].changes_at[0] > 1.8
+
+
+def test_a_few_rows_at_the_end_do_not_turn_a_line():
+    rng = np.random.default_rng(6)
+    X = pd.DataFrame({"hum": np.round(rng.uniform(30, 100, 3000))})
+    X.loc[:20, "hum"] = 0.0
+    model = lambda r: np.where(r["hum"] < 1, 0.0, 130 - r["hum"])  # noqa: E731
+    reading = Explainer(model, X).summary().readings["hum"]
+    assert (reading.shape, reading.direction) == ("linear", "decreasing")
+    assert [tail.side for tail in reading.tails] == ["below"]
+
+
+def test_the_rows_behind_everything_are_stated(rng):
+    X = rng.normal(size=(1500, 3))
+    table = Explainer(lambda r: r[:, 0] * r[:, 1] + r[:, 2], X).summary()
+    assert any("1000 of 1500 rows" in note for note in table.notes)
+    assert any("interactions at 300 of 1500 rows" in note for note in table.notes)
+
+
+def test_what_was_not_computed_is_unknown(rng):
+    X = rng.normal(size=(200, 2))
+    ex = Explainer(lambda r: r[:, 0] * np.sign(r[:, 1]), X)
+    silent = ex.partial_dependence(0, spread=False).reading
+    assert silent.interacts is None
+    assert silent.heterogeneity is None
+    assert "cannot tell without individual curves" in silent.sentence
+    assert ex.summary().readings[0].hidden

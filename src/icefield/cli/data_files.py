@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from icefield.counts import counted
 from icefield.errors import IcefieldError, MissingDependencyError, complaint
 from icefield.libraries.native_files import LoadError, check_fits, first_line, optional
 
@@ -33,8 +34,8 @@ class DataFile:
     def row(self, at: int) -> str:
         """A row in words."""
         if self.lines:
-            return f"line {at + 2:,}"
-        return f"row {at + 1:,} (counted from 1, without a header)"
+            return f"line {counted(at + 2)}"
+        return f"row {counted(at + 1)} (counted from 1, without a header)"
 
 
 def read_data(path: str) -> DataFile:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from icefield.counts import counted
 from icefield.errors import MissingDependencyError
 
 OUTPUT = Path("demo_output")
@@ -41,7 +42,9 @@ def main(output: Path = OUTPUT, small: bool = False) -> None:
     X, y = clock.time("read the flights", lambda: flights(SMALL_ROWS if small else None), beside=False)
     known = y.notna()
     model = clock.time("fit the model", lambda: _fitted(X[known], y[known], small), beside=False)
-    print(f"\n{len(X):,} flights, {X.shape[1]} features; arrival delay in minutes, {known.sum():,} known\n")
+    print(
+        f"\n{counted(len(X))} flights, {X.shape[1]} features; arrival delay in minutes, {counted(known.sum())} known\n"
+    )
     clock.time("one predict", lambda: model.predict(X), reference=True)
     _explain(model, X, output, clock)
     report = output / "report.html"

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from icefield.cli.cells import NotANumber, as_it_looks, as_numbers, as_text, matched
 from icefield.cli.data_files import DataFile
 from icefield.cli.missing import MissingCells
+from icefield.counts import counted
 from icefield.data.columns import Column, frame_of, is_missing_value, object_array
 from icefield.data.frame import Table
 from icefield.errors import IcefieldError, ModelError, Setting, complaint, worded
@@ -227,10 +228,10 @@ def _about_unseen(
     name: Any, data: DataFile, known: KnownLevels, unseen: Counter[Any], first: int, others: bool
 ) -> str:
     listed = ", ".join(
-        f"{cut(repr(value), 40)} ({count:,} row{'s' if count > 1 else ''})"
+        f"{cut(repr(value), 40)} ({counted(count)} row{'s' if count > 1 else ''})"
         for value, count in unseen.most_common(SHOWN)
     )
-    more = f" and {len(unseen) - SHOWN:,} other values" if len(unseen) > SHOWN else ""
+    more = f" and {counted(len(unseen) - SHOWN)} other values" if len(unseen) > SHOWN else ""
     levels = ", ".join(cut(repr(level), 40) for level in known.levels[:SHOWN])
     levels += ", ..." if len(known.levels) > SHOWN else ""
     if known.unseen == "refused" or (known.unseen == "missing" and not others):
@@ -390,7 +391,7 @@ def _first_other(column: Column) -> tuple[str, Any] | None:
 
 
 def _row(at: int) -> str:
-    return f"row {at + 1:,} (counted from 1, without a header)"
+    return f"row {counted(at + 1)} (counted from 1, without a header)"
 
 
 def _is_number(value: Any) -> bool:

@@ -81,6 +81,32 @@ class Grid:
             raise InputError(complaint("missing", "must be 'show' or 'hide'", self.missing))
 
 
+@dataclass(frozen=True)
+class ReadingGrid(Grid):
+    """What a curve is read at: the data's quantiles, and values evenly apart, so that tails have points of their own.
+
+    `points` are quantiles from the smallest value to the largest; `further` values of the data lie evenly between these.
+    A column of no more distinct values than both has all of them.
+    """
+
+    kind: str = "quantile"
+    points: int | None = 51
+    trim: tuple[float, float] = (0.0, 1.0)
+    further: int = 17
+
+    def places(self, present: NDArray[Any], weights: NDArray[np.float64] | None) -> NDArray[Any]:
+        """The points of an ordered column's known values."""
+        distinct = _few_distinct(present, (self.points or 0) + self.further)
+        if distinct is not None:
+            return distinct
+        ranked = np.sort(present)
+        numbers = ranked.astype(np.int64) if ranked.dtype.kind in "mM" else ranked
+        even = np.linspace(float(numbers[0]), float(numbers[-1]), self.further)
+        at = np.minimum(np.searchsorted(numbers, even), len(ranked) - 1)
+        quantiles = weighted_quantiles(present, np.linspace(*self.trim, self.points or 2), weights)
+        return np.unique(np.concatenate([quantiles.astype(ranked.dtype), ranked[at]]))
+
+
 def _check_points(points: Any) -> None:
     if isinstance(points, bool) or not isinstance(points, (int, np.integer)):
         raise InputTypeError(complaint("points", "must be a whole number", points, write(points=100)))
@@ -208,6 +234,8 @@ def _present(
 def _ordered_points(
     plan: Grid, points: int | None, column: Column, present: NDArray[Any], kept: NDArray[np.float64] | None
 ) -> tuple[NDArray[Any], str]:
+    if isinstance(plan, ReadingGrid):
+        return plan.places(present, kept), ""
     if points is None:
         return np.unique(present), ""
     distinct = _few_distinct(present, points)

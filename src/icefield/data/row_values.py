@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.counts import counted
+
 if TYPE_CHECKING:
     from icefield.data.table import Table
 
@@ -44,4 +46,4 @@ class RowValues(Mapping[Any, NDArray[Any]]):
         return len(self._rows.names)
 
     def __repr__(self) -> str:
-        return f"RowValues({self._rows.n_rows:,} rows x {len(self):,} columns)"
+        return f"RowValues({counted(self._rows.n_rows)} rows x {counted(len(self))} columns)"

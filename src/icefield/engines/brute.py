@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.counts import counted
 from icefield.data.distribution import weighted_quantiles
 from icefield.engines import Answer, Axis, Moments, Question, Resources, Sample, block_moments
 from icefield.engines.placing import predict_at
@@ -331,7 +332,7 @@ def check_fits(question: Question, n_rows: int, outputs: int, memory: int) -> No
         fitting = max(1, int(memory // (8 * outputs * points)))
         raise BudgetError(
             statement(
-                f"{len(question.rows):,} individual curves x {points:,} grid points would take "
+                f"{counted(len(question.rows))} individual curves x {counted(points)} grid points would take "
                 f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
                 worded("keep a sample of the curves with ", Setting("rows", fitting),
                        " (averages still use every row), or raise Explainer(memory=...)"),
@@ -341,7 +342,7 @@ def check_fits(question: Question, n_rows: int, outputs: int, memory: int) -> No
         fitting = max(1, int(memory // (8 * outputs)))
         raise BudgetError(
             statement(
-                f"Exact quantiles need every row's prediction at a grid point at once: {n_rows:,} rows would take "
+                f"Exact quantiles need every row's prediction at a grid point at once: {counted(n_rows)} rows would take "
                 f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
                 worded("use a sample with ", Setting("rows", fitting), ", or raise Explainer(memory=...)"),
             )

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.counts import counted
 from icefield.engines import Answer, Moments
 from icefield.sampling import sampling_reach
 from icefield.typing import Float
@@ -35,9 +36,13 @@ def until_precise(
         extent = _extent(answer.total.average, new.total.average)
         answer, used = _merged(answer, new), order[: len(used) + len(more)]
         if len(used) < len(order) and _precise(answer.total, extent, precision, len(order)):
-            said = f"{len(used):,} of {len(order):,} rows gave a standard error within {precision:g} of the range"
+            said = f"{counted(len(used))} of {counted(len(order))} rows gave a standard error within {precision:g} of the range"
             return answer, used, said
-    return answer, used, f"all {len(used):,} rows were used without reaching precision {precision:g} earlier"
+    return (
+        answer,
+        used,
+        f"all {counted(len(used))} rows were used without reaching precision {precision:g} earlier",
+    )
 
 
 def _merged(first: Answer, second: Answer) -> Answer:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.counts import counted
 from icefield.data.columns import is_missing_value
 from icefield.effect import Effect
 from icefield.errors import InputError, complaint, did_you_mean
@@ -54,7 +55,7 @@ def individual_marks(
     above = _highlights(series, x, order, step, options)
     if options.curves == "density" and places.ordered and len(order) > 1:
         field = _density(x, curves[:, order], options)
-        return [field], above, Colouring(scale=field.scale), f"density of {len(curves):,} curves"
+        return [field], above, Colouring(scale=field.scale), f"density of {counted(len(curves))} curves"
     kept = _kept(len(curves), options)
     colouring = _colouring(series, kept, options)
     coloured = colouring.slots is not None or colouring.values is not None
@@ -75,7 +76,11 @@ def individual_marks(
     if places.missing is not None and series.effect.missing_last[0]:
         gone = curves[kept, -1]
         below.append(Dots(np.full(len(gone), places.missing), gone, size=0.5, **shared))
-    many = f"{len(kept):,} of {len(curves):,} curves" if len(kept) < len(curves) else f"{len(kept):,} curves"
+    many = (
+        f"{counted(len(kept))} of {counted(len(curves))} curves"
+        if len(kept) < len(curves)
+        else f"{counted(len(kept))} curves"
+    )
     return below, above, colouring, many
 
 
@@ -209,7 +214,9 @@ def _highlighted(effect: Effect, wanted: Any) -> list[tuple[str, int]]:
                     complaint("highlight", "names a row whose curve was not kept", item,
                               f"compute it with Explainer.ice(..., rows=[{item}, ...])")
                 )  # fmt: skip
-            found.append((name_text(label) if label is not None else f"row {int(item):,}", where[int(item)]))
+            found.append(
+                (name_text(label) if label is not None else f"row {counted(int(item))}", where[int(item)])
+            )
         else:
             found.append((name_text(label if label is not None else item, 40), _row_named(effect, item)))
     return found

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.counts import counted
 from icefield.effect import Effect
 from icefield.plots.coordinates import Coordinates
 from icefield.plots.options import Options
@@ -115,7 +116,7 @@ def arranged(series: Sequence[Series], whole: Effect, places: Coordinates, optio
     texts = [places.text(places.levels[i]) for i in order]
     counts = weights[order]
     if rest is not None:
-        texts.append(f"{len(rest):,} others")
+        texts.append(f"{counted(len(rest))} others")
         counts = np.append(counts, weights[rest].sum())
     drawn = places.categorical([places.levels[i] for i in order])
     if rest is not None:

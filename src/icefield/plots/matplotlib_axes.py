@@ -180,7 +180,7 @@ def number_format(axis: Any, ends: Sequence[float]) -> None:
         unit, letter = (1e9, "B") if largest >= 1e9 else (1e6, "M")
         axis.set_major_formatter(FuncFormatter(lambda v, _: "0" if v == 0 else f"{v / unit:g}{letter}"))
     elif largest >= 1e4 and span >= 5 and largest < 1e12:
-        axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}"))
+        axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}".replace("-", "−")))
 
 
 def solid_axes(ax: Any, panel: Panel) -> None:

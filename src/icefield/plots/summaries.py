@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from icefield.counts import counted
 from icefield.data.naming import PLAIN, Naming
 from icefield.effect import Effect, Spread
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
@@ -289,7 +290,7 @@ def regions_picture(whole: Effect, regions: Mapping[Any, Effect], options: Optio
             Series(effect.averages_only(), output, label="region", colour=number % 8),
         ]
         panel = one_way_panel(series, effect, options, True)
-        rows = f"{effect.n_rows:,}\u00a0rows"
+        rows = f"{counted(effect.n_rows)}\u00a0rows"
         panels.append(replace(panel, title=f"{name_text(label, 80)} ({rows})", marks=_unnamed(panel)))
     placed = with_shared_values(tuple(panels)) if options.share_y else tuple(panels)
     columns = len(placed) if len(placed) <= 3 else 2 if len(placed) == 4 else 3

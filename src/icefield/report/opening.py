@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from icefield.counts import counted
 from icefield.effect import Effect
 from icefield.statistics.decision import Decision
 from icefield.statistics.interactions import Interactions
 from icefield.wording.labels import predicted_text
 from icefield.wording.names import page_name, page_sentence
+from icefield.wording.sentences import is_plural
 from icefield.wording.values import number_text, sd_text, seconds_text
 
 if TYPE_CHECKING:
@@ -32,12 +34,13 @@ def lede(study: Study, made: Mapping[Any, Decision]) -> str:
     some = {0: "no feature moves", 1: f"1 of {len(made)} features moves"}.get(
         moving, f"{moving} of {len(made)} features move"
     )
-    text = f"Over {study.n_rows:,} rows, {some} {_what(study)} noticeably"
+    text = f"Over {counted(study.n_rows)} rows, {some} {_what(study)} noticeably"
     responding = [one for one in made.values() if one.reading.responds]
     if responding:
         most = responding[0]
         name = page_name(study.naming.name(most.feature))
-        text += f"; {name} moves it most, by {sd_text(most.movement)} of its standard deviations"
+        it, its = ("them", "their") if is_plural(_what(study)) else ("it", "its")
+        text += f"; {name} moves {it} most, by {sd_text(most.movement)} of {its} standard deviations"
         text += ", though not on average" if most.reading.hidden else ""
     return text + "."
 
@@ -45,7 +48,8 @@ def lede(study: Study, made: Mapping[Any, Decision]) -> str:
 def _what(study: Study) -> str:
     if study.naming.target is None:
         return f"the model’s {page_name(study.model.scale_label)}"
-    return page_name(predicted_text(study.naming, study.model.scale_label, study.model.outputs, None))
+    what = page_name(predicted_text(study.naming, study.model.scale_label, study.model.outputs, None))
+    return what if what.startswith("predicted ") else f"the {what}"
 
 
 def facts(study: Study, effect: Effect, seconds: float) -> list[dict[str, str]]:
@@ -80,10 +84,10 @@ def details(
     ]
     if effect.individual is not None:
         kept = effect.individual.shape[1]
-        share = "every row" if kept == table.n_rows else f"{kept:,} rows"
+        share = "every row" if kept == table.n_rows else f"{counted(kept)} rows"
         found.append(("Spread", f"Bands and differences between rows come from the curves of {share}"))
     if ale_rows is not None:
-        found.append(("ALE", f"from a seeded sample of {ale_rows:,} rows"))
+        found.append(("ALE", f"from a seeded sample of {counted(ale_rows)} rows"))
     if crossed is not None:
         found.append(("Interactions", page_sentence(rows_used(crossed))))
     if study.groups is not None:
@@ -135,7 +139,7 @@ def _how(study: Study) -> str:
 def _over(study: Study, effect: Effect) -> str:
     total = study.n_rows
     if effect.n_rows < total:
-        return f"over a seeded sample of {effect.n_rows:,} of the {total:,} rows"
+        return f"over a seeded sample of {counted(effect.n_rows)} of the {counted(total)} rows"
     return "over every row"
 
 
@@ -160,5 +164,5 @@ def _data_text(study: Study) -> str:
         kinds[column.kind] = kinds.get(column.kind, 0) + 1
         missing += int(bool(column.any_missing))
     listed = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items(), key=lambda k: -k[1]))
-    text = f"{table.n_rows:,} rows, {len(columns)} features ({listed})"
+    text = f"{counted(table.n_rows)} rows, {len(columns)} features ({listed})"
     return text + (f"; {missing} with missing values" if missing else "")

@@ -19,6 +19,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from icefield.counts import counted
+
 HERE = Path(__file__).parent
 SCRIPTS = ("view.js", "pictures.js", "files.js", "controls.js")  # later ones use what earlier ones define
 JS_CHOICES = ("inline", "cdn")
@@ -43,6 +45,7 @@ def page_html(report: dict[str, Any], js: str = "inline") -> str:
     environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)  # fmt: skip
     environment.filters["breakable"] = breakable
+    environment.filters["counted"] = counted
     return environment.get_template("template.html").render(
         report=report,
         policy=_policy(own, library),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from icefield.counts import counted
 from icefield.effect import Effect
 from icefield.errors import Argument, BudgetError, InputError, complaint, statement, worded
 from icefield.sampling import sampling_reach
@@ -121,7 +122,7 @@ def _blank(
     notes = [f"{asked} asked {calls} times a row, at the ends of the step the row stands in"]
     left_out = study.n_rows - len(used)
     if left_out:
-        notes.append(f"{left_out:,} rows without weight or a finite known value take no part")
+        notes.append(f"{counted(left_out)} rows without weight or a finite known value take no part")
     notes += [s.note for s in steps if s.note]
     blank = study.blank("ale", features, tuple(s.nodes for s in steps))
     found = replace(blank.provenance, engine=moved.engine, why="; ".join(notes), n_rows=len(used))
@@ -138,8 +139,8 @@ def _check_surface_fits(study: Study, features: Sequence[Feature], steps: Sequen
         longest = max(zip(features, steps), key=lambda pair: len(pair[1].nodes))
         raise BudgetError(
             statement(
-                f"ALE of {features[0].label!r} and {features[1].label!r} has {len(steps[0].nodes):,} x "
-                f"{len(steps[1].nodes):,} cells and would take {size / 2**20:,.0f} MB, over the budget of "
+                f"ALE of {features[0].label!r} and {features[1].label!r} has {counted(len(steps[0].nodes))} x "
+                f"{counted(len(steps[1].nodes))} cells and would take {size / 2**20:,.0f} MB, over the budget of "
                 f"{memory / 2**20:,.0f} MB.",
                 worded(f"join rare levels of {longest[0].label!r} in ", Argument("X"), " before fitting, or raise "
                        "Explainer(memory=...)"),

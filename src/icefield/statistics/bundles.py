@@ -16,17 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.frame import is_missing_value
-from icefield.data.grid import Grid
+from icefield.data.grid import ReadingGrid
 from icefield.effect import Effect
 from icefield.sampling import CURVE_ROWS, KEPT_CURVES, equal_parts, in_proportion, observations
 from icefield.study import Ask, Study
 from icefield.typing import Float
 
 EXPLAINING_BINS = 8  # a numeric column is cut into so many groups to see whether it tells curves apart
-READ_POINTS = (
-    61  # of the grid that readings use: over the data's quantiles, from the smallest value to the largest
-)
-READ_GRID = Grid("quantile", points=READ_POINTS, trim=(0.0, 1.0))
+READ_GRID = ReadingGrid()  # what is said is read there, whatever grid a picture has
 
 
 def effects_with_curves(
@@ -36,19 +33,23 @@ def effects_with_curves(
     grid: Any = None,
     rows: Any = None,
     kept: int = KEPT_CURVES,
+    spread: bool = True,
 ) -> tuple[list[Effect], str]:
     """One-way effects of several features in one pass, with a sample of individual curves kept.
 
     Returns the effects and a note on the rows, empty when all were used. Without `rows`, an engine that pays for
-    each row and point (brute force) averages over a seeded sample.
+    each row and point (brute force) averages over a seeded sample. Without `spread`, which is most of the work for
+    many rows, only the kept curves say how rows differ.
     """
     chosen = study.chosen(rows, when_costly=CURVE_ROWS)
     used = study.n_rows if chosen.positions is None else len(chosen.positions)
     weights = None if study.weights is None else study.row_weights(chosen.positions)
     own, counts = in_proportion(kept, used, weights, study.seed)
     sets = [(feature,) for feature in features]
+    # What rows count for that are uneven or come in clusters, only their standard error knows.
+    uneven = study.clusters is not None or not study.copies
     ask = Ask(
-        sets=sets, kind="ice", grid=grid, spread=True, rows=chosen.positions, sampled_from=chosen.sampled_from,
+        sets=sets, kind="ice", grid=grid, spread=spread or uneven, rows=chosen.positions, sampled_from=chosen.sampled_from,
         kept=own, kept_weights=counts,
     )  # fmt: skip
     effects = study.effects(ask)

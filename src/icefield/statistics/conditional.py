@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.counts import counted
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS, object_array
 from icefield.data.grid import with_missing_last
@@ -98,7 +99,7 @@ def conditional(study: Study, feature: Any, *, bins: Any = BINS, rows: Any = Non
     columns |= {name: array.ravel() for name, array in arrays.items() if array is not None}
     plain = replace(pd, spread=Spread(), backing=replace(pd.backing, weight=mass), groups={}, by=None)
     effects = {name: replace(plain, average=array) for name, array in arrays.items() if array is not None}
-    notes = [f"means over {study.n_rows:,} rows; PD over {pd.n_rows:,}"]
+    notes = [f"means over {counted(study.n_rows)} rows; PD over {counted(pd.n_rows)}"]
     if observed is None and study.y is not None:
         notes.append(f"no observed means: {reason}")
     return Conditional(

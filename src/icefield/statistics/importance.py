@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.counts import counted
 from icefield.data.features import Feature
 from icefield.effect import Effect, drawing
 from icefield.engines.brute import interruptible
@@ -127,7 +128,9 @@ def importance(
     validate.choice("measure", measure, MEASURES)
     asked = study.listed(features)
     made = decisions(study, asked, rows=rows)
-    effects, _ = effects_with_curves(study, [one.asked for one in made.values()], grid=grid, rows=rows)
+    effects, _ = effects_with_curves(
+        study, [one.asked for one in made.values()], grid=grid, rows=rows, spread=False
+    )
     drawn = dict(zip(made, effects))
     ranked = list(made)
     if measure == "spread":
@@ -253,7 +256,7 @@ def _shuffled(
         return None, "" if study.y is None else f"no permutation importance: {reason}"
     n_rows = study.n_rows
     used = validate.row_positions(min(PERMUTED_ROWS, n_rows) if rows is None else rows, n_rows, study.seed)
-    note = f"permutation: increase of the mean squared error on {len(used):,} rows, {repeats} shuffles"
+    note = f"permutation: increase of the mean squared error on {counted(len(used))} rows, {repeats} shuffles"
     features = study.resolve(asked)
     return [permutation_importance(study, f, observed, used, repeats) for f in features], note
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.counts import counted
 from icefield.data.features import Feature
 from icefield.effect import drawing
 from icefield.errors import InputError, complaint
@@ -372,7 +373,7 @@ def _by_variance(study: Study, found: Sequence[Feature], rows: Any) -> Interacti
         np.argsort(-values.mean(axis=1), kind="stable"),
         {"strength": values},
         "spread of one feature's importance along the other",
-        f"{used:,} of {study.n_rows:,} rows",
+        f"{counted(used)} of {counted(study.n_rows)} rows",
     )
 
 

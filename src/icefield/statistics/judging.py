@@ -19,6 +19,7 @@ from icefield.typing import Float
 
 LEAST_POINTS = 3  # of a range that is read by itself
 RESAMPLED = 16
+HALVED_FROM = 40  # points of a grid, from which on half of them must tell the same shape
 GRID_ERROR = 0.10  # share of a threshold by which the same curves differ from one grid to another
 
 
@@ -83,10 +84,15 @@ def judged(curves: Curves) -> Judged:
         shape = "levels"
     elif strength >= limit and curves.x is not None:
         inside = slice(first, last)
-        if _strength(curves.average[inside], _shares(curves.weights[inside]), curves.unit) < limit:
-            first, last = 0, len(curves.average)  # all it does, it does beyond the usual range
+        # All it does, it may do beyond the usual range.
+        beyond = _strength(curves.average[inside], _shares(curves.weights[inside]), curves.unit) < limit
+        if beyond:
+            first, last = 0, len(curves.average)
             inside = slice(first, last)
         found = shape_of(curves.x[inside], curves.average[inside], _shares(curves.weights[inside]))
+        if beyond and found.name in ("threshold", "linear"):
+            # A few points at the end, the fewer the more a column is rounded, tell no step from a bend.
+            found = replace(found, name="monotone")
         shape, direction = found.name, found.direction
         if shape == "non-monotone" and strength < THRESHOLDS["formless"] * limit:
             limit *= THRESHOLDS["formless"]
@@ -156,6 +162,28 @@ def overturned(curves: Curves, said: Judged, n_rows: int, population: int) -> di
         again = judged(replace(curves, average=moved, row_weights=weights))
         for name, (now, then) in _compared(said, again).items():
             if now != then:
+                others.setdefault(name, {})[then] = None
+    return {name: tuple(seen) for name, seen in others.items()}
+
+
+def on_other_grids(curves: Curves, said: Judged) -> dict[str, tuple[str, ...]]:
+    """Statements that half of the points would overturn, each with what would be said instead."""
+    if curves.x is None or len(curves.x) < HALVED_FROM:
+        return {}
+    others: dict[str, dict[str, None]] = {}
+    for start in (0, 1):
+        at = np.unique(np.concatenate([[0], np.arange(start, len(curves.x), 2), [len(curves.x) - 1]]))
+        # Each point's data goes to the nearest that is left.
+        near = np.searchsorted((at[:-1] + at[1:]) / 2, np.arange(len(curves.x)))
+        half = replace(
+            curves,
+            x=curves.x[at],
+            average=curves.average[at],
+            weights=np.asarray(np.bincount(near, curves.weights, minlength=len(at)), dtype=np.float64),
+            own=None if curves.own is None else curves.own[:, at],
+        )
+        for name, (now, then) in _compared(said, judged(half)).items():
+            if now != then and name in ("shape", "direction"):
                 others.setdefault(name, {})[then] = None
     return {name: tuple(seen) for name, seen in others.items()}
 

@@ -27,7 +27,7 @@ from icefield.statistics.bundles import (
     point_weights,
     shown_points,
 )
-from icefield.statistics.judging import Curves, Judged, judged, near_threshold, overturned
+from icefield.statistics.judging import Curves, Judged, judged, near_threshold, on_other_grids, overturned
 from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Float
 
@@ -267,7 +267,8 @@ def _read_curve(effect: Effect, output: int, population: int) -> Reading:
         curves, partners = _with_rows(effect, output, curves, shown, at)
     said = judged(curves)
     count = effect.n_rows or (0 if curves.own is None else len(curves.own))
-    unsure = overturned(curves, said, count, max(population, count)) | near_threshold(said)
+    unsure = on_other_grids(curves, said) | near_threshold(said)
+    unsure |= overturned(curves, said, count, max(population, count))
     direction = _direction_of_two(effect, grid, y) if said.shape == "levels" else said.direction
     missing = None
     if effect.missing_last[0] and len(effect.grid[0]) > 1:

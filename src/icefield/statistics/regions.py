@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.counts import counted
 from icefield.data.features import Feature
 from icefield.data.frame import Column
 from icefield.data.naming import Naming
@@ -139,6 +140,9 @@ def regions(
         used = min(READ_CURVES, study.n_rows) if rows is None else rows
         (effect,), note = effects_with_curves(study, [feature], grid=grid, rows=used, kept=study.n_rows)
         effect = replace(effect, groups={}, by=None)
+    if effect.std is None:
+        curves = cast(Float, effect.individual)  # kept with every effect here
+        effect = replace(effect, spread=Spread(Spread.of(curves, effect.row_weights, "rows").std))
     bundle = _Bundle.of(study, effect)
     least = max(LEAST_REMOVED, BY_CHANCE / len(bundle.rows)) if least_removed is None else least_removed
     columns = _told_apart_by(decision, _other_columns(study, found.columns, bundle.rows))
@@ -302,7 +306,7 @@ def _table(
     return Regions(
         columns=arrays,
         title=(
-            f"Regions of {study.naming.name(effect.features[0])}: {len(numbers)}, from the curves of {len(labels):,} rows; heterogeneity "
+            f"Regions of {study.naming.name(effect.features[0])}: {len(numbers)}, from the curves of {counted(len(labels))} rows; heterogeneity "
             f"{sd_text(bundle.differ)} SD of the predictions, {100 * removed:.0f} % of it (squared) removed"
         ),
         notes=tuple(n for n in (*said, *notes) if n),

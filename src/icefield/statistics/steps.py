@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.counts import counted
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS
 from icefield.data.given_values import given_values
@@ -135,7 +136,7 @@ def _ordered_levels(
         )
         note = f"levels of {feature.label!r} are ordered by the similarity of the other features"
         if compared < len(occurring):
-            note += f", each of the {len(occurring):,} compared with the {compared} most frequent"
+            note += f", each of the {counted(len(occurring))} compared with the {compared} most frequent"
         return ranked, note
     if isinstance(order, str) or not hasattr(order, "__iter__"):
         raise InputTypeError(complaint("order", "must be 'similarity', 'given' or the levels", order))

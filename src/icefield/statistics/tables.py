@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.counts import counted
 from icefield.data.frame import frame_of, is_missing_value, object_array
 from icefield.data.naming import PLAIN, Naming
 from icefield.wording.values import number_text
@@ -147,7 +148,7 @@ def _rows(columns: Mapping[str, NDArray[Any]]) -> list[list[str]]:
 
 def _left_out(columns: Mapping[str, NDArray[Any]]) -> tuple[str, ...]:
     beyond = len(next(iter(columns.values()))) - SHOWN_ROWS
-    return (f"... and {beyond:,} more rows; to_frame() has all of them",) if beyond > 0 else ()
+    return (f"... and {counted(beyond)} more rows; to_frame() has all of them",) if beyond > 0 else ()
 
 
 def _numeric(values: NDArray[Any]) -> bool:

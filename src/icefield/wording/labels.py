@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from icefield.counts import counted
 from icefield.data.columns import TIME_KINDS
 from icefield.data.naming import Naming
 from icefield.wording.names import NAME_LIMIT, name_text
@@ -105,7 +106,7 @@ def reference_text(effect: Effect) -> str:
 def rows_text(effect: Effect) -> str:
     if effect.background == "training":
         return "training data"
-    return f"{effect.n_rows:,} {effect.over}" if effect.n_rows != 1 else f"1 {effect.over[:-1]}"
+    return f"{counted(effect.n_rows)} {effect.over}" if effect.n_rows != 1 else f"1 {effect.over[:-1]}"
 
 
 def spread_note(spread: str, effect: Effect, drawn: str = "band") -> str:

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from icefield.data.naming import HHMM, PLAIN, TIME_OF_DAY, Naming
 from icefield.wording.names import page_name
-from icefield.wording.values import named_range, named_value, printed_value, sd_text, shown_value
+from icefield.wording.values import (
+    named_range,
+    named_value,
+    place_text,
+    printed_value,
+    sd_text,
+    shown_value,
+)
 
 if TYPE_CHECKING:
     from icefield.statistics.reading import Reading, Tail
@@ -47,9 +54,15 @@ def borderline_words(reading: Reading) -> str:
     others = []
     for statement in ("shape", "hidden", "differ", "interacts"):
         seen = reading.borderline.get(statement, ())
-        if seen:
-            others.append(("interacts with " if statement == "interacts" else "") + " or ".join(seen))
-    return f"borderline, other rows might give: {', '.join(dict.fromkeys(others))}" if others else ""
+        if seen and statement == "interacts":
+            others.append(
+                "interacts with " + " or ".join(feature_text(reading.naming, name) for name in seen)
+            )
+        elif seen:
+            others.append(" or ".join(seen))
+    return (
+        f"borderline, other rows or points might give: {', '.join(dict.fromkeys(others))}" if others else ""
+    )
 
 
 def _tail(tail: Tail, text: Callable[[Any], str]) -> str:
@@ -58,10 +71,13 @@ def _tail(tail: Tail, text: Callable[[Any], str]) -> str:
 
 
 def _place(reading: Reading, value: Any, unit: bool = True) -> str:
-    """A value of the feature for analysts: few digits, with what people call it."""
+    """A value of the feature: as many digits as the range that was read needs, with what people call it."""
     if isinstance(value, tuple):
         own = [named_value(v, reading.naming, f, _few_digits, unit) for f, v in zip(reading.features, value)]
         return f"({', '.join(own)})"
+    ends = reading.read_from, reading.read_to
+    if isinstance(value, float) and all(isinstance(end, (int, float)) for end in ends) and ends[0] != ends[1]:
+        return named_value(value, reading.naming, reading.features[0], lambda v: place_text(v, *ends), unit)
     return named_value(value, reading.naming, reading.features[0], _few_digits, unit)
 
 
@@ -148,9 +164,11 @@ def _main(reading: Reading) -> str:
     low, high = named_range(reading.low, reading.high, reading.naming)
     size = f"strength {sd_text(reading.strength)} SD of the predictions, {low} to {high}"
     if reading.flat:
+        own, limit = sd_text(reading.strength), sd_text(reading.flat_limit)
+        near = "just " if own == limit else ""
         return (
             f"{name}: flat on average{_range_read(reading)} "
-            f"(strength {sd_text(reading.strength)} SD of the predictions, under {sd_text(reading.flat_limit)})"
+            f"(strength {own} SD of the predictions, {near}under {limit})"
         )
     if reading.shape == "levels":
         highest, lowest = (_place(reading, v) for v in (reading.high_at, reading.low_at))
@@ -242,11 +260,13 @@ def plain_words(reading: Reading, what: str) -> str:
         text += "" if partner is None else f", depending on {partner}"
     elif partner is not None:
         text += f"; how much depends on {partner}"
-    doubt = reading.borderline.get("shape") or reading.borderline.get("hidden")
-    return text + (" (a borderline case)." if doubt else ".")
+    unsure = {"shape", "hidden", *(("differ",) if reading.heterogeneous else ())}
+    return text + (" (a borderline case)." if unsure & reading.borderline.keys() else ".")
 
 
 def _shown(reading: Reading, value: Any) -> str:
+    if isinstance(value, (int, float)):
+        return _place(reading, value)
     return named_value(value, reading.naming, reading.features[0], shown_value)
 
 
@@ -259,7 +279,7 @@ def _plain_shape(reading: Reading, what: str) -> str:
     low, high = named_range(reading.low, reading.high, reading.naming)
     low_at, high_at = _shown(reading, reading.low_at), _shown(reading, reading.high_at)
     turn = _shown(reading, reading.changes_at[0]) if reading.changes_at else None
-    is_ = "are" if _several(what) else "is"
+    is_ = "are" if is_plural(what) else "is"
     if reading.flat:
         return f"{what} hardly {_verb(what, 'change')} on average"
     if reading.shape == "levels" and reading.direction != "none":
@@ -292,13 +312,13 @@ def _plain_trend(reading: Reading, what: str) -> str:
     return f"{what} {verb}{how} from {start} {where} to {end} {to}"
 
 
-def _several(what: str) -> bool:
+def is_plural(what: str) -> bool:
     """Whether what is predicted is called by a plural: "predicted rentals", not "predicted loss"."""
     return what.startswith("predicted ") and what.endswith("s") and not what.endswith(("ss", "us", "is"))
 
 
 def _verb(what: str, verb: str) -> str:
-    return verb if _several(what) else f"{verb}s"
+    return verb if is_plural(what) else f"{verb}s"
 
 
 def plain_cautions(reading: Reading, support: Support | None) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.counts import counted
 from icefield.data.columns import is_missing_value
 from icefield.data.naming import HHMM, MONTH, TIME_OF_DAY, WEEKDAY, Naming
 from icefield.wording.names import MISSING, name_text
@@ -100,14 +101,9 @@ def shown_value(value: Any, limit: int = LEVEL_LIMIT) -> str:
         return f"{number_text(seconds / size)} {unit}"
     if isinstance(value, (int, float, np.integer, np.floating)):
         if isinstance(value, (int, np.integer)):
-            return _whole_text(int(value))
+            return counted(int(value))
         return number_text(float(value), 4)
     return name_text(value, limit)
-
-
-def _whole_text(value: int) -> str:
-    text = f"{abs(value):,}" if abs(value) >= 10_000 else str(abs(value))
-    return MINUS + text if value < 0 else text
 
 
 def duration_unit(seconds: NDArray[np.float64]) -> tuple[float, str]:
@@ -148,7 +144,7 @@ def printed_value(value: Any, digits: int = 6) -> str:
         text = text.rstrip("0").rstrip(".") if "." in text else text
         return text.removesuffix("T00:00:00").replace("T", " ")
     if isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64)):
-        return _whole_text(int(value))
+        return counted(int(value))
     return number_text(float(value), digits) if isinstance(value, (float, np.floating)) else str(value)
 
 
@@ -182,6 +178,20 @@ def range_texts(low: float, high: float) -> tuple[str, str]:
         return number_text(low), number_text(high)
     decimals = range_decimals(low, high)
     return number_text(low, decimals=decimals), number_text(high, decimals=decimals)
+
+
+def place_text(value: float, low: float, high: float) -> str:
+    """A place within a range, with one digit more than tells the range's values apart.
+
+    Examples
+    --------
+    >>> place_text(29.52, 8.2, 32.8), place_text(12.0, 8.2, 32.8), place_text(0.345678, 0.2, 0.8)
+    ('29.5', '12', '0.346')
+    """
+    if abs(value) >= 1e9 or max(abs(low), abs(high)) < 1e-3:
+        return number_text(value, 4)
+    text = number_text(value, decimals=range_decimals(low, high) + 1)
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 # --- with what people call them ---------------------------------------------------------------------

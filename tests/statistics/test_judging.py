@@ -1,0 +1,53 @@
+"""Statements on the edge: what other rows, or half of the points, would overturn is known as such."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from icefield.statistics.judging import Curves, judged, near_threshold, on_other_grids, overturned
+
+
+def curves(average, **given):
+    size = len(average)
+    return Curves(np.arange(size, dtype=float), average, np.full(size, 1.0 / size), 1.0, 1000.0, **given)
+
+
+def test_a_clear_line_is_overturned_by_no_grid():
+    line = curves(np.linspace(0.0, 3.0, 60))
+    said = judged(line)
+    assert (said.shape, said.direction) == ("linear", "increasing")
+    assert on_other_grids(line, said) == {}
+    assert near_threshold(said) == {}
+
+
+def test_a_shape_that_hangs_on_every_other_point_is_borderline():
+    zigzag = np.linspace(0.0, 1.0, 60)
+    zigzag[1::2] += 0.4  # each half of the points rises evenly, all of them go up and down
+    said = judged(curves(zigzag))
+    assert said.shape == "non-monotone"
+    assert on_other_grids(curves(zigzag), said)["shape"] == ("linear",)
+
+
+def test_few_points_are_not_halved():
+    few = curves(np.tile([0.0, 1.0], 12))
+    assert on_other_grids(few, judged(few)) == {}
+
+
+def test_numbers_near_a_threshold_are_borderline():
+    weak = curves(np.linspace(0.0, 0.255, 60))  # its spread is 0.0749, where 0.07 is flat
+    assert near_threshold(judged(weak)) == {"shape": ("flat",)}
+    assert near_threshold(judged(curves(np.linspace(0.0, 0.225, 60)))) == {"shape": ("not flat",)}
+
+
+def test_all_rows_cannot_be_overturned_and_few_can():
+    rng = np.random.default_rng(0)
+    own = rng.normal(size=(40, 1)) * np.linspace(-1, 1, 30) * 2.0
+    bundle = curves(own.mean(axis=0), own=own)
+    bundle = replace(bundle, rows=40.0)
+    said = judged(bundle)
+    assert overturned(bundle, said, 40, 40) == {}
+    # A mean slope near its own standard error has no sure direction.
+    steep = replace(bundle, average=own.mean(axis=0) + 0.9 * np.linspace(-1, 1, 30), own=own + 0.9 * np.linspace(-1, 1, 30))
+    assert overturned(steep, judged(steep), 40, 100_000)
