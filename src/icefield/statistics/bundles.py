@@ -55,9 +55,12 @@ def effects_with_curves(
     effects = study.effects(ask)
     if rows is None:
         # A sample of our own choice is measured against the same predictions as everything else.
-        baseline, spread, unit = study.prediction_moments()
+        baseline, deviation_of_all, unit = study.prediction_moments()
         effects = [
-            replace(e, predictions=replace(e.predictions, baseline=baseline, output_std=spread, unit=unit))
+            replace(
+                e,
+                predictions=replace(e.predictions, baseline=baseline, output_std=deviation_of_all, unit=unit),
+            )
             for e in effects
         ]
     return effects, f"{chosen.note}; rows={study.n_rows} uses all" if chosen.note else ""

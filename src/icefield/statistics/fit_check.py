@@ -212,8 +212,8 @@ def _split_leaves(
         explained[(low < LEAST_LEAF) | (high < LEAST_LEAF)] = -1.0
         cut = explained.argmax(axis=1)
         gain = explained[np.arange(n_leaves), cut]
-        for one in np.flatnonzero(gain > best):
-            best[one], chosen[one] = gain[one], (number, int(cut[one]))
+        for better in np.flatnonzero(gain > best).tolist():
+            best[better], chosen[better] = gain[better], (number, int(cut[better]))
     out = 2 * leaf
     for one, cut_at in enumerate(chosen):
         if cut_at is not None:
