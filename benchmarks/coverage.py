@@ -100,7 +100,9 @@ def drawn_rows(rng: np.random.Generator) -> Held:
 
 
 def precise(rng: np.random.Generator) -> Held:
-    ex = icefield.Explainer(model, rng.normal(size=(8 * ROWS, 3)) + [0.0, 0.5, 0.0], seed=int(rng.integers(2**31)))
+    ex = icefield.Explainer(
+        model, rng.normal(size=(8 * ROWS, 3)) + np.array([0.0, 0.5, 0.0]), seed=int(rng.integers(2**31))
+    )
     return pd_of(ex, ex.partial_dependence(0, grid=GRID).average[0], precision=0.1)
 
 
@@ -123,7 +125,7 @@ def ale_of(ex: icefield.Explainer, f: Callable[[np.ndarray], np.ndarray], **aske
 
 
 def ale_plain(rng: np.random.Generator) -> Held:
-    X = rng.normal(size=(2 * ROWS, 3)) + [0.0, 0.3, 0.0]
+    X = rng.normal(size=(2 * ROWS, 3)) + np.array([0.0, 0.3, 0.0])
     return ale_of(icefield.Explainer(model, X), lambda x: 0.3 * np.sin(x))
 
 
@@ -135,7 +137,10 @@ def ale_weights(rng: np.random.Generator) -> Held:
     X = rng.normal(size=(8 * ROWS, 3))
     seen = 1 / (1 + np.exp(1.0 - 0.8 * X[:, 0]))
     kept = rng.random(len(X)) < seen
-    return ale_of(icefield.Explainer(model, X[kept] + [0.0, 0.3, 0.0], weights=1 / seen[kept]), lambda x: 0.3 * np.sin(x))
+    return ale_of(
+        icefield.Explainer(model, X[kept] + np.array([0.0, 0.3, 0.0]), weights=1 / seen[kept]),
+        lambda x: 0.3 * np.sin(x),
+    )
 
 
 def ale_clusters(rng: np.random.Generator) -> Held:
@@ -147,7 +152,7 @@ def ale_clusters(rng: np.random.Generator) -> Held:
 
 
 def ale_drawn(rng: np.random.Generator) -> Held:
-    X = rng.normal(size=(4 * ROWS, 3)) + [0.0, 0.3, 0.0]
+    X = rng.normal(size=(4 * ROWS, 3)) + np.array([0.0, 0.3, 0.0])
     ex = icefield.Explainer(model, X, seed=int(rng.integers(2**31)))
     edges = np.quantile(X[:, 0], np.linspace(0, 1, 11))
     effect = ex.ale(0, bins=edges, rows=2 * ROWS)

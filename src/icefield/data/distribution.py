@@ -79,7 +79,7 @@ def suiting_unit(values: NDArray[np.float64], weights: NDArray[np.float64] | Non
     Examples
     --------
     >>> few_large = np.append(np.linspace(0, 1, 990), np.full(10, 100.0))
-    >>> suiting_unit(few_large, None, float(few_large.std())) < 0.2 * few_large.std()
+    >>> bool(suiting_unit(few_large, None, float(few_large.std())) < 0.2 * few_large.std())
     True
     >>> suiting_unit(np.arange(100.0), None, 28.9)
     28.9

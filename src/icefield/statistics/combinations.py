@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 ROWS = 20_000  # that are counted, where there are more
 FEW = 12  # values up to which a column's values are levels
 GROUPS = 8  # of a number otherwise
+LEVELS = 30  # of a column that are told apart
 TOGETHER = 24  # other columns whose pairs are tried, and of levels half as many
 PER_CELL = 5  # rows that a cell of a table of three columns should have
 SURE = 4.0  # standard deviations of chance: hundreds of pairs are tried
@@ -166,7 +167,11 @@ def _as_levels(column: Column, rows: NDArray[np.intp]) -> tuple[Codes, bool]:
     """A column as dense codes, and whether it has few values, each a level; the others are in groups."""
     gone = column.missing[rows]
     if column.kind not in ORDERED_KINDS:
-        codes = np.where(gone, -1, column.codes[rows])
+        # Rare levels together: of no single one enough rows would be expected anywhere.
+        count = np.bincount(column.codes[rows][~gone], minlength=len(column.levels))
+        place = np.full(len(count), LEVELS)
+        place[np.argsort(-count, kind="stable")[:LEVELS]] = np.arange(min(LEVELS, len(count)))
+        codes = np.where(gone, -1, place[column.codes[rows]])
         return np.unique(codes, return_inverse=True)[1].astype(np.intp), True
     values = column.values[rows]
     distinct = np.unique(values[~gone])
@@ -201,6 +206,8 @@ def _at_values(
         return place
     plain = column.values[rows] if column.kind in ORDERED_KINDS else column.levels[column.codes[rows]]
     code_of = dict(zip(plain[~gone].tolist(), own[~gone].tolist()))
+    if len(code_of) > LEVELS:  # the rarer ones share the last code, which says nothing of any of them
+        code_of = {level: code for level, code in code_of.items() if code < own.max()}
     for i in np.flatnonzero(~missing):
         place[i] = code_of.get(values[i : i + 1].tolist()[0], -1)
     return place
