@@ -163,6 +163,10 @@ CASES = [
     case("by has too many groups", lambda: Explainer(
         lambda r: r["x"].to_numpy(), pd.DataFrame({"x": np.arange(99.0)}), by=[f"g{i}" for i in range(99)]),
         "by", "99 groups", "Hint"),
+    case("cluster names no column", lambda: built(cluster="sexx"), "cluster", "did you mean 'sex'"),
+    case("cluster is too short", lambda: built(cluster=[1, 2, 3]), "cluster", "30", "3 entries"),
+    case("cluster is a table", lambda: built(cluster=np.ones((N, 2))), "cluster", "1-D"),
+    case("cluster is a flag", lambda: built(cluster=True), "cluster", "True", "Hint", error=TypeError),
     case("by is a flag", lambda: built(by=True), "by", "True", "Hint", error=TypeError),
     case("by is a position outside", lambda: built(by=77), "by", "77"),
     # --- y ---

@@ -29,6 +29,8 @@ class Ask:
     spread : standard deviation and standard error too; None: as usual for the number of features
     quantiles : probabilities of the curves' quantiles
     rows : positions of the rows averaged over; None: every row
+    sampled_from : how many rows chance chose these among, so that the standard error is that against those; 0 where
+        they were not drawn
     kept : places among those rows whose own curves are kept
     kept_weights : what the kept curves count for; None: their rows' weights
     """
@@ -39,6 +41,7 @@ class Ask:
     spread: bool | None = None
     quantiles: Sequence[float] | None = None
     rows: Positions | None = None
+    sampled_from: int = 0
     kept: Positions | None = None
     kept_weights: Float | None = None
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.data.frame import ArrayTable, Table, table_of
-from icefield.data.groups import Groups, groups_of
+from icefield.data.groups import Groups, clusters_of, groups_of
 from icefield.data.naming import naming_of
 from icefield.effect import Effect, drawing
 from icefield.engines import Resources
@@ -62,6 +62,8 @@ class Explainer(StatisticsMethods):
     scale : ``"response"``, what ``predict`` or ``predict_proba`` returns, or ``"raw"``, the margin
     weights : one non-negative weight per row, or a column of X; 2 counts as a duplicated row
     by : a column of X or one label per row: every effect gets a curve per group too
+    cluster : a column of X or one label per row: rows with the same label (of one person, one day) count as one
+        observation in standard errors
     background : ``"data"`` averages over the rows of X, ``"training"`` with a tree model's own
         training counts
     engine : ``"auto"``, ``"trees"`` or ``"brute"``; ``"auto"`` only ever picks a faster way to the
@@ -98,6 +100,7 @@ class Explainer(StatisticsMethods):
         scale: Scale = "response",
         weights: Any = None,
         by: Any = None,
+        cluster: Any = None,
         background: Background = "data",
         engine: EngineChoice = "auto",
         threads: int | None = None,
@@ -131,9 +134,15 @@ class Explainer(StatisticsMethods):
                     complaint("checkpoint", "is for rows that are streamed, and these are in memory", checkpoint,
                               "pass a path, a dataset, a lazy frame or a relation as X")
                 )  # fmt: skip
-            self.study = _study_of_table(model, X, y, weights, by, settings)
+            self.study = _study_of_table(model, X, settings, y=y, weights=weights, by=by, cluster=cluster)
         else:
             from icefield.sources.streaming import streamed
+
+            if cluster is not None:
+                raise InputError(
+                    complaint("cluster", "needs the rows together, and these are streamed", cluster,
+                              "read a sample of whole clusters into a frame, and pass that as X")
+                )  # fmt: skip
 
             self.study = streamed(model, source, settings, y=y, weights=weights, by=by, checkpoint=checkpoint)
         self.model: Model = self.study.model
@@ -183,9 +192,11 @@ class Explainer(StatisticsMethods):
         individual : keep every row's own curve as well
         spread : also the standard deviation and standard error; by default for one feature only
         quantiles : probabilities of the curves' quantiles to compute
-        rows : average over these rows only: a number (sampled with the seed), a mask or positions
+        rows : average over these rows only: a number (sampled with the seed), a mask or positions. The standard
+            error of a sample is that against the curve of all rows
         precision : add random rows only until the standard error is below this share of the
-            curve's range; `Effect.n_rows` and `Effect.why` say how far that was
+            curve's range, which rows that did not choose its ends confirm; `Effect.n_rows` and `Effect.why` say how
+            far that was
         support : also how much data stands behind each grid point, given the other features; plots
             fade by it. See `icefield.statistics.support.Support`
 
@@ -201,7 +212,8 @@ class Explainer(StatisticsMethods):
         validate.flag("individual", individual)
         validate.flag("spread", spread, optional=True)
         validate.flag("support", support)
-        chosen = study.chosen(rows).positions
+        picked = study.chosen(rows)
+        chosen = picked.positions
         if precision is not None:
             validate.share("precision", precision)
             if quantiles is not None or individual:
@@ -209,10 +221,16 @@ class Explainer(StatisticsMethods):
                     complaint("precision", "works on averages only; quantiles and individual curves do not merge", precision,
                               "choose the rows with rows=...")
                 )  # fmt: skip
+            if self.model.across_rows:
+                raise InputError(
+                    complaint("precision", "adds rows call by call, and this model looks across the rows of a call", precision,
+                              "choose the rows with rows=...")
+                )  # fmt: skip
             effect = study.to_precision(features, precision, grid=grid, rows=chosen)
             return self._supported(effect, features, support)
         kept = np.arange(study.n_rows if chosen is None else len(chosen)) if individual else None
-        ask = Ask(sets=[features], grid=grid, spread=spread, quantiles=quantiles, rows=chosen, kept=kept)
+        ask = Ask(sets=[features], grid=grid, spread=spread, quantiles=quantiles, rows=chosen,
+                  sampled_from=picked.sampled_from, kept=kept)  # fmt: skip
         return self._supported(study.effects(ask)[0], features, support)
 
     def ice(
@@ -359,7 +377,9 @@ class Explainer(StatisticsMethods):
         return repr(self.study)
 
 
-def _study_of_table(model: Any, X: Any, y: Any, weights: Any, by: Any, settings: Settings) -> Study:
+def _study_of_table(
+    model: Any, X: Any, settings: Settings, *, y: Any, weights: Any, by: Any, cluster: Any
+) -> Study:
     """A study of rows in memory."""
     table = _named_like_the_model(table_of(X), model)
     if table.n_rows == 0 or not table.names:
@@ -372,6 +392,7 @@ def _study_of_table(model: Any, X: Any, y: Any, weights: Any, by: Any, settings:
         y=validate.observed(y, table.n_rows),
         weights=own,
         groups=groups_of(by, table, own),
+        clusters=clusters_of(cluster, table),
         background=settings.background,
         engine=settings.engine,
         resources=settings.resources,

@@ -37,6 +37,15 @@ class Plan:
     why: str
     trees: TreeModel | None = None
 
+    def what_gives_all_rows(self, n_rows: int, scale: str) -> str:
+        """What to ask for where averages at rows' own values were taken at a sample of them."""
+        crossed = f"rows={n_rows} evaluates at all rows, each crossed with each"
+        if self.engine.costs_predictions:
+            return f"all rows at once need a model read as trees ({self.why}); {crossed}"
+        if not self.engine.additive and scale == "response":
+            return f'all rows at once need a scale that is additive over the trees: scale="raw"; {crossed}'
+        return crossed
+
 
 @dataclass(frozen=True, eq=False)
 class Settings:

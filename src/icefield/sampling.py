@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.counts import counted
@@ -29,13 +30,21 @@ READ_CURVES = 1_000  # individual curves behind what is said of a feature, and b
 PERMUTED_ROWS = 2_000
 STREAMED_ROWS = 20_000  # of a stream, drawn for what needs rows together
 
+COPIES_BELOW = (
+    10  # whole weights of which none is smaller are no counts of rows, but how many others each stands for
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """The rows that are used, None for every one, and a note that says so where some are not."""
+    """The rows that are used, None for every one, and a note that says so where some are not.
+
+    `sampled_from` is how many chance chose them among, so that they err against those; 0 where it did not.
+    """
 
     positions: Positions | None = None
     note: str = ""
+    sampled_from: int = 0
 
 
 def choose_rows(rows: Any, n_rows: int, seed: int, limit: int | None = None) -> Chosen:
@@ -48,8 +57,71 @@ def choose_rows(rows: Any, n_rows: int, seed: int, limit: int | None = None) -> 
     positions = validate.row_positions(wanted, n_rows, seed)
     if len(positions) == n_rows:
         return Chosen(positions)
-    how = "sampled with the seed" if isinstance(wanted, (int, np.integer)) else "as given"
-    return Chosen(positions, f"{counted(len(positions))} of {counted(n_rows)} rows, {how}")
+    sampled = isinstance(wanted, (int, np.integer))
+    how = "sampled with the seed" if sampled else "as given"
+    return Chosen(
+        positions, f"{counted(len(positions))} of {counted(n_rows)} rows, {how}", n_rows if sampled else 0
+    )
+
+
+def count_copies(weights: Float | None) -> bool:
+    """Whether weights say how often each row occurs, so that a weight of 2 is as good as two rows.
+
+    Whole numbers do, unless even the smallest is large: then each row stands for so many others that were
+    not seen. Weights that are no whole numbers say how much a row counts, and it stays one observation.
+
+    Examples
+    --------
+    >>> [count_copies(np.array(w)) for w in ([1.0, 2.0], [0.5, 2.0], [12_000.0, 31_000.0])]
+    [True, False, False]
+    """
+    if weights is None:
+        return True
+    known = weights[weights > 0]
+    return bool(len(known) and known.min() < COPIES_BELOW and (known == np.round(known)).all())
+
+
+def observations(weights: Float | None, n_rows: int) -> float:
+    """How many observations weighted rows are worth: as many as they count copies, or Kish's effective number.
+
+    Examples
+    --------
+    >>> observations(None, 3), observations(np.array([2.0, 2.0]), 2), observations(np.array([0.5, 0.5]), 2)
+    (3.0, 4.0, 2.0)
+    """
+    if weights is None or weights.sum() <= 0:
+        return float(n_rows)
+    if count_copies(weights):
+        return float(weights.sum())
+    return float(weights.sum() ** 2 / np.square(weights).sum())
+
+
+def equal_parts(values: NDArray[Any], parts: int, weights: Float | None = None) -> NDArray[Any]:
+    """Where to cut values into so many parts of equal weight, each value with its ties above the cut it begins.
+
+    Examples
+    --------
+    >>> equal_parts(np.array([1, 2, 3, 4]), 2), equal_parts(np.array([1, 2, 3, 4]), 2, np.array([5.0, 1, 1, 1]))
+    (array([3]), array([1]))
+    """
+    order = np.argsort(values, kind="stable")
+    reached = np.arange(1.0, len(values) + 1.0) if weights is None else np.cumsum(weights[order])
+    # A cut that falls between two values must not depend on how the sums were rounded.
+    at = np.searchsorted(reached, np.arange(1, parts) * (reached[-1] / parts) * (1 + 1e-12), side="right")
+    return np.unique(values[order][np.minimum(at, len(values) - 1)])
+
+
+def sampling_reach(count: int, population: int) -> float:
+    """What of a standard error is left when so many rows of all were drawn: those that were seen do not err.
+
+    A population of 0 stands for one without end.
+
+    Examples
+    --------
+    >>> sampling_reach(75, 100), sampling_reach(75, 0)
+    (0.5, 1.0)
+    """
+    return float(np.sqrt(max(0.0, 1.0 - count / population))) if population else 1.0
 
 
 def in_proportion(

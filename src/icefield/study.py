@@ -21,24 +21,34 @@ from numpy.typing import NDArray
 from icefield import validate
 from icefield.ask import Ask, Described, Differences, Fold, OwnValues, Part, Placed, noted
 from icefield.counts import counted
-from icefield.data.distribution import Distribution
+from icefield.data.distribution import Distribution, suiting_units
 from icefield.data.features import Axis, Feature, listed_features, resolve
 from icefield.data.frame import Table
 from icefield.data.grid import specifications, whole_steps
 from icefield.data.groups import Groups
 from icefield.data.naming import PLAIN, Naming
-from icefield.data.row_values import RowValues
 from icefield.data.whereabouts import Whereabouts
-from icefield.effect import Backing, Effect, KeptCurves, Predictions, Provenance, Spread
+from icefield.dressing import dressed_effect
+from icefield.effect import Backing, Effect, Predictions, Provenance
 from icefield.engines import Answer, Moments, Question, Resources, Sample
+from icefield.engines.clusters import clustered_answers
 from icefield.engines.crossing import crossed_averages, moving_columns
 from icefield.engines.precision import until_precise
 from icefield.errors import EngineError, InputError, complaint
 from icefield.memory import Memory
 from icefield.models.model import Model
 from icefield.plan import Engines, Plan
-from icefield.sampling import CROSSED_ROWS, PREDICTION_ROWS, Chosen, choose_rows, in_proportion
+from icefield.sampling import (
+    CROSSED_ROWS,
+    PREDICTION_ROWS,
+    Chosen,
+    choose_rows,
+    count_copies,
+    in_proportion,
+)
 from icefield.typing import Background, EngineChoice, Float, Positions
+
+__all__ = ["Ask", "Differences", "OwnValues", "Study"]
 
 Found = TypeVar("Found")
 Key = TypeVar("Key", bound=Hashable)
@@ -54,6 +64,7 @@ class Study:
     y : observed targets, or None
     weights : one weight per row, or None
     groups : what ``by=`` made of the rows, or None
+    clusters : one code per row of those that count as one observation together, or None
     background, engine, resources : as in `Explainer`
     naming : what columns, levels and the target are called
     """
@@ -66,29 +77,32 @@ class Study:
         y: NDArray[Any] | None = None,
         weights: Float | None = None,
         groups: Groups | None = None,
+        clusters: Positions | None = None,
         background: Background = "data",
         engine: EngineChoice = "auto",
         resources: Resources | None = None,
         naming: Naming = PLAIN,
     ) -> None:
         self.model, self.table, self.y, self.weights, self.groups = model, table, y, weights, groups
-        self.naming, self.background = naming, background
+        self.clusters, self.naming, self.background = clusters, naming, background
         self.engines = Engines(model, table, engine, background)
         self.resources = Resources() if resources is None else resources
         self._begin()
-        if background == "training" and (weights is not None or groups is not None):
-            self.needs_rows("`weights`" if weights is not None else "`by`")
+        for name, given in (("weights", weights), ("by", groups), ("cluster", clusters)):
+            if given is not None:
+                self.needs_rows(f"`{name}`")
         if engine == "trees" or background == "training":
             self.plan  # noqa: B018  (a clear error now beats one at the first question)
 
     def _begin(self) -> None:
         self._lock, self.memory = threading.RLock(), Memory()
+        self.copies = count_copies(self.weights)  # whether weights say how often rows occur
         self._whereabouts = Whereabouts(self.table, self.weights, self.seed)
 
     def __getstate__(self) -> dict[str, Any]:
         """To another process goes what was chosen; what was found on the way is found again there."""
-        kept = ("model", "table", "y", "weights", "groups", "naming", "background", "engines", "resources")
-        return {name: getattr(self, name) for name in kept}
+        kept = "model table y weights groups clusters naming background engines resources"
+        return {name: getattr(self, name) for name in kept.split()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -168,14 +182,17 @@ class Study:
         limit = when_costly if when_costly is not None and self.plan.engine.costs_predictions else None
         return choose_rows(rows, self.n_rows, self.seed, limit)
 
-    def sample(self, rows: Positions | None = None) -> Sample:
-        """These rows (None: every row) with their weights and groups."""
+    def sample(self, rows: Positions | None = None, sampled: bool = False) -> Sample:
+        """These rows (None: every row) with their weights and groups; `sampled` ones are each one draw."""
         codes = None if self.groups is None else self.groups.codes
         n_groups = 0 if self.groups is None else len(self.groups.labels)
+        copies = self.copies and not sampled
         if rows is None:
-            return Sample(self.table, self.weights, codes, n_groups)
+            return Sample(self.table, self.weights, codes, n_groups, copies)
         weights = None if self.weights is None else self.weights[rows]
-        return Sample(self.table.take(rows), weights, None if codes is None else codes[rows], n_groups)
+        return Sample(
+            self.table.take(rows), weights, None if codes is None else codes[rows], n_groups, copies
+        )
 
     def row_weights(self, rows: Positions | None = None) -> Float:
         """Weights of these rows (None: every row), 1 each where there are none."""
@@ -208,38 +225,44 @@ class Study:
             )
             for fs, (gs, _) in zip(features, grids)
         ]
-        # 3. The rows, and the engine's answers.
+        # 3. The rows, the engine's answers, and how far they err.
         answers = self._answered(ask, [(fs, gs) for fs, (gs, _) in zip(features, grids)], questions)
         # 4. Effects, with what pictures need of the data.
         used = self.n_rows if ask.rows is None else len(ask.rows)
         said = f"averaged over {counted(used)} of {counted(self.n_rows)} rows" if ask.rows is not None else ""
         dressed = [
-            self._dressed(ask, fs, gs, (notes, said), question, answer)
+            dressed_effect(self, ask, fs, gs, (notes, said), question, answer)
             for fs, (gs, notes), question, answer in zip(features, grids, questions, answers)
         ]
         return [replace(effect, steps=True) for effect in dressed] if whole_steps(ask.grid) else dressed
 
     def _answered(self, ask: Ask, sets: Sequence[Placed], questions: Sequence[Question]) -> list[Answer]:
-        """The engine's answers over the rows asked for; `sets` are the questions' features and grids."""
-        return self.answers(questions, self.sample(ask.rows))
+        """The engine's answers over the rows asked for, with the standard errors of clusters; against all rows a drawn row
+        errs by itself. `sets` are the questions' features and grids."""
+        sample = self.sample(ask.rows, sampled=ask.sampled_from > 0)
+        if self.clusters is None or ask.sampled_from:
+            return self.answers(questions, sample)
+        clusters = self.clusters if ask.rows is None else self.clusters[ask.rows]
+        return clustered_answers(
+            self.answers, questions, sample, clusters, self.resources.memory, at_once=self.model.across_rows
+        )
 
     def to_precision(
         self, features: Sequence[Any], precision: float, *, grid: Any = None, rows: Positions | None = None
     ) -> Effect:
         """Partial dependence over more and more seeded random rows until its standard error is small enough."""
-        if self.model.across_rows:
-            raise InputError(
-                complaint("precision", "adds rows call by call, and this model looks across the rows of a call", precision,
-                          "choose the rows with rows=...")
-            )  # fmt: skip
         order = np.random.default_rng(self.seed).permutation(np.arange(self.n_rows) if rows is None else rows)
         found = tuple(self.feature(f) for f in features)
         grids, notes = self._grids(found, grid)
         question = Question(tuple(f.axis(v, self.table) for f, v in zip(found, grids)), spread=True)
         answer, used, said = until_precise(
-            lambda chosen: self.answers([question], self.sample(chosen))[0], order, precision
+            lambda chosen: self.answers([question], self.sample(chosen, sampled=True))[0], order, precision
         )
-        return self._dressed(Ask(sets=[found], rows=used), found, grids, (notes, said), question, answer)
+        ask = Ask(sets=[found], rows=used, sampled_from=len(order))
+        if len(used) == len(order):  # nothing was left out: its error is that of all rows
+            ask = replace(ask, sampled_from=0)
+            answer = answer if self.clusters is None else self._answered(ask, [(found, grids)], [question])[0]
+        return dressed_effect(self, ask, found, grids, (notes, said), question, answer)
 
     def _usual_spread(self, n_features: int, rows: Positions | None) -> bool:
         """Spread comes with one feature, and with rows chosen to save time, whose error it states."""
@@ -250,57 +273,10 @@ class Study:
             grid = {f.label: grid[f.label] for f in features if f.label in grid}
         return self._whereabouts.grids(features, grid, self.engines.thresholds)
 
-    def _dressed(
-        self,
-        ask: Ask,
-        features: tuple[Feature, ...],
-        grid: tuple[NDArray[Any], ...],
-        notes: Sequence[str],
-        question: Question,
-        answer: Answer,
-    ) -> Effect:
-        """An engine's answer as an Effect, with what pictures need of the data."""
-        codes, labels = (None, ()) if self.groups is None else (self.groups.codes, self.groups.labels)
-        weights = self._whereabouts.point_weights(features, grid, codes, len(labels))
-        blank = self.blank(ask.kind, features, grid, rows=ask.rows)
-        found = replace(
-            blank.provenance,
-            engine=answer.engine or self.plan.engine.name,
-            why="; ".join(part for part in (self.plan.why, *notes, *answer.notes) if part),
-        )
-
-        def filled(moments: Moments, quantiles: Float | None, weight: Float) -> Effect:
-            asked = None if quantiles is None else dict(zip(question.quantiles, quantiles))
-            return replace(
-                blank,
-                average=moments.average,
-                spread=Spread(moments.std, moments.se, asked),
-                backing=replace(blank.backing, weight=weight),
-                provenance=replace(found, n_rows=moments.count),
-            )
-
-        own_quantiles = answer.group_quantiles or (None,) * len(labels)
-        groups = {
-            label: filled(moments, own, weight)
-            for label, moments, own, weight in zip(labels, answer.groups, own_quantiles, weights[1:])
-        }
-        effect = filled(answer.total, answer.quantiles, weights[0])
-        moving = {column for feature in features for column in feature.columns}
-        others = tuple(c for c in self.model.columns if c not in moving)
-        return replace(
-            effect, groups=groups, kept=self._kept(ask, answer),
-            provenance=replace(effect.provenance, others=others),
-        )  # fmt: skip
-
-    def _kept(self, ask: Ask, answer: Answer) -> KeptCurves | None:
-        """The curves an answer kept, with what tells their rows apart."""
-        if ask.kept is None:
-            return None
-        rows = ask.kept if ask.rows is None else ask.rows[ask.kept]
-        weights = ask.kept_weights
-        if weights is None and self.weights is not None:
-            weights = self.weights[rows]
-        return KeptCurves(answer.curves, rows, RowValues(self.table, rows), weights)
+    def point_weights(self, features: Sequence[Feature], grid: Sequence[NDArray[Any]]) -> list[Float]:
+        """Weight of the data nearest to each grid point: over all rows, then of each group."""
+        codes, n_groups = (None, 0) if self.groups is None else (self.groups.codes, len(self.groups.labels))
+        return self._whereabouts.point_weights(features, grid, codes, n_groups)
 
     def blank(
         self,
@@ -310,7 +286,7 @@ class Study:
         rows: Positions | None = None,
     ) -> Effect:
         """An Effect that knows the model and the data, and waits for its curves."""
-        baseline, output_std = self.prediction_moments(rows)
+        baseline, output_std, unit = self.prediction_moments(rows)
         return Effect(
             kind=kind,
             features=tuple(f.label for f in features),
@@ -320,7 +296,7 @@ class Study:
             kinds=tuple(f.kind for f in features),
             by=None if self.groups is None else self.groups.name,
             backing=Backing(distribution=self.distribution(features)),
-            predictions=Predictions(self.model.scale, self.model.scale_label, baseline, output_std),
+            predictions=Predictions(self.model.scale, self.model.scale_label, baseline, output_std, unit),
             provenance=Provenance(background=self.background, library=self.table.library, naming=self.naming),
         )
 
@@ -361,7 +337,8 @@ class Study:
             found = plan.engine.own_averages(columns, sample, self.resources)
             if found is None:
                 found = crossed_averages(self.model, plan.engine, columns, sample, self.resources)
-            why = f"{chosen.note}; {self._what_gives_all_rows(plan)}" if chosen.note else ""
+            gives_all = plan.what_gives_all_rows(self.n_rows, self.model.scale)
+            why = f"{chosen.note}; {gives_all}" if chosen.note else ""
             why = why or f"{counted(sample.n_rows)} of {counted(self.n_rows)} rows"
             return collected(found, OwnValues(why, self.row_weights(chosen.positions)))
 
@@ -370,14 +347,6 @@ class Study:
                 return collect(zip(sets, averages, strict=True), own)
 
         return self.engines.ask(ask)
-
-    def _what_gives_all_rows(self, plan: Plan) -> str:
-        crossed = f"rows={self.n_rows} evaluates at all rows, each crossed with each"
-        if plan.engine.costs_predictions:
-            return f"all rows at once need a model read as trees ({plan.why}); {crossed}"
-        if not plan.engine.additive and self.model.scale == "response":
-            return f'all rows at once need a scale that is additive over the trees: scale="raw"; {crossed}'
-        return crossed
 
     def fold(self, sums: Fold, about: Mapping[str, Any]) -> None:
         """Let sums take in every row once; `about` says what they are of."""
@@ -413,8 +382,8 @@ class Study:
             return every if rows is None else every[rows]
         return interruptible(self.model, self.table.take(rows))
 
-    def prediction_moments(self, rows: Positions | None = None) -> tuple[Float, Float]:
-        """Mean and standard deviation of the model's own predictions, on a seeded sample of rows.
+    def prediction_moments(self, rows: Positions | None = None) -> tuple[Float, Float, Float | None]:
+        """Mean and standard deviation of the model's own predictions, on a seeded sample of rows, and the unit if another.
 
         Rows chosen because the model is slow are not followed by thousands of others.
         """
@@ -424,13 +393,17 @@ class Study:
             return self._prediction_sample
 
     @cached_property
-    def _prediction_sample(self) -> tuple[Float, Float]:
-        drawn = in_proportion(PREDICTION_ROWS, self.n_rows, self.weights, self.seed)
-        return self._moments_of_predictions(*drawn)
+    def _prediction_sample(self) -> tuple[Float, Float, Float | None]:
+        return self._moments_of_predictions(
+            *in_proportion(PREDICTION_ROWS, self.n_rows, self.weights, self.seed)
+        )
 
-    def _moments_of_predictions(self, rows: Positions, weights: Float | None) -> tuple[Float, Float]:
-        moments = Moments.of(self.predictions(rows), weights, True)
-        return moments.average, np.asarray(moments.std)
+    def _moments_of_predictions(
+        self, rows: Positions, weights: Float | None
+    ) -> tuple[Float, Float, Float | None]:
+        predicted = self.predictions(rows)
+        moments = Moments.of(predicted, weights, True, copies=True)
+        return moments.average, np.asarray(moments.std), suiting_units(predicted, weights, moments.std)
 
     def __repr__(self) -> str:
         kind = type(self.model.native).__name__

@@ -406,6 +406,16 @@ def test_columns_beside_the_model_s_own_keep_what_they_look_like(
     )
 
 
+def test_clusters_by_the_name_of_a_column(cases: Callable[[str], Case], tmp_path: Path) -> None:
+    file, model, frame = cases("lightgbm.txt")
+    person = np.arange(N) // 5
+    write_csv(frame.assign(person=person), tmp_path / "rows.csv")
+    rows = printed("pd", file, tmp_path / "rows.csv", "x", "--cluster", "person", "--grid", 3)
+    effect = Explainer(model, frame, cluster=person).partial_dependence("x", grid=3)
+    np.testing.assert_allclose([r["se"] for r in rows], effect.se[0])
+    assert not np.allclose(effect.se, Explainer(model, frame).partial_dependence("x", grid=3).se, rtol=0.01)
+
+
 # --- targets -------------------------------------------------------------------------------------------
 
 

@@ -160,7 +160,10 @@ def brute_spread(curves: np.ndarray, weights: np.ndarray | None):
     weights = np.ones(curves.shape[1]) if weights is None else weights
     mean = np.einsum("org,r->og", curves, weights) / weights.sum()
     std = np.sqrt(np.einsum("org,r->og", (curves - mean[:, None]) ** 2, weights) / weights.sum())
-    return std, std / np.sqrt(weights.sum() ** 2 / (weights**2).sum() - 1)
+    # Each row is one observation, however much it counts.
+    rows = weights.sum() ** 2 / (weights**2).sum()
+    variance = np.einsum("org,r->og", (curves - mean[:, None]) ** 2, weights**2) / weights.sum() ** 2
+    return std, np.sqrt(variance * rows / (rows - 1))
 
 
 @pytest.mark.parametrize("how", ["ice", "individual"])

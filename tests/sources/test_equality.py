@@ -13,6 +13,7 @@ import pyarrow.feather as feather
 import pytest
 
 from icefield import Explainer, Grid
+from icefield.counts import counted
 from icefield.sources import source_of, stream, streamed_study
 from sources.rows import FAMILIES, FEATURES, GRID, NUMBERS, WITHOUT_GAPS, booster, frame, table, written
 
@@ -177,9 +178,9 @@ def test_a_report_of_a_stream_is_about_all_its_rows(data, folder, tmp_path, monk
     monkeypatch.setattr(streamed_study, "STREAMED_ROWS", 1_000)
     mine, theirs = (build(Explainer(model, rows).study) for rows in (table(data), folder))
     assert [card["name"] for card in mine["features"]] == [card["name"] for card in theirs["features"]]
-    assert f"{len(data):,} rows" in str(theirs["facts"])
+    assert f"{counted(len(data))} rows" in str(theirs["facts"])
     Explainer(model, folder).report(tmp_path / "report.html")
-    assert "seeded sample of 1,000 of 6,000 rows" in (tmp_path / "report.html").read_text()
+    assert "seeded sample of 1000 of 6000 rows" in (tmp_path / "report.html").read_text()
 
 
 @pytest.mark.parametrize("rows", [37, 1_000, 100_000])

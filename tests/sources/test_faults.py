@@ -167,7 +167,7 @@ def test_a_reader_that_gives_other_rows_the_second_time(data, model, complains):
         return pa.RecordBatchReader.from_batches(rows.schema, rows.to_batches(max_chunksize=100))
 
     explainer = Explainer(model, opened)
-    with complains("X", "500", "1,000"):
+    with complains("X", "500", "1000"):
         for _ in range(4):
             explainer.effects(grid=GRID)
 

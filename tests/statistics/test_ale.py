@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from icefield import Effect, Explainer
+from icefield import Effect, Explainer, validate
 from icefield.data.distribution import weighted_quantiles
 from icefield.errors import EngineError
 
@@ -61,7 +61,18 @@ def test_linear_model_gives_its_own_line(data):
     effect = Explainer(lambda rows: 3 * rows[:, 0] - 2 * rows[:, 1], data).ale(0)
     slope = np.diff(effect.average[0]) / np.diff(effect.grid[0])
     np.testing.assert_allclose(slope, 3.0, **EXACT)
-    np.testing.assert_allclose(effect.se, 0.0, atol=1e-12)
+
+
+def test_an_additive_model_errs_by_its_centring_alone(rng):
+    """Every change is the same for all rows; what is subtracted is a mean over rows all the same."""
+    x = rng.normal(size=500)
+    edges = np.linspace(-5, 5, 1001)  # narrow: a bin's middle is its rows' own value
+    effect = Explainer(lambda rows: 3 * rows[:, 0] - 2 * rows[:, 1], np.column_stack([x, x**2])).ale(
+        0, bins=edges
+    )
+    np.testing.assert_allclose(
+        effect.se[0][np.isfinite(effect.se[0])], 3 * x.std(ddof=1) / np.sqrt(500), rtol=0.01
+    )
 
 
 def test_additive_model_gives_the_function_up_to_a_constant(data):
@@ -91,9 +102,52 @@ def test_a_weight_of_two_is_a_duplicated_row(data):
     np.testing.assert_array_equal(one.grid[0], two.grid[0])
     np.testing.assert_allclose(one.average, two.average, **EXACT)
     np.testing.assert_allclose(one.weight, two.weight, **EXACT)
+    np.testing.assert_allclose(one.se, two.se, rtol=1e-12)
 
 
-def test_standard_error_is_that_of_the_mean_changes(rng):
+def centred_curve(f, X, j, edges, weights):
+    """The curve alone, of rows inside the edges: what the standard error is a standard error of."""
+    weights = weights * ((X[:, j] >= edges[0]) & (X[:, j] <= edges[-1]))
+    at = np.clip(np.searchsorted(edges, X[:, j], side="left") - 1, 0, len(edges) - 2)
+    low, high = X.copy(), X.copy()
+    low[:, j], high[:, j] = edges[at], edges[at + 1]
+    total = np.bincount(at, weights, minlength=len(edges) - 1)
+    change = np.bincount(at, weights * (f(high) - f(low)), minlength=len(edges) - 1) / total
+    curve = np.concatenate([[0.0], np.cumsum(change)])
+    return curve - (total @ (curve[1:] + curve[:-1])) / 2 / total.sum()
+
+
+@pytest.mark.parametrize("how", ["plain", "weights", "clusters", "both"])
+def test_standard_error_is_the_jackknifes(how):
+    """Leaving out one observation after another (Quenouille, Tukey) knows nothing of the formula."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(400, 3))
+    people = np.repeat(np.arange(80), 5)
+    X[:, 1] += rng.normal(size=80)[people]
+    weights = rng.uniform(0.5, 3.0, 400) if how in ("weights", "both") else np.ones(400)
+    clusters = people if how in ("clusters", "both") else np.arange(400)
+    edges = np.array([-1.5, -0.5, 0.5, 1.5])
+    given = {"weights": weights} if how in ("weights", "both") else {}
+    effect = Explainer(wiggly, X, cluster=people if how in ("clusters", "both") else None, **given).ale(
+        0, bins=edges
+    )
+    inside = np.unique(clusters[np.abs(X[:, 0]) <= 1.5])
+    left_out = np.stack([centred_curve(wiggly, X, 0, edges, weights * (clusters != c)) for c in inside])
+    expected = np.sqrt(
+        (len(inside) - 1) / len(inside) * np.square(left_out - left_out.mean(axis=0)).sum(axis=0)
+    )
+    np.testing.assert_allclose(effect.se[0], expected, rtol=0.03)
+
+
+def test_rows_drawn_from_known_ones_err_against_those(data):
+    ex = Explainer(wiggly, data)
+    drawn = ex.ale(0, bins=[-3.0, 0.0, 3.0], rows=100)
+    given = ex.ale(0, bins=[-3.0, 0.0, 3.0], rows=validate.row_positions(100, len(data), 0))
+    np.testing.assert_allclose(drawn.se, np.sqrt(1 - 100 / len(data)) * given.se, rtol=1e-12)
+    assert (drawn.sampled_from, given.sampled_from) == (len(data), 0)
+
+
+def test_standard_error_is_that_of_the_mean_changes_and_of_the_centring(rng):
     X = rng.normal(size=(600, 2))
     effect = Explainer(lambda rows: rows[:, 0] * rows[:, 1], X).ale(0, bins=[-1.0, 0.0, 1.0])
     inside = np.abs(X[:, 0]) <= 1
@@ -102,8 +156,11 @@ def test_standard_error_is_that_of_the_mean_changes(rng):
     total = len(left) + len(right)
     # The curve is (0, d1, d1 + d2) less its mean d1 (n1 / 2 + n2) / n + d2 (n2 / 2) / n.
     share = [(len(left) / 2 + len(right)) / total, len(right) / 2 / total]
+    # Which half a row lies in decides by how much it is below or above that mean.
+    halves = (left.mean() / 2, left.mean() + right.mean() / 2)
+    centring = np.repeat(halves, (len(left), len(right))).var(ddof=1) / total
     expected = [
-        np.sqrt(sum((a - c) ** 2 * v for a, c, v in zip(steps, share, variances)))
+        np.sqrt(sum((a - c) ** 2 * v for a, c, v in zip(steps, share, variances)) + centring)
         for steps in ((0, 0), (1, 0), (1, 1))
     ]
     np.testing.assert_allclose(effect.se[0], expected, rtol=1e-10)
@@ -192,8 +249,8 @@ def test_levels_in_the_users_order(frame):
 def test_standard_error_of_levels_counts_shared_rows(rng):
     """Against the spread over many samples: neighbouring steps share the rows of the level between them."""
     curves, errors = [], []
-    level = rng.choice(["a", "b", "c"], 80)
-    for _ in range(60):
+    for _ in range(100):
+        level = rng.choice(["a", "b", "c"], 80)
         frame = pd.DataFrame({"level": level, "x": rng.normal(size=80)})
         effect = Explainer(level_model, frame).ale("level", order="given")
         curves.append(effect.average[0])

@@ -344,3 +344,22 @@ def test_positions_beside_named_groups_are_texts_in_every_column(rng):
     ex = Explainer(lambda r: r[:, 0] * r[:, 1], X)
     made = ex.interactions([{"both": [1, 2]}, 0], overall=False).to_frame()
     assert made[["feature_1", "feature_2"]].to_numpy().tolist() == [["both", "0"]]
+
+
+def test_a_joint_effect_of_next_to_nothing_has_no_h(rng):
+    """What a model fitted of noise interacts as strongly as anything, divided by itself."""
+    X = rng.normal(size=(250, 4))
+    ex = Explainer(lambda r: r[:, 0] + 0.02 * r[:, 1] * r[:, 2] + r[:, 0] * r[:, 3], X)
+    pairs = ex.interactions().pairs()
+    found = {frozenset(names): h for names, h in zip(pairs["features"].tolist(), pairs["h"].tolist())}
+    assert found[frozenset((1, 2))] == 0.0
+    assert found[frozenset((0, 3))] > 0.5
+
+
+def test_h_is_never_above_one(rng):
+    """Where features go together, the parts can outweigh the whole."""
+    for seed in range(5):
+        x = np.random.default_rng(seed).normal(size=200)
+        X = np.column_stack([x, -x + 0.1 * rng.normal(size=200), rng.normal(size=200)])
+        found = Explainer(lambda r: r[:, 0] + r[:, 1] + 0.3 * r[:, 0] * r[:, 1], X).interactions(triples=True)
+        assert found["h"].max() <= 1.0

@@ -261,3 +261,39 @@ def test_missing_values_stand_apart_by_the_stated_threshold():
     near = Explainer(lambda r: r["a"].fillna(0.0).to_numpy(), X).ice("a").reading
     assert far.missing_apart
     assert not near.missing_apart
+
+
+def test_a_dip_of_a_quarter_of_the_range_is_no_threshold():
+    x = np.linspace(0, 1, 60)
+    step = np.where(x > 0.5, 1.0, 0.0)
+    even = np.full(60, 1 / 60)
+    assert shape_of(x, step, even).name == "threshold"
+    for depth, name in ((0.1, "threshold"), (0.25, "non-monotone")):
+        dip = np.where((x > 0.7) & (x < 0.78), 1.0 - depth, step)
+        assert shape_of(x, dip, even).step > 0.9
+        assert shape_of(x, dip, even).name == name
+
+
+def test_a_risk_that_rises_many_times_over_is_not_flat(rng):
+    """One in a hundred is at risk; a few rows of certain risk make the standard deviation."""
+    X = np.column_stack([rng.uniform(size=3_000), rng.normal(size=3_000), rng.normal(size=3_000)])
+
+    def risk(rows):
+        ill = rows[:, 1] > 2.3
+        return 0.0002 * 60 ** rows[:, 0] + 0.9 * ill
+
+    ex = Explainer(risk, X)
+    effect = ex.ice(0)
+    # Against all predictions it would be next to nothing.
+    assert effect.average.std() / effect.output_std[0] < 0.07
+    assert effect.unit[0] == pytest.approx(0.1 * effect.output_std[0])
+    assert effect.reading.shape == "monotone"
+    assert ex.summary().readings[0].shape == "monotone"
+    assert ex.summary().readings[2].flat
+    assert any("most lie apart" in note for note in ex.summary().notes)
+
+
+@pytest.mark.parametrize("draw", ["normal", "exponential", "uniform"])
+def test_the_usual_unit_is_the_standard_deviation(rng, draw):
+    X = getattr(rng, draw)(size=(500, 2))
+    assert Explainer(lambda r: r[:, 0] + r[:, 1], X).partial_dependence(0).unit is None

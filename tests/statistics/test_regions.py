@@ -158,3 +158,81 @@ def test_wrong_arguments(frame, complains):
         ex.regions("temp", least_rows=2)
     with complains("clusters", "at least 2"):
         ex.regions("temp", method="clusters", clusters=1)
+
+
+# --- two cuts at once --------------------------------------------------------------------------------
+
+
+def six(rows, seed=0):
+    return np.random.default_rng(seed).uniform(-1, 1, size=(rows, 6))
+
+
+@pytest.mark.parametrize("rows", [300, 2_000])
+@pytest.mark.parametrize("cuts", [(0.0, 0.0), (0.3, -0.2)])
+def test_a_sign_that_two_columns_decide_together_is_found(rows, cuts):
+    """Either side of one column holds both kinds of rows: one cut after the other finds nothing."""
+    found = Explainer(
+        lambda r: r[:, 0] * np.sign((r[:, 1] - cuts[0]) * (r[:, 2] - cuts[1])), six(rows)
+    ).regions(0)
+    assert len(found["rule"]) == 4
+    assert found.removed > 0.95
+    assert {split.column for split in found.splits} == {1, 2}
+    assert found.splits[0].together > 0.95
+    assert any("with the cuts that follow" in note for note in found.notes)
+    # Every condition stands where the sign changes.
+    for rule in found["rule"].tolist():
+        for part in rule.split(" and "):
+            column, _, value = part.replace("−", "-").split()
+            assert float(value) == pytest.approx(cuts[int(column) - 1], abs=0.05)
+
+
+def test_levels_that_decide_together_are_found(rng):
+    frame = pd.DataFrame({"x": rng.uniform(-1, 1, 600), "a": rng.choice(["p", "q"], 600), "b": rng.random(600) < 0.5,
+                          "z": rng.normal(size=600)})  # fmt: skip
+    model = lambda f: (f["x"] * np.where((f["a"] == "p") == f["b"].astype(bool), 1, -1)).to_numpy()  # noqa: E731
+    found = Explainer(model, frame).regions("x")
+    assert {split.column for split in found.splits} == {"a", "b"}
+    assert found.removed > 0.99
+
+
+def test_a_small_group_is_found():
+    """Four rows in a hundred respond; they stand in a corner of two columns."""
+    found = Explainer(
+        lambda r: 4 * r[:, 0] * ((r[:, 1] > 0.6) & (r[:, 2] > 0.6)) + r[:, 3], six(1_500)
+    ).regions(0)
+    assert found.removed > 0.9
+    assert min(found["share"]) == pytest.approx(0.04, abs=0.015)
+
+
+def test_a_band_of_one_column_is_found():
+    found = Explainer(lambda r: r[:, 0] * (np.abs(r[:, 1]) < 0.3), six(1_000)).regions(0)
+    assert found.removed > 0.95
+    assert {split.column for split in found.splits} == {1}
+
+
+@pytest.mark.parametrize("rows", [60, 200, 1_000])
+def test_curves_that_differ_without_a_rule_are_not_split(rows):
+    """Many pairs of cuts are tried; noise must not look like one that tells."""
+    for seed in range(10):
+        X = six(rows, seed)
+        # A slope of its own for every row, that no cut has anything to do with.
+        model = lambda r: r[:, 0] * np.sin(1e5 * (r[:, 1:] @ np.arange(1, 6)))  # noqa: E731
+        found = Explainer(model, X).regions(0)
+        assert len(found["rule"]) == 1, (seed, found["rule"])
+        assert "one or two cuts" in " ".join(found.notes)
+
+
+def test_rules_that_rest_on_rows_unlike_the_data_say_so(rng):
+    """The slope differs only where x is far from z, and there are no such rows."""
+    z = rng.uniform(-1, 1, 800)
+    X = np.column_stack([z + rng.normal(0, 0.05, 800), z, rng.normal(size=800)])
+
+    def wild(r):
+        far = np.abs(r[:, 0] - r[:, 1]) > 0.5
+        return r[:, 0] + far * 3 * r[:, 0] * np.sign(r[:, 2])
+
+    said = " ".join(Explainer(wild, X).regions(0).notes)
+    assert "unlike the data" in said
+    honest = Explainer(lambda r: r[:, 0] * np.sign(r[:, 2]), X[rng.permutation(800)] * [1, 0, 1]).regions(0)
+    assert honest.splits
+    assert "unlike the data" not in " ".join(honest.notes)

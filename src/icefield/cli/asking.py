@@ -24,6 +24,7 @@ _SHARED: list[Callable[[Any], Any]] = [
                  help="A text in DATA that stands for a missing value; repeat for more. An empty cell always does. "
                  f"Without this option, so do {', '.join(NO_NUMBER)} in columns of numbers only."),
     click.option("--weights", metavar="COLUMN", help="A column of row weights."),
+    click.option("--cluster", metavar="COLUMN", help="A column: rows alike in it are one observation in standard errors."),
     click.option("--y", "y", metavar="COLUMN", help="The column of observed targets, if the data holds it."),
     click.option("--name", "names", multiple=True, metavar="COLUMN=TEXT",
                  help="What a column is called, or with COLUMN[VALUE]=TEXT one of its values; repeat for more."),
@@ -171,11 +172,12 @@ def _prepared(model: str, data: str, options: dict[str, Any]) -> partial[Any]:
 
     loaded = load_model(model, allow_pickle=options.pop("allow_pickle"), trust=options.pop("trust"))
     y, by, weights = options.pop("y"), options.pop("by", None), options.pop("weights")
+    cluster = options.pop("cluster")
     target, file = options.pop("target"), read_data(data)
-    columns = columns_for(loaded, list(file.frame.columns), y=y, weights=weights, by=by)
+    columns = columns_for(loaded, list(file.frame.columns), y=y, weights=weights, by=by, cluster=cluster)
     fitted = fitted_data(loaded, file, MissingCells(options.pop("missing")), columns)
     whole = table_of(fitted.frame, "DATA")
-    for option, column in (("--y", y), ("--by", by), ("--weights", weights)):
+    for option, column in (("--y", y), ("--by", by), ("--weights", weights), ("--cluster", cluster)):
         if column is not None:
             whole.check(column, option)
     table = whole if len(columns) == len(whole.names) else whole.select(columns)
@@ -190,6 +192,7 @@ def _prepared(model: str, data: str, options: dict[str, Any]) -> partial[Any]:
         y=None if y is None else fitted.frame[y],
         # Columns kept away from the model go by their values.
         by=by if by in (None, *table.names) else fitted.frame[by],
+        cluster=None if cluster is None else fitted.frame[cluster],
         weights=weights if weights in table.names else validate.weights(weights, whole),
         target=None if target is None else Spelled(target),
         names=given_names(options.pop("names"), table),

@@ -44,11 +44,12 @@ def columns_for(
     y: str | None = None,
     weights: str | None = None,
     by: str | None = None,
+    cluster: str | None = None,
 ) -> list[Any]:
     """The columns a model gets: all, without those that stand beside the features if it knows columns by position only.
 
     A model that knows its columns by name finds them among others. One that does not gets all there are: the
-    observed targets are never among its features, and columns of weights and groups only where the
+    observed targets are never among its features, and columns of weights, groups and clusters only where the
     number of columns leaves room for them.
     """
     adapter = _adapter(model)
@@ -57,7 +58,7 @@ def columns_for(
     aside = {name for name in names if name == y}
     width = None if adapter is None else adapter.n_columns
     if width is not None:
-        others = {name for name in names if name in (weights, by)} - aside
+        others = {name for name in names if name in (weights, by, cluster)} - aside
         too_many = len(names) - len(aside) - width
         if 0 < too_many < len(others):
             raise LoadError(

@@ -23,6 +23,9 @@ RUG = 400
 BLOCK = 262_144
 CELLS = 4_000_000  # of a joint histogram; beyond, only the most frequent levels have a place in it
 
+SKEWED = 3.0  # half-widths of the middle two thirds; a standard deviation beyond is made by few values
+LEAST_UNIT = 0.1  # of the standard deviation
+
 
 @dataclass(frozen=True, eq=False)
 class Marginal:
@@ -67,6 +70,36 @@ class Distribution:
 
     marginals: tuple[Marginal, ...]
     joint: Joint | None = None
+
+
+def suiting_unit(values: NDArray[np.float64], weights: NDArray[np.float64] | None, std: float) -> float:
+    """What differences between values are measured in: their standard deviation, as long as it speaks for most of them.
+
+    Where a few values far from the rest make it (as of a risk that is small for nearly all), it is three times half the
+    width of the middle two thirds, which for normal values would be three standard deviations; but no
+    less than a tenth of the standard deviation.
+
+    Examples
+    --------
+    >>> few_large = np.append(np.linspace(0, 1, 990), np.full(10, 100.0))
+    >>> bool(suiting_unit(few_large, None, float(few_large.std())) < 0.2 * few_large.std())
+    True
+    >>> suiting_unit(np.arange(100.0), None, 28.9)
+    28.9
+    """
+    if not np.isfinite(values).all() or not std > 0:
+        return std
+    low, high = weighted_quantiles(values, np.array([1 / 6, 5 / 6]), weights)
+    middle = SKEWED * 0.5 * float(high - low)
+    return max(middle, LEAST_UNIT * std) if 0 < middle < std else std
+
+
+def suiting_units(
+    values: NDArray[np.float64], weights: NDArray[np.float64] | None, std: Any
+) -> NDArray[np.float64] | None:
+    """The units of several columns of values; None where all are their standard deviations."""
+    units = np.array([suiting_unit(own, weights, float(s)) for own, s in zip(values.T, std)])
+    return None if np.array_equal(units, std, equal_nan=True) else units
 
 
 def weighted_quantiles(

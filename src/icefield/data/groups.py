@@ -1,4 +1,4 @@
-"""Groups: what ``by=`` means, as one code per row and a label per group."""
+"""Groups and clusters: what ``by=`` and ``cluster=`` mean, as one code per row."""
 
 from __future__ import annotations
 
@@ -32,54 +32,66 @@ def groups_of(by: Any, table: Table, weights: NDArray[np.float64] | None) -> Gro
     """Read ``by``: a column of X, an array or series with one entry per row, or None."""
     if by is None:
         return None
-    if isinstance(by, (bool, float)):
-        raise InputTypeError(
-            complaint(
-                "by",
-                "must be a column name or one entry per row",
-                by,
-                worded("name a column of ", Argument("X")),
-            )
-        )
-    if isinstance(by, (str, int, np.integer, tuple)):
-        column = table.column(column_name(by, table, "by"))
-        return _grouped(column, str(column.name), weights)
-    column = _given_column(by, table.n_rows)
+    column = _column_of("by", by, table)
     return _grouped(column, str(column.name), weights)
 
 
-def _given_column(by: Any, n_rows: int) -> Column:
-    name = getattr(by, "name", None)
-    read = _read(by, "group" if name is None or name == "" else name)
-    if len(read.values) != n_rows:
+def clusters_of(cluster: Any, table: Table) -> NDArray[np.intp] | None:
+    """Read ``cluster``, given as ``by`` is: one code per row. A row without a label is a cluster of its own."""
+    if cluster is None:
+        return None
+    column = _column_of("cluster", cluster, table)
+    if column.kind == "other":
+        raise InputTypeError(
+            complaint("cluster", "must hold numbers, text, categories or times", column.values[0])
+        )
+    codes = column.codes.astype(np.intp)
+    codes[column.missing] = len(column.levels) + np.arange(int(column.missing.sum()))
+    return np.unique(codes, return_inverse=True)[1].astype(np.intp)
+
+
+def _column_of(parameter: str, given: Any, table: Table) -> Column:
+    if isinstance(given, (bool, float)):
+        raise InputTypeError(
+            complaint(
+                parameter,
+                "must be a column name or one entry per row",
+                given,
+                worded("name a column of ", Argument("X")),
+            )
+        )
+    if isinstance(given, (str, int, np.integer, tuple)):
+        return table.column(column_name(given, table, parameter))
+    name = getattr(given, "name", None)
+    read = _read(parameter, given, "group" if name is None or name == "" else name)
+    if len(read.values) != table.n_rows:
         raise InputError(
             complaint(
-                "by",
-                worded(f"must have one entry for each of the {n_rows} rows of ", Argument("X")),
+                parameter,
+                worded(f"must have one entry for each of the {table.n_rows} rows of ", Argument("X")),
                 f"{len(read.values)} entries",
             )
         )
     return read
 
 
-def _read(by: Any, name: Any) -> Column:
+def _read(parameter: str, given: Any, name: Any) -> Column:
     import narwhals as nw
 
     try:
-        return column_of_series(name, nw.from_native(by, series_only=True))
+        return column_of_series(name, nw.from_native(given, series_only=True))
     except TypeError:
         pass
-    if isinstance(by, Sequence) and not isinstance(by, (str, bytes)):
+    if isinstance(given, Sequence) and not isinstance(given, (str, bytes)):
         # As objects: numpy would turn a NaN among strings into the word "nan".
-        return column_of_array(name, object_array(list(by)))
+        return column_of_array(name, object_array(list(given)))
+    wanted = "must be a column name or one entry per row"
     try:
-        array = np.asarray(by)
+        array = np.asarray(given)
     except Exception as error:
-        raise InputTypeError(complaint("by", "must be a column name or one entry per row", by)) from error
+        raise InputTypeError(complaint(parameter, wanted, given)) from error
     if array.ndim != 1:
-        raise InputError(
-            complaint("by", "must be a column name or one entry per row", by, "pass a 1-D array")
-        )
+        raise InputError(complaint(parameter, wanted, given, "pass a 1-D array"))
     return column_of_array(name, array)
 
 

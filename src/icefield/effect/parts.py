@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from icefield.data.distribution import Distribution, weighted_quantiles
 from icefield.data.naming import PLAIN, Naming
+from icefield.sampling import count_copies, sampling_reach
 from icefield.typing import Float
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ class Spread:
 
     Attributes
     ----------
-    std, se : standard deviation of the curves and Monte Carlo standard error of the average
+    std : standard deviation of the curves, with the sum of the weights as divisor: it describes these rows
+    se : standard error of the average, from the variance with n - 1, over n
     quantiles : mapping of probability -> array of shape ``(outputs, *grid)``
     """
 
@@ -39,10 +41,18 @@ class Spread:
 
     @classmethod
     def of(
-        cls, curves: Float, weights: Float | None, over: str, quantiles: tuple[float, ...] | None = None
+        cls,
+        curves: Float,
+        weights: Float | None,
+        over: str,
+        quantiles: tuple[float, ...] | None = None,
+        *,
+        clusters: NDArray[np.intp] | None = None,
+        sampled_from: int = 0,
     ) -> Spread:
         """The spread of curves ``(outputs, rows, *grid)``, with their quantiles where some are asked for."""
-        std, se = _std_and_se(curves, weights, over)
+        std, se = _std_and_se(curves, weights, over, None if sampled_from else clusters, sampled_from > 0)
+        se = sampling_reach(curves.shape[1], sampled_from) * se
         return cls(std, se, _quantiles(curves, quantiles, weights) if quantiles else None)
 
 
@@ -56,12 +66,14 @@ class KeptCurves:
     rows : their positions in X
     row_values : mapping of column -> the rows' values (to colour curves by)
     row_weights : the rows' weights; None when rows are not weighted
+    row_clusters : codes of the clusters the rows belong to; None when each is one observation
     """
 
     individual: Float | None = None
     rows: NDArray[np.intp] | None = None
     row_values: Mapping[Any, NDArray[Any]] | None = None
     row_weights: Float | None = None
+    row_clusters: NDArray[np.intp] | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -92,12 +104,15 @@ class Predictions:
     ----------
     scale, scale_label : ``"response"`` or ``"raw"``, and its name for axes
     baseline, output_std : mean and standard deviation of the predictions on a seeded sample
+    unit : what strengths are measured in, where `output_std` does not suit (few predictions far from all others make
+        it); else None
     """
 
     scale: str = "response"
     scale_label: str = "prediction"
     baseline: Float | None = None
     output_std: Float | None = None
+    unit: Float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +124,7 @@ class Provenance:
     engine, why : which engine computed them, and how that was chosen
     background : ``"data"`` or ``"training"``
     n_rows : rows averaged over
+    sampled_from : how many rows these were drawn from at random, against which `se` is; 0 where they were not drawn
     over : what the average and its spread are taken over: ``"rows"``, or ``"refits"`` of one model
     others : the model's columns that stay as they are; None where it is not known
     library : the frame library of the data, which tables are given in
@@ -119,6 +135,7 @@ class Provenance:
     why: str = ""
     background: str = "data"
     n_rows: int = 0
+    sampled_from: int = 0
     over: str = "rows"
     others: tuple[Any, ...] | None = None
     library: str = "numpy"
@@ -195,6 +212,10 @@ class PartFields:
         return None if self.kept is None else self.kept.row_weights
 
     @property
+    def row_clusters(self) -> NDArray[np.intp] | None:
+        return None if self.kept is None else self.kept.row_clusters
+
+    @property
     def weight(self) -> Float | None:
         return self.backing.weight
 
@@ -223,6 +244,10 @@ class PartFields:
         return self.predictions.output_std
 
     @property
+    def unit(self) -> Float | None:
+        return self.predictions.unit
+
+    @property
     def engine(self) -> str:
         return self.provenance.engine
 
@@ -237,6 +262,10 @@ class PartFields:
     @property
     def n_rows(self) -> int:
         return self.provenance.n_rows
+
+    @property
+    def sampled_from(self) -> int:
+        return self.provenance.sampled_from
 
     @property
     def over(self) -> str:
@@ -255,17 +284,30 @@ class PartFields:
         return self.provenance.naming
 
 
-def _std_and_se(curves: Float, weights: Float | None, over: str) -> tuple[Float, Float]:
+def _std_and_se(
+    curves: Float, weights: Float | None, over: str, clusters: NDArray[np.intp] | None, drawn: bool
+) -> tuple[Float, Float]:
     """Standard deviation of curves ``(outputs, rows, *grid)`` and standard error of their mean.
 
-    Rows are all there is to describe; a few refits stand for all that could have been.
+    Rows are all there is to describe; a few refits stand for all that could have been. The standard error is that
+    of clusters where there are some, else of rows, which weights may count as several (not where they were `drawn`).
     """
-    mean = np.average(curves, axis=1, weights=weights, keepdims=True)
-    std = np.sqrt(np.average(np.square(curves - mean), axis=1, weights=weights))
-    rows = curves.shape[1] if weights is None else weights.sum() ** 2 / np.square(weights).sum()
-    if rows <= 1.0:
+    own = np.ones(curves.shape[1]) if weights is None else weights
+    mean = np.average(curves, axis=1, weights=own, keepdims=True)
+    apart, total = curves - mean, own.sum()
+    std = np.sqrt(np.average(np.square(apart), axis=1, weights=own))
+    if clusters is None and (weights is None or (count_copies(weights) and not drawn)):
+        rows, square = total, np.square(std) * total
+    else:
+        codes = np.arange(len(own)) if clusters is None else np.unique(clusters, return_inverse=True)[1]
+        mass = np.bincount(codes, own)
+        sums = np.zeros((len(mass), *apart.shape[:1], *apart.shape[2:]))
+        np.add.at(sums, codes, np.moveaxis(apart, 1, 0) * own.reshape(-1, *[1] * (apart.ndim - 1)))
+        rows = total**2 / np.square(mass).sum()
+        square = np.square(sums).sum(axis=0) / total**2 * rows**2
+    if rows <= 1.0 + 1e-12:
         return std, np.full_like(std, np.nan)
-    se = std / np.sqrt(rows - 1.0)
+    se = np.sqrt(square / (rows * (rows - 1.0)))
     return (np.sqrt(rows) * se if over == "refits" else std), se
 
 

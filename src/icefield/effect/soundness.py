@@ -135,6 +135,7 @@ def _check_kept(check: _Checks, effect: Effect, shape: tuple[int, ...]) -> int |
     check.array("individual", effect.individual, (len(effect.outputs), rows, *shape), NUMBERS)
     check.arrays("row_values", effect.row_values, (rows,))
     check.array("row_weights", effect.row_weights, (rows,), NUMBERS)
+    check.array("row_clusters", effect.row_clusters, (rows,), "iu")
     return rows
 
 
@@ -149,6 +150,7 @@ def _check_curves(check: _Checks, effect: Effect, shape: tuple[int, ...], rows: 
     check.array("weight", effect.weight, shape, NUMBERS)
     check.array("baseline", effect.baseline, (len(effect.outputs),), NUMBERS)
     check.array("output_std", effect.output_std, (len(effect.outputs),), NUMBERS)
+    check.array("unit", effect.unit, (len(effect.outputs),), NUMBERS)
 
 
 def _check_words(check: _Checks, effect: Effect) -> None:
@@ -156,6 +158,7 @@ def _check_words(check: _Checks, effect: Effect) -> None:
         ("kind", "view", "scale", "scale_label", "engine", "why", "background", "over", "library"), effect
     )
     check.count("n_rows", effect.n_rows)
+    check.count("sampled_from", effect.sampled_from)
     check.flag("steps", effect.steps)
     if effect.by is not None and not isinstance(effect.by, (str, int, tuple)):
         check.fail("by", "must be a name", effect.by)

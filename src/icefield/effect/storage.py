@@ -35,6 +35,8 @@ from icefield.errors import InputError, InputTypeError, complaint
 FORMAT = "icefield-effect"
 VERSION = 1
 EXAMPLE = 'write "age.icefield"'
+# Fields that came later are only written where they say something: other files stay readable by what knew none.
+LATER = ("row_clusters", "sampled_from", "unit")
 NO_NAME = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)  # which no disk takes for the name of a file
 
 
@@ -165,7 +167,12 @@ def _encode(value: Any, arrays: list[Any]) -> Any:
     if isinstance(value, Mapping):
         return {"pairs": [[_encode(k, arrays), _encode(v, arrays)] for k, v in value.items()]}
     if dataclasses.is_dataclass(value) and type(value).__name__ in _known_types():
-        fields = {name: _encode(getattr(value, name), arrays) for name in _field_names(type(value))}
+        said = {name: getattr(value, name) for name in _field_names(type(value))}
+        fields = {
+            name: _encode(own, arrays)
+            for name, own in said.items()
+            if name not in LATER or not (own is None or (isinstance(own, int) and own == 0))
+        }
         if isinstance(value, Effect) and not value.naming:
             del fields["naming"]  # earlier versions read what says no more than they know
         return {"type": type(value).__name__, "fields": fields}

@@ -108,7 +108,12 @@ def _changed(
         kept = replace(kept, individual=change(kept.individual))
         if _all_curves_kept(effect) and kept.individual is not None:
             spread = Spread.of(
-                kept.individual, effect.row_weights, effect.over, tuple(effect.quantiles or ())
+                kept.individual,
+                effect.row_weights,
+                effect.over,
+                tuple(effect.quantiles or ()),
+                clusters=effect.row_clusters,
+                sampled_from=effect.sampled_from,
             )
     changed = replace(
         effect,

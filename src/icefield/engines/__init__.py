@@ -12,8 +12,8 @@ threads or partitions the rows were split into.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -44,12 +44,17 @@ class Question:
 
 @dataclass(frozen=True)
 class Sample:
-    """The rows averaged over. `codes` are group numbers per row (-1: in no group)."""
+    """The rows averaged over. `codes` are group numbers per row (-1: in no group).
+
+    `copies`: weights count how often a row occurs, so that a weight of 2 is two observations; otherwise every row is
+    one, however much it counts.
+    """
 
     table: Table
     weights: Float | None = None
     codes: NDArray[np.intp] | None = None
     n_groups: int = 0
+    copies: bool = True
 
     @property
     def n_rows(self) -> int:
@@ -70,7 +75,9 @@ class Resources:
 class Moments:
     """Weighted count, mean and sum of squared deviations, per output and grid point.
 
-    `mean` and `m2` have shape ``(outputs, *grid)``; `m2` is None where spread was not asked.
+    `mean` and `m2` have shape ``(outputs, *grid)``; `m2` is None where spread was not asked. `squared` are the moments
+    under the squares of the weights, where rows count unequally and each is one observation: the standard error needs
+    them.
     """
 
     count: int
@@ -78,16 +85,17 @@ class Moments:
     weight_squared: float
     mean: Float
     m2: Float | None = None
+    squared: Moments | None = None
 
     @classmethod
     def empty(cls, shape: tuple[int, ...], spread: bool) -> Moments:
         return cls(0, 0.0, 0.0, np.zeros(shape), np.zeros(shape) if spread else None)
 
     @classmethod
-    def of(cls, values: Float, weights: Float | None, spread: bool) -> Moments:
+    def of(cls, values: Float, weights: Float | None, spread: bool, copies: bool = False) -> Moments:
         """Moments over the first axis of `values`, shaped ``(rows, outputs, *grid)``.
 
-        Sums run along contiguous rows, so that a grid point's moments are the same to the last bit
+        Weights count each row as one observation, or with `copies` as so many. Sums run along contiguous rows, so that a grid point's moments are the same to the last bit
         whichever other grid points are in the array.
         """
         lanes = np.ascontiguousarray(np.moveaxis(values, 0, -1))
@@ -106,14 +114,28 @@ class Moments:
                 if weights is not None:
                     deviation *= weights
                 m2 = deviation.sum(axis=-1)
-        return cls(rows, weight, squared, mean, m2)
+        once = None
+        if weights is not None and spread and not copies:
+            once = cls.of(values, np.square(weights), True, copies=True)
+        return cls(rows, weight, squared, mean, m2, once)
+
+    def changed(
+        self, change: Callable[[Float], Float], spread: Callable[[Float], Float] | None = None
+    ) -> Moments:
+        """The same moments with their arrays reshaped or chosen from; `spread` is for the squares, if not the same."""
+        return replace(
+            self,
+            mean=change(self.mean),
+            m2=None if self.m2 is None else (spread or change)(self.m2),
+            squared=None if self.squared is None else self.squared.changed(change, spread),
+        )
 
     def merge(self, other: Moments) -> Moments:
         """Moments of both sets of rows together (Chan et al.'s pairwise update)."""
         if other.weight == 0.0:
-            return Moments(self.count + other.count, self.weight, self.weight_squared, self.mean, self.m2)
+            return replace(self, count=self.count + other.count)
         if self.weight == 0.0:
-            return Moments(self.count + other.count, other.weight, other.weight_squared, other.mean, other.m2)
+            return replace(other, count=self.count + other.count)
         weight = self.weight + other.weight
         with np.errstate(invalid="ignore", over="ignore"):
             shift = other.mean - self.mean
@@ -121,7 +143,11 @@ class Moments:
             m2 = None
             if self.m2 is not None and other.m2 is not None:
                 m2 = self.m2 + other.m2 + np.square(shift) * (self.weight * (other.weight / weight))
-        return Moments(self.count + other.count, weight, self.weight_squared + other.weight_squared, mean, m2)
+        once = None
+        if self.squared is not None and other.squared is not None:
+            once = self.squared.merge(other.squared)
+        squared = self.weight_squared + other.weight_squared
+        return Moments(self.count + other.count, weight, squared, mean, m2, once)
 
     @property
     def average(self) -> Float:
@@ -138,19 +164,33 @@ class Moments:
 
     @property
     def se(self) -> Float | None:
-        """Standard error of the mean, from Kish's effective number of rows; NaN for one row."""
-        std = self.std
-        if std is None:
-            return None
-        effective = self.weight**2 / self.weight_squared if self.weight_squared > 0 else 0.0
-        return std / np.sqrt(effective - 1.0) if effective > 1.0 else np.full_like(std, np.nan)
+        """Standard error of the mean; NaN for one row.
+
+        Without weights, and where they count copies, ``m2 / (n (n - 1))`` with n their sum. Otherwise each row is one
+        observation: the sum of squared weighted deviations from the mean over the squared sum of the weights, times
+        ``n / (n - 1)`` with n the effective number of rows (Kish's).
+        """
+        if self.m2 is None or self.weight <= 0:
+            return self.std
+        if self.squared is None:
+            return _root(self.m2 / self.weight, self.weight)
+        once = self.squared
+        with np.errstate(invalid="ignore", over="ignore"):
+            own = (0.0 if once.m2 is None else once.m2) + once.weight * np.square(once.mean - self.mean)
+        effective = self.weight**2 / self.weight_squared
+        return _root(own / self.weight**2 * effective, effective)
+
+
+def _root(variance: Float, rows: float) -> Float:
+    return np.sqrt(variance / (rows - 1.0)) if rows > 1.0 else np.full_like(variance, np.nan)
 
 
 @dataclass
 class Answer:
     """What an engine found for one question.
 
-    `quantiles` and `group_quantiles[g]` have shape ``(len(quantiles), outputs, *grid)``,
+    `errors` are standard errors, of all rows and then by group, where the moments do not have them. `quantiles` and
+    `group_quantiles[g]` have shape ``(len(quantiles), outputs, *grid)``,
     `curves` ``(outputs, len(rows), *grid)``.
     """
 
@@ -159,19 +199,21 @@ class Answer:
     quantiles: Float | None = None
     group_quantiles: tuple[Float, ...] = ()
     curves: Float | None = None
+    errors: tuple[Float, ...] = ()
     engine: str = ""  # which engine answered, where it is another than was planned
     notes: tuple[str, ...] = field(default=())
 
 
 def block_moments(values: Float, sample: Sample, start: int, stop: int, spread: bool) -> list[Moments]:
     """Moments of a block's values ``(rows, outputs, *grid)``: over all its rows, then by group."""
-    weights = None if sample.weights is None else sample.weights[start:stop]
-    found = [Moments.of(values, weights, spread)]
+    weights, copies = None if sample.weights is None else sample.weights[start:stop], sample.copies
+    found = [Moments.of(values, weights, spread, copies)]
     if sample.codes is not None:
         codes = sample.codes[start:stop]
         for g in range(sample.n_groups):
             chosen = codes == g
-            found.append(Moments.of(values[chosen], None if weights is None else weights[chosen], spread))
+            own = None if weights is None else weights[chosen]
+            found.append(Moments.of(values[chosen], own, spread, copies))
     return found
 
 

@@ -242,10 +242,7 @@ class _Work:
             return array.reshape(*array.shape[:-1], *shape)
 
         def moments(pieces: list[Moments]) -> Moments:
-            whole = _side_by_side(pieces)
-            whole.mean = shaped(whole.mean)
-            whole.m2 = None if whole.m2 is None else shaped(whole.m2)
-            return whole
+            return _side_by_side(pieces).changed(shaped)
 
         quantiles = [p.quantiles for p in parts if p.quantiles is not None]
         n_groups = self.sample.n_groups
@@ -286,12 +283,14 @@ def _side_by_side(pieces: list[Moments]) -> Moments:
     if len(pieces) == 1:
         return pieces[0]
     first, m2 = pieces[0], [p.m2 for p in pieces if p.m2 is not None]
+    once = [p.squared for p in pieces if p.squared is not None]
     return Moments(
         first.count,
         first.weight,
         first.weight_squared,
         np.concatenate([p.mean for p in pieces], axis=-1),
         np.concatenate(m2, axis=-1) if m2 else None,
+        _side_by_side(once) if once else None,
     )
 
 

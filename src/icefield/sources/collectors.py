@@ -29,10 +29,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """How blocks become samples: the column of weights and the rule of groups."""
+    """How blocks become samples: the column of weights, the rule of groups, and whether weights count copies."""
 
     weights: str | None = None
     groups: GroupRule | None = None
+    copies: bool = True
 
     @property
     def columns(self) -> list[str]:
@@ -43,8 +44,9 @@ class Reader:
     def sample(self, block: Block) -> Sample:
         weights = None if self.weights is None else row_weights(block, self.weights)
         if self.groups is None:
-            return Sample(block.table, weights)
-        return Sample(block.table, weights, self.groups.codes(block.table), len(self.groups.labels))
+            return Sample(block.table, weights, copies=self.copies)
+        codes, n_groups = self.groups.codes(block.table), len(self.groups.labels)
+        return Sample(block.table, weights, codes, n_groups, self.copies)
 
 
 class Weighed:
@@ -103,23 +105,33 @@ class MergedAnswers:
     def state(self) -> dict[str, NDArray[Any]]:
         found: dict[str, NDArray[Any]] = {"sizes": np.array([len(parts) for parts in self._found])}
         for q, parts in enumerate(self._found):
-            for g, m in enumerate(parts):
-                found[f"sums {q} {g}"] = np.array([m.weight, m.weight_squared])
-                found[f"count {q} {g}"] = np.array([m.count])
-                found[f"mean {q} {g}"] = m.mean
-                if m.m2 is not None:
-                    found[f"m2 {q} {g}"] = m.m2
+            for g, moments in enumerate(parts):
+                found |= _written(moments, f"{q} {g}")
         return found
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        def moments(at: str) -> Moments:
-            weight, squared = (float(v) for v in state[f"sums {at}"])
-            return Moments(
-                int(state[f"count {at}"][0]), weight, squared, state[f"mean {at}"], state.get(f"m2 {at}")
-            )
-
         sizes = state["sizes"].tolist()
-        self._found = [[moments(f"{q} {g}") for g in range(size)] for q, size in enumerate(sizes)]
+        self._found = [[_read(state, f"{q} {g}") for g in range(size)] for q, size in enumerate(sizes)]
+
+
+def _written(moments: Moments, at: str) -> dict[str, NDArray[Any]]:
+    """Moments as arrays with names that end in a place."""
+    found: dict[str, NDArray[Any]] = {
+        f"sums {at}": np.array([moments.weight, moments.weight_squared]),
+        f"count {at}": np.array([moments.count]),
+        f"mean {at}": moments.mean,
+    }
+    if moments.m2 is not None:
+        found[f"m2 {at}"] = moments.m2
+    return found if moments.squared is None else found | _written(moments.squared, f"{at} squared")
+
+
+def _read(state: dict[str, NDArray[Any]], at: str) -> Moments:
+    weight, squared = (float(v) for v in state[f"sums {at}"])
+    own = _read(state, f"{at} squared") if f"sums {at} squared" in state else None
+    return Moments(
+        int(state[f"count {at}"][0]), weight, squared, state[f"mean {at}"], state.get(f"m2 {at}"), own
+    )
 
 
 class PointWeights:

@@ -37,6 +37,9 @@ class Standing:
         self._placed: dict[tuple[int, ...], list[Float]] = {}
         self._exact: dict[tuple[Any, int, Grid], Summary] = {}
 
+    def prepare(self, sets: Any, asked: Any, thresholds: Any, threads: int | None) -> None:
+        """Nothing: the survey has looked at every column."""
+
     def grids(
         self, features: Sequence[Feature], asked: Any, thresholds: Callable[[Feature], Float] | None
     ) -> tuple[tuple[NDArray[Any], ...], str]:

@@ -92,7 +92,7 @@ class StreamedStudy(Study):
         checkpoint: Checkpoint | None = None,
     ) -> None:
         self.model, self.stream, self.background = model, stream, background
-        self.naming, self.memory = naming, Memory()
+        self.naming, self.memory, self.clusters = naming, Memory(), None
         self.resources = Resources() if resources is None else resources
         self._names = {"y": y, "weights": weights, "by": by}
         self._head = stream.head().table
@@ -128,6 +128,11 @@ class StreamedStudy(Study):
             if name not in self.__dict__:
                 self._take_up(self._survey)
         return self.__dict__[name]
+
+    @property
+    def copies(self) -> bool:  # type: ignore[override]
+        """Whether weights say how often rows occur."""
+        return self._names["weights"] is None or self._survey.copies
 
     # --- the first pass ------------------------------------------------------------------------
 
@@ -367,7 +372,7 @@ class StreamedStudy(Study):
 
     @cached_property
     def _reader(self) -> Reader:
-        return Reader(self._names["weights"], self._rule)
+        return Reader(self._names["weights"], self._rule, self.copies)
 
     @cached_property
     def _weighing(self) -> Weighing:

@@ -17,6 +17,7 @@ from icefield.data.columns import dictionary_array, library_named
 from icefield.data.frame import Table
 from icefield.engines.trees.crew import Crew
 from icefield.errors import InputError, InputTypeError, complaint
+from icefield.sampling import COPIES_BELOW
 from icefield.sources.column_survey import ColumnSurvey, Summary, from_ipc_bytes, ipc_bytes, of_values
 from icefield.sources.sketch import Sketched
 from icefield.sources.stream import Block, Stream
@@ -53,7 +54,7 @@ class Survey:
         cells = int(np.clip(memory // 8 // (CELL_BYTES * max(1, len(columns))), LEAST_CELLS, MOST_CELLS))
         self.columns = {name: ColumnSurvey(schema.field(name).type, points, cells) for name in columns}
         self.n_rows = 0
-        self.largest_weight = 0.0
+        self.largest_weight, self._smallest_weight, self._is_whole = 0.0, np.inf, True
         self._keys = np.zeros(0, np.uint64)
         self._places = np.zeros(0, np.int64)
         self._kept: Any = None
@@ -64,6 +65,9 @@ class Survey:
         if self.weights_name is not None:
             weights = row_weights(block, self.weights_name)
             self.largest_weight = max(self.largest_weight, float(weights.max(initial=0.0)))
+            some = weights[weights > 0]
+            self._smallest_weight = min(self._smallest_weight, float(some.min(initial=np.inf)))
+            self._is_whole = self._is_whole and bool((some == np.round(some)).all())
 
         def look(name: str) -> None:
             self.columns[name].add(block.arrow.column(name), weights)
@@ -94,6 +98,11 @@ class Survey:
             self._keys, self._places = self._keys[smallest], self._places[smallest]
             self._kept = self._kept.take(smallest).combine_chunks()
             self._limit = self._keys.max()
+
+    @property
+    def copies(self) -> bool:
+        """Whether weights say how often rows occur, as `count_copies` has it."""
+        return self.weights_name is None or (self._is_whole and self._smallest_weight < COPIES_BELOW)
 
     @property
     def is_complete(self) -> bool:
@@ -153,7 +162,9 @@ class Survey:
 
     def state(self) -> dict[str, NDArray[Any]]:
         found: dict[str, NDArray[Any]] = {
-            "numbers": np.array([self.n_rows, self.largest_weight]),
+            "numbers": np.array(
+                [self.n_rows, self.largest_weight, self._smallest_weight, float(self._is_whole)]
+            ),
             "keys": self._keys,
             "places": self._places,
             "limit": np.array([self._limit]),
@@ -165,7 +176,8 @@ class Survey:
         return found
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        rows, self.largest_weight = (float(v) for v in state["numbers"])
+        rows, self.largest_weight, self._smallest_weight, whole = (float(v) for v in state["numbers"])
+        self._is_whole = bool(whole)
         self.n_rows, self._limit = int(rows), state["limit"][0]
         self._keys, self._places = state["keys"], state["places"]
         self._kept = from_ipc_bytes(state["kept"]) if "kept" in state else None

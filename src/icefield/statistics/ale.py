@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield import validate
 from icefield.ask import Described, Part
 from icefield.counts import counted
 from icefield.effect import Effect
 from icefield.errors import Argument, BudgetError, InputError, complaint, statement, worded
+from icefield.sampling import Chosen, sampling_reach
+from icefield.statistics.ale_clusters import Moves
 from icefield.statistics.ale_curve import LocalCurve, StepSums
 from icefield.statistics.ale_surface import CellSums
 from icefield.statistics.steps import Cut, Steps, feature_cut
@@ -73,33 +74,40 @@ def ale(
         raise InputError(
             complaint("features", "must be one or two features for ALE", list(features), "ask for pairs")
         )
-    changes = LocalChanges(study, found, _cuts(study, found, bins, order, rows))
+    chosen = study.chosen(rows)
+    weights = None if rows is None else _row_weights(study, chosen)
+    drawn = chosen.sampled_from > 0
+    changes = LocalChanges(study, found, _cuts(study, found, bins, order, weights), drawn=drawn)
     _check_surface_fits(study, found, changes.cuts)
-    if rows is None:
+    if weights is None:
         study.fold(
             changes, {"ale": [f.label for f in found], "nodes": [c.nodes.tolist() for c in changes.cuts]}
         )
     else:
         codes = None if study.groups is None else study.groups.codes
-        changes.add(Part(study.table, _row_weights(study, rows), codes))
+        changes.add(Part(study.table, weights, codes))
+        changes.reach = sampling_reach(
+            0 if chosen.positions is None else len(chosen.positions), chosen.sampled_from
+        )
     effect = _blank(study, found, changes)
+    effect = replace(effect, provenance=replace(effect.provenance, sampled_from=chosen.sampled_from))
     whole, *own = changes.curves()
     labels = () if study.groups is None else study.groups.labels
     groups = {label: curve.drawn_on(effect, curve.n_rows) for label, curve in zip(labels, own)}
     return replace(whole.drawn_on(effect, effect.n_rows), groups=groups)
 
 
-def _cuts(study: Study, features: Sequence[Feature], bins: Any, order: Any, rows: Any) -> list[Cut]:
-    """Where each feature is cut, by the rows asked for."""
+def _cuts(
+    study: Study, features: Sequence[Feature], bins: Any, order: Any, weights: Float | None
+) -> list[Cut]:
+    """Where each feature is cut, by all rows or by those that have weight."""
     return [
         feature_cut(
             study,
             feature,
             DEFAULT_BINS[len(features)] if wanted is None else wanted,
             order,
-            study.described(feature)
-            if rows is None
-            else Described(feature.column, _row_weights(study, rows)),
+            study.described(feature) if weights is None else Described(feature.column, weights),
         )
         for feature, wanted in zip(features, _bins_per_feature(bins, len(features)))
     ]
@@ -113,12 +121,19 @@ class LocalChanges:
     study : the model and its data
     features : one or two
     cuts : where each is cut into steps
+    drawn : whether the rows were drawn from known ones, against which each errs by itself
     """
 
     title = "moving rows"
 
-    def __init__(self, study: Study, features: Sequence[Feature], cuts: Sequence[Cut]) -> None:
+    def __init__(
+        self, study: Study, features: Sequence[Feature], cuts: Sequence[Cut], *, drawn: bool
+    ) -> None:
         self._study, self._features, self.cuts = study, features, cuts
+        self._copies = study.copies and not drawn
+        self._clusters = None if drawn or len(features) > 1 else study.clusters
+        self._moves: list[tuple[Moves, Steps]] = []
+        self.reach = 1.0  # share of the standard error that is left where rows were drawn
         self._axes = tuple(f.axis(cut.nodes, study.table) for f, cut in zip(features, cuts))
         outputs, n_groups = len(study.model.outputs), 0 if study.groups is None else len(study.groups.labels)
         sizes = [len(cut.nodes) for cut in cuts]
@@ -143,12 +158,22 @@ class LocalChanges:
             inside = np.ones(len(used), bool) if number == 0 else np.asarray(part.codes)[used] == number - 1
             own = inside[row]
             moves = (used[row][own], *(step[own] for step in crossed))
-            sums.add(steps, moves, moved.values[own], weights, used[inside])
+            sums.add(steps, moves, moved.values[own], weights, used[inside], self._copies)
+            if self._clusters is not None:  # which only rows in memory have: all of them are this part
+                kept = Moves(moves[0], moves[1], moved.values[own], used[inside], weights, self._clusters)
+                self._moves.append((kept, steps[0]))
 
     def curves(self) -> list[LocalCurve]:
         """The centred effects: of all rows, then of each group."""
         nodes = [cut.nodes for cut in self.cuts]
-        return [sums.curve(nodes) for sums in self.sums]
+        curves = [sums.curve(nodes, self._copies) for sums in self.sums]
+        errors = [curve.se for curve in curves]
+        for number, (moves, cut) in enumerate(self._moves):
+            sums = self.sums[number]
+            errors[number] = moves.error(curves[number], sums, cut) if isinstance(sums, StepSums) else None
+        return [
+            replace(curve, se=None if se is None else self.reach * se) for curve, se in zip(curves, errors)
+        ]
 
     def state(self) -> dict[str, NDArray[Any]]:
         """The sums so far, as arrays."""
@@ -165,10 +190,10 @@ class LocalChanges:
             sums.restore({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
 
 
-def _row_weights(study: Study, rows: Any) -> Float:
+def _row_weights(study: Study, chosen: Chosen) -> Float:
     """Weights of all rows, zero for rows that were not chosen."""
     own = study.row_weights()
-    return own * np.bincount(validate.row_positions(rows, study.n_rows, study.seed), minlength=len(own))
+    return own if chosen.positions is None else own * np.bincount(chosen.positions, minlength=len(own))
 
 
 def _blank(study: Study, features: Sequence[Feature], changes: LocalChanges) -> Effect:

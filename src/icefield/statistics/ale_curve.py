@@ -1,6 +1,9 @@
 """Accumulated local effects of one feature: mean changes per step, accumulated and centred, with their error.
 
 All that is needed of the rows are sums by step, which merge: a table gives them at once, a stream block by block.
+The centred curve errs in two ways: mean changes are means of a few rows, and what is subtracted is a mean over where
+rows happen to lie. Both are sums over rows, so the variance is that of each row's share in the curve; where rows come
+in clusters, of each cluster's (`icefield.statistics.ale_clusters`).
 """
 
 from __future__ import annotations
@@ -58,25 +61,33 @@ class StepSums(Summed):
     ----------
     n_rows : rows that took part
     end_weight, node_weight : by node, weight of the rows that are counted at it, and that stand about it
-    count, weight, change : by step, its rows, their weight, and the sum of weight times change
-    squared, centre, spread : by step, the sum of squared weights, and, weighted by these, the mean of the changes
+    node_squared : by the first node that rows stand about, the sum of their squares; the square of a row is that of its
+        weight, but the weight itself where weights count copies of rows, of which each is an observation
+    weight, change : by step, the weight of its rows, and the sum of weight times change
+    squared, centre, spread : by step, the sum of squares, and, weighted by these, the mean of the changes
         and their sum of squares about it
-    both, both_centre, both_spread : the same for rows that cross a step and the next one too, with the means on
+    side_squared, side_change : by step, for rows that stand before it or beyond, the sum of squares, and of these times
+        change; numbers stand on the step, and all count as before it
+    both, both_centre, both_spread : for rows that cross a step and the next one too, the squares, the means on
         either step, and the products about them
+    about : nodes that a row stands about, 1 for levels and 2 for numbers
     """
 
     n_rows: NDArray[np.int64]
     end_weight: Float
     node_weight: Float
-    count: NDArray[np.int64]
+    node_squared: Float
     weight: Float
     change: Float
     squared: Float
     centre: Float
     spread: Float
+    side_squared: Float
+    side_change: Float
     both: Float
     both_centre: Float
     both_spread: Float
+    about: NDArray[np.int64]
 
     @classmethod
     def none(cls, sizes: Sequence[int], outputs: int) -> StepSums:
@@ -85,8 +96,9 @@ class StepSums(Summed):
         steps = n_nodes - 1
         flat, wide = np.zeros(steps), np.zeros((steps, outputs))
         return cls(
-            np.zeros(1, np.int64), np.zeros(n_nodes), np.zeros(n_nodes), np.zeros(steps, np.int64), flat, wide, flat, wide,
-            wide, flat, np.zeros((2, steps, outputs)), wide,
+            np.zeros(1, np.int64), np.zeros(n_nodes), np.zeros(n_nodes), np.zeros(n_nodes), flat, wide, flat, wide,
+            wide, np.zeros((2, steps)), np.zeros((2, steps, outputs)), flat, np.zeros((2, steps, outputs)), wide,
+            np.ones(1, np.int64),
         )  # fmt: skip
 
     def add(
@@ -96,30 +108,40 @@ class StepSums(Summed):
         change: Float,
         weights: Float,
         rows: Positions,
+        copies: bool,
     ) -> None:
-        """Take in moves: the table's row and the step of each, and what it changed; and the rows that took part."""
+        """Take in moves: the table's row and the step of each, and what it changed; and the rows that took part.
+
+        `copies` says that weights count how often rows occur; otherwise each row is one observation.
+        """
         (cut,), (row, step) = steps, crossed
         n = cut.n_steps
         kept = weights[rows]
+        squares = weights if copies else np.square(weights)
         n_nodes = len(cut.nodes)
         self.n_rows = self.n_rows + len(rows)
         self.end_weight = self.end_weight + np.bincount(cut.end_of[rows], kept, minlength=n_nodes)
         nodes = cut.node_of[rows]
         shared = np.repeat(kept / nodes.shape[1], nodes.shape[1])
         self.node_weight = self.node_weight + np.bincount(nodes.ravel(), shared, minlength=n_nodes)
+        self.node_squared = self.node_squared + np.bincount(nodes[:, 0], squares[rows], minlength=n_nodes)
+        self.about = np.array([nodes.shape[1]])
         if n == 0 or not len(step):
             return
-        w = weights[row]
-        self.count = self.count + np.bincount(step, minlength=n)
+        w, square = weights[row], squares[row]
         self.weight = self.weight + np.bincount(step, w, minlength=n)
         self.change = self.change + sums_by(step, w[:, None] * change, n)
-        squared = np.bincount(step, np.square(w), minlength=n).astype(np.float64)
-        centre = _means(step, np.square(w), change, squared)
-        about = sums_by(step, np.square(w)[:, None] * np.square(change - centre[step]), n)
+        squared = np.bincount(step, square, minlength=n).astype(np.float64)
+        centre = _means(step, square, change, squared)
+        about = sums_by(step, square[:, None] * np.square(change - centre[step]), n)
         self._join_spread(squared, centre, about)
+        side = cut.node_of[row, 0] - step  # a level before or beyond the step; numbers are on it
+        flat, wide = side * n + step, square[:, None] * change
+        self.side_squared = self.side_squared + np.bincount(flat, square, minlength=2 * n).reshape(2, n)
+        self.side_change = self.side_change + sums_by(flat, wide, 2 * n).reshape(2, n, -1)
         twice = np.flatnonzero((row[1:] == row[:-1]) & (step[1:] == step[:-1] + 1))
         if len(twice):
-            self._add_both(step[twice], np.square(w[twice]), change[twice], change[twice + 1])
+            self._add_both(step[twice], square[twice], change[twice], change[twice + 1])
 
     def _join_spread(self, squared: Float, centre: Float, about: Float) -> None:
         whole, share = _joined_weight(self.squared, squared)
@@ -139,41 +161,95 @@ class StepSums(Summed):
         self.both_centre = self.both_centre + apart * share[:, None]
         self.both = whole
 
-    def curve(self, of_features: Sequence[NDArray[Any]]) -> LocalCurve:
+    def curve(self, of_features: Sequence[NDArray[Any]], copies: bool) -> LocalCurve:
         """Mean change per step, accumulated, and centred over the data; on the feature's nodes."""
         (nodes,) = of_features
         n_rows, outputs = int(self.n_rows[0]), self.change.shape[1]
         if len(nodes) == 1 or n_rows == 0:
             flat = np.full((outputs, len(nodes)), np.nan if n_rows == 0 else 0.0)
             return LocalCurve(flat, flat.copy(), self.end_weight, n_rows)
+        made = self.accumulated(nodes)
+        variance = self._variance(made, copies)
+        average, beyond = made.curve - made.middle, _beyond(self.weight > 0)
+        average[beyond], variance[beyond] = np.nan, np.nan
+        return LocalCurve(average.T.copy(), np.sqrt(np.maximum(variance, 0.0)).T, self.end_weight, n_rows)
+
+    def accumulated(self, nodes: NDArray[Any]) -> Accumulated:
+        """Mean changes, one after another."""
         has = self.weight > 0
-        total = np.where(has, self.weight, 1.0)[:, None]
-        delta = self.change / total
-        curve = np.concatenate([np.zeros((1, outputs)), _filled(delta, has, nodes).cumsum(axis=0)])
+        total = np.where(has, self.weight, 1.0)
+        delta = self.change / total[:, None]
+        start = np.zeros((1, delta.shape[1]))
+        curve = np.concatenate([start, _filled(delta, has, nodes).cumsum(axis=0)])
         share = self.node_weight / self.node_weight.sum()
-        average = curve - (self.node_weight @ curve) / self.node_weight.sum()
+        return Accumulated(delta, total, curve, share @ curve, share)
+
+    def observations(self, copies: bool) -> Float:
+        """How many observations each step has: copies, or where rows count unequally, so many equal ones."""
+        return self.weight if copies else _effective(self.weight, self.squared)
+
+    def _variance(self, made: Accumulated, copies: bool) -> Float:
+        """Variance of the centred curve at each node, ``(nodes, outputs)``, where rows are independent."""
+        delta, total = made.delta, made.total[:, None]
         own = (self.spread + self.squared[:, None] * np.square(self.centre - delta)) / np.square(total)
         apart = self.both_centre[:, :-1] - np.stack([delta[:-1], delta[1:]])
         next_to = (self.both_spread[:-1] + self.both[:-1, None] * apart[0] * apart[1]) / (
             total[:-1] * total[1:]
         )
-        variance = _centred_variance(share, self._of_means(own), next_to)
-        beyond = _beyond(has)
-        average[beyond], variance[beyond] = np.nan, np.nan
-        return LocalCurve(average.T.copy(), np.sqrt(np.maximum(variance, 0.0)).T, self.end_weight, n_rows)
+        changes = _centred_variance(made.share, self._of_means(own, copies), next_to)
+        # What is subtracted depends on where rows lie: a row's share in it, beyond its share in the steps.
+        at_row = made.at_rows(int(self.about[0])) - made.middle
+        whole = float(self.node_weight.sum())
+        middle = self.node_squared[: len(at_row)] @ np.square(at_row) / whole**2
+        count = whole if copies else float(_effective(whole, self.node_squared.sum()))
+        middle *= count / (count - 1.0) if count > 1.0 + 1e-9 else np.nan
+        beside = [at_row] if len(at_row) == len(delta) else [at_row[:-1], at_row[1:]]
+        with_step = sum(
+            (self.side_change[i] - delta * self.side_squared[i, :, None]) * one
+            for i, one in enumerate(beside)
+        ) / (total * whole)
+        before = np.concatenate([np.zeros((1, delta.shape[1])), np.cumsum(with_step, axis=0)])
+        return np.asarray(changes + middle - 2.0 * (before - beyond_steps(made.share) @ with_step))
 
-    def _of_means(self, own: Float) -> Float:
+    def _of_means(self, own: Float, copies: bool) -> Float:
         """Variances of the steps' mean changes, ``(steps, outputs)``.
 
         Rows are independent; only a level's two steps share rows, so others do not covary. A step with a single row shows
         no spread of its own and takes the mean of the others'.
         """
-        count, several = self.count, self.count > 1
-        own[several] *= (count[several] / (count[several] - 1))[:, None]
+        count = self.observations(copies)
+        several = count > 1.0 + 1e-9
+        own[several] *= (count[several] / (count[several] - 1.0))[:, None]
         if several.any():
             # Variance of one row's change, pooled, for the steps that have only one.
-            own[count == 1] = (own[several] * count[several][:, None]).mean(axis=0)
+            own[(count > 0) & ~several] = (own[several] * count[several][:, None]).mean(axis=0)
         return own
+
+
+@dataclass(frozen=True, eq=False)
+class Accumulated:
+    """Mean changes of the steps, their rows' weight, the curve they add up to from the first node on, its mean over the
+    data, and the data's share at each node."""
+
+    delta: Float
+    total: Float
+    curve: Float
+    middle: Float
+    share: Float
+
+    def at_rows(self, about: int) -> Float:
+        """The curve where rows stand: at each level, or in the middle of each step."""
+        return self.curve if about == 1 else (self.curve[:-1] + self.curve[1:]) / 2
+
+
+def _effective(weight: Any, squared: Any) -> Any:
+    """So many equal weights would tell as much."""
+    return np.square(weight) / np.where(squared > 0, squared, 1.0)
+
+
+def beyond_steps(share: Float) -> Float:
+    """The data's share beyond each step."""
+    return np.asarray(1.0 - np.cumsum(share)[:-1])
 
 
 def _joined_weight(mine: Float, other: Float) -> tuple[Float, Float]:
@@ -193,7 +269,7 @@ def _centred_variance(share: Float, own: Float, next_to: Float) -> Float:
     before that step, and a step after it with minus the share beyond. So running sums from either end
     give all nodes, and no table of nodes by steps is needed, which thousands of levels would make immense.
     """
-    after = (1.0 - np.cumsum(share)[:-1])[:, None]
+    after = beyond_steps(share)[:, None]
     before = 1.0 - after
     both_before, both_after = before[:-1] * before[1:], after[:-1] * after[1:]
     none, never = np.zeros((1, own.shape[1])), np.zeros((min(2, len(share)), own.shape[1]))

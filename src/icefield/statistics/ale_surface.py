@@ -56,6 +56,7 @@ class CellSums(Summed):
         change: Float,
         weights: Float,
         rows: Positions,
+        copies: bool,
     ) -> None:
         """Take in moves: the table's row and the steps of each, and what it changed; and the rows that took part."""
         (first, second), (row, s, t) = steps, crossed
@@ -74,7 +75,7 @@ class CellSums(Summed):
         self.weight = self.weight + np.bincount(cell, w, minlength=len(self.weight))
         self.change = self.change + sums_by(cell, w[:, None] * change, len(self.weight))
 
-    def curve(self, of_features: Sequence[NDArray[Any]]) -> LocalCurve:
+    def curve(self, of_features: Sequence[NDArray[Any]], copies: bool) -> LocalCurve:
         """Mean second difference per cell, accumulated twice, less both first-order effects; on both features' nodes."""
         first, second = of_features
         n_rows, outputs, nodes = int(self.n_rows[0]), self.change.shape[1], self.end_weight.shape

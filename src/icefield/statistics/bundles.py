@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from icefield.data.frame import is_missing_value
 from icefield.data.grid import ReadingGrid
 from icefield.effect import Effect
-from icefield.sampling import CURVE_ROWS, KEPT_CURVES, in_proportion
+from icefield.sampling import CURVE_ROWS, KEPT_CURVES, equal_parts, in_proportion, observations
 from icefield.study import Ask, Study
 from icefield.typing import Float
 
@@ -46,15 +46,21 @@ def effects_with_curves(
     weights = None if study.weights is None else study.row_weights(chosen.positions)
     own, counts = in_proportion(kept, used, weights, study.seed)
     sets = [(feature,) for feature in features]
+    # What rows count for that are uneven or come in clusters, only their standard error knows.
+    uneven = study.clusters is not None or not study.copies
     ask = Ask(
-        sets=sets, kind="ice", grid=grid, spread=spread, rows=chosen.positions, kept=own, kept_weights=counts
-    )
+        sets=sets, kind="ice", grid=grid, spread=spread or uneven, rows=chosen.positions, sampled_from=chosen.sampled_from,
+        kept=own, kept_weights=counts,
+    )  # fmt: skip
     effects = study.effects(ask)
     if rows is None:
         # A sample of our own choice is measured against the same predictions as everything else.
-        baseline, unit = study.prediction_moments()
+        baseline, deviation_of_all, unit = study.prediction_moments()
         effects = [
-            replace(e, predictions=replace(e.predictions, baseline=baseline, output_std=unit))
+            replace(
+                e,
+                predictions=replace(e.predictions, baseline=baseline, output_std=deviation_of_all, unit=unit),
+            )
             for e in effects
         ]
     return effects, f"{chosen.note}; rows={study.n_rows} uses all" if chosen.note else ""
@@ -82,8 +88,9 @@ def point_weights(effect: Effect) -> Float:
 
 
 def output_unit(effect: Effect, output: int) -> float:
-    """What strengths are relative to: the standard deviation of the model's predictions."""
-    spread = 0.0 if effect.output_std is None else float(effect.output_std[output])
+    """What strengths are relative to: the standard deviation of the model's predictions, or what suits them better."""
+    known = effect.output_std if effect.unit is None else effect.unit
+    spread = 0.0 if known is None else float(known[output])
     if spread > 0 and np.isfinite(spread):
         return spread
     # Without predictions to compare with, an effect is measured against itself.
@@ -182,8 +189,9 @@ def explaining_columns(
     if total <= 1e-20 * max(float(own @ np.square(curves).sum(axis=(0, 2))), 1e-300):
         return []
     found = []
+    rows = observations(row_weights, len(flat))
     for name, values in row_values.items():
-        codes = group_codes(values)
+        codes = group_codes(values, row_weights)
         groups = int(codes.max()) + 1
         if not 1 < groups < len(flat) // 2:
             continue
@@ -191,12 +199,12 @@ def explaining_columns(
         np.add.at(sums, codes, own[:, None] * flat)
         mass = np.bincount(codes, own, minlength=groups)
         between = float((np.square(sums).sum(axis=1) / np.where(mass > 0, mass, 1.0)).sum())
-        share = 1.0 - (1.0 - between / total) * (len(flat) - 1) / (len(flat) - groups)
+        share = 1.0 - (1.0 - between / total) * (rows - 1) / max(rows - groups, 1.0)
         found.append((name, max(0.0, share)))
     return sorted(found, key=lambda pair: -pair[1])
 
 
-def group_codes(values: NDArray[Any]) -> NDArray[np.intp]:
+def group_codes(values: NDArray[Any], weights: Float | None = None) -> NDArray[np.intp]:
     """A column as a few groups: its values when they are few, quantile groups otherwise; missing apart."""
     if values.dtype == object:
         gone = np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
@@ -210,8 +218,7 @@ def group_codes(values: NDArray[Any]) -> NDArray[np.intp]:
         codes = np.zeros(len(values), dtype=np.intp)
         distinct, inverse = np.unique(values[~gone], return_inverse=True)
         if len(distinct) > EXPLAINING_BINS:
-            ranked = np.sort(values[~gone])
-            cuts = np.unique(ranked[(np.arange(1, EXPLAINING_BINS) * len(ranked)) // EXPLAINING_BINS])
+            cuts = equal_parts(values[~gone], EXPLAINING_BINS, None if weights is None else weights[~gone])
             inverse = np.searchsorted(cuts, values[~gone], side="right")
         codes[~gone] = inverse
     if gone.any():

@@ -30,7 +30,7 @@ METHODS = ("h", "variance")
 # Rounding leaves squares of about this share of the predictions' own; below it a sum counts as zero.
 NOISE = 1e-20
 LEAST_JOINT = (
-    0.01  # a joint effect below this share of the predictions' SD is none: H would divide noise by noise
+    0.05  # a joint effect below this share of the predictions' SD is none: H would divide noise by noise
 )
 
 
@@ -151,7 +151,7 @@ def interactions(
     ``H_j^2 = sum (F - F_j - F_without_j)^2 / sum F^2`` and
     ``H_jkl^2 = sum (F_jkl - F_jk - F_jl - F_kl + F_j + F_k + F_l)^2 / sum F_jkl^2``.
 
-    Where the joint effect is below a hundredth of the predictions' standard deviation there is none to speak of, and
+    Where the joint effect is below a twentieth of the predictions' standard deviation there is none to speak of, and
     H is 0; where features go together the parts can outweigh the whole, and H is 1. The unnormalised ``strength`` is the
     root of the numerator's mean: unlike H it does not grow when the joint effect is weak, so rows
     are sorted by it.
@@ -310,7 +310,7 @@ class _Statistics:
         # Differences of equal numbers leave rounding behind; it must not look like an interaction.
         floor = NOISE * max(float(whole.max()), float(np.max(_level(study)) ** 2))
         rest = np.where(rest <= floor, 0.0, rest)
-        noise = np.maximum(floor, np.square(LEAST_JOINT * study.prediction_moments()[1]))
+        noise = np.maximum(floor, np.square(LEAST_JOINT * _unit(study)))
         squared = np.divide(rest, whole, out=np.zeros_like(rest), where=whole > noise)
         squared = np.minimum(squared, 1.0)
         strength = np.sqrt(rest)
@@ -349,8 +349,14 @@ def _table(
 
 
 def _level(study: Study) -> Float:
-    baseline, spread = study.prediction_moments()
+    baseline, spread, _ = study.prediction_moments()
     return np.abs(baseline) + spread
+
+
+def _unit(study: Study) -> Float:
+    """What effects are measured in."""
+    _, spread, unit = study.prediction_moments()
+    return spread if unit is None else unit
 
 
 def _by_variance(study: Study, found: Sequence[Feature], rows: Any) -> Interactions:

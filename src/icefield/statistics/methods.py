@@ -158,7 +158,7 @@ class StatisticsMethods:
         method: str = "rules",
         depth: int = 2,
         clusters: int | None = None,
-        least_rows: float = 0.05,
+        least_rows: float = 0.02,
         least_removed: float | None = None,
         grid: Any = None,
         rows: Any = None,

@@ -8,7 +8,7 @@ share of all there was. Conditions read as people write them (``hum > 0.8``, ``s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,15 @@ from numpy.typing import NDArray
 
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.data.naming import PLAIN, Naming
+from icefield.sampling import equal_parts
 from icefield.statistics.bundles import leading_direction
+from icefield.statistics.two_cuts import crossing_cuts
 from icefield.typing import Float, Mask
 from icefield.wording.values import named_value, printed_value
 
 CUTS = 20  # thresholds tried for a number
+NEARLY_ALL = 0.9  # of the squared distance: where one cut after the other removes this, no more is looked for
+BY_CHANCE = 25.0  # rows' worth of squared distance that the best of many pairs of cuts may remove by chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,11 +76,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Split:
-    """A split that was made, and the share of all squared distance it removed."""
+    """A split that was made, and the share of all squared distance it removed.
+
+    `together` is what it removed with those that follow, where only all of them tell rows apart; else 0.
+    """
 
     words: str
     column: Any
     removed: float
+    together: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -84,7 +92,7 @@ class Limits:
     """When to stop: levels of splits, least share of rows in a part, least share removed by a split."""
 
     depth: int = 2
-    least_rows: float = 0.05
+    least_rows: float = 0.02
     least_removed: float = 0.10
 
 
@@ -104,7 +112,73 @@ def partition(
     whole = Part((), np.ones(len(weights), dtype=bool))
     if total <= 0:
         return [whole], []
-    parts, splits = [whole], []
+    one_by_one = _grown([whole], columns, response, weights, limits, total)
+    if limits.depth < 2 or sum(s.removed for s in one_by_one[1]) > NEARLY_ALL:
+        return one_by_one
+    return _together(one_by_one, columns, response, weights, limits, total)
+
+
+def _together(
+    one_by_one: tuple[list[Part], list[Split]],
+    columns: Mapping[Any, Column],
+    response: Float,
+    weights: Float,
+    limits: Limits,
+    total: float,
+) -> tuple[list[Part], list[Split]]:
+    """Parts by two cuts found together, where they remove clearly more than the best cut and then the next."""
+    found = crossing_cuts(columns, response, weights, limits.least_rows * weights.sum())
+    before = sum(s.removed for s in one_by_one[1])
+    clearly = max(limits.least_removed, BY_CHANCE / len(weights))
+    if found is None or found[3] / total < before + clearly:
+        return one_by_one
+    name, left, other, _ = found
+    rows = np.ones(len(weights), dtype=bool)
+    # The first cut stands between two groups; beside the second, its best place is known exactly.
+    _, beside = _best_cut_of_sides(columns[other], [left, ~left], response, weights)
+    _, left = _best_cut_of_sides(columns[name], [beside, ~beside], response, weights)
+    low, high = _conditions(columns[name], name, left, rows & ~left)
+    parts = [Part((low,), left), Part((high,), ~left)]
+    removed = 1.0 - sum(_distance(response[p.rows], weights[p.rows]) for p in parts) / total
+    parts, splits = _grown(parts, columns, response, weights, replace(limits, depth=limits.depth - 1), total)
+    together = removed + sum(s.removed for s in splits)
+    if together < before + clearly:
+        return one_by_one
+    return parts, [Split(f"{low.words()} | {high.words()}", name, removed, together), *splits]
+
+
+def _best_cut_of_sides(
+    column: Column, sides: Sequence[Mask], response: Float, weights: Float
+) -> tuple[float, Mask]:
+    """The one cut of a column that removes most from two sets of rows, each by itself."""
+    every = np.arange(len(weights))
+    mean = weights @ response / weights.sum()
+    coded = _coded(column, every, response - mean, weights, len(every))
+    if coded is None:
+        return -1.0, sides[0]
+    codes, size = coded
+    total = np.zeros(size - 1)
+    for side in sides:
+        apart = response[side] - mean
+        mass = np.asarray(np.bincount(codes[side], weights[side], minlength=size), dtype=np.float64)
+        sums = np.zeros((size, apart.shape[1]))
+        np.add.at(sums, codes[side], weights[side][:, None] * apart)
+        total += _gains(mass, sums, False)[0]
+    inside = codes < size - 1
+    cut = int(total[: max(int(codes[inside].max()), 1)].argmax()) if inside.any() else 0
+    return float(total[cut]), np.asarray(codes <= cut)
+
+
+def _grown(
+    parts: list[Part],
+    columns: Mapping[Any, Column],
+    response: Float,
+    weights: Float,
+    limits: Limits,
+    total: float,
+) -> tuple[list[Part], list[Split]]:
+    """Parts split by the best cut of each, and then again, as deep as the limits say."""
+    splits: list[Split] = []
     for _ in range(limits.depth):
         grown: list[Part] = []
         for part in parts:
@@ -202,8 +276,7 @@ def _coded(
         known = values[~gone]
         cuts = np.unique(known)
         if len(cuts) > most + 1:
-            ranked = np.sort(known)
-            cuts = np.unique(ranked[(np.arange(1, most + 1) * len(ranked)) // (most + 1)])
+            cuts = equal_parts(known, most + 1, weights[~gone])
         codes = np.searchsorted(cuts, values, side="left")
         return np.where(gone, len(cuts) + 1, codes), len(cuts) + 2
     codes = column.codes[at]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from icefield.data.frame import TIME_KINDS
 from icefield.data.naming import PLAIN, Naming
 from icefield.effect import Effect, Spread
+from icefield.sampling import observations, sampling_reach
 from icefield.statistics.bundles import (
     deviation,
     explaining_columns,
@@ -315,13 +316,17 @@ def _places(effect: Effect, grid: NDArray[Any]) -> Float:
 
 
 def _rows_behind(effect: Effect) -> float:
-    """Rows an average stands on: those of whole-numbered weights are counts, others count by their evenness."""
+    """Observations an average stands on, as its standard error counts them: with weights and clusters."""
+    if effect.std is not None and effect.se is not None:
+        reach = sampling_reach(effect.n_rows, effect.sampled_from)
+        moving = np.isfinite(effect.se) & (effect.se > 1e-12 * effect.std) & (effect.std > 0)
+        if moving.any():
+            ratio = effect.std[moving] / effect.se[moving]
+            return 1.0 + float(np.median(np.square(ratio))) * reach**2
     weights = None if effect.kept is None else effect.kept.row_weights
-    if weights is None or weights.sum() <= 0:
+    if weights is None or not len(weights):
         return float(effect.n_rows)
-    if np.all(weights == np.round(weights)):
-        return effect.n_rows * float(weights.mean())
-    return effect.n_rows * float(weights.sum() ** 2 / np.square(weights).sum()) / len(weights)
+    return effect.n_rows * observations(weights, len(weights)) / len(weights)
 
 
 def _with_rows(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.counts import counted
+from icefield.data.features import Feature
 from icefield.data.frame import Column
 from icefield.data.naming import Naming
 from icefield.effect import Drawable, Effect, Spread
@@ -33,6 +34,7 @@ from icefield.statistics.decision import Decision, decision_of
 from icefield.statistics.judging import has_a_reason
 from icefield.statistics.partition import Limits, Part, Split, assigned, partition
 from icefield.statistics.reading import read_effect
+from icefield.statistics.support import rows_inside
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Float
@@ -43,6 +45,17 @@ if TYPE_CHECKING:
     from icefield.study import Study
 
 LEAST_REMOVED = 0.10
+BY_CHANCE = 12.0  # rows' worth of squared distance that the best of many cuts may remove by chance
+LEAST_CURVES = 10  # of a region, however few rows there are
+TOGETHER = (
+    0.15  # more that cuts must explain where it takes two of them: four parts follow noise further than two
+)
+NAMED_ENOUGH = (
+    0.5  # of the heterogeneity: where the features named elsewhere remove less, other columns are tried
+)
+BETTER = 0.2  # more that those must remove
+MOVED = 300  # curves looked at as to whether they rest on rows unlike the data
+MOSTLY = 0.5
 METHODS = ("rules", "clusters")
 MOST_CLUSTERS = 4
 RESTARTS = 5
@@ -84,7 +97,7 @@ def regions(
     method: str = "rules",
     depth: int = 2,
     clusters: int | None = None,
-    least_rows: float = 0.05,
+    least_rows: float = 0.02,
     least_removed: float | None = None,
     grid: Any = None,
     rows: Any = None,
@@ -98,9 +111,10 @@ def regions(
     method : ``"rules"``, or ``"clusters"`` to cluster the curves and explain each cluster by a rule
     depth : levels of splits, so at most ``2 ** depth`` regions
     clusters : how many clusters; None adds clusters while each removes `least_removed`
-    least_rows : least share of rows in a region
-    least_removed : least share of all heterogeneity that a split must remove: 0.10 by default, and 0.35 for
-        the first split of curves that differ little, as those of a model that has fitted noise do
+    least_rows : least share of rows in a region; never under 10 curves
+    least_removed : least share of all heterogeneity that a split must remove: 0.10 by default (of fewer
+        than 120 curves more, which chance may remove), and 0.35 for the first split of curves that differ little, as
+        those of a model that has fitted noise do (0.50 for two cuts that only tell curves apart together)
     grid : grid of the curves; by default that of the readings, over the data's quantiles
     rows : use these rows' curves; by default those everything is said from, at most 1,000 sampled with the seed
 
@@ -108,7 +122,9 @@ def regions(
     -----
     Curves are centred at their own mean, so regions differ in the *shape* of the effect, not its level.
     Where curves differ by less than 0.15 standard deviations of the predictions, no region is looked for; "little"
-    is less than 0.30.
+    is less than 0.30. Where the best cut and then the next leave much, every two cuts are looked at together: a sign
+    that depends on a product of two columns is found too. A note says where most of what the rules remove lies at
+    values at which the rows are unlike the data.
     """
     validate.choice("method", method, METHODS)
     validate.count("depth", depth)
@@ -128,7 +144,7 @@ def regions(
         curves = cast(Float, effect.individual)  # kept with every effect here
         effect = replace(effect, spread=Spread(Spread.of(curves, effect.row_weights, "rows").std))
     bundle = _Bundle.of(study, effect)
-    least = LEAST_REMOVED if least_removed is None else least_removed
+    least = max(LEAST_REMOVED, BY_CHANCE / len(bundle.rows)) if least_removed is None else least_removed
     columns = _told_apart_by(decision, _other_columns(study, found.columns, bundle.rows))
     splits: list[Split] = []
     if bundle.differ < THRESHOLDS["heterogeneous"]:
@@ -136,11 +152,14 @@ def regions(
         said = "the curves agree: no regions are needed"
         labels = np.zeros(len(bundle.rows), dtype=np.intp)
     elif method == "rules":
-        parts, splits = partition(columns, bundle.shapes, bundle.weights, Limits(depth, least_rows, least))
-        if splits and least_removed is None and not has_a_reason(bundle.differ, splits[0].removed):
+        every = _other_columns(study, found.columns, bundle.rows)
+        parts, splits = _ruled(bundle, columns, every, Limits(depth, least_rows, least))
+        if splits and least_removed is None and not has_a_reason(bundle.differ, _explained(splits)):
             parts, splits = [Part((), np.ones(len(bundle.rows), dtype=bool))], []
         labels = assigned(parts)
-        said = "" if splits else "the curves differ, but no rule on another column tells them apart"
+        cuts = "one cut" if depth == 1 else "one or two cuts"
+        said = "" if splits else f"the curves differ, but no rule of {cuts} on other columns tells them apart"
+        said = _unlike(study, found, effect, bundle, labels) if splits else said
     else:
         labels = _clustered(bundle.shapes, bundle.weights, clusters, least, study.seed)
         parts, splits = partition(
@@ -176,6 +195,49 @@ class _Bundle:
         apart = self.shapes[inside] - w @ self.shapes[inside]
         own = float(np.sqrt(w @ np.square(apart).sum(axis=1)))
         return own if own > 1e-9 * max(self.differ, 1e-3) else 0.0  # what is left is rounding
+
+
+def _ruled(
+    bundle: _Bundle, named: Mapping[Any, Column], every: Mapping[Any, Column], limits: Limits
+) -> tuple[list[Part], list[Split]]:
+    """Rules on the columns named elsewhere; on any, where those leave much and others tell clearly more."""
+    limits = replace(limits, least_rows=max(limits.least_rows, min(0.5, LEAST_CURVES / len(bundle.rows))))
+    parts, splits = partition(named, bundle.shapes, bundle.weights, limits)
+    removed = sum(split.removed for split in splits)
+    if removed < NAMED_ENOUGH and len(named) < len(every):
+        found = partition(every, bundle.shapes, bundle.weights, limits)
+        if sum(split.removed for split in found[1]) >= removed + BETTER:
+            return found
+    return parts, splits
+
+
+def _explained(splits: Sequence[Split]) -> float:
+    """What the first cut explains, or the first cuts where it takes several."""
+    return max(splits[0].removed, splits[0].together - TOGETHER)
+
+
+def _unlike(study: Study, feature: Feature, effect: Effect, bundle: _Bundle, labels: NDArray[np.intp]) -> str:
+    """A note where most of what the rules remove lies at values at which the rows are unlike the data."""
+    shown = shown_points(effect)
+    some = np.unique(np.linspace(0, len(bundle.rows) - 1, MOVED).round().astype(np.intp))
+    inside = rows_inside(study, feature, effect.grid[0][shown], bundle.rows, some)
+    shapes, weights = bundle.shapes[some], bundle.weights[some]
+    counted = np.tile(inside, (1, shapes.shape[1] // inside.shape[1]))
+
+    def removed(mask: NDArray[np.bool_]) -> float:
+        def left(rows: NDArray[np.bool_]) -> float:
+            mass = weights[rows][:, None] * mask[rows]
+            mean = (mass * shapes[rows]).sum(axis=0) / np.maximum(mass.sum(axis=0), 1e-300)
+            return float((mass * np.square(shapes[rows] - mean)).sum())
+
+        every = left(np.ones(len(some), dtype=bool))
+        return every - sum(left(labels[some] == k) for k in np.unique(labels[some]))
+
+    whole = removed(np.ones_like(counted))
+    share = 1.0 - removed(counted) / whole if whole > 0 else 0.0
+    if share < MOSTLY:
+        return ""
+    return f"beware: {100 * share:.0f} % of what the rules remove lies where rows are unlike the data"
 
 
 def _told_apart_by(decision: Decision, columns: Mapping[Any, Column]) -> Mapping[Any, Column]:
@@ -240,7 +302,7 @@ def _table(
         arrays["precision"] = np.array([p for _, p, _ in quality])
         arrays["recall"] = np.array([r for _, _, r in quality])
     removed = 1.0 - left / bundle.differ**2 if bundle.differ > 0 and len(numbers) > 1 else 0.0
-    said = [f"{s.words}: removes {100 * s.removed:.0f} %" for s in splits] if method == "rules" else []
+    said = [_split_words(split) for split in splits] if method == "rules" else []
     return Regions(
         columns=arrays,
         title=(
@@ -256,6 +318,11 @@ def _table(
         removed=removed,
         splits=tuple(splits),
     )
+
+
+def _split_words(split: Split) -> str:
+    removes = f"{split.words}: removes {100 * split.removed:.0f} %"
+    return f"{removes}, {100 * split.together:.0f} % with the cuts that follow" if split.together else removes
 
 
 def _region_effect(effect: Effect, inside: NDArray[np.bool_], weights: Float) -> Effect:

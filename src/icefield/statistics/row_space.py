@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS, Column, is_missing_value
+from icefield.statistics.combinations import Combinations
 from icefield.typing import Codes, Float
 
 if TYPE_CHECKING:
@@ -62,10 +63,15 @@ class Surroundings:
 
     def __init__(self, study: Study, rows: NDArray[np.intp]) -> None:
         self.rows = rows
+        self.combinations = Combinations(study, rows)
         known = {name: study.table.column(name) for name in study.model.columns}
         self.columns = {name: column for name, column in known.items() if column.kind != "other"}
         self.encoded = {name: _encoded(column, rows) for name, column in self.columns.items()}
         self.codes = {name: _codes(column, rows) for name, column in self.columns.items()}
+
+    def codes_of(self, feature: Feature) -> Codes:
+        """A feature, which may be a group of columns, as a few groups or its levels."""
+        return _codes(feature.column, self.rows)
 
     @cached_property
     def _design(self) -> tuple[Float, dict[Any, NDArray[np.intp]]]:
@@ -117,8 +123,10 @@ def _frequent_coordinates(block: Float) -> Any:
     return np.sort(np.argsort(-np.count_nonzero(block, axis=0), kind="stable")[:MOST_LEVELS])
 
 
-def association(around: Surroundings, features: Sequence[Feature]) -> Association:
-    """Describe sampled rows around the moved features."""
+def association(
+    around: Surroundings, features: Sequence[Feature], beside: Sequence[Any] | None = None
+) -> Association:
+    """Describe sampled rows around the moved features: beside those most associated, or the columns given."""
     moving = {column for feature in features for column in feature.columns}
     columns, encoded, rows = around.columns, around.encoded, around.rows
     coded = {name: codes for name, codes in around.codes.items() if name not in moving}
@@ -136,10 +144,10 @@ def association(around: Surroundings, features: Sequence[Feature]) -> Associatio
         if number == 0:
             correlation, first_related = fitted, related
         # With a single related column the linear guess would say the same again.
-        if fitted**2 >= LEAST and (len(related) != 1 or fitted**2 > related[0][1] + LEAST):
+        if beside is None and fitted**2 >= LEAST and (len(related) != 1 or fitted**2 > related[0][1] + LEAST):
             blocks.append(guess)
             names.append(f"linear guess of {feature.label}")
-        for name, _ in related[:KEPT]:
+        for name in [name for name, _ in related[:KEPT]] if beside is None else beside:
             if name not in kept:
                 kept.append(name)
                 blocks.append(encoded[name])
@@ -170,7 +178,7 @@ def _strangers(moving: Sequence[Column], kept: Sequence[Column], rows: NDArray[n
     def is_fine(column: Column) -> bool:
         return column.kind in ORDERED_KINDS and len(np.unique(column.values[rows])) >= MANY
 
-    alone = np.eye(len(rows), dtype=bool)
+    alone = rows[:, None] == rows  # itself, and a heavy row's other draws
     if not all(is_fine(column) for column in moving):
         return alone
     copies = np.logical_and.reduce([same(c) for c in (*moving, *kept) if is_fine(c)])
@@ -227,6 +235,16 @@ def _ranked_values(column: Column, rows: NDArray[np.intp]) -> Float | None:
         return None
     gone = column.missing[rows]
     return np.sort(_numbers(column.values[rows][~gone], gone[~gone]))
+
+
+def numbers_of(column: Column, rows: NDArray[np.intp], values: NDArray[Any]) -> tuple[Float, Float]:
+    """The known values of an ordered column in some rows, sorted, and grid values on the same scale; NaN for missing."""
+    ranked = _ranked_values(column, rows)
+    gone = np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
+    if values.dtype.kind in "mM":
+        gone = np.isnat(values)
+        values = values.astype(column.values.dtype)
+    return np.zeros(0) if ranked is None else ranked, np.where(gone, np.nan, _numbers(values, gone))
 
 
 def _numbers(values: NDArray[Any], gone: NDArray[np.bool_]) -> Float:

@@ -15,7 +15,8 @@ from icefield.typing import Float
 
 THRESHOLDS = {
     "turn": 0.15,  # a reversal counts when it gives back more than this share of the range ...
-    "forgiven": 0.30,  # ... or than this share, where a line or a step explains the curve all the same
+    "forgiven": 0.30,  # ... or than this share, where a line explains the curve all the same
+    "dip": 0.20,  # ... or than this share, where a step does
     "linear": 0.90,  # share of the curve's variance a straight line explains ...
     "curvature": 0.025,  # ... and a cubic must not explain this much more
     "threshold": 0.90,  # share of the curve's variance a single step explains
@@ -67,7 +68,7 @@ def shape_of(x: Float, y: Float, weights: Float) -> Shape:
     direction = "increasing" if rise >= fall else "decreasing"
     reversal = min(rise, fall)
     name, turns_at = "monotone", None
-    if reversal <= THRESHOLDS["forgiven"] and step >= THRESHOLDS["threshold"] and step > linear:
+    if reversal <= THRESHOLDS["dip"] and step >= THRESHOLDS["threshold"] and step > linear:
         name = "threshold"
     elif (
         reversal <= THRESHOLDS["forgiven"]

@@ -6,7 +6,7 @@ them, and what to look at.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from icefield.effect import Drawable, Effect
 from icefield.progress import Progress
 from icefield.statistics.bundles import effects_with_curves
 from icefield.statistics.decision import Decisions, decisions
+from icefield.statistics.fit_check import FitCheck, fit_check
 from icefield.statistics.reading import Reading
 from icefield.statistics.row_space import Surroundings
 from icefield.statistics.support import pd_ale_disagreement, support_of, surroundings
@@ -42,12 +43,14 @@ class Summary(Drawable, ResultTable):
     effects : mapping of feature -> Effect with curves and support
     readings : mapping of feature -> Reading of the output it moves most
     warnings : what to keep in mind before anything else
+    fit : with ``y``, how well it is predicted and how much of that carries over; None without
     decisions : mapping of feature -> Decision, from which all of it is said
     """
 
     effects: Mapping[Any, Effect]
     readings: Mapping[Any, Reading]
     warnings: tuple[str, ...]
+    fit: FitCheck | None
     decisions: Decisions
 
     @property
@@ -104,18 +107,34 @@ def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: s
         "warning": labels_column([warned[name] or None for name in made]),
         "next": labels_column([next_steps(made, name, effects[name]) for name in made]),
     }
+    fit = fit_check(study)
     warnings = tuple(f"{study.naming.name(name)}: {text}" for name, text in warned.items() if text)
+    warnings = (*((fit.caution,) if fit is not None and fit.caution else ()), *warnings)
     return Summary(
         columns=columns,
         title=f"{study!r}",
-        notes=tuple(n for n in (*(f"! {w}" for w in warnings), note, study.how) if n),
+        notes=tuple(
+            n for n in (*(f"! {w}" for w in warnings), note, *_about_all(study, fit), study.how) if n
+        ),
         library=study.table.library,
         naming=study.naming,
         effects=effects,
         readings={name: one.reading for name, one in made.items()},
         warnings=warnings,
+        fit=fit,
         decisions=made,
     )
+
+
+def _about_all(study: Study, fit: FitCheck | None) -> Iterator[str]:
+    """What holds for every line: how well y is predicted, and which unit strengths have where it is not the SD."""
+    if fit is not None and not fit.caution:
+        yield str(fit)
+    if study.prediction_moments()[2] is not None:
+        yield (
+            "a few predictions lie far from all others: strengths are relative to how far most lie apart (three times "
+            "half the width of their middle two thirds) where it says SD"
+        )
 
 
 def _with_support(study: Study, name: Any, effect: Effect, around: Surroundings) -> Effect:

@@ -7,7 +7,8 @@ all of the data's own rows are from each other.
 
 In many dimensions every row is far from every other, so distances are taken only among the
 coordinates that can tell: the moved features, what a linear fit of the other features predicts for them, and
-the few other features most associated with them. All are ranks, so scales and outliers do not matter.
+the few other features most associated with them, alone or two together. All are ranks, so scales and outliers do not
+matter. What ranks and distances do not see, levels that never occur together and gaps in a range, is counted.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +26,15 @@ from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS
 from icefield.effect import Effect
 from icefield.errors import InputError
-from icefield.statistics.row_space import Association, Surroundings, association, ranks_among
+from icefield.statistics.combinations import Impossible, in_gaps, joint_partners
+from icefield.statistics.row_space import (
+    LEAST,
+    Association,
+    Surroundings,
+    association,
+    numbers_of,
+    ranks_among,
+)
 from icefield.typing import Float
 
 if TYPE_CHECKING:
@@ -34,10 +44,14 @@ if TYPE_CHECKING:
 REFERENCE_ROWS = 1_000  # rows that stand for the data
 MOVED_ROWS = 200  # rows that are moved
 GRID_POINTS = 15  # points of each axis that are looked at; between them shares are interpolated
+FEW_OTHERS = 6  # other columns that are all tried at once
+LEAST_LEVEL = 0.01  # share of the data from which on a level counts like any other
+TAIL = 0.05  # share of the data on either side
+CLEARLY = 0.05  # more of the moved rows that another choice of coordinates must tell from real ones
 NEIGHBOURS = 3  # distance to the third neighbour: one odd row does not vouch for a whole area
 THRESHOLDS = {
     "outside": 0.99,  # a row farther out than this share of the data's own rows lies outside
-    "low": 0.5,  # a point is poorly supported when fewer rows than this share fit there
+    "low": 0.8,  # a point is poorly supported when fewer rows than this share fit there, as an effect is (next line)
     "warning": 0.20,  # an effect is doubtful when more than this share of its moved rows lies outside
     "disagreement": 0.25,  # PD and ALE disagree when their distance passes this share of the larger spread
 }
@@ -50,9 +64,10 @@ class Support:
     Attributes
     ----------
     share : per grid point, the share of rows that still look like the data when moved there
-    low : per grid point, whether that share is too small to trust the curve
+    low : per grid point, whether that share is too small to trust the curve; pictures shade these
     details : thresholds used and further numbers
-    outside : share of moved rows outside the data, over the grid (three quarters weighted by the data)
+    outside : share of all moved rows outside the data, along the axis (levels count alike, but for rare ones; the
+        outermost 5 % of the data count for no more than they are)
     correlation : multiple correlation of the (first) feature with the other columns, 0 to 1
     related : the other columns most associated with it, with the association (0 to 1)
     disagreement : per output, distance of PD and ALE relative to the larger one's spread, or None
@@ -68,6 +83,11 @@ class Support:
     disagreement: Float | None = None
     rows: tuple[int, int] = (0, 0)
     thresholds: dict[str, float] = field(default_factory=lambda: dict(THRESHOLDS))
+
+    @property
+    def stretch(self) -> float:
+        """Share of the axis (of two, of their area) that is `low`."""
+        return float(self.details.get("stretch", 0.0))
 
     @property
     def doubtful(self) -> bool:
@@ -122,65 +142,197 @@ def support_of(
     around = surroundings(study) if around is None else around
     reference = around.rows
     moved = reference[: min(MOVED_ROWS, len(reference))]
-    found = association(around, features)
+    space = _telling_space(around, features)
     at = [_looked_at(values) for values in grid]
-    share = _shares(found, features, [g[i] for g, i in zip(grid, at)], reference, len(moved))
+    points = [g[i] for g, i in zip(grid, at)]
+    never = [around.combinations.impossible(f, values) for f, values in zip(features, points)]
+    share = _shares(space, features, points, reference, len(moved), never)
     share = _spread_out(share, at, grid, features)
-    own = np.ones_like(share) if weight is None or weight.shape != share.shape else weight
-    # Mostly the data's weighting; a quarter the grid's own, since a curve is looked at everywhere.
-    own = 0.75 * own / max(own.sum(), 1e-300) + 0.25 / share.size
+    for axis, (f, values) in enumerate(zip(features, grid)):
+        share = np.moveaxis(share, axis, 0)
+        share[_in_gaps(f, values, reference)] = 0.0
+        share = np.moveaxis(share, 0, axis)
+    found = space.found
+    low = share < THRESHOLDS["low"]
+    usual, area = (_area(grid, features, weight, tails) for tails in (False, True))
     return Support(
         share=share,
-        low=share < THRESHOLDS["low"],
-        details={"neighbours": NEIGHBOURS, "coordinates": found.names},
-        outside=float((own * (1.0 - share)).sum()),
+        low=low,
+        details={"neighbours": NEIGHBOURS, "coordinates": found.names, "stretch": float(area[low].sum())},
+        outside=float((usual * (1.0 - share)).sum()),
         correlation=found.correlation,
-        related=found.related,
+        related=_related(space, never),
         rows=(len(moved), len(reference)),
     )
 
 
 def surroundings(study: Study) -> Surroundings:
-    """The rows that stand for the data, drawn in random order; with weights, in proportion to them."""
+    """The rows that stand for the data, in random order; with weights, each as often as it counts."""
     rng, n_rows = np.random.default_rng(study.seed), study.n_rows
     if study.weights is None:
         return Surroundings(study, rng.permutation(n_rows)[:REFERENCE_ROWS])
-    positive = int((study.weights > 0).sum())
-    share = study.weights / study.weights.sum()
-    return Surroundings(study, rng.choice(n_rows, min(REFERENCE_ROWS, positive), replace=False, p=share))
+    # No more draws than there are observations: more would look like more data than there is.
+    reached = np.cumsum(study.weights)
+    count = min(REFERENCE_ROWS, int(reached[-1] ** 2 / np.square(study.weights).sum() + 1e-9))
+    places = (np.arange(count) + rng.random(count)) * (reached[-1] / count)
+    drawn = np.minimum(np.searchsorted(reached, places, side="right"), np.flatnonzero(study.weights > 0)[-1])
+    return Surroundings(study, rng.permutation(drawn))
+
+
+def rows_inside(
+    study: Study, feature: Feature, grid: NDArray[Any], rows: NDArray[np.intp], some: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    """Whether `some` of these rows, by place, still look like the rows when moved to each point, ``(some, points)``."""
+    around = Surroundings(study, rows)
+    space, at = _telling_space(around, [feature]), _looked_at(grid)
+    placed = ranks_among(feature, grid[at], space.found, 0, rows)
+    never = around.combinations.impossible(feature, grid[at])
+    low, high = space.found.own_columns[0]
+    inside = np.empty((len(some), len(at)), dtype=bool)
+    for i in range(len(at)):
+        moved = space.found.matrix[some]
+        moved[:, low:high] = placed[i]
+        inside[:, i] = space.inside(moved)
+    if never is not None:
+        inside &= ~never.rows.T[some]
+    nearest = np.abs(np.arange(len(grid))[:, None] - at[None]).argmin(axis=1)
+    return np.asarray(inside[:, nearest] & ~_in_gaps(feature, grid, rows))
 
 
 def _looked_at(values: NDArray[Any]) -> NDArray[np.intp]:
     return np.unique(np.linspace(0, len(values) - 1, min(GRID_POINTS, len(values))).round().astype(np.intp))
 
 
+@dataclass(frozen=True, eq=False)
+class _Space:
+    """Rows as points, and how far apart they may be."""
+
+    found: Association
+    related: tuple[tuple[Any, float], ...]
+
+    @cached_property
+    def limit(self) -> float:
+        """A distance that nearly none of the data's own rows has from the others."""
+        own = _neighbour_distance(self.found.matrix, self.found.matrix, skip=self.found.strangers)
+        # A row with too few others to compare with says nothing; if none has, only the same point is near.
+        own = np.append(own[np.isfinite(own)], 0.0) if np.isinf(own).any() else own
+        return float(np.quantile(own, THRESHOLDS["outside"], method="inverted_cdf"))
+
+    def inside(self, rows: Float) -> NDArray[np.bool_]:
+        return np.asarray(_neighbour_distance(rows, self.found.matrix) <= self.limit * (1 + 1e-9))
+
+    def told_apart(self) -> float:
+        """Share of rows that are seen to be no data when they are given another row's value."""
+        rows = self.found.matrix[:MOVED_ROWS].copy()
+        high = self.found.own_columns[-1][1]
+        rows[:, :high] = np.roll(self.found.matrix[:, :high], len(self.found.matrix) // 2, axis=0)[
+            : len(rows)
+        ]
+        return float(1.0 - self.inside(rows).mean())
+
+
+def _telling_space(around: Surroundings, features: Sequence[Feature]) -> _Space:
+    """The coordinates in which moved rows are told from real ones best.
+
+    Those most associated with a feature one by one; where two others say more together, beside these; and where there
+    are few columns, beside all. Another choice than the first must tell clearly more.
+    """
+    found = association(around, features)
+    first = _Space(found, found.related)
+    if len(features) > 1:
+        return first
+    (feature,) = features
+    ranked = dict.fromkeys([*(name for name, _ in found.related), *around.codes])
+    others = {name: around.codes[name] for name in ranked if name not in feature.columns}
+    tried = []
+    pair = joint_partners(around.codes_of(feature), others, LEAST)
+    if pair is not None:
+        named = ((pair[0], pair[2]), (pair[1], pair[2]))
+        rest = tuple(one for one in found.related if one[0] not in pair[:2])
+        tried.append(_Space(association(around, features, pair[:2]), named + rest))
+    if 3 <= len(others) <= FEW_OTHERS:
+        tried.append(_Space(association(around, features, list(others)), found.related))
+    if not tried:
+        return first
+    best = max(tried, key=_Space.told_apart)
+    return best if best.told_apart() > first.told_apart() + CLEARLY else first
+
+
 def _shares(
-    found: Association,
+    space: _Space,
     features: Sequence[Feature],
     points: Sequence[NDArray[Any]],
     reference: NDArray[np.intp],
     n_moved: int,
+    never: Sequence[Impossible | None],
 ) -> Float:
-    """Share of moved rows inside the data at each of the points looked at."""
-    shape = tuple(len(p) for p in points)
-    data = found.matrix
-    own = _neighbour_distance(data, data, skip=found.strangers)
-    # A row with too few others to compare with says nothing; if none has, only the same point is near.
-    own = np.append(own[np.isfinite(own)], 0.0) if np.isinf(own).any() else own
-    limit = float(np.quantile(own, THRESHOLDS["outside"], method="inverted_cdf"))
+    """Share of moved rows inside the data at each of the points looked at; `never` are those known to be outside."""
+    found, shape = space.found, tuple(len(p) for p in points)
     placed = [
         ranks_among(f, values, found, i, reference) for i, (f, values) in enumerate(zip(features, points))
     ]
-    if found.own_columns[-1][1] == data.shape[1]:
+    if found.own_columns[-1][1] == found.matrix.shape[1] and all(one is None for one in never):
         n_moved = 1  # nothing else matters: moved to the same point, all rows are the same
     share = np.empty(shape)
     for index in np.ndindex(shape):
-        rows = data[:n_moved].copy()
+        rows = found.matrix[:n_moved].copy()
         for axis, i in enumerate(index):
             low, high = found.own_columns[axis]
             rows[:, low:high] = placed[axis][i]
-        share[index] = (_neighbour_distance(rows, data) <= limit * (1 + 1e-9)).mean()
+        inside = space.inside(rows)
+        for i, one in zip(index, never):
+            if one is not None:
+                inside &= ~one.rows[i, :n_moved]
+        share[index] = inside.mean()
     return share
+
+
+def _related(space: _Space, never: Sequence[Impossible | None]) -> tuple[tuple[Any, float], ...]:
+    """The columns a feature goes with: those that exclude some of its values too."""
+    known = [name for name, _ in space.related]
+    excluding = [name for one in never if one is not None for name in one.because_of if name not in known]
+    return (*space.related, *((name, LEAST) for name in dict.fromkeys(excluding)))
+
+
+def _in_gaps(feature: Feature, values: NDArray[Any], reference: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Which grid values lie in an empty stretch of the feature's range."""
+    if feature.kind not in ORDERED_KINDS:
+        return np.zeros(len(values), dtype=bool)
+    return in_gaps(*numbers_of(feature.column, reference, values))
+
+
+def _area(
+    grid: Sequence[NDArray[Any]], features: Sequence[Feature], weight: Float | None, tails: bool
+) -> Float:
+    """What each point stands for of the axes, as a picture shows them: lengths, and levels alike but for rare ones.
+
+    Without `tails`, the outermost 5 % of the data on either side count by how much data they are.
+    """
+    area = np.ones(())
+    for axis, (values, feature) in enumerate(zip(grid, features)):
+        across = tuple(a for a in range(len(grid)) if a != axis)
+        mass = np.ones(len(values)) if weight is None else weight.sum(axis=across)
+        width = (mass >= LEAST_LEVEL * mass.sum()).astype(np.float64)
+        if not width.any() or mass.sum() <= 0:
+            width = mass if mass.sum() > 0 else np.ones(len(values))
+        if feature.kind in ORDERED_KINDS and len(values) > 2:
+            places = numbers_of(feature.column, np.zeros(0, np.intp), values)[1]
+            order = np.flatnonzero(np.isfinite(places))
+            order = order[np.argsort(places[order], kind="stable")]
+            at = places[order] / 2  # in halves: numbers may span more than a float does
+            if len(order) > 1 and at[-1] > at[0]:
+                width = np.zeros(len(values))
+                width[order] = np.diff(np.concatenate([at[:1], 0.5 * (at[1:] + at[:-1]), at[-1:]]))
+                reached = np.cumsum(mass[order])
+                inner = order[
+                    (reached > TAIL * reached[-1]) & (reached - mass[order] < (1 - TAIL) * reached[-1])
+                ]
+                if not tails and width[inner].sum() > 0:
+                    central = width[inner].sum() / max(mass[inner].sum(), 1e-300)
+                    outer = np.setdiff1d(order, inner)
+                    width[outer] = np.minimum(width[outer], central * mass[outer])
+        area = np.multiply.outer(area, width / width.sum())
+    return np.asarray(area)
 
 
 def _neighbour_distance(rows: Float, data: Float, skip: NDArray[np.bool_] | None = None) -> Float:

@@ -131,10 +131,18 @@ def support_warning(support: Support, naming: Naming = PLAIN) -> str:
     """What to keep in mind about an effect, empty when the data supports it."""
     if not support.doubtful:
         return ""
-    text = f"{100 * support.outside:.0f} % of the moved rows lie outside the data"
+    text = f"{100 * support.outside:.0f} % of the moved rows lie outside the data{_stretch(support)}"
     if support.related:
         text += f" (it goes with {', '.join(feature_text(naming, name) for name, _ in support.related[:RELATED])})"
     return text + ("; PD and ALE disagree: trust ALE" if support.disagrees else "; compare with ALE")
+
+
+def _stretch(support: Support) -> str:
+    """Where rows lie outside, as pictures shade it."""
+    if support.stretch <= 0:
+        return ""
+    share = f"{100 * support.stretch:.0f} %"
+    return ", all along the axis" if share == "100 %" else f", mostly in the faint {share} of the axis"
 
 
 def summary_warning(reading: Reading, support: Support | None) -> str:
@@ -320,7 +328,7 @@ def plain_cautions(reading: Reading, support: Support | None) -> str:
         moves = "does not move" if reading.flat else "hardly moves"
         parts.append(f"the average {moves}, but individual rows do")
     if support is not None and support.doubtful and reading.responds:
-        text = f"{100 * support.outside:.0f} % of the curve is asked of rows unlike any in the data"
+        text = f"{100 * support.outside:.0f} % of the curve is asked of rows unlike any in the data{_stretch(support)}"
         if support.related:
             related = [page_name(reading.naming.name(name), 40) for name, _ in support.related[:RELATED]]
             text += f" (it goes with {', '.join(related)})"

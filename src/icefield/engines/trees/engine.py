@@ -145,10 +145,10 @@ class TreesEngine:
         return values[list(self.selected)]
 
     def _chosen_moments(self, moments: Moments, complement: bool) -> Moments:
-        m2 = moments.m2
-        if m2 is not None:
-            m2 = np.concatenate([m2] * len(self.selected)) if complement else m2[list(self.selected)]
-        return replace(moments, mean=self._chosen(moments.mean, complement), m2=m2)
+        def spread(m2: Float) -> Float:
+            return np.concatenate([m2] * len(self.selected)) if complement else m2[list(self.selected)]
+
+        return moments.changed(lambda mean: self._chosen(mean, complement), spread)
 
     def _by_counts(self, question: Question) -> bool:
         return self.additive and not question.spread and not question.quantiles
@@ -323,7 +323,7 @@ class TreesEngine:
         curves = Curves(self.model, self.sums, axes, crew, resources.memory)
         for _, _, parts in curves.reduced(sample, reduce):
             moments = [m.merge(part) for m, part in zip(moments, parts)]
-        total, *groups = (_shaped(m, shape) for m in moments)
+        total, *groups = (m.changed(lambda values: values.reshape(shape)) for m in moments)
         answer = Answer(total, tuple(groups))
         if kept is not None:
             weights, codes, wanted = sample.weights, sample.codes, question.quantiles
@@ -413,13 +413,6 @@ def _without_spread(averages: list[Float], sample: Sample) -> tuple[Moments, tup
     return total, tuple(moments(averages[g + 1], m, int(m.sum())) for g, m in enumerate(members))
 
 
-def _shaped(moments: Moments, shape: tuple[int, ...]) -> Moments:
-    moments.mean = moments.mean.reshape(shape)
-    if moments.m2 is not None:
-        moments.m2 = moments.m2.reshape(shape)
-    return moments
-
-
 def _boxes(shape: tuple[int, ...], fitting: int) -> Iterator[tuple[slice, ...]]:
     """The grid cut into boxes of at most so many points, long along the last axes."""
     sizes = []
@@ -436,11 +429,19 @@ def _boxes(shape: tuple[int, ...], fitting: int) -> Iterator[tuple[slice, ...]]:
 def _put(whole: Answer, part: Answer, box: tuple[Any, ...]) -> None:
     """Copy an answer on a box of the grid into the answer on all of it."""
     for mine, other in zip((whole.total, *whole.groups), (part.total, *part.groups)):
-        mine.count, mine.weight, mine.weight_squared = other.count, other.weight, other.weight_squared
-        mine.mean[box] = other.mean
-        if mine.m2 is not None and other.m2 is not None:
-            mine.m2[box] = other.m2
+        _put_moments(mine, other, box)
     if whole.quantiles is not None and part.quantiles is not None:
         whole.quantiles[box] = part.quantiles
     for values, of_part in zip(whole.group_quantiles, part.group_quantiles):
         values[box] = of_part
+
+
+def _put_moments(mine: Moments, other: Moments, box: tuple[Any, ...]) -> None:
+    mine.count, mine.weight, mine.weight_squared = other.count, other.weight, other.weight_squared
+    mine.mean[box] = other.mean
+    if mine.m2 is not None and other.m2 is not None:
+        mine.m2[box] = other.m2
+    if other.squared is not None:
+        if mine.squared is None:
+            mine.squared = Moments.empty(mine.mean.shape, True)
+        _put_moments(mine.squared, other.squared, box)

@@ -9,7 +9,7 @@ the kernels' `steps`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -140,6 +140,17 @@ class LinkedCurves:
 
     def moments(self, sample: Sample, spread: bool) -> Iterator[list[Moments] | None]:
         """For each axis the moments over all rows, then of each group; None where differences lost too much."""
+        if not spread or sample.weights is None or sample.copies:
+            yield from self._once(sample, spread)
+            return
+        # Each row is one observation: its standard error needs the moments under the squared weights too.
+        squared = replace(sample, weights=np.square(sample.weights))
+        for own, once in zip(self._once(sample, True), self._once(squared, True)):
+            lost = own is None or once is None
+            yield None if lost else [replace(m, squared=s) for m, s in zip(own or (), once or ())]
+
+    def _once(self, sample: Sample, spread: bool) -> Iterator[list[Moments] | None]:
+        """The moments under the weights as they are."""
         about, total = self._about(sample), None
         for part in self.crew.map(
             lambda block: self._added(sample, block, about, spread), self._blocks(sample.n_rows)

@@ -1,0 +1,79 @@
+"""From an engine's answer to an Effect: errors, groups, kept curves, and what pictures need of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from icefield.ask import Ask
+from icefield.data.features import Feature
+from icefield.data.row_values import RowValues
+from icefield.effect import Effect, KeptCurves, Spread
+from icefield.engines import Answer, Question
+from icefield.sampling import sampling_reach
+from icefield.typing import Float
+
+if TYPE_CHECKING:
+    from icefield.study import Study
+
+
+def dressed_effect(
+    study: Study,
+    ask: Ask,
+    features: tuple[Feature, ...],
+    grid: tuple[NDArray[Any], ...],
+    notes: Sequence[str],
+    question: Question,
+    answer: Answer,
+) -> Effect:
+    """An engine's answer as an Effect, with what pictures need of the data."""
+    labels = () if study.groups is None else study.groups.labels
+    weights = study.point_weights(features, grid)
+    blank = study.blank(ask.kind, features, grid, rows=ask.rows)
+    found = replace(
+        blank.provenance,
+        engine=answer.engine or study.plan.engine.name,
+        why="; ".join(part for part in (study.plan.why, *notes, *answer.notes) if part),
+    )
+
+    reach = sampling_reach(answer.total.count, ask.sampled_from)
+    moments_of = (answer.total, *answer.groups)
+    errors: Sequence[Float | None] = answer.errors or [m.se for m in moments_of]
+
+    def filled(place: int, quantiles: Float | None) -> Effect:
+        moments, se, weight = moments_of[place], errors[place], weights[place]
+        asked = None if quantiles is None else dict(zip(question.quantiles, quantiles))
+        return replace(
+            blank,
+            average=moments.average,
+            spread=Spread(moments.std, None if se is None else reach * se, asked),
+            backing=replace(blank.backing, weight=weight),
+            provenance=replace(found, n_rows=moments.count, sampled_from=ask.sampled_from),
+        )
+
+    own_quantiles = answer.group_quantiles or (None,) * len(labels)
+    groups = {
+        label: filled(place, own) for place, (label, own) in enumerate(zip(labels, own_quantiles), start=1)
+    }
+    effect = filled(0, answer.quantiles)
+    moving = {column for feature in features for column in feature.columns}
+    others = tuple(c for c in study.model.columns if c not in moving)
+    return replace(
+        effect, groups=groups, kept=_kept(study, ask, answer),
+        provenance=replace(effect.provenance, others=others),
+    )  # fmt: skip
+
+
+def _kept(study: Study, ask: Ask, answer: Answer) -> KeptCurves | None:
+    """The curves an answer kept, with what tells their rows apart."""
+    if ask.kept is None:
+        return None
+    rows = ask.kept if ask.rows is None else ask.rows[ask.kept]
+    weights = ask.kept_weights
+    if weights is None and study.weights is not None:
+        weights = study.weights[rows]
+    clusters = None if study.clusters is None else study.clusters[rows]
+    return KeptCurves(answer.curves, rows, RowValues(study.table, rows), weights, clusters)

@@ -1,0 +1,244 @@
+"""What never occurs together: three columns of which no two tell, levels that exclude each other, gaps in a range.
+
+Distances between rows, on which support rests, are only taken among coordinates that can tell. Here is found which
+those are where it takes two other columns at once, and what distances cannot see: a rare level that is
+impossible beside a frequent one, and an empty stretch between values, which ranks close.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.data.features import Feature
+from icefield.data.frame import ORDERED_KINDS, Column, is_missing_value
+from icefield.typing import Codes, Float, Mask
+
+if TYPE_CHECKING:
+    from icefield.study import Study
+
+ROWS = 20_000  # that are counted, where there are more
+FEW = 12  # values up to which a column's values are levels
+GROUPS = 8  # of a number otherwise
+LEVELS = 30  # of a column that are told apart
+TOGETHER = 24  # other columns whose pairs are tried, and of levels half as many
+PER_CELL = 5  # rows that a cell of a table of three columns should have
+SURE = 4.0  # standard deviations of chance: hundreds of pairs are tried
+EXPECTED = 12.0  # rows that would stand in a cell by chance; where none does, it is impossible
+GAP = 0.03  # share of the usual range between a point and the nearest value, on either side
+BESIDE = 0.02  # share of the data on either side of a gap; beyond that it is a tail
+
+
+# --- three columns at once ---------------------------------------------------------------------------
+
+
+def joint_partners(own: Codes, others: Mapping[Any, Codes], least: float) -> tuple[Any, Any, float] | None:
+    """The two other columns that together say most about a feature, and how much; None where they say no more than one.
+
+    Codes are eight groups of equal size or levels. How much is Pearson's squared contingency coefficient of the
+    feature with both, less chance, as for one; it must pass that of either by `least`.
+    """
+    size = len(own)
+    groups = int(np.clip((size / PER_CELL) ** (1 / 3), 2, GROUPS))
+    mine = _coarse(own, groups)
+    theirs = {name: _coarse(codes, groups) for name, codes in list(others.items())[:TOGETHER]}
+    theirs = {name: codes for name, codes in theirs.items() if codes.max() > 0}
+    alone = {name: _coefficient(mine, codes) for name, codes in theirs.items()}
+    best: tuple[Any, Any, float] | None = None
+    for first, second in combinations(theirs, 2):
+        both = theirs[first] * (int(theirs[second].max()) + 1) + theirs[second]
+        found = _coefficient(mine, both)
+        more = found - max(alone[first], alone[second])
+        if more >= max(least, SURE * _by_chance(mine, both)) and (best is None or found > best[2]):
+            best = (first, second, found)
+    return best
+
+
+def _coarse(codes: Codes, groups: int) -> Codes:
+    """So many groups at most: neighbours joined, or where there are many levels, the rarer ones."""
+    values, dense = np.unique(codes, return_inverse=True)
+    if len(values) <= groups:
+        return dense.astype(np.intp)
+    if len(values) <= GROUPS + 1:  # groups in their order
+        return dense.astype(np.intp) * groups // len(values)
+    frequent = np.argsort(-np.bincount(dense), kind="stable")[: groups - 1]
+    place = np.full(len(values), groups - 1)
+    place[frequent] = np.arange(len(frequent))
+    return place[dense].astype(np.intp)
+
+
+def _table(first: Codes, second: Codes) -> tuple[NDArray[np.intp], Float]:
+    shape = (int(first.max()) + 1, int(second.max()) + 1)
+    table = np.bincount(first * shape[1] + second, minlength=shape[0] * shape[1]).reshape(shape)
+    table = table[:, table.sum(axis=0) > 0].astype(np.intp)
+    return table, np.outer(table.sum(axis=1), table.sum(axis=0)) / len(first)
+
+
+def _coefficient(first: Codes, second: Codes) -> float:
+    table, expected = _table(first, second)
+    squared = float((np.square(table - expected) / np.maximum(expected, 1e-9)).sum()) / len(first)
+    squared = max(0.0, squared - (table.shape[0] - 1) * (table.shape[1] - 1) / max(1, len(first) - 1))
+    return squared / (1.0 + squared)
+
+
+def _by_chance(first: Codes, second: Codes) -> float:
+    """Standard deviation of the coefficient without any dependence."""
+    freedom = int(first.max()) * max(len(np.unique(second)) - 1, 1)
+    return float(np.sqrt(2.0 * freedom)) / len(first)
+
+
+# --- combinations that never occur -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Impossible:
+    """Rows at values, ``(values, rows)``, that never occur, and the columns that exclude most of them."""
+
+    rows: Mask
+    because_of: tuple[Any, ...]
+
+
+class Combinations:
+    """How often levels occur together, counted once for any number of features.
+
+    Parameters
+    ----------
+    study : the model and its data
+    rows : those that are looked at (moved, later); they are counted first
+    """
+
+    def __init__(self, study: Study, rows: NDArray[np.intp]) -> None:
+        more = np.setdiff1d(np.arange(study.n_rows), rows)
+        if study.weights is not None:
+            more = more[:0]  # the rows were drawn by weight, and are as many as count
+        more = np.random.default_rng(study.seed).permutation(more)[: max(0, ROWS - len(rows))]
+        self.rows, self.looked_at = np.concatenate([rows, np.sort(more)]), len(rows)
+        self._study = study
+
+    @cached_property
+    def _columns(self) -> dict[Any, tuple[Codes, bool]]:
+        """The other columns' codes, and whether they are levels."""
+        found = {}
+        for name in self._study.model.columns:
+            column = self._study.table.column(name)
+            if column.kind != "other":
+                found[name] = _as_levels(column, self.rows)
+        return found
+
+    def impossible(self, feature: Feature, values: NDArray[Any]) -> Impossible | None:
+        """Which rows that are looked at could not be at which values; None where all could.
+
+        They could not where no row has that value beside the level, or two levels, this row has, although at least a
+        dozen would by chance.
+        """
+        if not any(levels for _, levels in self._columns.values()) and feature.kind in ORDERED_KINDS:
+            return None
+        own, mine = _as_levels(feature.column, self.rows)
+        at = _at_values(feature.column, self.rows, own, values, mine)
+        others = {name: codes for name, (codes, _) in self._columns.items() if name not in feature.columns}
+        few = [name for name in others if self._columns[name][1]][: TOGETHER // 2]
+        sets: list[Sequence[Any]] = [(name,) for name in (others if mine else few)]
+        sets += list(combinations(few, 2))
+        found = np.zeros((len(values), self.looked_at), dtype=bool)
+        most: tuple[float, Sequence[Any]] = (0.0, ())
+        for names in sets:
+            joint = others[names[0]]
+            for name in names[1:]:
+                joint = joint * (int(others[name].max()) + 1) + others[name]
+            joint = np.unique(joint, return_inverse=True)[1]
+            table, expected = _table(own, joint)
+            never = (table == 0) & (expected >= EXPECTED)
+            if never.any():
+                here = np.zeros_like(found)
+                here[at >= 0] = never[at[at >= 0]][:, joint[: self.looked_at]]
+                found |= here
+                # A second column must exclude clearly more than the first by itself.
+                most = max(most, (float(here.mean()) - 0.02 * len(names), names), key=lambda one: one[0])
+        return Impossible(found, tuple(most[1])) if found.any() else None
+
+
+def _as_levels(column: Column, rows: NDArray[np.intp]) -> tuple[Codes, bool]:
+    """A column as dense codes, and whether it has few values, each a level; the others are in groups."""
+    gone = column.missing[rows]
+    if column.kind not in ORDERED_KINDS:
+        # Rare levels together: of no single one enough rows would be expected anywhere.
+        count = np.bincount(column.codes[rows][~gone], minlength=len(column.levels))
+        place = np.full(len(count), LEVELS)
+        place[np.argsort(-count, kind="stable")[:LEVELS]] = np.arange(min(LEVELS, len(count)))
+        codes = np.where(gone, -1, place[column.codes[rows]])
+        return np.unique(codes, return_inverse=True)[1].astype(np.intp), True
+    values = column.values[rows]
+    distinct = np.unique(values[~gone])
+    if len(distinct) <= FEW:
+        codes = np.where(gone, -1, np.searchsorted(distinct, values))
+        return np.unique(codes, return_inverse=True)[1].astype(np.intp), True
+    codes = np.where(gone, -1, np.searchsorted(_cuts(values[~gone]), values, side="right"))
+    return np.unique(codes, return_inverse=True)[1].astype(np.intp), False
+
+
+def _cuts(values: NDArray[Any]) -> NDArray[Any]:
+    ranked = np.sort(values)
+    return np.unique(ranked[(np.arange(1, GROUPS) * len(ranked)) // GROUPS])
+
+
+def _at_values(
+    column: Column, rows: NDArray[np.intp], own: Codes, values: NDArray[Any], levels: bool
+) -> NDArray[np.intp]:
+    """The codes of grid values; -1 where no row has such a level."""
+    gone, place = column.missing[rows], np.full(len(values), -1, dtype=np.intp)
+    missing = np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
+    if values.dtype.kind in "mM":
+        missing = np.isnat(values)
+    if gone.any():
+        place[missing] = own[np.flatnonzero(gone)[0]]
+    if column.kind in ORDERED_KINDS and not levels:
+        known = column.values[rows][~gone]
+        cuts = _cuts(known)
+        in_group = {int(g): int(c) for g, c in zip(np.searchsorted(cuts, known, side="right"), own[~gone])}
+        for i in np.flatnonzero(~missing):
+            place[i] = in_group.get(int(np.searchsorted(cuts, known.dtype.type(values[i]), side="right")), -1)
+        return place
+    plain = column.values[rows] if column.kind in ORDERED_KINDS else column.levels[column.codes[rows]]
+    code_of = dict(zip(plain[~gone].tolist(), own[~gone].tolist()))
+    if len(code_of) > LEVELS:  # the rarer ones share the last code, which says nothing of any of them
+        code_of = {level: code for level, code in code_of.items() if code < own.max()}
+    for i in np.flatnonzero(~missing):
+        place[i] = code_of.get(values[i : i + 1].tolist()[0], -1)
+    return place
+
+
+# --- gaps --------------------------------------------------------------------------------------------
+
+
+def in_gaps(known: Float, places: Float) -> Mask:
+    """Which places lie in an empty stretch between values: `known` are the data's, sorted, as numbers.
+
+    Examples
+    --------
+    >>> two_heaps = np.concatenate([np.linspace(0, 1, 50), np.linspace(3, 4, 50)])
+    >>> in_gaps(two_heaps, np.array([0.505, 2.0, 3.5, 9.0])).tolist()
+    [False, True, False, False]
+    """
+    known = known[np.isfinite(known)]
+    out = np.zeros(len(places), dtype=bool)
+    if len(np.unique(known)) <= FEW:
+        return out
+    low, high = known[int(0.05 * len(known))], known[int(0.95 * (len(known) - 1))]
+    below = np.searchsorted(known, places, side="right")
+    inside = (
+        np.isfinite(places)
+        & (below >= BESIDE * len(known))
+        & (below <= (1 - BESIDE) * len(known))
+        & (below > 0)
+    )
+    inside &= below < len(known)
+    at = np.flatnonzero(inside)
+    nearest = np.minimum(places[at] - known[below[at] - 1], known[below[at]] - places[at])
+    out[at] = nearest > GAP * (high - low)
+    return out
