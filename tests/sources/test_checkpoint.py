@@ -126,7 +126,8 @@ def test_rows_in_memory_need_none(data, model, complains):
 
 
 SCRIPT = """
-import sys, pickle, time
+import sys, pickle, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background are born deaf to it
 from icefield import Explainer, Grid
 from icefield.sources import checkpoint, stream
 stream.LEAST_ROWS, stream.MOST_ROWS, checkpoint.EVERY = 250, 500, 0.0

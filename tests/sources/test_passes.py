@@ -22,6 +22,7 @@ import json, os, resource, signal, sys, threading, time
 import numpy as np, pyarrow as pa, lightgbm as lgb
 from icefield import Explainer
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background are born deaf to it
 rng = np.random.default_rng(0)
 fitted = rng.normal(size=(2000, 6))
 model = lgb.LGBMRegressor(n_estimators=20, verbose=-1, n_jobs=1).fit(fitted, fitted[:, 0] * fitted[:, 1])

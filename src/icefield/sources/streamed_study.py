@@ -46,12 +46,12 @@ from icefield.sources.collectors import (
 )
 from icefield.sources.column_survey import Summary
 from icefield.sources.exact_quantiles import Narrowing, exact_summaries
+from icefield.sources.feature_summaries import Summaries
 from icefield.sources.grouping import GroupRule
 from icefield.sources.passes import Collector, run_pass
 from icefield.sources.sketch import Sketched
 from icefield.sources.standing import Standing, is_exact
 from icefield.sources.stream import Stream
-from icefield.sources.summaries import Summaries
 from icefield.sources.survey import Survey
 from icefield.study import Study
 from icefield.typing import Background, EngineChoice
