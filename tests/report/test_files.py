@@ -138,10 +138,14 @@ def test_regions_have_a_table_words_and_a_file(opened: Browser, built: dict[str,
     )
     choose(opened, "#output", "1")
     _, second, *_ = opened.run(cells)
-    assert float(second[2].replace("−", "-")) == pytest.approx(group["average"][1][0] - group["mean"][1], rel=1e-3)
+    assert float(second[2].replace("−", "-")) == pytest.approx(
+        group["average"][1][0] - group["mean"][1], rel=1e-3
+    )
     lines = csv_of(opened, item)
     assert {line["output"] for line in lines} == {built["outputs"][1]}
-    assert float(lines[0][region["panel"]["rules"][0]]) == pytest.approx(float(second[2].replace("−", "-")), rel=1e-3)
+    assert float(lines[0][region["panel"]["rules"][0]]) == pytest.approx(
+        float(second[2].replace("−", "-")), rel=1e-3
+    )
     assert opened.problems == []
 
 

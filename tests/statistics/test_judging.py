@@ -19,7 +19,7 @@ def test_a_clear_line_is_overturned_by_no_grid():
     said = judged(line)
     assert (said.shape, said.direction) == ("linear", "increasing")
     assert on_other_grids(line, said) == {}
-    assert near_threshold(said) == {}
+    assert near_threshold(line, said) == {}
 
 
 def test_a_shape_that_hangs_on_every_other_point_is_borderline():
@@ -37,8 +37,20 @@ def test_few_points_are_not_halved():
 
 def test_numbers_near_a_threshold_are_borderline():
     weak = curves(np.linspace(0.0, 0.255, 60))  # its spread is 0.0749, where 0.07 is flat
-    assert near_threshold(judged(weak)) == {"shape": ("flat",)}
-    assert near_threshold(judged(curves(np.linspace(0.0, 0.225, 60)))) == {"shape": ("not flat",)}
+    assert near_threshold(weak, judged(weak)) == {"shape": ("flat",)}
+    weaker = curves(np.linspace(0.0, 0.225, 60))
+    assert near_threshold(weaker, judged(weaker)) == {"shape": ("not flat",)}
+
+
+def test_differences_near_a_threshold_are_borderline_only_where_that_decides():
+    fan = np.linspace(-1.0, 1.0, 200)[:, None] * np.linspace(
+        -1, 1, 60
+    )  # curves of every slope, about 0.34 apart
+    for size, told in ((0.94, {"hidden", "differ"}), (0.6, set())):
+        bundle = curves(np.zeros(60), own=size * fan)
+        assert set(near_threshold(bundle, judged(bundle))) == told
+    explained = curves(np.zeros(60), own=0.94 * fan, explained=0.9)
+    assert near_threshold(explained, judged(explained)) == {}  # a reason is known: it is said either way
 
 
 def test_all_rows_cannot_be_overturned_and_few_can():
@@ -49,5 +61,9 @@ def test_all_rows_cannot_be_overturned_and_few_can():
     said = judged(bundle)
     assert overturned(bundle, said, 40, 40) == {}
     # A mean slope near its own standard error has no sure direction.
-    steep = replace(bundle, average=own.mean(axis=0) + 0.9 * np.linspace(-1, 1, 30), own=own + 0.9 * np.linspace(-1, 1, 30))
+    steep = replace(
+        bundle,
+        average=own.mean(axis=0) + 0.9 * np.linspace(-1, 1, 30),
+        own=own + 0.9 * np.linspace(-1, 1, 30),
+    )
     assert overturned(steep, judged(steep), 40, 100_000)

@@ -97,10 +97,7 @@ def judged(curves: Curves) -> Judged:
         if shape == "non-monotone" and strength < THRESHOLDS["formless"] * limit:
             limit *= THRESHOLDS["formless"]
             shape, direction, found = "flat", "none", None
-    flat = shape == "flat" or strength < THRESHOLDS["dwarfed"] * size
-    notable = size >= THRESHOLDS["heterogeneous"] and has_a_reason(size, curves.explained)
-    most = size**2 >= THRESHOLDS["dominant"] * (size**2 + strength**2)
-    aside = most or (against or 0.0) >= THRESHOLDS["opposing"]
+    hidden, differing = _told_of_rows(size, strength, shape == "flat", against or 0.0, curves.explained)
     return Judged(
         shape=shape,
         direction=direction,
@@ -111,9 +108,20 @@ def judged(curves: Curves) -> Judged:
         found=found,
         differ=differ,
         opposing=against,
-        hidden=flat and notable,
-        heterogeneous=size >= THRESHOLDS["evident"] or (notable and aside),
+        hidden=hidden,
+        heterogeneous=differing,
     )
+
+
+def _told_of_rows(
+    size: float, strength: float, flat: bool, against: float, explained: float
+) -> tuple[bool, bool]:
+    """Whether differences of this size are hidden by the average, and whether it should not be read alone."""
+    notable = size >= THRESHOLDS["heterogeneous"] and has_a_reason(size, explained)
+    most = size**2 >= THRESHOLDS["dominant"] * (size**2 + strength**2)
+    aside = most or against >= THRESHOLDS["opposing"]
+    hidden = notable and (flat or strength < THRESHOLDS["dwarfed"] * size)
+    return hidden, size >= THRESHOLDS["evident"] or (notable and aside)
 
 
 def read_range(weights: Float) -> tuple[int, int]:
@@ -188,16 +196,23 @@ def on_other_grids(curves: Curves, said: Judged) -> dict[str, tuple[str, ...]]:
     return {name: tuple(seen) for name, seen in others.items()}
 
 
-def near_threshold(said: Judged) -> dict[str, tuple[str, ...]]:
+def near_threshold(curves: Curves, said: Judged) -> dict[str, tuple[str, ...]]:
     """Statements that another grid could overturn: numbers so near a threshold that where points lie decides."""
     unsure: dict[str, tuple[str, ...]] = {}
     if abs(said.strength / said.flat_limit - 1.0) < GRID_ERROR:
         unsure["shape"] = ("not flat" if said.shape == "flat" else "flat",)
-    if any(
-        abs((said.differ or 0.0) / THRESHOLDS[name] - 1.0) < GRID_ERROR
-        for name in ("heterogeneous", "evident")
-    ):
-        unsure["differ"] = ("rows agree" if said.heterogeneous else "rows differ",)
+    for factor in (1.0 - GRID_ERROR, 1.0 + GRID_ERROR):
+        hidden, differing = _told_of_rows(
+            factor * (said.differ or 0.0),
+            said.strength,
+            said.shape == "flat",
+            said.opposing or 0.0,
+            curves.explained,
+        )
+        if hidden != said.hidden:
+            unsure["hidden"] = ("nothing hidden" if said.hidden else "curves differ",)
+        if differing != said.heterogeneous:
+            unsure["differ"] = ("rows agree" if said.heterogeneous else "rows differ",)
     return unsure
 
 

@@ -267,7 +267,7 @@ def _read_curve(effect: Effect, output: int, population: int) -> Reading:
         curves, partners = _with_rows(effect, output, curves, shown, at)
     said = judged(curves)
     count = effect.n_rows or (0 if curves.own is None else len(curves.own))
-    unsure = on_other_grids(curves, said) | near_threshold(said)
+    unsure = on_other_grids(curves, said) | near_threshold(curves, said)
     unsure |= overturned(curves, said, count, max(population, count))
     direction = _direction_of_two(effect, grid, y) if said.shape == "levels" else said.direction
     missing = None
