@@ -78,7 +78,7 @@ def test_warnings_use_no_terms_before_they_are_explained(frame):
     ex = Explainer(plain_model, frame[["a", "b", "c"]])
     found = ex.summary()
     text = plain_cautions(found.readings["a"], found.effects["a"].support)
-    assert "rows unlike any in the data (it goes with b)" in text
+    assert "rows unlike any in the data, all along the axis (it goes with b)" in text
     assert "PD" not in text
     assert plain_cautions(found.readings["c"], found.effects["c"].support) == ""
     crossing = Explainer(lambda r: r[:, 0] * np.sign(r[:, 1]), np.random.default_rng(0).normal(size=(300, 2)))
@@ -99,3 +99,13 @@ def test_two_values_are_compared_and_many_curves_fit_the_file():
     assert plain["flag"].startswith("the average prediction is higher at True (")
     assert " than at False (" in plain["flag"]
     assert page["individual"] == 100
+
+
+def test_a_fit_of_noise_is_said_first():
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 4)), rng.normal(size=300)
+    model = HistGradientBoostingRegressor(max_iter=40).fit(X, y)
+    assert "Beware: the predictions explain" in build(Explainer(model, X, y=y).study)["lede"]
+    assert "Beware" not in build(Explainer(model, X).study)["lede"]

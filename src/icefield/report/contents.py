@@ -94,7 +94,7 @@ def build(
         "title": page_name(title, 200)
         if title
         else f"How {opening.model_name(study)} responds to its features",
-        "lede": opening.lede(study, table.decisions),
+        "lede": opening.lede(study, table.decisions) + opening.beware(table.fit),
         "made": datetime.now().astimezone().strftime("%d %B %Y, %H:%M"),
         "opening": opening.facts(study, first, seconds),
         "facts": opening.details(study, first, crossed, _ale_rows(study), seconds),

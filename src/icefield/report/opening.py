@@ -15,6 +15,7 @@ from icefield.wording.sentences import is_plural
 from icefield.wording.values import number_text, sd_text, seconds_text
 
 if TYPE_CHECKING:
+    from icefield.statistics.fit_check import FitCheck
     from icefield.study import Study
 
 NO_LIBRARY = ("builtins", "__main__")
@@ -43,6 +44,11 @@ def lede(study: Study, made: Mapping[Any, Decision]) -> str:
         text += f"; {name} moves {it} most, by {sd_text(most.movement)} of {its} standard deviations"
         text += ", though not on average" if most.reading.hidden else ""
     return text + "."
+
+
+def beware(fit: FitCheck | None) -> str:
+    """What goes before any effect: that the model may have nothing to say, as far as its targets show."""
+    return "" if fit is None or not fit.caution else f" Beware: {fit.caution}."
 
 
 def _what(study: Study) -> str:
