@@ -79,19 +79,21 @@ def said_of(case: Case, asked: Mapping[str, Fact]) -> tuple[dict[str, Said], boo
     for name in case.X:
         reading, plain = found.readings[name], ex.ice(name).reading
         truth = asked.get(name, Fact())
-        splits = gap = None
+        splits: tuple[str, ...] | None = None
+        gap: tuple[bool, bool] | None = None
         if truth.splits is not None:
             splits = tuple(str(split.column) for split in ex.regions(name).splits)
         if truth.gap is not None:
-            ends = [float(case.X[name].min()), *sorted(truth.gap), float(case.X[name].max())]
-            low = ex.partial_dependence(name, grid=ends, support=True).support.low
-            gap = tuple(bool(low[ends.index(value)]) for value in truth.gap)
+            inside, outside = truth.gap
+            ends = sorted((float(case.X[name].min()), inside, outside, float(case.X[name].max())))
+            low = supported(ex.partial_dependence(name, grid=ends, support=True)).low
+            gap = bool(low[ends.index(inside)]), bool(low[ends.index(outside)])
         said[name] = Said(
             shape=words_of(reading),
             matters=reading.responds,
             hidden=reading.hidden,
             partners=None if reading.interacts is None else tuple(str(n) for n, _ in reading.interacts),
-            doubtful=found.effects[name].support.doubtful,
+            doubtful=supported(found.effects[name]).doubtful,
             plain_shape=words_of(plain),
             plain_hidden=plain.hidden if plain.differences_known else None,
             splits=splits,
@@ -100,6 +102,12 @@ def said_of(case: Case, asked: Mapping[str, Fact]) -> tuple[dict[str, Said], boo
         )
     caution = any(word in text.lower() for text in found.warnings for word in CAUTIONS)
     return said, caution
+
+
+def supported(effect: Any) -> Any:
+    """An effect's support, which is there where it was asked for."""
+    assert effect.support is not None
+    return effect.support
 
 
 def words_of(reading: Any) -> str:
