@@ -147,7 +147,7 @@ def _shapes() -> list[Process]:
         exact("counts and waves", "Nelder & Wedderburn 1972; seasonal terms of Box & Jenkins 1970", "surface monotone",
               lambda n, month, x: -0.7 * n + 1.2 * np.sin(np.pi * month / 3) + 0.5 * x,
               columns(900, n=lambda rng, rows: rng.poisson(3, rows), month=whole(1, 12), x=normal(), d=whole(1, 7)),
-              facts(n=fact("down"), month=fact("other"), x=fact("up"), d=inert)),
+              facts(n=fact("down"), month=fact("other|levels"), x=fact("up"), d=inert)),
         exact("drop beyond the usual range", "Friedman 1991, hinge functions", "monotone threshold",
               lambda x1, x2: -12 * np.maximum(-1.75 - x1, 0) + 0.4 * x2, columns(900, x1=normal(), x2=normal(), x3=normal()),
               facts(x1=fact("up|step+"), x2=fact("up"), x3=inert), in_tail="x1"),

@@ -242,7 +242,7 @@ def _dependence() -> list[Process]:
     return [
         exact("working days and holidays", "Fanaee-T & Gama 2014, bike sharing", "joint category",
               lambda weekday, workingday, temp: 0.4 * weekday - 1.5 * workingday + 0.15 * temp, _calendar,
-              facts(weekday=up, holiday=fact("flat", thin=None), workingday=fact("two-", thin=True), temp=fact("up"), z=inert)),
+              facts(weekday=fact("up|levels", thin=True), holiday=fact("flat", thin=None), workingday=fact("two-", thin=True), temp=fact("up"), z=inert)),
         exact("helix", "Hastie & Stuetzle 1989, Principal curves", "joint", lambda x1, x2, x3, z1: x1 - x2 + 1.2 * x3 + 0.6 * z1, _helix,
               facts(x1__x3=up, x2=down, z1=fact("up"), z2=inert)),
         exact("four bits of even parity", "Feller 1968, independence of any three", "joint category",

@@ -30,7 +30,7 @@ from benchmarks.fresh_truth import own_facts
 
 SETS = {"a": fresh_a.set_a, "b": fresh_b.set_b, "c": fresh_c.set_c}
 SEEDS = {"a": fresh_a.SEED, "b": fresh_b.SEED, "c": fresh_c.SEED}
-SEEDS_PER_PROCESS = 3
+SEEDS_PER_PROCESS = 4
 SCORES = Path(__file__).with_name("honesty_scores.json")
 TRUE, OWN, WORLD = "true functions", "fitted models: their own truth", "fitted models: the world's truth"
 GOALS = {TRUE: (0.98, 0.005), OWN: (0.97, 0.01), WORLD: (0.97, 0.01)}  # at least right, at most false alarms

@@ -34,11 +34,11 @@ import numpy as np
 
 import icefield
 from benchmarks.fresh_scores import SETS as FRESH
-from benchmarks.fresh_scores import print_first_scores, score_sets
+from benchmarks.fresh_scores import score_sets
 from benchmarks.processes import Process, Truth, later_processes, processes
 from benchmarks.tried import tried_processes
 from benchmarks.unseen import unseen_processes
-from icefield.statistics import reading, shapes, summary, support
+from icefield.statistics import reading, shapes, support
 
 SEEDS = 40  # 20 in each half
 RIGHT, ALARMS = 0.95, 0.05  # the goals
@@ -202,6 +202,7 @@ def report(score: Score) -> bool:
 SWEEPS: tuple[tuple[dict[str, float], str, tuple[float, ...]], ...] = (
     (reading.THRESHOLDS, "flat", (0.03, 0.05, 0.07, 0.1, 0.15)),
     (reading.THRESHOLDS, "heterogeneous", (0.05, 0.1, 0.15, 0.25)),
+    (reading.THRESHOLDS, "interaction", (0.1, 0.15, 0.2)),
     (shapes.THRESHOLDS, "turn", (0.08, 0.15, 0.25)),
     (shapes.THRESHOLDS, "curvature", (0.01, 0.025, 0.05)),
     (shapes.THRESHOLDS, "threshold", (0.8, 0.9, 0.95)),
@@ -233,7 +234,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--tried", action="store_true", help="score the processes the readings were tried on")
     parser.add_argument("--sweep", action="store_true", help="with --choose: try other thresholds (slow)")
     parser.add_argument("--set", choices=[*FRESH, "all"], help="score a fresh set; its first score is kept")
-    parser.add_argument("--seeds", type=int, help=f"seeds per process ({SEEDS // 2}, or 3 of fresh sets)")
+    parser.add_argument("--seeds", type=int, help=f"seeds per process ({SEEDS // 2}, or 4 of fresh sets)")
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count() or 1, help="processes that score a fresh set"
     )
@@ -253,7 +254,7 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"\n{SETS[number]}: {len(chosen(number))} processes x {len(seeds)} seeds\n")
         met &= report(run(number, seeds, verbose=True))
     if given.choose and given.sweep:
-        print(f"\npartner threshold {summary.PARTNER:g}; one threshold changed at a time:")
+        print("\none threshold changed at a time:")
         sweep(_seeds(0, min(per_process, 2)))
     print_first_scores()
     print(f"\n{time.perf_counter() - began:.0f} s")

@@ -16,6 +16,7 @@ import numpy as np
 from icefield import validate
 from icefield.data.frame import ArrayTable, Table, table_of
 from icefield.data.groups import groups_of
+from icefield.data.naming import naming_of
 from icefield.effect import Effect, drawing
 from icefield.engines import Resources
 from icefield.errors import InputError, complaint
@@ -61,6 +62,13 @@ class Explainer(StatisticsMethods):
     seed : for everything sampled
     processes : run a slow pure-Python model in this many processes (it must be picklable)
     memory : bytes an effect may use beside the input
+    names : what sentences, axes, cards and the report call columns and their values: a mapping of a column to its name,
+        to a mapping of values to names (``{"season": {1: "spring"}}``), or to a pair of both. Numbers whose
+        values have names are codes without an order
+    units : a mapping of a column, or of `target_name`, to its unit; ``"month"``, ``"weekday"`` (Monday is 0),
+        ``"ISO weekday"`` (Monday is 1), ``"weekday from Sunday"`` (Sunday is 0), ``"time of day"`` (hours) and
+        ``"HHMM"`` say how numbers are meant, ``"code"`` that they have no order
+    target_name : what is predicted: ``"delay"``
 
     Examples
     --------
@@ -86,6 +94,9 @@ class Explainer(StatisticsMethods):
         seed: int = 0,
         processes: int | None = None,
         memory: int = 256 * 2**20,
+        names: Any = None,
+        units: Any = None,
+        target_name: str | None = None,
     ) -> None:
         validate.choice("scale", scale, ("response", "raw"))
         validate.choice("background", background, ("data", "training"))
@@ -113,6 +124,7 @@ class Explainer(StatisticsMethods):
             background=background,
             engine=engine,
             resources=Resources(int(memory), threads, processes, int(seed)),
+            naming=naming_of(table, names, units, target_name),
         )
 
     @property

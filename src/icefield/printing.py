@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from icefield.wording.values import printed_value
+from icefield.wording.labels import quantity
+from icefield.wording.values import named_value, number_text, printed_value
 
 if TYPE_CHECKING:
     from icefield.effect import Effect
@@ -29,7 +30,10 @@ def effect_title(effect: Effect) -> str:
         name += ", slope"
     outputs = ", ".join(str(o) for o in effect.outputs[:4]) + (", ..." if len(effect.outputs) > 4 else "")
     shown = "" if outputs == effect.scale_label else f" ({outputs})"
-    return f"{name} of {effect.scale_label}{shown} on {' x '.join(str(f) for f in effect.features)}"
+    what = f"{effect.scale_label}{shown}"
+    if effect.naming.target is not None and len(effect.outputs) == 1:
+        what = quantity(effect, 0)
+    return f"{name} of {what} on {' x '.join(str(effect.naming.name(f)) for f in effect.features)}"
 
 
 def effect_text(effect: Effect) -> str:
@@ -38,11 +42,11 @@ def effect_text(effect: Effect) -> str:
     lines = [effect_title(effect)]
     for number, output in enumerate(effect.outputs[:4]):
         known = effect.average[number][~np.isnan(effect.average[number])]
-        span = f"from {known.min():.4g} to {known.max():.4g}" if known.size else "no value"
+        span = f"from {_number(known.min())} to {_number(known.max())}" if known.size else "no value"
         lines.append(f"  {output}: {span} over {shape} grid points")
     if effect.n_features == 1:
         for value, average in _few_points(effect):
-            lines.append(f"    {value:>12}  {average:.4g}")
+            lines.append(f"    {value:>12}  {_number(average)}")
     if effect.individual is not None and effect.over == "rows":
         lines.append(f"  {effect.individual.shape[1]:,} individual curves kept")
     if effect.groups:
@@ -57,10 +61,11 @@ def effect_text(effect: Effect) -> str:
 def effect_html(effect: Effect) -> str:
     """The same for notebooks; every name is escaped."""
     rows = "".join(
-        f"<tr><td>{escape(value)}</td><td>{average:.4g}</td></tr>" for value, average in _few_points(effect)
+        f"<tr><td>{escape(value)}</td><td>{_number(average)}</td></tr>"
+        for value, average in _few_points(effect)
     )
     table = (
-        f"<table><tr><th>{escape(str(effect.features[0]))}</th><th>average</th></tr>{rows}</table>"
+        f"<table><tr><th>{escape(str(effect.naming.name(effect.features[0])))}</th><th>average</th></tr>{rows}</table>"
         if rows
         else ""
     )
@@ -84,4 +89,12 @@ def _few_points(effect: Effect) -> list[tuple[str, float]]:
         return []
     size = len(effect.grid[0])
     at = np.unique(np.linspace(0, size - 1, min(SHOWN, size)).round().astype(int))
-    return [(printed_value(effect.grid[0][i]), float(effect.average[0, i])) for i in at]
+    naming, feature = effect.naming, effect.features[0]
+    return [
+        (named_value(effect.grid[0][i], naming, feature, printed_value), float(effect.average[0, i]))
+        for i in at
+    ]
+
+
+def _number(value: float) -> str:
+    return number_text(float(value), 4)

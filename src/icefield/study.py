@@ -24,6 +24,7 @@ from icefield.data.features import Axis, Feature, listed_features, resolve
 from icefield.data.frame import Table
 from icefield.data.grid import specifications, whole_steps
 from icefield.data.groups import Groups
+from icefield.data.naming import PLAIN, Naming
 from icefield.data.row_values import RowValues
 from icefield.data.whereabouts import Whereabouts
 from icefield.effect import Backing, Effect, KeptCurves, Predictions, Provenance, Spread
@@ -97,6 +98,7 @@ class Study:
     weights : one weight per row, or None
     groups : what ``by=`` made of the rows, or None
     background, engine, resources : as in `Explainer`
+    naming : what columns, levels and the target are called
     """
 
     def __init__(
@@ -110,9 +112,11 @@ class Study:
         background: Background = "data",
         engine: EngineChoice = "auto",
         resources: Resources | None = None,
+        naming: Naming = PLAIN,
     ) -> None:
         self.model, self.table, self.y, self.weights, self.groups = model, table, y, weights, groups
-        self.background, self.engines = background, Engines(model, table, engine, background)
+        self.naming, self.background = naming, background
+        self.engines = Engines(model, table, engine, background)
         self.resources = Resources() if resources is None else resources
         self._begin()
         if background == "training" and (weights is not None or groups is not None):
@@ -126,7 +130,7 @@ class Study:
 
     def __getstate__(self) -> dict[str, Any]:
         """To another process goes what was chosen; what was found on the way is found again there."""
-        kept = ("model", "table", "y", "weights", "groups", "background", "engines", "resources")
+        kept = ("model", "table", "y", "weights", "groups", "naming", "background", "engines", "resources")
         return {name: getattr(self, name) for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -190,12 +194,8 @@ class Study:
         n_groups = 0 if self.groups is None else len(self.groups.labels)
         if rows is None:
             return Sample(self.table, self.weights, codes, n_groups)
-        return Sample(
-            self.table.take(rows),
-            None if self.weights is None else self.weights[rows],
-            None if codes is None else codes[rows],
-            n_groups,
-        )
+        weights = None if self.weights is None else self.weights[rows]
+        return Sample(self.table.take(rows), weights, None if codes is None else codes[rows], n_groups)
 
     def row_weights(self, rows: Positions | None = None) -> Float:
         """Weights of these rows (None: every row), 1 each where there are none."""
@@ -334,7 +334,7 @@ class Study:
             by=None if self.groups is None else self.groups.name,
             backing=Backing(distribution=self.distribution(features)),
             predictions=Predictions(self.model.scale, self.model.scale_label, baseline, output_std),
-            provenance=Provenance(background=self.background, library=self.table.library),
+            provenance=Provenance(background=self.background, library=self.table.library, naming=self.naming),
         )
 
     # --- what engines are asked ----------------------------------------------------------------
@@ -372,9 +372,8 @@ class Study:
                 if walked is not None:
                     why = f"all {self.n_rows:,} rows: {plan.why}"
                     return collected(walked, OwnValues(why, self.row_weights()))
-            chosen = choose_rows(
-                min(CROSSED_ROWS, self.n_rows) if rows is None else rows, self.n_rows, self.seed
-            )
+            wanted = min(CROSSED_ROWS, self.n_rows) if rows is None else rows
+            chosen = choose_rows(wanted, self.n_rows, self.seed)
             sample = self.sample(chosen.positions)
             found = plan.engine.own_averages(columns, sample, self.resources)
             if found is None:

@@ -186,7 +186,7 @@ def test_policy_names_the_scripts_by_hash(plain: dict[str, Any]) -> None:
 def test_weak_effects_have_short_bars(plain: dict[str, Any]) -> None:
     weak = {**plain, "features": [{**card, "movement": 0.01} for card in plain["features"]]}
     assert page_html(weak).count('style="width:5.0%"') == len(weak["features"])
-    strong = {**plain, "features": [{**card, "strength": 0.8} for card in plain["features"]]}
+    strong = {**plain, "features": [{**card, "movement": 0.8} for card in plain["features"]]}
     assert page_html(strong).count('style="width:100.0%"') == len(strong["features"])
 
 

@@ -70,7 +70,7 @@ def test_a_long_name_has_room_on_a_phone(browser: Browser, built: dict[str, Any]
 
 def test_partners_and_relatives_are_told_apart(opened: Browser, built: dict[str, Any]) -> None:
     head = opened.run("Array.from(document.querySelectorAll('.ranking thead th'), (e) => e.textContent)")
-    assert head[6] == "Interacts with"
+    assert head[7] == "Interacts with"
     assert "Goes with" not in head
     for card in built["features"]:
         terms = opened.run(

@@ -99,7 +99,9 @@ def _fitted(rng: np.random.Generator, X: pd.DataFrame) -> Any:
     truth = _Function(rng, list(X.columns)).predict(X)
     numbers = pd.DataFrame({name: _number(X[name]) for name in X})
     y = truth + rng.normal(size=len(X)) * 0.5 * truth.std()
-    return _OnNumbers(GradientBoostingRegressor(n_estimators=30, random_state=0).fit(numbers.to_numpy(), y), list(X.columns))
+    return _OnNumbers(
+        GradientBoostingRegressor(n_estimators=30, random_state=0).fit(numbers.to_numpy(), y), list(X.columns)
+    )
 
 
 class _OnNumbers:

@@ -31,7 +31,9 @@ def contradictions(ex: Any) -> list[str]:
         if words["table"].lower() != words["card"].lower():
             found.append(f"{name}: {words}")
         if importance["shape"][row[name]].replace("flat where the data is", "flat") != words["table"]:
-            found.append(f"{name}: importance says {importance['shape'][row[name]]}, the table {words['table']}")
+            found.append(
+                f"{name}: importance says {importance['shape'][row[name]]}, the table {words['table']}"
+            )
         found += _partners(name, reading, summary["partner"][row[name]], cards, page)
         found += _regions(ex, name, reading, summary["next"][row[name]])
         found += _readings(ex, name, reading)
@@ -47,7 +49,9 @@ def _ranking(ex: Any, order: list[str], importance: Any, page: Any, summary: Any
         "pictures": [str(ex.study.model.columns[i]) for i in ex._ranked()],
     }
     found = [f"{what} rank {other}, the table {order}" for what, other in orders.items() if other != order]
-    if (np.diff(summary["movement"]) > 1e-12).any() or (importance["importance"] != summary["movement"]).any():
+    if (np.diff(summary["movement"]) > 1e-12).any() or (
+        importance["importance"] != summary["movement"]
+    ).any():
         found.append("the printed number does not rank")
     return found
 
@@ -80,10 +84,16 @@ def _partners(name: str, reading: Any, partner: Any, cards: Any, page: Any) -> l
         if line["name"] == name and (None if named is None else named.group(1)) != partner:
             found.append(f"{name}: the table names {partner}, the words {line['text']!r}")
     matrix = page["matrix"]
-    places = {} if matrix is None else {page["features"][f]["full"]: i for i, f in enumerate(matrix["features"])}
+    places = (
+        {} if matrix is None else {page["features"][f]["full"]: i for i, f in enumerate(matrix["features"])}
+    )
     if name in places:
         cells = {other: matrix["strength"][0][places[name]][i] for other, i in places.items()}
-        strong = {other: size for other, size in cells.items() if size is not None and size >= THRESHOLDS["interaction"]}
+        strong = {
+            other: size
+            for other, size in cells.items()
+            if size is not None and size >= THRESHOLDS["interaction"]
+        }
         if strong and max(strong, key=strong.get) != partner:
             found.append(f"{name}: the table names {partner}, the matrix {strong}")
         if not strong and partner is not None:
@@ -100,7 +110,11 @@ def _regions(ex: Any, name: str, reading: Any, steps: str | None) -> list[str]:
     found = []
     if split and partners and split[0] not in partners:
         found.append(f"{name}: regions split by {split[0]}, it interacts with {partners}")
-    if "the curves agree" in " ".join(table.notes) and reading.curves_differ and "differ" not in reading.borderline:
+    if (
+        "the curves agree" in " ".join(table.notes)
+        and reading.curves_differ
+        and "differ" not in reading.borderline
+    ):
         found.append(f"{name}: regions say the curves agree, the reading that they differ")
     if abs(table.heterogeneity - reading.heterogeneity) > 0.005:
         found.append(f"{name}: {table.heterogeneity} in regions, {reading.heterogeneity} in the table")
@@ -115,7 +129,9 @@ def _readings(ex: Any, name: str, decided: Any) -> list[str]:
         sure = "shape" not in other.borderline and "shape" not in decided.borderline
         if {other.direction, decided.direction} == {"increasing", "decreasing"} and sure:
             found.append(f"{name}: the {what} say {other}, the table {decided}")
-        elsewhere = decided.read_to != other.read_to or decided.tails  # what lies beyond a curve it does not tell
+        elsewhere = (
+            decided.read_to != other.read_to or decided.tails
+        )  # what lies beyond a curve it does not tell
         if other.flat != decided.flat and sure and not elsewhere:
             found.append(f"{name}: the {what} say {other}, the table {decided}")
         silent = not other.hidden and UNKNOWN_DIFFERENCES not in other.sentence

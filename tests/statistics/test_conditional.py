@@ -21,7 +21,7 @@ def test_means_per_bin(rng):
         assert table["weight"][number] == inside.sum()
         value = table["value"][number]
         assert table["pd"][number] == pytest.approx(2 * value + X[:, 1].mean())
-    assert table["bin"].tolist() == ["[-5, 0]", "(0, 5]"]
+    assert table["bin"].tolist() == ["[−5, 0]", "(0, 5]"]
 
 
 def test_what_goes_with_a_feature_is_in_the_means_but_not_in_the_effects(rng):

@@ -50,7 +50,10 @@ def test_strength_is_relative_to_the_spread_of_predictions():
     assert reading.strength == pytest.approx(1.0, rel=1e-6)
     # Read in the middle nine tenths of the data, which the reading says.
     assert (reading.low, reading.high) == (pytest.approx(-4.5, abs=0.01), pytest.approx(4.5, abs=0.01))
-    assert (reading.read_from, reading.read_to) == (pytest.approx(-0.9, abs=0.01), pytest.approx(0.9, abs=0.01))
+    assert (reading.read_from, reading.read_to) == (
+        pytest.approx(-0.9, abs=0.01),
+        pytest.approx(0.9, abs=0.01),
+    )
     assert (reading.low_at, reading.high_at) == (reading.read_from, reading.read_to)
 
 

@@ -76,4 +76,4 @@ def test_durations_get_a_readable_unit():
 
 
 def test_counts():
-    assert [count_text(c) for c in (7.0, 1234.0, 2.25, 5e6)] == ["7", "1,234", "2.25", "5.0M"]
+    assert [count_text(c) for c in (7.0, 1234.0, 2.25, 5e6)] == ["7", "1234", "2.25", "5.0M"]

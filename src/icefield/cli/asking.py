@@ -25,6 +25,11 @@ _SHARED: list[Callable[[Any], Any]] = [
                  f"Without this option, so do {', '.join(NO_NUMBER)} in columns of numbers only."),
     click.option("--weights", metavar="COLUMN", help="A column of row weights."),
     click.option("--y", "y", metavar="COLUMN", help="The column of observed targets, if the data holds it."),
+    click.option("--name", "names", multiple=True, metavar="COLUMN=TEXT",
+                 help="What a column is called, or with COLUMN[VALUE]=TEXT one of its values; repeat for more."),
+    click.option("--unit", "units", multiple=True, metavar="COLUMN=UNIT",
+                 help="Unit of a column, or of --target-name: km, month, weekday, 'time of day', code; repeat for more."),
+    click.option("--target-name", metavar="TEXT", help="What is predicted, for sentences and axes."),
     click.option("--engine", type=click.Choice(["auto", "trees", "brute"]), default="auto", show_default=True,
                  help="'auto' only picks a faster way to the same numbers."),
     click.option("--threads", type=click.IntRange(min=1), help="How many threads."),
@@ -110,6 +115,7 @@ def _prepared(model: str, data: str, options: dict[str, Any]) -> partial[Any]:
     from icefield.cli.data_files import read_data
     from icefield.cli.loading import load_model
     from icefield.cli.model_data import check_numbers, columns_for, fitted_data
+    from icefield.cli.name_options import given_names, given_units
     from icefield.data.frame import table_of
     from icefield.models.targets import Spelled
 
@@ -139,6 +145,9 @@ def _prepared(model: str, data: str, options: dict[str, Any]) -> partial[Any]:
         by=by if by in (None, *table.names) else fitted.frame[by],
         weights=weights if weights in table.names else validate.weights(weights, whole),
         target=None if target is None else Spelled(target),
+        names=given_names(options.pop("names"), table),
+        units=given_units(options.pop("units")),
+        target_name=options.pop("target_name"),
         verbose=options.pop("verbose"),
         # Such columns are told apart by their number alone: the user is to see whether that went right.
         tell_columns=table is not whole and not options["quiet"],

@@ -74,6 +74,7 @@ class Effect(PartFields, Drawable):
             (see `icefield.compare`), which `n_rows`, `individual` and `rows` then count and number
         others : the model's columns that stay as they are; None where it is not known
         library : the frame library of the data, which tables are given in
+        naming : what features, their values and the target are called
 
     Notes
     -----
@@ -142,8 +143,12 @@ class Effect(PartFields, Drawable):
 
     @property
     def ordered(self) -> tuple[bool, ...]:
-        """Per feature, whether its values have an order and distances (numbers and times)."""
-        return tuple(kind in ORDERED_KINDS for kind in self.kinds)
+        """Per feature, whether its values have an order and distances (numbers and times, but no codes)."""
+        # An accumulated effect goes along a column's own order, whatever its values stand for.
+        return tuple(
+            kind in ORDERED_KINDS and (self.kind == "ale" or not self.naming.coded(feature))
+            for kind, feature in zip(self.kinds, self.features)
+        )
 
     @property
     def reading(self) -> Reading:

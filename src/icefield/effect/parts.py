@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.distribution import Distribution, weighted_quantiles
+from icefield.data.naming import PLAIN, Naming
 from icefield.typing import Float
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ class Provenance:
     over : what the average and its spread are taken over: ``"rows"``, or ``"refits"`` of one model
     others : the model's columns that stay as they are; None where it is not known
     library : the frame library of the data, which tables are given in
+    naming : what features, their values and the target are called
     """
 
     engine: str = "brute"
@@ -120,6 +122,7 @@ class Provenance:
     over: str = "rows"
     others: tuple[Any, ...] | None = None
     library: str = "numpy"
+    naming: Naming = PLAIN
 
 
 PARTS: dict[str, type[Any]] = {
@@ -246,6 +249,10 @@ class PartFields:
     @property
     def library(self) -> str:
         return self.provenance.library
+
+    @property
+    def naming(self) -> Naming:
+        return self.provenance.naming
 
 
 def _std_and_se(curves: Float, weights: Float | None, over: str) -> tuple[Float, Float]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from icefield.data.distribution import Distribution, Joint, Marginal
+from icefield.data.naming import Naming
 from icefield.effect.effect import Effect
 from icefield.errors import brief
 
@@ -160,6 +161,23 @@ def _check_words(check: _Checks, effect: Effect) -> None:
         check.fail("by", "must be a name", effect.by)
     if effect.others is not None:
         check.items("others", effect.others)
+    _check_naming(check, effect.naming)
+
+
+def _check_naming(check: _Checks, naming: Any) -> None:
+    if not isinstance(naming, Naming):
+        check.fail("naming", "must be names", naming)
+    for name in ("names", "units", "levels"):
+        found = getattr(naming, name)
+        if not isinstance(found, Mapping):
+            check.fail(f"naming.{name}", "must be texts by column", found)
+        for own in found.values() if name == "levels" else [found]:
+            if not isinstance(own, Mapping) or not all(isinstance(text, str) for text in own.values()):
+                check.fail(f"naming.{name}", "must be texts by column", own)
+    if not isinstance(naming.target, (str, type(None))):
+        check.fail("naming.target", "must be text", naming.target)
+    if not isinstance(naming.target_unit, str):
+        check.fail("naming.target_unit", "must be text", naming.target_unit)
 
 
 # --- what pictures need of the data ------------------------------------------------------------------

@@ -26,6 +26,7 @@ import numpy as np
 
 from icefield.data.columns import is_missing_value, object_array
 from icefield.data.distribution import Distribution, Joint, Marginal
+from icefield.data.naming import Naming
 from icefield.effect.effect import Effect
 from icefield.effect.parts import PART_FIELDS
 from icefield.effect.soundness import Unsound, check_effect
@@ -38,7 +39,7 @@ NO_NAME = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)  # which no disk take
 
 
 def _known_types() -> dict[str, type]:
-    known: list[type] = [Effect, Distribution, Joint, Marginal]
+    known: list[type] = [Effect, Distribution, Joint, Marginal, Naming]
     from icefield.statistics.support import Support
 
     known.append(Support)
@@ -165,6 +166,8 @@ def _encode(value: Any, arrays: list[Any]) -> Any:
         return {"pairs": [[_encode(k, arrays), _encode(v, arrays)] for k, v in value.items()]}
     if dataclasses.is_dataclass(value) and type(value).__name__ in _known_types():
         fields = {name: _encode(getattr(value, name), arrays) for name in _field_names(type(value))}
+        if isinstance(value, Effect) and not value.naming:
+            del fields["naming"]  # earlier versions read what says no more than they know
         return {"type": type(value).__name__, "fields": fields}
     return {"text": str(value)}
 

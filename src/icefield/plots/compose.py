@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from icefield.effect import Effect
 from icefield.errors import InputError, complaint, did_you_mean
@@ -14,7 +15,8 @@ from icefield.plots.series import Series, viewed
 from icefield.plots.surfaces import surface_scale
 from icefield.plots.twoway import chosen_kind, two_way_panel
 from icefield.wording.labels import average_note, value_label
-from icefield.wording.names import name_text, title_text
+from icefield.wording.names import NAME_LIMIT, name_text, title_text
+from icefield.wording.values import named_value
 
 SMALL = (3.3, 2.7)  # inches of a panel among others
 OVERLAID = 8  # more curves than this in a panel cannot be told apart
@@ -29,7 +31,7 @@ def effect_picture(effect: Effect, options: Options) -> Picture:
             "or use to_frame()."
         )
     outputs = chosen_outputs(effect, options)
-    groups = {name_text(label, 40): group for label, group in effect.groups.items()}
+    groups = {_group_text(effect, label): group for label, group in effect.groups.items()}
     if effect.n_features == 2:
         return _surfaces(
             [(title, one) for title, one in _facets(effect, outputs, groups)], effect, options, len(outputs) == 1
@@ -43,14 +45,12 @@ def effect_picture(effect: Effect, options: Options) -> Picture:
         for output in outputs:
             series = _group_series(effect, output, groups) if groups else [Series(effect, output)]
             title = name_text(effect.outputs[output])
-            panel = one_way_panel(
-                series, effect, options, False, name_text(effect.by or "") if groups else ""
-            )
+            panel = one_way_panel(series, effect, options, False, _by_text(effect) if groups else "")
             panels.append(replace(panel, title=title))
     else:
         series = [one for output in outputs for one in _overlaid(effect, output, outputs, groups)]
         series = [replace(one, colour=i % OVERLAID, dashed=i >= OVERLAID) for i, one in enumerate(series)]
-        legend_title = name_text(effect.by or "") if groups and len(outputs) == 1 else ""
+        legend_title = _by_text(effect) if groups and len(outputs) == 1 else ""
         panels = [one_way_panel(series, effect, options, len(outputs) == 1, legend_title)]
     return _arranged(panels, options)
 
@@ -154,12 +154,20 @@ def _facets(effect: Effect, outputs: list[int], groups: Mapping[str, Effect]) ->
     if not groups:
         titled = len(outputs) > 1
         return [(name_text(effect.outputs[o]) if titled else "", Series(effect, o)) for o in outputs]
-    by = name_text(effect.by, 30) + " = " if effect.by else ""
+    by = _by_text(effect, 30) + " = " if effect.by else ""
     return [
         (_titled(by + label, effect, output, outputs), Series(group, output))
         for output in outputs
         for label, group in groups.items()
     ]
+
+
+def _by_text(effect: Effect, limit: int = NAME_LIMIT) -> str:
+    return name_text(effect.naming.name(effect.by) or "", limit) if effect.by else ""
+
+
+def _group_text(effect: Effect, label: Any) -> str:
+    return named_value(label, effect.naming, effect.by, lambda v: name_text(v, 40), unit=False)
 
 
 def _titled(name: str, effect: Effect, output: int, outputs: list[int]) -> str:

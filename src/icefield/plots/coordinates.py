@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from icefield.data.columns import ORDERED_KINDS, is_missing_value
 from icefield.effect import Effect
 from icefield.plots.panels import Axis, Float
-from icefield.wording.names import MISSING, name_text
-from icefield.wording.values import duration_unit, shown_value
+from icefield.wording.labels import feature_label
+from icefield.wording.names import MISSING
+from icefield.wording.values import LEVEL_LIMIT, duration_unit, named_value, shown_value
 
 # How far beyond the last value the missing point stands, as a share of the axis.
 MISSING_GAP = 0.12
@@ -27,10 +28,10 @@ class Coordinates:
     """The places of one feature's values, over every effect drawn on the axis."""
 
     def __init__(self, effects: Sequence[Effect], which: int = 0) -> None:
-        self.feature = effects[0].features[which]
+        self.feature, self.naming = effects[0].features[which], effects[0].naming
         kinds = [e.kinds[which] for e in effects]
         self.kind = kinds[0] if len(set(kinds)) == 1 else _common_kind(kinds)
-        self.ordered = self.kind in ORDERED_KINDS
+        self.ordered = self.kind in ORDERED_KINDS and not self.naming.coded(self.feature)
         grids = [e.grid[which] for e in effects]
         self.unit, self.unit_name = 1.0, ""
         if self.kind == "duration":
@@ -71,13 +72,20 @@ class Coordinates:
         other.levels, other.low, other.high = levels, -0.5, len(levels) - 0.5
         return other
 
+    def text(self, value: Any, limit: int = LEVEL_LIMIT) -> str:
+        """A value as people call it, without its unit, which the axis has."""
+        return named_value(value, self.naming, self.feature, lambda v: shown_value(v, limit), unit=False)
+
     def axis(self, label: str | None = None) -> Axis:
-        name = name_text(self.feature) if label is None else label
+        name = feature_label(self.naming, self.feature) if label is None else label
         if self.unit_name:
             name = f"{name} ({self.unit_name})"
-        ticks = () if self.ordered else tuple(shown_value(level) for level in self.levels)
+        ticks = () if self.ordered else tuple(self.text(level) for level in self.levels)
         high = self.high if self.missing is None else self.missing
-        return Axis(name, self.axis_kind, self.low, high, ticks, self.missing)
+        meaning, unit = self.naming.meaning(self.feature), self.naming.unit(self.feature)
+        return Axis(
+            name, self.axis_kind, self.low, high, ticks, self.missing, meaning if self.ordered else "", unit
+        )
 
     def _on_scale(self, values: NDArray[Any]) -> Float:
         if self.kind == "duration":

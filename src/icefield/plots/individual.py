@@ -17,8 +17,9 @@ from icefield.plots.options import Options
 from icefield.plots.palette import SEQUENTIAL
 from icefield.plots.panels import Colour, ColourScale, Curves, Dots, Field, Float, Line, Mark
 from icefield.plots.series import Series
+from icefield.wording.labels import feature_label
 from icefield.wording.names import name_text
-from icefield.wording.values import shown_value
+from icefield.wording.values import named_value
 
 # What each backend draws in a second or so and still moves smoothly.
 CAPACITY = {"matplotlib": 5000, "plotly": 1000}
@@ -122,7 +123,8 @@ def _colouring(series: Series, kept: NDArray[np.intp], options: Options) -> Colo
     if options.color_by is None:
         return Colouring()
     values = _row_values(series.effect, options.color_by)[kept]
-    name = name_text(options.color_by)
+    naming = series.effect.naming
+    name = feature_label(naming, options.color_by)
     gone = np.array([is_missing_value(v) for v in values])
     known = values[~gone]
     numeric = values.dtype.kind in "fiumM"
@@ -140,7 +142,7 @@ def _colouring(series: Series, kept: NDArray[np.intp], options: Options) -> Colo
             values=numbers,
             scale=ColourScale(float(low), float(high), name, cmap=options.cmap or SEQUENTIAL, time=time),
         )
-    texts = np.array([shown_value(v) for v in values], dtype=object)
+    texts = np.array([named_value(v, naming, options.color_by, unit=False) for v in values], dtype=object)
     names, counts = np.unique(texts[~gone], return_counts=True)
     if not numeric and len(names) > FEW_VALUES:
         frequent = set(names[np.argsort(-counts, kind="stable")[: FEW_VALUES - 1]])

@@ -13,7 +13,6 @@ from icefield.plots.coordinates import Coordinates
 from icefield.plots.options import Options
 from icefield.plots.panels import Float
 from icefield.plots.series import Series
-from icefield.wording.values import shown_value
 
 READABLE = 30  # levels that still read well in one panel
 KEPT = 25  # how many of more than that are drawn when the user did not say
@@ -113,7 +112,7 @@ def arranged(series: Sequence[Series], whole: Effect, places: Coordinates, optio
         rest = np.flatnonzero(~frequent)
         order = order[frequent[order]]
         note = "others: their weighted mean and range" if known else "others: their mean and range"
-    texts = [shown_value(places.levels[i]) for i in order]
+    texts = [places.text(places.levels[i]) for i in order]
     counts = weights[order]
     if rest is not None:
         texts.append(f"{len(rest):,} others")

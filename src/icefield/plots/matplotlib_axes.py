@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, num2date
-from matplotlib.ticker import FixedLocator, FuncFormatter, Locator, MaxNLocator
+from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, Locator, MaxNLocator
 
 from icefield.plots.fonts import drawable
 from icefield.plots.matplotlib_theme import SETTINGS, smaller
+from icefield.plots.named_ticks import named_ticks
 from icefield.plots.panels import Axis, Panel, first_tick, is_surface, visible_features, visible_values
 from icefield.wording.names import MISSING, abbreviated, wrapped
 
@@ -68,7 +69,11 @@ def _place_ticks(ax: Axes, described: Axis, which: str) -> None:
         axis.set_major_formatter(ShortDates(locator))
     elif described.kind == "integer":
         axis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 3, 4, 5, 6, 10]))
-    if described.low is not None and described.high is not None and described.kind != "time":
+    if described.meaning:
+        named = named_ticks(described.meaning, *sorted(ax.get_xlim() if which == "x" else ax.get_ylim()))
+        axis.set_major_locator(FixedLocator([at for at, _ in named]))
+        axis.set_major_formatter(FixedFormatter([text for _, text in named]))
+    elif described.low is not None and described.high is not None and described.kind != "time":
         number_format(axis, [described.low, described.high])
     if described.missing is not None:
         _missing_tick(ax, axis, described, which)

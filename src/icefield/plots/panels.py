@@ -37,6 +37,8 @@ class Axis:
     low, high : what must be visible; None leaves it to the marks
     ticks : for categories, the text at 0, 1, 2, ...
     missing : where the missing point stands, beyond the last value, or None
+    meaning : what its numbers are where they are months, weekdays or times of day (see `icefield.data.naming`)
+    unit : what its numbers are counted in, for the pointer
     """
 
     label: str = ""
@@ -45,6 +47,8 @@ class Axis:
     high: float | None = None
     ticks: tuple[str, ...] = ()
     missing: float | None = None
+    meaning: str = ""
+    unit: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from icefield.plots.named_ticks import named_ticks
 from icefield.plots.options import Options
 from icefield.plots.panels import (
     Axis,
@@ -136,7 +137,17 @@ def _axis(axis: Axis, ends: tuple[float, float]) -> dict[str, Any]:
     found.update(ticks="outside", ticklen=4, type="date" if axis.kind == "time" else "linear")
     if axis.kind == "integer" and ends[1] - ends[0] <= 2 * TICKS:
         found["dtick"] = 1 if ends[1] - ends[0] <= TICKS + 2 else 2
-    if axis.missing is not None:
+    if axis.meaning:
+        named = named_ticks(
+            axis.meaning,
+            axis.low or 0.0,
+            float(axis.high or 0.0) if axis.missing is None else axis.missing - 0.5,
+        )
+        found.update(tickvals=[at for at, _ in named], ticktext=[text for _, text in named])
+        if axis.missing is not None:
+            found["tickvals"].append(axis.missing)
+            found["ticktext"].append(MISSING)
+    elif axis.missing is not None:
         last = axis.missing - 0.06 * (axis.missing - (axis.low or 0.0))
         if axis.kind == "time":
             ticks = np.linspace(float(axis.low or 0.0), last, 4)

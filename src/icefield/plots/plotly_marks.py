@@ -35,7 +35,7 @@ from icefield.plots.panels import (
 from icefield.plots.plotly_theme import Theme, escaped, faded
 from icefield.plots.ticks import nice_ticks
 from icefield.wording.names import abbreviated, wrapped
-from icefield.wording.values import number_text, shown_value
+from icefield.wording.values import calendar_text, number_text, shown_value
 
 LAYERS = 24  # traces into which many curves are dealt, so that crossing curves darken each other
 MANY_POINTS = 120_000  # beyond this the graphics card draws; below, it is slower to start than to do without
@@ -151,7 +151,12 @@ def _hover(
             tick = round(float(x[i]))
             at = " ".join(axis.ticks[tick].split("\n")[:1]) if 0 <= tick < len(axis.ticks) else ""
         else:
-            at = shown_value(places[i])
+            at = (
+                calendar_text(float(x[i]), axis.meaning)
+                if axis.meaning and np.isfinite(x[i])
+                else shown_value(places[i])
+            )
+            at += f" {axis.unit}" if axis.unit else ""
         text = f"{feature}: {at}\n{label}: {number_text(float(value), 4)}"
         if low is not None and high is not None:
             text += f"\nfrom {number_text(float(low[i]))} to {number_text(float(high[i]))}"

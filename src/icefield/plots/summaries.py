@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from icefield.data.naming import PLAIN, Naming
 from icefield.effect import Effect, Spread
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 from icefield.plots.compose import SMALL, chosen_outputs
@@ -48,6 +49,7 @@ def importance_picture(table: Any, value: str, options: Options) -> Picture:
     panels = []
     kinds = list(dict.fromkeys(outputs))
     effects: Mapping[Any, Effect] = getattr(table, "effects", None) or {}
+    naming: Naming = getattr(table, "naming", PLAIN)
     for output in kinds if options.outputs is None else _wanted(kinds, options.outputs):
         mine = [i for i, o in enumerate(outputs) if o == output]
         mine.sort(key=lambda i: -numbers[i] if np.isfinite(numbers[i]) else np.inf)
@@ -57,6 +59,7 @@ def importance_picture(table: Any, value: str, options: Options) -> Picture:
         heights = np.array([numbers[i] for i in mine], dtype=np.float64)
         ways = None if directions is None else [str(directions[i]) for i in mine]
         curves = [_shape(effects.get(name), output) for name in ranked]
+        ranked = [naming.name(name) for name in ranked]
         panels.append(_importance_panel(ranked, heights, ways, curves, value, title))
     if options.title is not None and len(panels) == 1:
         panels = [replace(panels[0], title=title_text(options.title))]
@@ -165,7 +168,8 @@ def interactions_picture(table: Any, value: str, output: Any, options: Options) 
         min(0.0, float(finite.min(initial=0.0))), high, value.replace("_", " "), cmap=options.cmap
     )
     edges = np.arange(count + 1, dtype=np.float64) - 0.5
-    ticks = tuple(name_text(n, 28) for n in names)
+    naming: Naming = getattr(table, "naming", PLAIN)
+    ticks = tuple(name_text(naming.name(n), 28) for n in names)
     axis = Axis("", "category", -0.5, count - 0.5, ticks)
     # In slides of twenty features the numbers would be smaller than print.
     field = Field(edges, edges, lower, scale, values=count <= 10)

@@ -32,9 +32,8 @@ from icefield.plots.panels import (
 )
 from icefield.plots.series import Series
 from icefield.plots.surfaces import scale_label, surface_note, surface_of
-from icefield.wording.labels import joined
-from icefield.wording.names import name_text, wrapped
-from icefield.wording.values import shown_value
+from icefield.wording.labels import feature_label, joined
+from icefield.wording.names import wrapped
 
 LEVELS_AS_LINES = 7  # a number by more levels than this reads better as cells
 SLICES = 5
@@ -232,7 +231,7 @@ def _lines_panel(series: Series, whole: Effect, options: Options, named: bool, t
         colour: Any = number
         if sequential and not gone:
             colour = f"sequential:{number / max(1, len(chosen) - 1):.3f}"
-        label = shown_value(other[at])
+        label = by.text(other[at])
         if across.ordered:
             marks.append(
                 Line(x[order], z[order, at], colour=colour, label=label, step="pre" if effect.steps else None)
@@ -254,7 +253,7 @@ def _lines_panel(series: Series, whole: Effect, options: Options, named: bool, t
         marks=tuple(everything),
         title=title,
         note=surface_note(whole, options),
-        legend_title=name_text(by.feature, 30),
+        legend_title=feature_label(by.naming, by.feature, 30),
     )
 
 

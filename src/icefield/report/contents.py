@@ -31,8 +31,10 @@ from icefield.statistics.regions import regions
 from icefield.statistics.summary import Summary, summary
 from icefield.study import Ask, Study
 from icefield.typing import Float
-from icefield.wording.names import page_name, page_sentence
+from icefield.wording.labels import quantity, subject_text
+from icefield.wording.names import PAGE_LIMIT, page_name, page_sentence
 from icefield.wording.sentences import plain_cautions, plain_words, strength_word
+from icefield.wording.values import named_value
 
 PLAIN_SENTENCES = 6
 CURVES = 100  # rows whose own curves are shown when asked for
@@ -42,10 +44,13 @@ LEAST_GROUP = 5  # rows a subgroup needs to be shown: fewer would tell of single
 LEAST_REACH = 0.2  # standard deviations of the predictions that fill a word-sized curve at least
 MATRIX = 12  # features in the matrix of interactions
 NO_PAIRS = "No two features interact: all rows respond to each feature in the same way."
-NOT_LOOKED_AT = "an empty cell was not looked at: of one of its features, rows’ own curves do not differ enough"
+NOT_LOOKED_AT = (
+    "an empty cell was not looked at: of one of its features, rows’ own curves do not differ enough"
+)
 SURFACES = 6
 SURFACE = 0.05  # a pair's interaction, in standard deviations of the predictions, worth a surface
 REGIONS = 6
+PRINTED = 12  # digits of a number that the page prints with fewer: it is rounded once, where it is written
 
 
 def build(
@@ -94,15 +99,13 @@ def build(
         "opening": opening.facts(study, first, seconds),
         "facts": opening.details(study, first, crossed, _ale_rows(study), seconds),
         "warnings": [
-            {"feature": one.number, "name": page_name(one.name), "text": one.caution}
-            for one in ranked
-            if one.caution
+            {"feature": one.number, "name": one.text(), "text": one.caution} for one in ranked if one.caution
         ],
-        "plain": _plain(study, ranked),
+        "plain": _plain(ranked),
         "outputs": [page_name(o) for o in study.model.outputs],
-        "what": page_name(study.model.scale_label),
-        "by": None if first.by is None else page_name(first.by),
-        "groups": [page_name(g) for g in first.groups],
+        "what": page_name(quantity(first, None)),
+        "by": None if first.by is None else page_name(first.naming.name(first.by)),
+        "groups": [named_value(g, first.naming, first.by, page_name, unit=False) for g in first.groups],
         "small_groups": small,
         "individual": kept,
         "quantile_rows": 0 if first.individual is None else int(first.individual.shape[1]),
@@ -140,6 +143,10 @@ class _Ranked:
             str(summary["shape"][row]),
         )
 
+    def text(self, limit: int = PAGE_LIMIT) -> str:
+        """What the feature is called."""
+        return page_name(self.effect.naming.name(self.name), limit)
+
     @property
     def reading(self) -> Reading:
         """Of the output it moves most."""
@@ -163,17 +170,15 @@ class _Ranked:
         return float(np.ptp(known)) / output_unit(self.effect, self.output) if len(known) else 0.0
 
 
-def _plain(study: Study, ranked: list[_Ranked]) -> list[dict[str, Any]]:
-    what = page_name(study.model.scale_label)
+def _plain(ranked: list[_Ranked]) -> list[dict[str, Any]]:
     told = [one for one in ranked if one.reading.responds][:PLAIN_SENTENCES]
     out = []
     for one in told:
-        of = what if len(one.effect.outputs) == 1 else f"{what} of {page_name(one.reading.output, 40)}"
         out.append(
             {
                 "feature": one.number,
-                "name": page_name(one.name),
-                "text": plain_words(one.reading, of),
+                "name": one.text(),
+                "text": plain_words(one.reading, subject_text(one.effect, one.output)),
                 "strength": "hidden" if one.reading.hidden else strength_word(one.reading.strength),
             }
         )
@@ -215,24 +220,24 @@ def _card(study: Study, one: _Ranked, curves: int, reach: float) -> dict[str, An
     partner = one.decision.partner
     return {
         "number": one.number,
-        "name": page_name(one.name),
-        "full": page_name(one.name, 300),
+        "name": one.text(),
+        "full": one.text(300),
         "shape": page_sentence(one.shape),
-        "movement": numbers(one.decision.movement, 3),
-        "strength": numbers(one.reading.strength, 3),
-        "strengths": numbers([r.strength for r in readings], 3),
+        "movement": numbers(one.decision.movement, PRINTED),
+        "strength": numbers(one.reading.strength, PRINTED),
+        "strengths": numbers([r.strength for r in readings], PRINTED),
         "word": strength_word(one.reading.strength),
         "strength_words": [strength_word(r.strength) for r in readings],
-        "heterogeneity": numbers(one.reading.heterogeneity or 0.0, 3),
-        "heterogeneities": numbers([r.heterogeneity or 0.0 for r in readings], 3),
-        "partner": None if partner is None else page_name(partner[0]),
-        "outside": 0.0 if support is None else numbers(support.outside, 3),
+        "heterogeneity": numbers(one.reading.heterogeneity or 0.0, PRINTED),
+        "heterogeneities": numbers([r.heterogeneity or 0.0 for r in readings], PRINTED),
+        "partner": None if partner is None else page_name(effect.naming.name(partner[0])),
+        "outside": 0.0 if support is None else numbers(support.outside, PRINTED),
         "correlation": None if support is None else numbers(support.correlation, 2),
         "related": ""
         if support is None
-        else ", ".join(page_name(name, 40) for name, _ in support.related[:3]),
+        else ", ".join(page_name(effect.naming.name(name), 40) for name, _ in support.related[:3]),
         "warning": one.caution[:1].upper() + one.caution[1:] or None,
-        "readings": [page_sentence(r.sentence, one.name) for r in readings],
+        "readings": [page_sentence(r.sentence, effect.naming.name(one.name)) for r in readings],
         "best": one.output,
         "no_ale": no_ale,
         "spark": spark(effect, one.output, reach * output_unit(effect, one.output)),
@@ -273,8 +278,8 @@ def _matrix(ranked: list[_Ranked], crossed: Interactions | None) -> dict[str, An
     gaps = int(np.isnan(of("strength", 0)).sum()) > len(shown)
     return {
         "features": [number[crossed.features[i]] for i in shown],
-        "strength": [numbers(of("strength", o) / units[o], 3) for o in range(len(outputs))],
-        "h": [numbers(of("h", o), 3) for o in range(len(outputs))],
+        "strength": [numbers(of("strength", o) / units[o], PRINTED) for o in range(len(outputs))],
+        "h": [numbers(of("h", o), PRINTED) for o in range(len(outputs))],
         "note": page_sentence(opening.rows_used(crossed)) + ("; " + NOT_LOOKED_AT if gaps else ""),
     }
 
@@ -309,10 +314,10 @@ def _surfaces(study: Study, ranked: list[_Ranked], crossed: Interactions | None)
                 effect,
                 (one, two),
                 {
-                    "strength": numbers(size, 3),
-                    "h": numbers(h, 3),
-                    "strengths": numbers([size for size, _ in every[names]], 3),
-                    "hs": numbers([h for _, h in every[names]], 3),
+                    "strength": numbers(size, PRINTED),
+                    "h": numbers(h, PRINTED),
+                    "strengths": numbers([size for size, _ in every[names]], PRINTED),
+                    "hs": numbers([h for _, h in every[names]], PRINTED),
                     "features": [by_name[name].number for name in names],
                     "rows": effect.n_rows,
                 },
@@ -335,8 +340,8 @@ def _regions(study: Study, ranked: list[_Ranked]) -> list[dict[str, Any]]:
         rules = [
             {
                 "rule": page_name(rule, 200),
-                "share": numbers(share, 3),
-                "heterogeneity": numbers(left, 3),
+                "share": numbers(share, PRINTED),
+                "heterogeneity": numbers(left, PRINTED),
                 "effect": page_sentence(str(effect)),
             }
             for rule, share, left, effect in zip(
@@ -346,8 +351,8 @@ def _regions(study: Study, ranked: list[_Ranked]) -> list[dict[str, Any]]:
         out.append(
             {
                 "feature": one.number,
-                "name": page_name(one.name),
-                "removed": numbers(found.removed, 3),
+                "name": one.text(),
+                "removed": numbers(found.removed, PRINTED),
                 "rules": rules,
                 "panel": regions_panel(found.effect),
             }

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from icefield.data.columns import is_missing_value
 from icefield.effect import Effect
 from icefield.plots.coordinates import Coordinates
+from icefield.plots.named_ticks import named_ticks
 from icefield.report.plain import DIGITS, PLACE_DIGITS, numbers, weighted_bands
 from icefield.statistics.bundles import centred, point_weights, shown_points
 from icefield.statistics.support import ale_at
 from icefield.typing import Float
 from icefield.wording.names import page_name, page_sentence
-from icefield.wording.values import shown_value
+from icefield.wording.values import named_value, shown_value
 
 MILLISECONDS = 86_400_000.0  # a day, which is the unit of places in time
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -60,11 +61,13 @@ class Place:
         """What the script needs to lay the axis out."""
         axis = self._at.axis()
         missing = self._at.missing
-        ticks = axis.ticks if self._at.ordered else [shown_value(v, LEVEL_TEXT) for v in self._at.levels]
+        ticks = axis.ticks if self._at.ordered else [self._at.text(v, LEVEL_TEXT) for v in self._at.levels]
+        named = named_ticks(axis.meaning, axis.low or 0.0, self._at.high) if axis.meaning else []
         return {
             "label": axis.label,
             "kind": axis.kind,
             "ticks": list(ticks),
+            "named": [[at, text] for at, text in named],
             "missing": None if missing is None else numbers(missing * MILLISECONDS if self.time else missing),
         }
 
@@ -79,10 +82,10 @@ def feature_panel(
     own_weights = _padded_weights(effect)
     digits = DIGITS - 1 if len(effect.outputs) * len(effect.groups) > MANY_CURVES else DIGITS
     panel: dict[str, Any] = {
-        "name": page_name(effect.features[0]),
+        "name": page_name(effect.naming.name(effect.features[0])),
         "axis": place.axis(),
         "x": place(values),
-        "points": texts(values),
+        "points": texts(effect, values),
         "values": raw(values),
         "average": numbers(effect.average[:, kept]),
         "error": None if effect.se is None else numbers(effect.se[:, kept], 3),
@@ -122,9 +125,10 @@ def short_curves(values: Float, digits: int = 4) -> Any:
     return numbers(np.stack(rounded), digits)
 
 
-def texts(values: NDArray[Any]) -> list[str]:
+def texts(effect: Effect, values: NDArray[Any], which: int = 0) -> list[str]:
     """The points as a reader sees them."""
-    return [shown_value(v, LEVEL_TEXT) for v in values]
+    feature = effect.features[which]
+    return [named_value(v, effect.naming, feature, lambda one: shown_value(one, LEVEL_TEXT)) for v in values]
 
 
 def raw(values: NDArray[Any]) -> list[float | int | str | None]:
@@ -153,7 +157,7 @@ def _raw(value: Any) -> float | int | str | None:
 
 
 def _readings(own: Effect) -> list[str]:
-    return [page_sentence(reading.sentence, own.features[0]) for reading in own.reading.each]
+    return [page_sentence(reading.sentence, own.naming.name(own.features[0])) for reading in own.reading.each]
 
 
 def _wants_log(effect: Effect, place: Place) -> bool:
@@ -197,7 +201,7 @@ def _histogram(effect: Effect, place: Place, kept: NDArray[np.intp]) -> dict[str
     data = found.marginals[0]
     total = max(data.total, 1e-300)
     missing = numbers(data.missing / total, 3)
-    if data.edges is None:
+    if data.edges is None or not effect.ordered[0]:
         own = effect.weight
         if own is None:
             return None
@@ -248,11 +252,11 @@ def surface_panel(
     pure = level - first[:, :, None] - second[:, None, :]
     pure = pure - (pure * weight).sum(axis=(1, 2), keepdims=True)
     return {
-        "names": [page_name(f) for f in effect.features],
+        "names": [page_name(effect.naming.name(f)) for f in effect.features],
         "axes": [p.axis() | {"missing": None} for p in places],
         "x": places[0](effect.grid[0][shown[0]]),
         "y": places[1](effect.grid[1][shown[1]]),
-        "points": [texts(effect.grid[i][shown[i]]) for i in (0, 1)],
+        "points": [texts(effect, effect.grid[i][shown[i]], i) for i in (0, 1)],
         "values": [raw(effect.grid[i][shown[i]]) for i in (0, 1)],
         "level": short_curves(level, DIGITS),
         "pure": short_curves(pure),
@@ -281,10 +285,10 @@ def regions_panel(effect: Effect) -> dict[str, Any]:
     kept = frequent(effect)
     place = Place(effect, kept=kept)
     return {
-        "name": page_name(effect.features[0]),
+        "name": page_name(effect.naming.name(effect.features[0])),
         "axis": place.axis(),
         "x": place(effect.grid[0][kept]),
-        "points": texts(effect.grid[0][kept]),
+        "points": texts(effect, effect.grid[0][kept]),
         "values": raw(effect.grid[0][kept]),
         "average": numbers(effect.average[:, kept]),
         "mean": numbers(effect.average[:, shown_points(effect)] @ point_weights(effect), 8),

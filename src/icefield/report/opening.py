@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from icefield.effect import Effect
 from icefield.statistics.decision import Decision
 from icefield.statistics.interactions import Interactions
+from icefield.wording.labels import predicted_text
 from icefield.wording.names import page_name, page_sentence
-from icefield.wording.values import number_text, seconds_text
+from icefield.wording.values import number_text, sd_text, seconds_text
 
 if TYPE_CHECKING:
     from icefield.study import Study
@@ -31,17 +32,20 @@ def lede(study: Study, made: Mapping[Any, Decision]) -> str:
     some = {0: "no feature moves", 1: f"1 of {len(made)} features moves"}.get(
         moving, f"{moving} of {len(made)} features move"
     )
-    text = f"Over {study.n_rows:,} rows, {some} the model’s {_what(study)} noticeably"
+    text = f"Over {study.n_rows:,} rows, {some} {_what(study)} noticeably"
     responding = [one for one in made.values() if one.reading.responds]
     if responding:
         most = responding[0]
-        text += f"; {page_name(most.feature)} moves it most, by {most.movement:.2f} of its standard deviations"
+        name = page_name(study.naming.name(most.feature))
+        text += f"; {name} moves it most, by {sd_text(most.movement)} of its standard deviations"
         text += ", though not on average" if most.reading.hidden else ""
     return text + "."
 
 
 def _what(study: Study) -> str:
-    return page_name(study.model.scale_label)
+    if study.naming.target is None:
+        return f"the model’s {page_name(study.model.scale_label)}"
+    return page_name(predicted_text(study.naming, study.model.scale_label, study.model.outputs, None))
 
 
 def facts(study: Study, effect: Effect, seconds: float) -> list[dict[str, str]]:
@@ -83,7 +87,12 @@ def details(
     if crossed is not None:
         found.append(("Interactions", page_sentence(rows_used(crossed))))
     if study.groups is not None:
-        found.append(("Subgroups", f"by {page_name(study.groups.name)}: {len(study.groups.labels)} groups"))
+        found.append(
+            (
+                "Subgroups",
+                f"by {page_name(study.naming.name(study.groups.name))}: {len(study.groups.labels)} groups",
+            )
+        )
     if study.weights is not None:
         found.append(("Weights", "every average and count is weighted"))
     return _listed(*found, ("Made", _made(seconds)))
@@ -112,9 +121,9 @@ def _scale_text(study: Study) -> str:
     outputs = ", ".join(page_name(o, 40) for o in model.outputs[:6]) + (
         ", …" if len(model.outputs) > 6 else ""
     )
-    what = page_name(model.scale_label)
-    if outputs != model.scale_label:
-        what += f" of {outputs}"
+    what = page_name(predicted_text(study.naming, model.scale_label, model.outputs, None))
+    if outputs != model.scale_label and outputs not in what:
+        what += f" of {outputs}" if study.naming.target is None else f" ({outputs})"
     return what + (" on the raw scale" if model.scale == "raw" else "")
 
 

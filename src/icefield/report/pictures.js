@@ -82,6 +82,7 @@ function axisOf(axis, colour, along, limit = 24) {
 // As many upright numbers as fit side by side. Whole numbers have whole ticks, and years no comma.
 function numberTicks(axis, [low, high], along) {
   if (axis.kind !== "integer" && axis.kind !== "number") return {};
+  if (axis.named && axis.named.length) return {tickangle: 0, tickvals: axis.named.map((t) => t[0]), ticktext: axis.named.map((t) => t[1])};
   const largest = Math.max(Math.abs(low), Math.abs(high)), decimals = Math.max(0, -Math.floor(Math.log10((high - low) / 5 || 1)));
   const letters = largest >= 1e6 || largest < 1e-5 ? 8 : Math.round(largest).toLocaleString("en").length + (decimals && decimals + 1) + (low < 0 ? 1 : 0);
   const raw = (high - low) / Math.min(8, Math.max(3, Math.floor(along / ((letters + 2.2) * TICK_LETTER)))) || 1, size = 10 ** Math.floor(Math.log10(raw));

@@ -88,8 +88,10 @@ const short = (text, limit) => text.length <= limit ? text : text.slice(0, Math.
 function said(value) {
   if (value === null || value === undefined || !isFinite(value)) return "–";
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e7)) return value.toExponential(2);
-  return value.toLocaleString("en", {maximumSignificantDigits: size >= 1000 ? 6 : 4});
+  // The same rules as everywhere: a true minus sign, thousands separated from 10,000 on.
+  const text = size !== 0 && (size < 1e-3 || size >= 1e7) ? size.toExponential(2)
+    : size.toLocaleString("en", {maximumSignificantDigits: size >= 1000 ? 6 : 4, useGrouping: size >= 10000});
+  return (value < 0 ? "−" : "") + text.replace("e-", "e−");
 }
 // Cut where names do not differ: what all long ones start with goes first, then the middle, else one end.
 function cutApart(names, limit) {

@@ -23,7 +23,9 @@ from icefield.study import Ask, Study
 from icefield.typing import Float
 
 EXPLAINING_BINS = 8  # a numeric column is cut into so many groups to see whether it tells curves apart
-READ_POINTS = 61  # of the grid that readings use: over the data's quantiles, from the smallest value to the largest
+READ_POINTS = (
+    61  # of the grid that readings use: over the data's quantiles, from the smallest value to the largest
+)
 READ_GRID = Grid("quantile", points=READ_POINTS, trim=(0.0, 1.0))
 
 
@@ -52,7 +54,10 @@ def effects_with_curves(
     if rows is None:
         # A sample of our own choice is measured against the same predictions as everything else.
         baseline, spread = study.prediction_moments()
-        effects = [replace(e, predictions=replace(e.predictions, baseline=baseline, output_std=spread)) for e in effects]
+        effects = [
+            replace(e, predictions=replace(e.predictions, baseline=baseline, output_std=spread))
+            for e in effects
+        ]
     return effects, f"{chosen.note}; rows={study.n_rows} uses all" if chosen.note else ""
 
 

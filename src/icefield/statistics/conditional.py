@@ -103,9 +103,10 @@ def conditional(study: Study, feature: Any, *, bins: Any = BINS, rows: Any = Non
         notes.append(f"no observed means: {reason}")
     return Conditional(
         columns=columns,
-        title=f"{found.label}: what the data shows and what the model does, on {study.model.scale_label}",
+        title=f"{study.naming.name(found.label)}: what the data shows and what the model does, on {study.model.scale_label}",
         notes=tuple(notes),
         library=study.table.library,
+        naming=study.naming,
         feature=found.label,
         effects=effects,
     )

@@ -138,16 +138,25 @@ def _decided(study: Study, asked: list[Any], rows: Any) -> Decisions:
         own = [_with_partners(reading, known.get((labels[i], reading.output), [])) for reading in every[i]]
         together(own)
         made.append(Decision(labels[i], asked[i], effects[i], tuple(own), own[first[i]]))
-    return Decisions(made, found, note)
+    return Decisions(made, found, "; ".join(n for n in (note, _rows_behind(study, effects, found)) if n))
+
+
+def _rows_behind(study: Study, effects: Sequence[Effect], pairs: Interactions | None) -> str:
+    """How many rows the differences and the interactions rest on, where not on all."""
+    kept = [len(effect.rows) for effect in effects if effect.rows is not None]
+    said = []
+    if kept and min(kept) < study.n_rows:
+        said.append(f"differences from the curves of {min(kept):,} rows")
+    if pairs is not None and not pairs.notes[0].startswith("all "):
+        said.append(f"interactions at {pairs.notes[0].split(';')[0]}")
+    return "; ".join(said)
 
 
 def output_moved_most(effect: Effect, each: Sequence[Reading]) -> int:
     """Place of the output that a feature moves most."""
     # Probabilities share a unit; other outputs are compared by their own spread.
     shared = effect.scale_label == "probability"
-    return max(
-        range(len(each)), key=lambda o: each[o].movement * (output_unit(effect, o) if shared else 1.0)
-    )
+    return max(range(len(each)), key=lambda o: each[o].movement * (output_unit(effect, o) if shared else 1.0))
 
 
 # --- with whom --------------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ def importance(
     validate.choice("measure", measure, MEASURES)
     asked = study.listed(features)
     made = decisions(study, asked, rows=rows)
-    effects, note = effects_with_curves(study, [one.asked for one in made.values()], grid=grid, rows=rows)
+    effects, _ = effects_with_curves(study, [one.asked for one in made.values()], grid=grid, rows=rows)
     drawn = dict(zip(made, effects))
     ranked = list(made)
     if measure == "spread":
@@ -140,8 +140,18 @@ def importance(
     return Importance(
         columns=columns,
         title=f"Importance on {study.model.scale_label}: {_how(measure, weighted)}",
-        notes=tuple(n for n in (_how_measures_differ(columns, list(made), weighted), note, loss_note, study.how) if n),
+        notes=tuple(
+            n
+            for n in (
+                _how_measures_differ(study, columns, list(made), weighted),
+                made.note,
+                loss_note,
+                study.how,
+            )
+            if n
+        ),
         library=study.table.library,
+        naming=study.naming,
         effects={name: drawn[name] for name in ranked},
         measure=measure,
     )
@@ -155,7 +165,9 @@ def _how(measure: str, weighted: bool) -> str:
     return "standard deviation of the partial dependence over its grid, a quarter of the range for levels"
 
 
-def _how_measures_differ(columns: Mapping[str, NDArray[Any]], ranked: Sequence[Any], weighted: bool) -> str:
+def _how_measures_differ(
+    study: Study, columns: Mapping[str, NDArray[Any]], ranked: Sequence[Any], weighted: bool
+) -> str:
     """Two measures in one table: how they differ, and where most."""
     over = "the data" if weighted else "an even grid, however few rows are at a point"
     text = f"movement counts every row's own curve over the data; spread only the average, over {over}"
@@ -166,7 +178,7 @@ def _how_measures_differ(columns: Mapping[str, NDArray[Any]], ranked: Sequence[A
     apart = max(ranked, key=lambda name: abs(ranked.index(name) - other.index(name)))
     if ranked.index(apart) != other.index(apart):
         places = f"{ranked.index(apart) + 1} by movement, {other.index(apart) + 1} by spread"
-        text += f"; most apart: {apart}, number {places}"
+        text += f"; most apart: {study.naming.name(apart)}, number {places}"
     return text
 
 
@@ -211,7 +223,9 @@ def _columns(
         "strength": np.array([r.strength for r in readings]),
         "heterogeneity": np.array([np.nan if r.heterogeneity is None else r.heterogeneity for r in readings]),
         "direction": labels_column([r.direction for r in readings]),
-        "shape": labels_column([importance_words(r, s) for r, s in zip(readings, _shares(measures["spread"]))]),
+        "shape": labels_column(
+            [importance_words(r, s) for r, s in zip(readings, _shares(measures["spread"]))]
+        ),
     }
 
 

@@ -28,7 +28,9 @@ _Name = tuple[Any, ...]  # of a set of features: the part it plays, and their la
 METHODS = ("h", "variance")
 # Rounding leaves squares of about this share of the predictions' own; below it a sum counts as zero.
 NOISE = 1e-20
-LEAST_JOINT = 0.01  # a joint effect below this share of the predictions' SD is none: H would divide noise by noise
+LEAST_JOINT = (
+    0.01  # a joint effect below this share of the predictions' SD is none: H would divide noise by noise
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -340,6 +342,7 @@ def _table(
         title=f"Interactions ({what}) on {study.model.scale_label}",
         notes=(why,),
         library=study.table.library,
+        naming=study.naming,
         features=tuple(f.label for f in found),
     )
 

@@ -162,10 +162,13 @@ def overturned(curves: Curves, said: Judged, n_rows: int, population: int) -> di
 
 def near_threshold(said: Judged) -> dict[str, tuple[str, ...]]:
     """Statements that another grid could overturn: numbers so near a threshold that where points lie decides."""
-    unsure = {}
+    unsure: dict[str, tuple[str, ...]] = {}
     if abs(said.strength / said.flat_limit - 1.0) < GRID_ERROR:
         unsure["shape"] = ("not flat" if said.shape == "flat" else "flat",)
-    if any(abs((said.differ or 0.0) / THRESHOLDS[name] - 1.0) < GRID_ERROR for name in ("heterogeneous", "evident")):
+    if any(
+        abs((said.differ or 0.0) / THRESHOLDS[name] - 1.0) < GRID_ERROR
+        for name in ("heterogeneous", "evident")
+    ):
         unsure["differ"] = ("rows agree" if said.heterogeneous else "rows differ",)
     return unsure
 

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.frame import ORDERED_KINDS, Column
+from icefield.data.naming import PLAIN, Naming
 from icefield.statistics.bundles import leading_direction
 from icefield.typing import Float, Mask
-from icefield.wording.values import printed_value
+from icefield.wording.values import named_value, printed_value
 
 CUTS = 20  # thresholds tried for a number
 
@@ -34,15 +35,19 @@ class Condition:
     value: Any
     missing: bool = False
 
-    def words(self) -> str:
+    def words(self, naming: Naming = PLAIN) -> str:
         tail = " or missing" if self.missing else ""
+        name = naming.name(self.column)
         if self.sign in ("missing", "known"):
-            return f"{self.column} is {self.sign}"
+            return f"{name} is {self.sign}"
         if self.sign == "in":
-            if len(self.value) == 1:
-                return f"{self.column} == {printed_value(self.value[0])}{tail}"
-            return f"{self.column} in {{{', '.join(printed_value(v) for v in self.value)}}}{tail}"
-        return f"{self.column} {self.sign} {printed_value(self.value)}{tail}"
+            levels = [named_value(v, naming, self.column, printed_value) for v in self.value]
+            return (
+                f"{name} == {levels[0]}{tail}"
+                if len(levels) == 1
+                else f"{name} in {{{', '.join(levels)}}}{tail}"
+            )
+        return f"{name} {self.sign} {named_value(self.value, naming, self.column, printed_value)}{tail}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +60,14 @@ class Part:
     @property
     def rule(self) -> str:
         """The conditions joined, each column's tightest bounds only."""
+        return self.words()
+
+    def words(self, naming: Naming = PLAIN) -> str:
+        """The rule, with what people call columns and values."""
         kept: dict[tuple[Any, str], Condition] = {}
         for condition in self.conditions:
             kept[(condition.column, condition.sign)] = condition  # later bounds lie inside earlier ones
-        return " and ".join(c.words() for c in kept.values()) or "all rows"
+        return " and ".join(c.words(naming) for c in kept.values()) or "all rows"
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.frame import TIME_KINDS
+from icefield.data.naming import PLAIN, Naming
 from icefield.effect import Effect, Spread
 from icefield.statistics.bundles import (
     deviation,
@@ -30,8 +31,12 @@ from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Float
 
 EXPLAINING = 5  # columns kept of those that tell curves apart
-EXPLAINED_FROM = 0.8  # differences of this share of the threshold on are looked into: rows decide on which side they are
+EXPLAINED_FROM = (
+    0.8  # differences of this share of the threshold on are looked into: rows decide on which side they are
+)
 GOES_ON = 0.5  # of the range that was read: a curve that goes on beyond it by less does nothing new
+LEVEL = 0.05  # of the range that was read: an average that moves no more stays where it is
+LEVEL_SHARE = 0.10  # ... where this share of the data is
 ONE_DIRECTIONAL = ("linear", "threshold", "monotone")
 TURNING = ("U-shaped", "inverted U")
 
@@ -86,6 +91,9 @@ class Reading:
     measures : further numbers behind the shape
     thresholds : what the numbers were compared with
     each : the readings of all outputs (this is the first)
+    level_until, level_from : for an average that runs one way, up to where it stays at its start, and from where at
+        its end, None where it does not
+    naming : what the feature, its values and the target are called
     """
 
     features: tuple[Any, ...]
@@ -114,6 +122,9 @@ class Reading:
     measures: dict[str, float] = field(default_factory=dict)
     thresholds: dict[str, float] = field(default_factory=lambda: dict(THRESHOLDS))
     each: tuple[Reading, ...] = ()
+    level_until: Any = None
+    level_from: Any = None
+    naming: Naming = PLAIN
 
     @property
     def flat(self) -> bool:
@@ -238,9 +249,11 @@ def _read_curve(effect: Effect, output: int, population: int) -> Reading:
     grid, y = effect.grid[0][shown], effect.average[output][shown]
     known = np.isfinite(y)
     if not known.any():
+        nothing = np.nan
         return Reading(
-            effect.features, effect.outputs[output], "flat", "none", 0.0, np.nan, np.nan, None, None
-        )
+            effect.features, effect.outputs[output], "flat", "none", 0.0, nothing, nothing, None, None,
+            naming=effect.naming,
+        )  # fmt: skip
     unit = output_unit(effect, output)
     x = _places(effect, grid) if effect.ordered[0] else None
     at = np.flatnonzero(known)
@@ -259,6 +272,7 @@ def _read_curve(effect: Effect, output: int, population: int) -> Reading:
     if effect.missing_last[0] and len(effect.grid[0]) > 1:
         missing = float(effect.average[output][-1] - weights @ y) / unit
     read, within = y[said.first : said.last], grid[said.first : said.last]
+    until, since = _levels_off(read, _normalised(weights[said.first : said.last]))
     return Reading(
         features=effect.features,
         output=effect.outputs[output],
@@ -282,6 +296,9 @@ def _read_curve(effect: Effect, output: int, population: int) -> Reading:
         missing_jump=missing,
         borderline=unsure,
         measures={**_measures(said), "rows_could_differ": float(_has_rows(effect))},
+        level_until=plain_value(within[until]) if x is not None and until is not None else None,
+        level_from=plain_value(within[since]) if x is not None and since is not None else None,
+        naming=effect.naming,
     )
 
 
@@ -291,7 +308,9 @@ def _has_rows(effect: Effect) -> bool:
 
 
 def _places(effect: Effect, grid: NDArray[Any]) -> Float:
-    return grid.astype(np.int64).astype(np.float64) if effect.kinds[0] in TIME_KINDS else grid.astype(np.float64)
+    return (
+        grid.astype(np.int64).astype(np.float64) if effect.kinds[0] in TIME_KINDS else grid.astype(np.float64)
+    )
 
 
 def _rows_behind(effect: Effect) -> float:
@@ -386,6 +405,20 @@ def _tails(grid: NDArray[Any], y: Float, weights: Float, unit: float, said: Judg
         if abs(change) / unit >= THRESHOLDS["tail_change"] and not goes_on:
             found.append(Tail(side, plain_value(grid[edge]), share, change / unit))
     return tuple(found)
+
+
+def _levels_off(y: Float, weights: Float) -> tuple[int | None, int | None]:
+    """Up to which point an average stays at its start, and from which one at its end, where much of the data is."""
+    near = LEVEL * float(np.ptp(y))
+    away = np.flatnonzero(np.abs(y - y[0]) > near)
+    back = np.flatnonzero(np.abs(y - y[-1]) > near)
+    if not len(away) or not len(back):
+        return None, None
+    until, since = int(away[0]) - 1, int(back[-1]) + 1
+    return (
+        until if until > 0 and weights[: until + 1].sum() >= LEVEL_SHARE else None,
+        since if since < len(y) - 1 and weights[since:].sum() >= LEVEL_SHARE else None,
+    )
 
 
 def _direction_of_two(effect: Effect, grid: NDArray[Any], y: Float) -> str:

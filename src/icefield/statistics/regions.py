@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.data.frame import Column
+from icefield.data.naming import Naming
 from icefield.effect import Drawable, Effect, Spread
 from icefield.sampling import READ_CURVES
 from icefield.statistics.bundles import (
@@ -27,14 +28,15 @@ from icefield.statistics.bundles import (
     point_weights,
     shown_points,
 )
-from icefield.statistics.partition import Limits, Part, Split, assigned, partition
 from icefield.statistics.decision import Decision, decision_of
 from icefield.statistics.judging import has_a_reason
+from icefield.statistics.partition import Limits, Part, Split, assigned, partition
 from icefield.statistics.reading import read_effect
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Float
 from icefield.wording.sentences import shape_words
+from icefield.wording.values import sd_text
 
 if TYPE_CHECKING:
     from icefield.study import Study
@@ -184,7 +186,12 @@ def _told_apart_by(decision: Decision, columns: Mapping[Any, Column]) -> Mapping
 
 def _other_columns(study: Study, moving: Sequence[Any], rows: NDArray[np.intp]) -> Mapping[Any, Column]:
     table = study.table.take(rows)
-    return {name: table.column(name) for name in study.model.columns if name not in moving}
+    found = {name: table.column(name) for name in study.model.columns if name not in moving}
+    # Codes have no order that a bound could cut.
+    return {
+        name: Column(name, "categorical", own.values, own.missing) if study.naming.coded(name) else own
+        for name, own in found.items()
+    }
 
 
 def _table(
@@ -199,10 +206,10 @@ def _table(
 ) -> Regions:
     numbers = np.unique(labels)
     if method == "rules" or len(numbers) == 1:
-        rules = [part.rule for part in parts]
+        rules = [part.words(study.naming) for part in parts]
         quality = None
     else:
-        explained = [_explaining(parts, labels == k, bundle.weights) for k in numbers]
+        explained = [_explaining(parts, labels == k, bundle.weights, study.naming) for k in numbers]
         rules = [rule for rule, _, _ in explained]
         quality = explained
     total = bundle.weights.sum()
@@ -233,11 +240,12 @@ def _table(
     return Regions(
         columns=arrays,
         title=(
-            f"Regions of {effect.features[0]}: {len(numbers)}, from the curves of {len(labels):,} rows; heterogeneity "
-            f"{bundle.differ:.2g} SD of the predictions, {100 * removed:.0f} % of it (squared) removed"
+            f"Regions of {study.naming.name(effect.features[0])}: {len(numbers)}, from the curves of {len(labels):,} rows; heterogeneity "
+            f"{sd_text(bundle.differ)} SD of the predictions, {100 * removed:.0f} % of it (squared) removed"
         ),
         notes=tuple(n for n in (*said, *notes) if n),
         library=study.table.library,
+        naming=study.naming,
         feature=effect.features[0],
         effect=replace(effect, groups=groups, by="region" if method == "rules" else "cluster"),
         heterogeneity=bundle.differ,
@@ -318,7 +326,9 @@ def _squared_distances(shapes: Float, centres: Float) -> Float:
     return np.stack([np.square(shapes - centre).sum(axis=1) for centre in centres], axis=1)
 
 
-def _explaining(parts: Sequence[Part], inside: NDArray[np.bool_], weights: Float) -> tuple[str, float, float]:
+def _explaining(
+    parts: Sequence[Part], inside: NDArray[np.bool_], weights: Float, naming: Naming
+) -> tuple[str, float, float]:
     """The rule that agrees best with a cluster (harmonic mean of precision and recall)."""
     best = ("all rows", float(weights[inside].sum() / weights.sum()), 1.0)
     score = _harmonic(best[1], best[2])
@@ -327,7 +337,7 @@ def _explaining(parts: Sequence[Part], inside: NDArray[np.bool_], weights: Float
         precision = both / float(weights[part.rows].sum())
         recall = both / float(weights[inside].sum())
         if _harmonic(precision, recall) > score:
-            best, score = (part.rule, precision, recall), _harmonic(precision, recall)
+            best, score = (part.words(naming), precision, recall), _harmonic(precision, recall)
     return best
 
 

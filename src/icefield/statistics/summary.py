@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from icefield.effect import Drawable, Effect
 from icefield.progress import Progress
 from icefield.statistics.bundles import effects_with_curves
-from icefield.statistics.decision import Decision, Decisions, decisions
+from icefield.statistics.decision import Decisions, decisions
 from icefield.statistics.reading import Reading
 from icefield.statistics.row_space import Surroundings
 from icefield.statistics.support import pd_ale_disagreement, support_of, surroundings
@@ -48,7 +48,7 @@ class Summary(Drawable, ResultTable):
     effects: Mapping[Any, Effect]
     readings: Mapping[Any, Reading]
     warnings: tuple[str, ...]
-    decisions: Mapping[Any, Decision]
+    decisions: Decisions
 
     @property
     def shown(self) -> Mapping[str, NDArray[Any]]:
@@ -78,14 +78,14 @@ def summary(
     asked = study.listed(features)
     made = decisions(study, asked, rows=rows)
     order = [one.asked for one in made.values()]
-    effects, note = effects_with_curves(study, order, grid=grid, rows=rows)
+    effects, _ = effects_with_curves(study, order, grid=grid, rows=rows)
     around = surroundings(study)
     supported = {}
     with Progress("what the data supports", total=len(asked)) as progress:
         for (name, one), effect in zip(made.items(), effects):
             supported[name] = _with_support(study, one.asked, effect, around)
             progress.advance()
-    return _table(study, made, supported, note)
+    return _table(study, made, supported, made.note)
 
 
 def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: str) -> Summary:
@@ -104,12 +104,13 @@ def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: s
         "warning": labels_column([warned[name] or None for name in made]),
         "next": labels_column([next_steps(made, name, effects[name]) for name in made]),
     }
-    warnings = tuple(f"{name}: {text}" for name, text in warned.items() if text)
+    warnings = tuple(f"{study.naming.name(name)}: {text}" for name, text in warned.items() if text)
     return Summary(
         columns=columns,
         title=f"{study!r}",
         notes=tuple(n for n in (*(f"! {w}" for w in warnings), note, study.how) if n),
         library=study.table.library,
+        naming=study.naming,
         effects=effects,
         readings={name: one.reading for name, one in made.items()},
         warnings=warnings,

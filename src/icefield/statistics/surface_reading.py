@@ -54,6 +54,7 @@ def read_surface(effect: Effect, output: int) -> Reading:
         high_at=place(high),
         interaction=share,
         measures={"interaction": float(np.sqrt(beyond)) / unit},
+        naming=effect.naming,
     )
 
 

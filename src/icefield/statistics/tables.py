@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
@@ -18,8 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.frame import frame_of, is_missing_value, object_array
+from icefield.data.naming import PLAIN, Naming
+from icefield.wording.values import number_text
 
 SHOWN_ROWS = 30
+LABELS = ("feature", "features", "partner")  # columns of features
 TERMINAL_WIDTH = 160  # a repr must not depend on the terminal that happens to be attached
 
 
@@ -33,12 +36,14 @@ class ResultTable:
     title : one line on what the table holds
     notes : how it was computed, and what to keep in mind
     library : the frame library `to_frame` answers in
+    naming : what features are called where the table is printed; its columns keep the data's own labels
     """
 
     columns: Mapping[str, NDArray[Any]]
     title: str
     notes: tuple[str, ...]
     library: str
+    naming: Naming = field(default=PLAIN, kw_only=True)
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
@@ -65,10 +70,23 @@ class ResultTable:
         return self.columns
 
     def __repr__(self) -> str:
-        return table_text(self.title, self.shown, self.notes)
+        return table_text(self.title, self._named(self.shown), self.notes)
 
     def _repr_html_(self) -> str:
-        return table_html(self.title, self.shown, self.notes)
+        return table_html(self.title, self._named(self.shown), self.notes)
+
+    def _named(self, columns: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+        """Features by the names people gave them."""
+        if not self.naming.names:
+            return columns
+
+        def named(label: Any) -> Any:
+            return tuple(map(named, label)) if isinstance(label, tuple) else self.naming.name(label)
+
+        return {
+            name: labels_column([named(v) for v in values.tolist()]) if name in LABELS else values
+            for name, values in columns.items()
+        }
 
 
 def labels_column(labels: Sequence[Any]) -> NDArray[Any]:
@@ -85,7 +103,7 @@ def cell_text(value: Any) -> str:
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     if isinstance(value, (float, np.floating)):
-        return f"{value:.4g}"
+        return number_text(float(value), 4)
     if isinstance(value, (tuple, list)):
         return ", ".join(cell_text(v) for v in value) if len(value) else "–"
     return " ".join(str(value).split()) or "–"

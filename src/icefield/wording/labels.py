@@ -5,31 +5,68 @@ They are worked out from the Effect alone, so that every backend and the report 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from icefield.data.columns import TIME_KINDS
-from icefield.wording.names import name_text
-from icefield.wording.values import number_text, shown_value
+from icefield.data.naming import Naming
+from icefield.wording.names import NAME_LIMIT, name_text
+from icefield.wording.values import named_value, number_text, shown_value
 
 if TYPE_CHECKING:
     from icefield.effect import Effect
 
 
 def quantity(effect: Effect, output: int | None) -> str:
-    """What the model's numbers are: "probability of survived", "log-odds", "prediction".
+    """What the model's numbers are: "predicted delay", "probability of survived", "log-odds", "prediction".
 
     `output` is None where a legend or titles name the outputs.
     """
-    scale = name_text(effect.scale_label)
+    return predicted_text(effect.naming, effect.scale_label, effect.outputs, output)
+
+
+def predicted_text(naming: Naming, scale_label: str, outputs: Sequence[Any], output: int | None) -> str:
+    """The same from its parts, for what is no effect."""
+    scale = name_text(scale_label)
+    target = None if naming.target is None else name_text(naming.target)
+    if target is not None and (len(outputs) == 1 or output is None):
+        if scale in ("prediction", ""):
+            return f"predicted {target}"
+        if len(outputs) == 1:
+            return f"{scale.split(' of ')[0]} of {target}"
     if output is None:
         return scale
-    name = name_text(effect.outputs[output])
-    if not isinstance(effect.outputs[output], str):
+    name = name_text(outputs[output])
+    if not isinstance(outputs[output], str):
         name = f"class {name}"
+    if target is not None and scale in ("prediction", ""):
+        return f"predicted {target}, {name}"
     if scale in ("prediction", "") or name == scale:
         # A regressor's output is called by its own name when it has one ("y0" and "prediction" say nothing).
         return scale or "prediction"
     return scale if name in scale else f"{scale} of {name}"
+
+
+def subject_text(effect: Effect, output: int) -> str:
+    """The predicted quantity as a sentence's subject: "predicted delay", "the average probability of survived"."""
+    what = quantity(effect, output if len(effect.outputs) > 1 else 0)
+    return what if what.startswith("predicted ") else f"the average {what}"
+
+
+def with_unit(naming: Naming, scale_label: str, what: str) -> str:
+    """A label of predictions with the target's unit, which other scales than the target's own do not have."""
+    unit = naming.target_unit
+    return f"{what} ({name_text(unit, 20)})" if unit and scale_label == "prediction" else what
+
+
+def feature_label(naming: Naming, feature: Any, limit: int = NAME_LIMIT) -> str:
+    """A feature on its axis: its name, with its unit."""
+    unit = naming.unit(feature)
+    return (
+        f"{name_text(naming.name(feature), limit)} ({name_text(unit, 20)})"
+        if unit
+        else name_text(naming.name(feature), limit)
+    )
 
 
 def value_label(effect: Effect, output: int | None) -> str:
@@ -38,9 +75,12 @@ def value_label(effect: Effect, output: int | None) -> str:
     if effect.view == "derivative":
         along = effect.features.index(effect.reference) if effect.reference in effect.features else 0
         per = (
-            "day" if effect.kinds[along] in TIME_KINDS else f"unit of {name_text(effect.features[along], 30)}"
+            "day"
+            if effect.kinds[along] in TIME_KINDS
+            else f"unit of {name_text(effect.naming.name(effect.features[along]), 30)}"
         )
         return f"slope of {what} per {per}"
+    what = with_unit(effect.naming, effect.scale_label, what)
     if effect.view == "centered":
         return f"change in {what} from\u00a0{reference_text(effect)}"
     if effect.kind == "ale":
@@ -55,7 +95,11 @@ def reference_text(effect: Effect) -> str:
     values: Any = effect.reference if effect.n_features > 1 else (effect.reference,)
     pairs = zip(effect.features, values)
     # Held together by non-breaking spaces, so that a long label breaks before it and not inside.
-    return ", ".join(f"{name_text(f, 30)}\u00a0=\u00a0{shown_value(v, 20)}" for f, v in pairs)
+    return ", ".join(
+        f"{name_text(effect.naming.name(f), 30)}\u00a0=\u00a0"
+        f"{named_value(v, effect.naming, f, lambda value: shown_value(value, 20))}"
+        for f, v in pairs
+    )
 
 
 def rows_text(effect: Effect) -> str:

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from icefield.data.naming import HHMM, PLAIN, TIME_OF_DAY, Naming
 from icefield.wording.names import page_name
-from icefield.wording.values import printed_value, range_texts, shown_value
+from icefield.wording.values import named_range, named_value, printed_value, sd_text, shown_value
 
 if TYPE_CHECKING:
     from icefield.statistics.reading import Reading, Tail
@@ -22,7 +23,7 @@ DIGITS = 4  # of a place on the axis: curves are known at grid points only
 RELATED = 2  # columns named that go with the moved one
 NOT_JUST_FLAT = 0.05  # share of the largest spread from which on a flat average needs an explanation
 NAMED = 2  # features named that a feature interacts with
-UNKNOWN_DIFFERENCES = "whether rows differ, nobody can tell without individual curves"
+UNKNOWN_DIFFERENCES = "whether rows differ: cannot tell without individual curves"
 STRENGTHS = ((0.5, "strong"), (0.2, "moderate"), (0.07, "slight"))
 
 
@@ -34,8 +35,8 @@ def reading_sentence(reading: Reading) -> str:
     parts = [_main(reading)]
     if reading.missing_jump is not None and reading.missing_apart:
         side = "above" if reading.missing_jump > 0 else "below"
-        parts.append(f"missing values stand {abs(reading.missing_jump):.2g} SD {side} the rest")
-    parts += [_tail(tail, lambda value: printed_value(value, DIGITS)) for tail in reading.tails]
+        parts.append(f"missing values stand {sd_text(abs(reading.missing_jump))} SD {side} the rest")
+    parts += [_tail(tail, lambda value: _place(reading, value)) for tail in reading.tails]
     parts += _curves(reading)
     doubt = borderline_words(reading)
     return "; ".join([*parts, doubt] if doubt else parts) + "."
@@ -53,7 +54,24 @@ def borderline_words(reading: Reading) -> str:
 
 def _tail(tail: Tail, text: Callable[[Any], str]) -> str:
     moves = "rises" if tail.change > 0 else "falls"
-    return f"{tail.side} {text(tail.at)} ({_percent(tail.share)} of the data) it {moves} by {abs(tail.change):.2g} SD"
+    return f"{tail.side} {text(tail.at)} ({_percent(tail.share)} of the data) it {moves} by {sd_text(abs(tail.change))} SD"
+
+
+def _place(reading: Reading, value: Any, unit: bool = True) -> str:
+    """A value of the feature for analysts: few digits, with what people call it."""
+    if isinstance(value, tuple):
+        own = [named_value(v, reading.naming, f, _few_digits, unit) for f, v in zip(reading.features, value)]
+        return f"({', '.join(own)})"
+    return named_value(value, reading.naming, reading.features[0], _few_digits, unit)
+
+
+def _few_digits(value: Any) -> str:
+    return printed_value(value, DIGITS)
+
+
+def feature_text(naming: Naming, feature: Any) -> str:
+    """What a feature is called in a sentence for analysts."""
+    return str(naming.name(feature))
 
 
 def _percent(share: float) -> str:
@@ -64,7 +82,7 @@ def shape_words(reading: Reading) -> str:
     """Shape and direction in a few words, for tables."""
     words = _settled_words(reading)
     for tail in reading.tails if not reading.hidden else ():
-        words += f", {'rising' if tail.change > 0 else 'falling'} {tail.side} {printed_value(tail.at, DIGITS)}"
+        words += f", {'rising' if tail.change > 0 else 'falling'} {tail.side} {_place(reading, tail.at)}"
     others = [*reading.borderline.get("shape", ()), *reading.borderline.get("hidden", ())]
     return f"{words} (borderline: or {', '.join(others)})" if others else words
 
@@ -77,7 +95,7 @@ def _settled_words(reading: Reading) -> str:
     if reading.shape == "levels":
         if reading.direction != "none":
             return f"two values, {reading.direction}"
-        return f"levels, highest {printed_value(reading.high_at, DIGITS)}"
+        return f"levels, highest {_place(reading, reading.high_at)}"
     return reading.shape
 
 
@@ -93,13 +111,13 @@ def importance_words(reading: Reading, share: float) -> str:
     return words
 
 
-def support_warning(support: Support) -> str:
+def support_warning(support: Support, naming: Naming = PLAIN) -> str:
     """What to keep in mind about an effect, empty when the data supports it."""
     if not support.doubtful:
         return ""
     text = f"{100 * support.outside:.0f} % of the moved rows lie outside the data"
     if support.related:
-        text += f" (it goes with {', '.join(str(name) for name, _ in support.related[:RELATED])})"
+        text += f" (it goes with {', '.join(feature_text(naming, name) for name, _ in support.related[:RELATED])})"
     return text + ("; PD and ALE disagree: trust ALE" if support.disagrees else "; compare with ALE")
 
 
@@ -109,7 +127,7 @@ def summary_warning(reading: Reading, support: Support | None) -> str:
     if reading.hidden:
         parts.append(f"the average is {_flat_or_nearly(reading)}, the individual curves are not")
     if support is not None and support.doubtful and reading.responds:
-        parts.append(support_warning(support))
+        parts.append(support_warning(support, reading.naming))
     return "; ".join(parts)
 
 
@@ -118,16 +136,16 @@ def _flat_or_nearly(reading: Reading) -> str:
 
 
 def _main(reading: Reading) -> str:
-    name = " x ".join(str(f) for f in reading.features)
-    low, high = range_texts(reading.low, reading.high)
-    size = f"strength {reading.strength:.2g} SD of the predictions, {low} to {high}"
+    name = " x ".join(feature_text(reading.naming, f) for f in reading.features)
+    low, high = named_range(reading.low, reading.high, reading.naming)
+    size = f"strength {sd_text(reading.strength)} SD of the predictions, {low} to {high}"
     if reading.flat:
         return (
             f"{name}: flat on average{_range_read(reading)} "
-            f"(strength {reading.strength:.2g} SD of the predictions, under {reading.flat_limit:.2g})"
+            f"(strength {sd_text(reading.strength)} SD of the predictions, under {sd_text(reading.flat_limit)})"
         )
     if reading.shape == "levels":
-        highest, lowest = (printed_value(v, DIGITS) for v in (reading.high_at, reading.low_at))
+        highest, lowest = (_place(reading, v) for v in (reading.high_at, reading.low_at))
         return f"{name}: highest at {highest}, lowest at {lowest} ({size})"
     if reading.interaction is not None:
         return f"{name}: {reading.shape}, {100 * reading.interaction:.0f} % of the surface is interaction ({size})"
@@ -139,13 +157,12 @@ def _range_read(reading: Reading) -> str:
     """Between which values, as part of a clause."""
     if reading.read_from is None or reading.read_from == reading.read_to:
         return ""
-    ends = (printed_value(v, DIGITS) for v in (reading.read_from, reading.read_to))
-    return f" from {' to '.join(ends)}"
+    return f" from {_place(reading, reading.read_from, unit=False)} to {_place(reading, reading.read_to)}"
 
 
 def _where(reading: Reading) -> str:
     """Where a curve changes, as the end of a clause."""
-    places = [printed_value(v, DIGITS) for v in reading.changes_at]
+    places = [_place(reading, v) for v in reading.changes_at]
     if reading.shape == "threshold":
         return f", a step at {places[0]}"
     if reading.turns and places:
@@ -158,7 +175,7 @@ def _curves(reading: Reading) -> list[str]:
         return []
     if not reading.differences_known and not reading.curves_differ:
         return [UNKNOWN_DIFFERENCES] if reading.rows_could_differ else []
-    amount = f"{reading.heterogeneity or 0.0:.2g} SD"
+    amount = f"{sd_text(reading.heterogeneity or 0.0)} SD"
     least = "" if reading.heterogeneity_exact else "at least "
     if reading.hidden:
         crossing = "crossing curves" if reading.opposed else "moving curves"
@@ -172,13 +189,16 @@ def _curves(reading: Reading) -> list[str]:
 
 def _look(reading: Reading) -> str:
     if reading.interacts:
-        named = [f"{name} ({size:.2g} SD)" for name, size in reading.interacts[:NAMED]]
+        named = [
+            f"{feature_text(reading.naming, name)} ({sd_text(size)} SD)"
+            for name, size in reading.interacts[:NAMED]
+        ]
         return f"it interacts with {' and '.join(named)}"
     if reading.interacts is not None:
         return "no single feature accounts for it, look at regions(...)"
     if reading.told_apart_by is not None:
         name, share = reading.told_apart_by
-        return f"look for an interaction with {name} ({100 * share:.0f} % of the differences)"
+        return f"look for an interaction with {feature_text(reading.naming, name)} ({100 * share:.0f} % of the differences)"
     where = "summary()" if reading.heterogeneity_exact else "ice(...)"
     return f"look for an interaction, with Explainer.{where}"
 
@@ -198,14 +218,14 @@ def strength_word(strength: float) -> str:
 
 
 def plain_words(reading: Reading, what: str) -> str:
-    """One feature's effect as a sentence that starts after its name: "raises the prediction from ...".
+    """One feature's effect as a sentence: "predicted delay rises from −4 min before 8:00 to 18 min at 18:30".
 
     `what` is the name of the predicted quantity.
     """
     text = _plain_trend(reading, what) if reading.one_directional else _plain_shape(reading, what)
     for tail in reading.tails:
-        text += f"; {_tail(tail, shown_value)}"
-    partner = page_name(reading.interacts[0][0]) if reading.interacts else None
+        text += f"; {_tail(tail, lambda value: _shown(reading, value))}"
+    partner = page_name(reading.naming.name(reading.interacts[0][0])) if reading.interacts else None
     if reading.hidden:
         text += ", but individual rows do respond, in ways that cancel out"
         text += "" if partner is None else f", depending on {partner}"
@@ -218,38 +238,59 @@ def plain_words(reading: Reading, what: str) -> str:
     return text + (" (a borderline case)." if doubt else ".")
 
 
+def _shown(reading: Reading, value: Any) -> str:
+    return named_value(value, reading.naming, reading.features[0], shown_value)
+
+
+def _clock(reading: Reading) -> bool:
+    return reading.naming.meaning(reading.features[0]) in (TIME_OF_DAY, HHMM)
+
+
 def _plain_shape(reading: Reading, what: str) -> str:
     """An average without a direction: flat, of levels, turning or wandering."""
-    low, high = range_texts(reading.low, reading.high)
-    low_at, high_at = shown_value(reading.low_at), shown_value(reading.high_at)
-    turn = shown_value(reading.changes_at[0]) if reading.changes_at else None
+    low, high = named_range(reading.low, reading.high, reading.naming)
+    low_at, high_at = _shown(reading, reading.low_at), _shown(reading, reading.high_at)
+    turn = _shown(reading, reading.changes_at[0]) if reading.changes_at else None
+    is_ = "are" if _several(what) else "is"
     if reading.flat:
-        return f"hardly changes the average {what}"
+        return f"{what} hardly {_verb(what, 'change')} on average"
     if reading.shape == "levels" and reading.direction != "none":
-        return f"gives a higher average {what} at {high_at} ({high}) than at {low_at} ({low})"
+        return f"{what} {is_} higher at {high_at} ({high}) than at {low_at} ({low})"
     if reading.shape == "levels":
-        return f"gives the highest average {what} at {high_at} ({high}), the lowest at {low_at} ({low})"
+        return f"{what} {is_} highest at {high_at} ({high}) and lowest at {low_at} ({low})"
     if reading.shape == "U-shaped":
-        return f"gives the lowest average {what} ({low}) near {turn or low_at} and more on both sides, up to {high}"
+        return f"{what} {is_} lowest ({low}) near {turn or low_at} and {_verb(what, 'rise')} on both sides, up to {high}"
     if reading.shape == "inverted U":
-        return f"gives the highest average {what} ({high}) near {turn or high_at} and less on both sides, down to {low}"
-    return f"moves the average {what} up and down between {low} (at {low_at}) and {high} (at {high_at})"
+        return f"{what} {is_} highest ({high}) near {turn or high_at} and {_verb(what, 'fall')} on both sides, down to {low}"
+    return f"{what} {_verb(what, 'move')} up and down between {low} (at {low_at}) and {high} (at {high_at})"
 
 
 def _plain_trend(reading: Reading, what: str) -> str:
-    """An average that runs one way, and where it does."""
-    low, high = range_texts(reading.low, reading.high)
-    places = [shown_value(v) for v in reading.changes_at]
+    """An average that runs one way: from what to what, and where."""
+    low, high = named_range(reading.low, reading.high, reading.naming)
     rises = reading.direction != "decreasing"
-    start, end = (low, high) if rises else (high, low)
-    verb = "raises" if rises else "lowers"
-    how = {"linear": "evenly, ", "threshold": "in one step, "}.get(reading.shape, "")
-    text = f"{verb} the average {what} as it grows, {how}from {start} to {end}"
-    if reading.shape == "threshold" and places:
-        text += f" at {places[0]}"
-    elif reading.shape == "monotone" and len(places) == 2:
-        text += f", mostly between {places[0]} and {places[1]}"
-    return text
+    verb = _verb(what, "rise" if rises else "fall")
+    (start, begin), (end, finish) = ((low, reading.low_at), (high, reading.high_at))[:: 1 if rises else -1]
+    if reading.shape == "threshold" and reading.changes_at:
+        return f"{what} {verb} in one step, from {start} to {end} at {_shown(reading, reading.changes_at[0])}"
+    before, after = ("before", "after") if _clock(reading) else ("up to", "from")
+    where = f"at {_shown(reading, begin)}"
+    if reading.level_until is not None:
+        where = f"{before} {_shown(reading, reading.level_until)}"
+    to = f"at {_shown(reading, finish)}"
+    if reading.level_from is not None:
+        to = f"{after} {_shown(reading, reading.level_from)}" + ("" if _clock(reading) else " on")
+    how = " evenly" if reading.shape == "linear" else ""
+    return f"{what} {verb}{how} from {start} {where} to {end} {to}"
+
+
+def _several(what: str) -> bool:
+    """Whether what is predicted is called by a plural: "predicted rentals", not "predicted loss"."""
+    return what.startswith("predicted ") and what.endswith("s") and not what.endswith(("ss", "us", "is"))
+
+
+def _verb(what: str, verb: str) -> str:
+    return verb if _several(what) else f"{verb}s"
 
 
 def plain_cautions(reading: Reading, support: Support | None) -> str:
@@ -261,9 +302,8 @@ def plain_cautions(reading: Reading, support: Support | None) -> str:
     if support is not None and support.doubtful and reading.responds:
         text = f"{100 * support.outside:.0f} % of the curve is asked of rows unlike any in the data"
         if support.related:
-            text += (
-                f" (it goes with {', '.join(page_name(name, 40) for name, _ in support.related[:RELATED])})"
-            )
+            related = [page_name(reading.naming.name(name), 40) for name, _ in support.related[:RELATED]]
+            text += f" (it goes with {', '.join(related)})"
         if support.disagrees:
             text += "; the dashed curve (ALE), which stays near the data, tells another story: trust that one"
         else:

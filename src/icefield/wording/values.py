@@ -1,5 +1,9 @@
 """Values as text: one value, one number, one range, one duration, as people write them.
 
+Every number passes through `number_text`: a true minus sign, thousands separated from 10,000 on, and rounded once,
+from the number itself. How many digits it gets is said where it is written: so many that matter (`digits`), or so
+many decimals as the range it belongs to needs (`range_decimals`), so that two numbers of one effect agree.
+
 Two readers want different texts. In a picture or on a page (`shown_value`) room is short and anything may be
 in the data, so a value becomes one harmless line with few digits. In a console, a table or a rule
 (`printed_value`) it keeps its whole text and the digits asked for.
@@ -7,34 +11,70 @@ in the data, so a value becomes one harmless line with few digits. In a console,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.columns import is_missing_value
+from icefield.data.naming import HHMM, MONTH, TIME_OF_DAY, WEEKDAY, Naming
 from icefield.wording.names import MISSING, name_text
 
 LEVEL_LIMIT = 40  # letters of a level
+MINUS = "−"
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
-def number_text(value: float, digits: int = 3) -> str:
-    """A number as people write it: few digits, thousands separated.
+def number_text(value: float, digits: int = 3, decimals: int | None = None) -> str:
+    """A number as people write it: few digits, a true minus sign, thousands separated from 10,000 on.
+
+    Parameters
+    ----------
+    value : the number, not rounded before
+    digits : how many digits matter; a whole part is never cut
+    decimals : so many decimals instead
 
     Examples
     --------
-    >>> [number_text(v) for v in (0.123456, 22.0, 1234567.8, 1e-7, 3.1e12)]
-    ['0.123', '22', '1,234,568', '1e-07', '3.1e+12']
+    >>> [number_text(v) for v in (0.123456, -22.0, 1234.5, 1234567.8, 1e-7, 3.1e12)]
+    ['0.123', '−22', '1234', '1,234,568', '1e−07', '3.1e+12']
+    >>> number_text(-3.642, decimals=1), number_text(-0.004, decimals=2)
+    ('−3.6', '0.00')
     """
     value = float(value)
     if not np.isfinite(value):
-        return str(value)
+        return str(value).replace("-", MINUS)
     size = abs(value)
-    if size != 0 and (size < 1e-4 or size >= 1e9):
-        return f"{value:.{digits}g}"
-    if size >= 10.0**digits or size >= 1000 or value == round(value):
-        return f"{value:,.0f}"
-    return f"{value:.{digits}g}"
+    if size >= 1e9 or (size != 0 and size < 1e-4 and decimals is None):
+        return f"{value:.{digits}g}".replace("-", MINUS)
+    if decimals is None:
+        if size >= 10.0 ** (digits - 1) or value == round(value):
+            decimals = 0
+        else:
+            decimals = digits - 1 - int(np.floor(np.log10(size)))
+        text = f"{size:,.{decimals}f}"
+        text = text.rstrip("0").rstrip(".") if decimals else text
+    else:
+        text = f"{size:,.{decimals}f}"
+    if len(text.split(".")[0]) <= len("9,999"):
+        text = text.replace(",", "")
+    return text if value >= 0 or not text.strip("0.") else MINUS + text
+
+
+def sd_text(size: float) -> str:
+    """A size in standard deviations of the predictions: two decimals, the same wherever it stands.
+
+    Examples
+    --------
+    >>> sd_text(0.3049), sd_text(1.2)
+    ('0.30', '1.20')
+    """
+    return number_text(size, decimals=2)
 
 
 def shown_value(value: Any, limit: int = LEVEL_LIMIT) -> str:
@@ -60,9 +100,14 @@ def shown_value(value: Any, limit: int = LEVEL_LIMIT) -> str:
         return f"{number_text(seconds / size)} {unit}"
     if isinstance(value, (int, float, np.integer, np.floating)):
         if isinstance(value, (int, np.integer)):
-            return str(int(value)) if abs(int(value)) < 10_000 else f"{int(value):,}"
+            return _whole_text(int(value))
         return number_text(float(value), 4)
     return name_text(value, limit)
+
+
+def _whole_text(value: int) -> str:
+    text = f"{abs(value):,}" if abs(value) >= 10_000 else str(abs(value))
+    return MINUS + text if value < 0 else text
 
 
 def duration_unit(seconds: NDArray[np.float64]) -> tuple[float, str]:
@@ -84,7 +129,7 @@ def count_text(count: float) -> str:
     """
     if count >= 1e6:
         return f"{count / 1e6:.1f}M"
-    return f"{count:,.0f}" if count >= 100 or count == round(count) else f"{count:.3g}"
+    return number_text(count, decimals=0) if count >= 100 else number_text(count)
 
 
 def printed_value(value: Any, digits: int = 6) -> str:
@@ -92,8 +137,8 @@ def printed_value(value: Any, digits: int = 6) -> str:
 
     Examples
     --------
-    >>> printed_value(15.86437, 4), printed_value(123456.7, 4), printed_value(1e-7), printed_value(None)
-    ('15.86', '123,457', '1e-07', 'missing')
+    >>> printed_value(15.86437, 4), printed_value(123456.7, 4), printed_value(-1e-7), printed_value(None)
+    ('15.86', '123,457', '−1e−07', 'missing')
     """
     if is_missing_value(value):
         return MISSING
@@ -102,10 +147,23 @@ def printed_value(value: Any, digits: int = 6) -> str:
         # Trailing zeros of a unit finer than the data needs say nothing.
         text = text.rstrip("0").rstrip(".") if "." in text else text
         return text.removesuffix("T00:00:00").replace("T", " ")
-    if not isinstance(value, (float, np.floating)):
-        return str(value)
-    number = float(value)
-    return f"{number:,.0f}" if 10**digits <= abs(number) < 1e15 else f"{number:.{digits}g}"
+    if isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64)):
+        return _whole_text(int(value))
+    return number_text(float(value), digits) if isinstance(value, (float, np.floating)) else str(value)
+
+
+def range_decimals(low: float, high: float) -> int:
+    """Decimals that tell the values of a range apart: two digits of its width.
+
+    Examples
+    --------
+    >>> range_decimals(-3.6, 18.1), range_decimals(0.30164, 0.67312), range_decimals(8314.2, 27945.0)
+    (0, 2, 0)
+    """
+    apart = abs(high - low)
+    if not np.isfinite(apart) or apart == 0:
+        return 2
+    return int(np.clip(1 - np.floor(np.log10(apart)), 0, 6))
 
 
 def range_texts(low: float, high: float) -> tuple[str, str]:
@@ -114,16 +172,83 @@ def range_texts(low: float, high: float) -> tuple[str, str]:
     Examples
     --------
     >>> range_texts(0.30164, 0.67312), range_texts(8314.2, 27945.0), range_texts(-4.77e-7, 2.868e-7)
-    (('0.302', '0.673'), ('8,314', '27,945'), ('-4.77e-07', '2.87e-07'))
+    (('0.30', '0.67'), ('8314', '27,945'), ('−4.77e−07', '2.87e−07'))
     >>> range_texts(3.0, 3.0), range_texts(float("nan"), 1.0)
     (('3', '3'), ('nan', '1'))
     """
     apart = abs(high - low)
     largest = max(abs(low), abs(high))
     if not np.isfinite(apart) or apart == 0 or largest >= 1e9 or largest < 1e-3:
-        return f"{low:.3g}", f"{high:.3g}"
-    decimals = int(np.clip(2 - np.floor(np.log10(apart)), 0, 6))
-    return f"{low:,.{decimals}f}", f"{high:,.{decimals}f}"
+        return number_text(low), number_text(high)
+    decimals = range_decimals(low, high)
+    return number_text(low, decimals=decimals), number_text(high, decimals=decimals)
+
+
+# --- with what people call them ---------------------------------------------------------------------
+
+
+def named_value(
+    value: Any, naming: Naming, feature: Any, text: Callable[[Any], str] = shown_value, unit: bool = True
+) -> str:
+    """A feature's value with its level's name, as a month or a time of day, or with its unit.
+
+    `text` writes what has no name of its own.
+
+    Examples
+    --------
+    >>> said = Naming(units={"hr": "time of day", "m": "month", "t": "°C"}, levels={"s": {1: "spring"}})
+    >>> named_value(18.5, said, "hr"), named_value(7, said, "m"), named_value(-3.0, said, "t"), named_value(1, said, "s")
+    ('18:30', 'July', '−3 °C', 'spring')
+    """
+    if is_missing_value(value):
+        return MISSING
+    level = naming.level(feature, value)
+    if level is not None:
+        return name_text(level, LEVEL_LIMIT)
+    if isinstance(value, (bool, np.bool_, np.timedelta64)) or not isinstance(
+        value, (int, float, np.integer, np.floating)
+    ):
+        return text(value)
+    meaning = naming.meaning(feature)
+    if meaning and np.isfinite(value):
+        return calendar_text(float(value), meaning)
+    written = naming.unit(feature) if unit else ""
+    return f"{text(value)} {name_text(written, 20)}" if written else text(value)
+
+
+def calendar_text(value: float, meaning: str, short: bool = False) -> str:
+    """A number as the month, weekday or time of day it means; what lies between two is said to.
+
+    Examples
+    --------
+    >>> calendar_text(8.25, "time of day"), calendar_text(1830, "HHMM"), calendar_text(4.5, "month")
+    ('8:15', '18:30', 'between April and May')
+    >>> calendar_text(0, "weekday"), calendar_text(0, "weekday from Sunday", short=True)
+    ('Monday', 'Sun')
+    """
+    if meaning in (TIME_OF_DAY, HHMM):
+        hours = value if meaning == TIME_OF_DAY else value // 100 + (value % 100) / 60
+        minutes = round(60 * hours)
+        return f"{minutes // 60}:{minutes % 60:02d}"
+    names, first = (
+        (MONTHS, 1) if meaning == MONTH else (WEEKDAYS, 0 if meaning == WEEKDAY else 1)
+    )  # Sunday: 0 or 7
+
+    def one(number: int) -> str:
+        name = names[(number - first) % len(names)]
+        return name[:3] if short else name
+
+    if value == round(value):
+        return one(int(value))
+    below = int(np.floor(value))
+    return f"between {one(below)} and {one(below + 1)}"
+
+
+def named_range(low: float, high: float, naming: Naming) -> tuple[str, str]:
+    """Both ends of a range of predictions, with the unit of what is predicted."""
+    unit = f" {name_text(naming.target_unit, 20)}" if naming.target_unit else ""
+    first, second = range_texts(low, high)
+    return first + unit, second + unit
 
 
 def seconds_text(seconds: float) -> str:

@@ -1,0 +1,64 @@
+"""What the options --name and --unit say: names and units as an Explainer takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from icefield.data.columns import is_missing_value
+from icefield.data.frame import Table
+from icefield.errors import InputError, complaint
+from icefield.wording.values import printed_value
+
+
+def given_names(texts: Sequence[str], table: Table) -> dict[Any, Any] | None:
+    """COLUMN=TEXT and COLUMN[VALUE]=TEXT as a mapping of columns to names, names of values, or both."""
+    names: dict[Any, str] = {}
+    levels: dict[Any, dict[Any, str]] = {}
+    for text in texts:
+        key, name = _halves("--name", text)
+        column, value = key, None
+        if not table.has(key) and key.endswith("]") and "[" in key:
+            column, value = key[:-1].split("[", 1)
+        table.check(column, "--name")
+        if value is None:
+            names[column] = name
+        else:
+            levels.setdefault(column, {})[_meant(column, value, table)] = name
+    found: dict[Any, Any] = {}
+    for column in {**names, **levels}:
+        own = names.get(column), levels.get(column)
+        found[column] = own[0] if own[1] is None else own[1] if own[0] is None else own
+    return found or None
+
+
+def given_units(texts: Sequence[str]) -> dict[str, str] | None:
+    """COLUMN=UNIT as a mapping."""
+    return dict(_halves("--unit", text) for text in texts) or None
+
+
+def _halves(option: str, text: str) -> tuple[str, str]:
+    key, equals, name = text.partition("=")
+    if not equals or not key or not name:
+        raise InputError(complaint(option, "must be COLUMN=TEXT", text, f'write {option} "hr=hour"'))
+    return key, name
+
+
+def _meant(column: str, text: str, table: Table) -> Any:
+    """The value of a column that is written like this."""
+    distinct = {
+        v.item() if hasattr(v, "item") else v for v in table.column(column).values if not is_missing_value(v)
+    }
+    for value in distinct:
+        if text in (str(value), printed_value(value)) or (
+            isinstance(value, float) and _number(text) == value
+        ):
+            return value
+    raise InputError(complaint("--name", f"names a value that {column!r} does not have", text))
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
