@@ -339,14 +339,7 @@ def report(total: Mapping[str, Tally]) -> bool:
     """Print what was scored, kind by kind; whether the goals are met."""
     met = True
     for side, tally in total.items():
-        print(f"\n{side}\n{HEADING}")
-        kinds = dict.fromkeys(k for name in OUTCOMES for k in getattr(tally, name))
-        for kind in kinds:
-            right, alarms = tally.of("right", kind), tally.of("alarms", kind)
-            asked, quiet = right + tally.of("wrong", kind), alarms + tally.of("silent", kind)
-            line = f"{right:>7}{asked:>7}{right / asked:>8.1%}" if asked else " " * 22
-            line += f"{alarms:>15}{quiet:>7}{alarms / quiet:>8.1%}" if quiet else " " * 30
-            print(f"{kind:<16}{line}{tally.of('apart', kind):>7}")
+        _print_kinds(side, tally)
         found, (least, most) = shares(tally), GOALS[side]
         print(
             f"right {found['right']:.2%} (goal: at least {least:.0%}), false alarms {found['false alarms']:.2%} "
@@ -356,15 +349,26 @@ def report(total: Mapping[str, Tally]) -> bool:
     return met
 
 
+def _print_kinds(side: str, tally: Tally) -> None:
+    print(f"\n{side}\n{HEADING}")
+    for kind in dict.fromkeys(kind for name in OUTCOMES for kind in getattr(tally, name)):
+        right, alarms = tally.of("right", kind), tally.of("alarms", kind)
+        asked, quiet = right + tally.of("wrong", kind), alarms + tally.of("silent", kind)
+        line = f"{right:>7}{asked:>7}{right / asked:>8.1%}" if asked else " " * 22
+        line += f"{alarms:>15}{quiet:>7}{alarms / quiet:>8.1%}" if quiet else " " * 30
+        print(f"{kind:<16}{line}{tally.of('apart', kind):>7}")
+
+
 # --- first scores ----------------------------------------------------------------------------------
 
 
-def first_scores(path: Path = SCORES) -> dict[str, Any]:
+def first_scores(path: Path | None = None) -> dict[str, Any]:
     """The first score of every set that has one."""
+    path = path or SCORES
     return dict(json.loads(path.read_text())) if path.exists() else {}
 
 
-def keep_first_score(letter: str, total: Mapping[str, Tally], seeds: int, path: Path = SCORES) -> bool:
+def keep_first_score(letter: str, total: Mapping[str, Tally], seeds: int, path: Path | None = None) -> bool:
     """Write a set's score down with date and commit, unless it has one already: first scores stay."""
     known = first_scores(path)
     if letter in known:
@@ -381,19 +385,16 @@ def keep_first_score(letter: str, total: Mapping[str, Tally], seeds: int, path: 
             for side, tally in total.items()
         },
     }
-    path.write_text(json.dumps(known, indent=1) + "\n")
+    (path or SCORES).write_text(json.dumps(known, indent=1) + "\n")
     return True
 
 
-def print_first_scores(path: Path = SCORES) -> None:
-    for letter, kept in first_scores(path).items():
+def print_first_scores() -> None:
+    """Every set's first score, kind by kind, with its date."""
+    for letter, kept in first_scores().items():
         where = f"{kept['date']}, commit {kept['commit']}, {kept['seeds']} draws of each process"
         print(f"\nfirst score of set {letter}, {where}:")
-        for side, found in kept["sides"].items():
-            print(
-                f"  {side:<34} right {found['right']:.2%}, false alarms {found['false alarms']:.2%}, "
-                f"borderline or unknown {found['apart']:.1%}"
-            )
+        report({side: Tally(**found["kinds"]) for side, found in kept["sides"].items()})
 
 
 def _commit() -> str:

@@ -34,7 +34,7 @@ import numpy as np
 
 import icefield
 from benchmarks.fresh_scores import SETS as FRESH
-from benchmarks.fresh_scores import score_sets
+from benchmarks.fresh_scores import print_first_scores, score_sets
 from benchmarks.processes import Process, Truth, later_processes, processes
 from benchmarks.tried import tried_processes
 from benchmarks.unseen import unseen_processes

@@ -31,7 +31,7 @@ from benchmarks.fresh_scores import (
 )
 from benchmarks.fresh_truth import numbers, own_facts, pair_strengths
 
-from benchmarks import fresh_a, fresh_b, fresh_c
+from benchmarks import fresh_a, fresh_b, fresh_c, fresh_scores
 
 LETTERS = tuple(SETS)
 
@@ -414,6 +414,47 @@ def test_first_scores_stay(tmp_path: Any) -> None:
     assert kept["a"]["sides"][TRUE]["right"] == 1.0
     assert kept["b"]["sides"][TRUE]["right"] == pytest.approx(10 / 11, abs=1e-4)
     assert kept["a"]["date"].endswith("UTC")
+
+
+def test_a_set_is_run_reported_and_written_down(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = columns(200, u=(0, 1), z=(0, 1))
+    truth = facts(u=fact("up", None, split=None), z=fact("flat", None, hidden=None, split=None))
+
+    def broken(u: Any) -> Any:
+        raise ValueError("cannot predict")
+
+    def toys() -> list[Process]:
+        return [
+            exact("toy", "none 2000", "", lambda u: 2 * u, data, truth),
+            fitted("toy", "none 2000", "", lambda u: 2 * u, data, truth, "linear", noise=0.05),
+            exact("broken", "none 2000", "", broken, data, truth),
+        ]
+
+    monkeypatch.setattr(fresh_scores, "SETS", {"t": toys})
+    monkeypatch.setattr(fresh_scores, "SEEDS", {"t": 5})
+    monkeypatch.setattr(fresh_scores, "SCORES", tmp_path / "scores.json")
+    total = fresh_scores.run("t", 2, jobs=1)
+    assert total[TRUE].right["shape"] == 2
+    assert total[TRUE].wrong == {"answer": 2}
+    assert total[OWN].right["shape"] == total[WORLD].right["shape"] == 2
+    assert not fresh_scores.report(total)
+    assert fresh_scores.report({WORLD: total[WORLD]})
+    said = capsys.readouterr().out
+    assert "wrong, answer: " in said
+    assert "cannot predict" in said
+    assert "goal: at least 98%" in said
+    assert not fresh_scores.score_sets(["t"], 1, 1)
+    assert first_scores()["t"]["sides"][TRUE]["kinds"]["wrong"] == {"answer": 1}
+    assert "this is its first score" in capsys.readouterr().out
+    fresh_scores.score_sets(["t"], 2, 1)
+    assert first_scores()["t"]["seeds"] == 1
+    capsys.readouterr()
+    fresh_scores.print_first_scores()
+    again = capsys.readouterr().out
+    assert f"first score of set t, {first_scores()['t']['date']}" in again
+    assert "shape                 1      1  100.0%" in again
 
 
 def test_fitted_cases_have_targets_weights_and_units() -> None:
