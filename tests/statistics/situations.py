@@ -21,9 +21,10 @@ class Situation:
     model: Any
     X: pd.DataFrame
     weights: np.ndarray | None
+    said: dict[str, Any]
 
     def explainer(self, seed: int = 0) -> Explainer:
-        return Explainer(self.model, self.X, weights=self.weights, seed=seed)
+        return Explainer(self.model, self.X, weights=self.weights, seed=seed, **self.said)
 
 
 def situation(number: int, rows: int = 400) -> Situation:
@@ -39,7 +40,20 @@ def situation(number: int, rows: int = 400) -> Situation:
         X["flag"] = rng.random(rows) < 0.4
     model = _fitted(rng, X) if number % 4 == 3 else _Function(rng, list(X.columns))
     weights = rng.integers(1, 4, rows).astype(float) if rng.random() < 0.25 else None
-    return Situation(number, model, X, weights)
+    return Situation(number, model, X, weights, _said(number, X))
+
+
+def _said(number: int, X: pd.DataFrame) -> dict[str, Any]:
+    """What things are called, in one situation of three; a column of few whole numbers is then a code."""
+    if number % 3 != 2:
+        return {}
+    names: dict[str, Any] = {"x0": "first"}
+    if "kind" in X:
+        names["kind"] = ("colour", {"red": "Rot", "green": "Grün"})
+    units = {"x1": "km", "delay": "min"}
+    if (X["x2"] == X["x2"].round()).all():
+        units["x2"] = "code"
+    return {"names": names, "units": units, "target_name": "delay"}
 
 
 def _column(rng: np.random.Generator, rows: int) -> np.ndarray:

@@ -45,7 +45,8 @@ def lede(study: Study, made: Mapping[Any, Decision]) -> str:
 def _what(study: Study) -> str:
     if study.naming.target is None:
         return f"the model’s {page_name(study.model.scale_label)}"
-    return page_name(predicted_text(study.naming, study.model.scale_label, study.model.outputs, None))
+    what = page_name(predicted_text(study.naming, study.model.scale_label, study.model.outputs, None))
+    return what if what.startswith("predicted ") else f"the {what}"
 
 
 def facts(study: Study, effect: Effect, seconds: float) -> list[dict[str, str]]:

@@ -36,11 +36,13 @@ def effects_with_curves(
     grid: Any = None,
     rows: Any = None,
     kept: int = KEPT_CURVES,
+    spread: bool = True,
 ) -> tuple[list[Effect], str]:
     """One-way effects of several features in one pass, with a sample of individual curves kept.
 
     Returns the effects and a note on the rows, empty when all were used. Without `rows`, an engine that pays for
-    each row and point (brute force) averages over a seeded sample.
+    each row and point (brute force) averages over a seeded sample. Without `spread`, which is most of the work for
+    many rows, only the kept curves say how rows differ.
     """
     chosen = study.chosen(rows, when_costly=CURVE_ROWS)
     used = study.n_rows if chosen.positions is None else len(chosen.positions)
@@ -48,14 +50,14 @@ def effects_with_curves(
     own, counts = in_proportion(kept, used, weights, study.seed)
     sets = [(feature,) for feature in features]
     ask = Ask(
-        sets=sets, kind="ice", grid=grid, spread=True, rows=chosen.positions, kept=own, kept_weights=counts
+        sets=sets, kind="ice", grid=grid, spread=spread, rows=chosen.positions, kept=own, kept_weights=counts
     )
     effects = study.effects(ask)
     if rows is None:
         # A sample of our own choice is measured against the same predictions as everything else.
-        baseline, spread = study.prediction_moments()
+        baseline, unit = study.prediction_moments()
         effects = [
-            replace(e, predictions=replace(e.predictions, baseline=baseline, output_std=spread))
+            replace(e, predictions=replace(e.predictions, baseline=baseline, output_std=unit))
             for e in effects
         ]
     return effects, f"{chosen.note}; rows={study.n_rows} uses all" if chosen.note else ""

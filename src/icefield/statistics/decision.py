@@ -124,7 +124,9 @@ def _costly(study: Study) -> bool:
 
 
 def _decided(study: Study, asked: list[Any], rows: Any) -> Decisions:
-    effects, note = effects_with_curves(study, asked, grid=READ_GRID, rows=rows, kept=READ_CURVES)
+    effects, note = effects_with_curves(
+        study, asked, grid=READ_GRID, rows=rows, kept=READ_CURVES, spread=False
+    )
     effects = [replace(effect, groups={}, by=None) for effect in effects]
     every = [read_effect(effect, study.n_rows).each for effect in effects]
     first = [output_moved_most(effect, each) for effect, each in zip(effects, every)]
@@ -211,11 +213,11 @@ def _with_partners(reading: Reading, others: Sequence[tuple[Any, float, float]])
     least = THRESHOLDS["interaction"]
     named = tuple((name, size) for name, size, _ in others if size >= least)
     # The strongest could be another, or none, for other rows.
-    unsure = [
+    unsure = ["nobody"] if named and others[0][1] - SURE * others[0][2] < least else []
+    unsure += [
         str(name)
-        for name, size, error in others
-        if (size - SURE * error < least <= size + SURE * error)
-        or (named and name != named[0][0] and size + SURE * error >= named[0][1] - SURE * others[0][2])
+        for name, size, error in others[1 if named else 0 :]
+        if size + SURE * error >= (named[0][1] - SURE * others[0][2] if named else least)
     ]
     borderline = dict(reading.borderline)
     if unsure and any(error > 0 for _, _, error in others):

@@ -127,7 +127,9 @@ def importance(
     validate.choice("measure", measure, MEASURES)
     asked = study.listed(features)
     made = decisions(study, asked, rows=rows)
-    effects, _ = effects_with_curves(study, [one.asked for one in made.values()], grid=grid, rows=rows)
+    effects, _ = effects_with_curves(
+        study, [one.asked for one in made.values()], grid=grid, rows=rows, spread=False
+    )
     drawn = dict(zip(made, effects))
     ranked = list(made)
     if measure == "spread":

@@ -123,6 +123,9 @@ def regions(
         used = min(READ_CURVES, study.n_rows) if rows is None else rows
         (effect,), note = effects_with_curves(study, [feature], grid=grid, rows=used, kept=study.n_rows)
         effect = replace(effect, groups={}, by=None)
+    if effect.std is None:
+        curves = cast(Float, effect.individual)  # kept with every effect here
+        effect = replace(effect, std=Spread.of(curves, effect.row_weights, "rows").std)
     bundle = _Bundle.of(study, effect)
     least = LEAST_REMOVED if least_removed is None else least_removed
     columns = _told_apart_by(decision, _other_columns(study, found.columns, bundle.rows))

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from icefield.data.naming import HHMM, PLAIN, TIME_OF_DAY, Naming
 from icefield.wording.names import page_name
-from icefield.wording.values import named_range, named_value, printed_value, sd_text, shown_value
+from icefield.wording.values import (
+    named_range,
+    named_value,
+    number_text,
+    place_text,
+    printed_value,
+    sd_text,
+    shown_value,
+)
 
 if TYPE_CHECKING:
     from icefield.statistics.reading import Reading, Tail
@@ -47,8 +55,12 @@ def borderline_words(reading: Reading) -> str:
     others = []
     for statement in ("shape", "hidden", "differ", "interacts"):
         seen = reading.borderline.get(statement, ())
-        if seen:
-            others.append(("interacts with " if statement == "interacts" else "") + " or ".join(seen))
+        if seen and statement == "interacts":
+            others.append(
+                "interacts with " + " or ".join(feature_text(reading.naming, name) for name in seen)
+            )
+        elif seen:
+            others.append(" or ".join(seen))
     return f"borderline, other rows might give: {', '.join(dict.fromkeys(others))}" if others else ""
 
 
@@ -58,10 +70,13 @@ def _tail(tail: Tail, text: Callable[[Any], str]) -> str:
 
 
 def _place(reading: Reading, value: Any, unit: bool = True) -> str:
-    """A value of the feature for analysts: few digits, with what people call it."""
+    """A value of the feature: as many digits as the range that was read needs, with what people call it."""
     if isinstance(value, tuple):
         own = [named_value(v, reading.naming, f, _few_digits, unit) for f, v in zip(reading.features, value)]
         return f"({', '.join(own)})"
+    ends = reading.read_from, reading.read_to
+    if isinstance(value, float) and all(isinstance(end, (int, float)) for end in ends) and ends[0] != ends[1]:
+        return named_value(value, reading.naming, reading.features[0], lambda v: place_text(v, *ends), unit)
     return named_value(value, reading.naming, reading.features[0], _few_digits, unit)
 
 
@@ -140,9 +155,12 @@ def _main(reading: Reading) -> str:
     low, high = named_range(reading.low, reading.high, reading.naming)
     size = f"strength {sd_text(reading.strength)} SD of the predictions, {low} to {high}"
     if reading.flat:
+        own, limit = sd_text(reading.strength), sd_text(reading.flat_limit)
+        if own == limit:
+            limit = number_text(reading.flat_limit, decimals=4)
         return (
             f"{name}: flat on average{_range_read(reading)} "
-            f"(strength {sd_text(reading.strength)} SD of the predictions, under {sd_text(reading.flat_limit)})"
+            f"(strength {own} SD of the predictions, under {limit})"
         )
     if reading.shape == "levels":
         highest, lowest = (_place(reading, v) for v in (reading.high_at, reading.low_at))
@@ -234,11 +252,13 @@ def plain_words(reading: Reading, what: str) -> str:
         text += "" if partner is None else f", depending on {partner}"
     elif partner is not None:
         text += f"; how much depends on {partner}"
-    doubt = reading.borderline.get("shape") or reading.borderline.get("hidden")
-    return text + (" (a borderline case)." if doubt else ".")
+    unsure = {"shape", "hidden", *(("differ",) if reading.heterogeneous else ())}
+    return text + (" (a borderline case)." if unsure & reading.borderline.keys() else ".")
 
 
 def _shown(reading: Reading, value: Any) -> str:
+    if isinstance(value, (int, float)):
+        return _place(reading, value)
     return named_value(value, reading.naming, reading.features[0], shown_value)
 
 

@@ -184,6 +184,20 @@ def range_texts(low: float, high: float) -> tuple[str, str]:
     return number_text(low, decimals=decimals), number_text(high, decimals=decimals)
 
 
+def place_text(value: float, low: float, high: float) -> str:
+    """A place within a range, with one digit more than tells the range's values apart.
+
+    Examples
+    --------
+    >>> place_text(29.52, 8.2, 32.8), place_text(12.0, 8.2, 32.8), place_text(0.345678, 0.2, 0.8)
+    ('29.5', '12', '0.346')
+    """
+    if abs(value) >= 1e9 or max(abs(low), abs(high)) < 1e-3:
+        return number_text(value, 4)
+    text = number_text(value, decimals=range_decimals(low, high) + 1)
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 # --- with what people call them ---------------------------------------------------------------------
 
 
