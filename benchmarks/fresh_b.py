@@ -316,7 +316,7 @@ def _classes() -> list[Process]:
               lambda age, power: sigmoid(-5.4 + 2.2 * age**2 + 0.9 * power), columns(1500, age=(-1, 1), power=(-1, 1), z=(-1, 1)),
               facts(age=fact("U", **LOOSE), power=fact("up", **LOOSE), z=inert)),
         exact("defaults", "Owen 2007, Infinitely imbalanced logistic regression", "skewed monotone",
-              lambda x1, x2: sigmoid(-6 + 2 * x1 - x2), numbered(3, (-1, 1), 1500),
+              lambda x1, x2: sigmoid(-5.1 + 2 * x1 - x2), numbered(3, (-1, 1), 1500),
               facts(x1=fact("up", **LOOSE), x2=fact("down", **LOOSE), x3=inert)),
         exact("two circles", "Pedregosa et al. 2011, make_circles", "classification U",
               lambda x1, x2: sigmoid(8 * (0.5 - x1**2 - x2**2)), numbered(3, (-1, 1), 800),

@@ -295,7 +295,7 @@ def _classes() -> list[Process]:
     inert, flat = fact("flat"), fact("flat", **LOOSE)
     return [
         exact("frauds", "Chawla, Bowyer, Hall & Kegelmeyer 2002, imbalanced data", "skewed classification",
-              lambda amount, hour: sigmoid(-5.8 + 2.5 * amount - 1.2 * hour), columns(1500, amount=(-1, 1), hour=(-1, 1), z=(-1, 1)),
+              lambda amount, hour: sigmoid(-5.4 + 2.5 * amount - 1.2 * hour), columns(1500, amount=(-1, 1), hour=(-1, 1), z=(-1, 1)),
               facts(amount=fact("up", **LOOSE), hour=fact("down", **LOOSE), z=inert)),
         exact("rare events by level", "Firth 1993; Heinze & Schemper 2002", "skewed category",
               lambda k, x: coded(k, a=0.002, b=0.01, c=0.06) + 0.004 * x, columns(1200, k=one_of("a b c"), x=(0, 1), z=(0, 1)),
