@@ -9,6 +9,9 @@ and shows what other thresholds would do there); the other half is reported, wit
 The thresholds `evident` and `explained` were chosen on the processes of `tried` (``--tried`` scores them).
 The processes of `unseen` were written by their truth alone and scored after everything was frozen: theirs is the held-out
 score. Run ``python -m benchmarks.honesty``; with ``--check`` it fails where the goals are missed.
+
+The fresh sets a, b and c are processes from the literature with truths stated first (`fresh`). ``--set a`` scores one with
+the default settings of the public calls, and writes its first score to ``honesty_scores.json``, where it stays.
 """
 
 from __future__ import annotations
@@ -30,6 +33,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 
 import icefield
+from benchmarks.fresh_scores import SETS as FRESH
+from benchmarks.fresh_scores import print_first_scores, score_sets
 from benchmarks.processes import Process, Truth, later_processes, processes
 from benchmarks.tried import tried_processes
 from benchmarks.unseen import unseen_processes
@@ -228,19 +233,30 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--choose", action="store_true", help="score the half the thresholds were chosen on")
     parser.add_argument("--tried", action="store_true", help="score the processes the readings were tried on")
     parser.add_argument("--sweep", action="store_true", help="with --choose: try other thresholds (slow)")
-    parser.add_argument("--seeds", type=int, default=SEEDS // 2, help="seeds per process")
+    parser.add_argument("--set", choices=[*FRESH, "all"], help="score a fresh set; its first score is kept")
+    parser.add_argument("--seeds", type=int, help=f"seeds per process ({SEEDS // 2}, or 4 of fresh sets)")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help="processes that score a fresh set"
+    )
     parser.add_argument("--check", action="store_true", help="exit with an error where the goals are missed")
     given = parser.parse_args(arguments or [])
     began = time.perf_counter()
+    if given.set:
+        met = score_sets(list(FRESH) if given.set == "all" else [given.set], given.seeds, given.jobs)
+        if given.check and not met:
+            raise SystemExit("the goals are missed")
+        return
     met = True
+    per_process = given.seeds or SEEDS // 2
     asked = [number for number, flag in ((0, given.choose), (3, given.tried)) if flag]
     for number in asked or (1, 2):
-        seeds = _seeds(number, given.seeds)
+        seeds = _seeds(number, per_process)
         print(f"\n{SETS[number]}: {len(chosen(number))} processes x {len(seeds)} seeds\n")
         met &= report(run(number, seeds, verbose=True))
     if given.choose and given.sweep:
         print("\none threshold changed at a time:")
-        sweep(_seeds(0, min(given.seeds, 2)))
+        sweep(_seeds(0, min(per_process, 2)))
+    print_first_scores()
     print(f"\n{time.perf_counter() - began:.0f} s")
     if given.check and not met:
         raise SystemExit("the goals are missed")
