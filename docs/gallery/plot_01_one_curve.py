@@ -1,0 +1,18 @@
+"""
+One curve
+=========
+
+The average prediction as one feature moves and everything else stays as it is. The band is the spread of the rows'
+own curves; the bars at the foot show where the data lies. Start here.
+"""
+
+import icefield
+from sklearn.datasets import load_diabetes
+from sklearn.ensemble import GradientBoostingRegressor
+
+X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+model = GradientBoostingRegressor(random_state=0).fit(X, y)
+effect = icefield.Explainer(model, X).partial_dependence("bmi")
+
+# %%
+effect.plot(title="Progression of diabetes by body mass index")
