@@ -34,6 +34,7 @@ extensions = [
     "sphinx_click",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "decision",
     "docstrings",
     "formulas",
     "links",

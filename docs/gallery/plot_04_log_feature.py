@@ -2,10 +2,11 @@
 A feature on a log axis
 =======================
 
-Incomes, prices and populations span several powers of ten. Place the grid evenly in the logarithm and give the Axes a
-log scale: the curve then has as many points for small values as for large ones.
+Incomes, prices and populations span several powers of ten. Place the grid evenly in the logarithm and draw into an Axes
+with a log scale: the curve then has as many points for small values as for large ones.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -20,5 +21,7 @@ grid = np.geomspace(*X["income"].quantile([0.01, 0.99]), 60)
 effect = icefield.Explainer(model, X).partial_dependence("income", grid=grid)
 
 # %%
-ax = effect.plot(data="rug", title="Spending by income")
+figure, ax = plt.subplots(layout="constrained")
 ax.set_xscale("log")
+effect.plot(ax=ax, data="rug", title="Spending by income")
+ax.set_xlim(grid[0], grid[-1])

@@ -6,16 +6,16 @@ Levels have no distance, so there is no line between them: a dot for each, with 
 rows behind it. Ordered categories keep their order.
 """
 
-import pandas as pd
-from sklearn.datasets import load_diabetes
-from sklearn.ensemble import HistGradientBoostingRegressor
+import lightgbm
 
 import icefield
+from icefield.cli.demo import flights  # the flights out of New York in 2013
 
-X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-X["age"] = pd.cut(X["age"], [0, 35, 50, 65, 100], labels=["to 35", "36 to 50", "51 to 65", "over 65"])
-model = HistGradientBoostingRegressor(max_iter=60, categorical_features="from_dtype", random_state=0).fit(X, y)
-effect = icefield.Explainer(model, X).partial_dependence("age")
+X, delay = flights(20_000)
+X = X[["weekday", "departure", "distance", "month"]]
+settings = {"verbose": -1, "num_leaves": 15, "num_threads": 1, "seed": 0}
+model = lightgbm.train(settings, lightgbm.Dataset(X[delay.notna()], delay.dropna()), num_boost_round=60)
+effect = icefield.Explainer(model, X).partial_dependence("weekday")
 
 # %%
-effect.plot(title="Progression by age group")
+effect.plot(title="Arrival delay in minutes by day of the week")

@@ -3,18 +3,20 @@ Curves coloured by another feature
 ==================================
 
 Colour the curves by a column and see what tells the fast risers from the slow ones. A gradient across the picture is an
-interaction.
+interaction: here the dose works on light patients more than on heavy ones.
 """
 
-from sklearn.datasets import load_diabetes
-from sklearn.ensemble import GradientBoostingRegressor
+import numpy as np
+import pandas as pd
+from sklearn.ensemble import HistGradientBoostingRegressor
 
 import icefield
 
-X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-X = X.rename(columns={"s5": "log triglycerides"})
-model = GradientBoostingRegressor(random_state=0).fit(X, y)
-curves = icefield.Explainer(model, X).ice("bmi", rows=200)
+rng = np.random.default_rng(0)
+X = pd.DataFrame({"dose": rng.uniform(0, 10, 3000), "weight": rng.uniform(45, 110, 3000)})
+y = 60 * X["dose"] / X["weight"] + rng.normal(0, 0.4, 3000)
+model = HistGradientBoostingRegressor(max_iter=80, random_state=0).fit(X, y)
+curves = icefield.Explainer(model, X).ice("dose", rows=200)
 
 # %%
-curves.plot(center=True, color_by="log triglycerides", title="Who rises faster?")
+curves.plot(center=True, color_by="weight", title="Who responds more?")

@@ -14,7 +14,7 @@ import icefield
 X, y = make_friedman1(2000, n_features=7, noise=0.5, random_state=0)
 model = GradientBoostingRegressor(n_estimators=150, max_depth=4, random_state=0).fit(X, y)
 pairs = icefield.Explainer(model, X).interactions()
-print(pairs.pairs().to_frame().head(3) if hasattr(pairs.pairs(), "to_frame") else pairs)
+print(pairs.to_frame().head(3))
 
 # %%
 pairs.plot()

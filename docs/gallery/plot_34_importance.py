@@ -1,9 +1,9 @@
 """
-A ranking of features
-=====================
+A ranking, and what it misses
+=============================
 
-How much each feature moves the predictions: by the average curve, and by the rows' own curves. A feature whose bar for the
-rows is much longer than that for the average works through an interaction.
+Features by how much their average curves move. Features 1 and 2 act only through each other, so their averages are flat
+and the ranking puts them last; the column ``individual``, taken over the rows' own curves, sees them.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
 """
-Individual curves, group beside group
-=====================================
+Groups beside each other
+========================
 
-``layout="side"`` puts groups next to each other on one axis. Clearer than colour when the curves of both groups cover
-each other.
+``layout="side"`` puts groups next to each other on one axis. Clearer than colour when the bands of both
+groups cover each other.
 """
 
 from sklearn.datasets import load_diabetes
@@ -13,7 +13,7 @@ import icefield
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 model = GradientBoostingRegressor(random_state=0).fit(X, y)
-group = (X["bp"] > X["bp"].median()).map({True: "high pressure", False: "low pressure"})
+group = (X["bp"] > X["bp"].median()).map({True: "high", False: "low"}).rename("pressure")
 effect = icefield.Explainer(model, X, by=group).partial_dependence("s5")
 
 # %%
