@@ -98,7 +98,7 @@ html_theme_options = {
     "navbar_align": "left",
     "navbar_end": ["versions", "theme-switcher"],
     "navbar_persistent": ["search-button"],
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "show_prev_next": True,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],

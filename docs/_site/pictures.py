@@ -152,7 +152,8 @@ def _in_both_looks(app: Any, doctree: nodes.document) -> None:
         folder = Path(app.srcdir) if uri.startswith("/") else Path(app.env.doc2path(app.env.docname)).parent
         path = folder / uri.lstrip("/")
         if "_thumb" in path.stem and not image.get("alt"):
-            image["alt"] = "Picture of the example below"
+            script = Path(app.srcdir, "gallery", f"{path.stem.removeprefix('sphx_glr_').removesuffix('_thumb')}.py")
+            image["alt"] = script.read_text(encoding="utf-8").split("\n")[1]
         if not image.get("alt"):
             LOG.warning("%s has no alt text", uri, location=image)
         dark = dark_of(path)

@@ -46,7 +46,7 @@ class Page:
         self.site.mkdir(parents=True)
         for old in self.pictures.glob(f"{self.name}.*.png"):
             old.unlink()
-        self.space: dict[str, Any] = {"__name__": "page", "site": self.site, "data_folder": data.folder()}
+        self.space: dict[str, Any] = {"__name__": "page", "site": self.site, "data_folder": data.folder(), "docs": source}
         self.count = 0
         self.missing: list[str] = []
 
@@ -105,7 +105,8 @@ class Run(SphinxDirective):
             found.append(nodes.raw("", f'<div class="output table-output">{page}</div>', format="html"))
         elif not isinstance(value, Path):
             text = repr(value)
-            found.append(nodes.literal_block(text, text, language="none", classes=["output"]))
+            kind = ["output"] if "\n" in text else ["output", "sentence"]
+            found.append(nodes.literal_block(text, text, language="none", classes=kind))
         return found
 
 
