@@ -38,6 +38,7 @@ extensions = [
     "docstrings",
     "formulas",
     "links",
+    "measured",
     "pictures",
     "pages",
     "reference",
