@@ -81,20 +81,30 @@ def fetch(name: str) -> str:
     return got.decode("utf-8")
 
 
-def main(target: Path) -> None:
+def main(target: Path) -> int:
+    """Fetch what is missing and check everything; how many files are missing or wrong."""
     target.mkdir(parents=True, exist_ok=True)
-    for name, (_, expected) in SOURCES.items():
+    wrong = 0
+    for name, (address, expected) in SOURCES.items():
         path = target / name
-        if not path.exists():
-            rows = table(fetch(name))
-            with path.open("w", newline="", encoding="utf-8") as file:
-                csv.writer(file, lineterminator="\n").writerows(rows)
-        found = checksum(path.read_text(encoding="utf-8"))
-        if found != expected:
+        try:
+            if not path.exists():
+                rows = table(fetch(name))
+                with path.open("w", newline="", encoding="utf-8") as file:
+                    csv.writer(file, lineterminator="\n").writerows(rows)
+            found = checksum(path.read_text(encoding="utf-8"))
+        except (OSError, zipfile.BadZipFile, UnicodeDecodeError) as error:
+            print(f"{name} could not be had from {address}: {error}", file=sys.stderr)
+            wrong += 1
+            continue
+        if found == expected:
+            print(f"{name}: {expected[:12]}, as expected")
+        else:
             path.unlink()
-            raise SystemExit(f"{name} is not the table the pages were written with: checksum {found}")
-        print(f"{name}: {expected[:12]}, as expected")
+            print(f"{name} is not the table the pages were written with: checksum {found}", file=sys.stderr)
+            wrong += 1
+    return wrong
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    raise SystemExit(min(main(Path(sys.argv[1])), 1))

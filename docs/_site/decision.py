@@ -60,7 +60,9 @@ def drawing(link: str = "") -> str:
         for at, (case, answer, example) in enumerate(cases):
             y = top + (at + 0.5) * ROW
             start, end = COLUMNS[0][0] + COLUMNS[0][1], COLUMNS[1][0]
-            parts.append(f'<path class="way" d="M{start} {middle} C{start + 28} {middle} {end - 28} {y} {end} {y}"/>')
+            parts.append(
+                f'<path class="way" d="M{start} {middle} C{start + 28} {middle} {end - 28} {y} {end} {y}"/>'
+            )
             parts.append(f'<text class="case" x="{end + 8}" y="{y + 5}">{html.escape(case)}</text>')
             left = COLUMNS[2][0]
             parts.append(f'<path class="way" d="M{end + COLUMNS[1][1] - 5} {y} L{left - 4} {y}"/>')

@@ -40,13 +40,17 @@ def models() -> dict[str, Callable[[pd.DataFrame, np.ndarray], Any]]:
     def catboost(X: Any, y: Any) -> Any:
         from catboost import CatBoostRegressor
 
-        return CatBoostRegressor(iterations=10, verbose=0, allow_writing_files=False, thread_count=1).fit(X, y)
+        return CatBoostRegressor(iterations=10, verbose=0, allow_writing_files=False, thread_count=1).fit(
+            X, y
+        )
 
     def torch(X: Any, y: Any) -> Any:
         import torch as library
 
         library.manual_seed(0)
-        return library.nn.Sequential(library.nn.Linear(3, 8), library.nn.ReLU(), library.nn.Linear(8, 1)).eval()
+        return library.nn.Sequential(
+            library.nn.Linear(3, 8), library.nn.ReLU(), library.nn.Linear(8, 1)
+        ).eval()
 
     def onnx(X: Any, y: Any) -> Any:
         import onnxruntime
@@ -75,7 +79,9 @@ def models() -> dict[str, Callable[[pd.DataFrame, np.ndarray], Any]]:
         "scikit-learn: decision tree": sklearn("tree", "DecisionTreeRegressor", max_depth=4),
         "scikit-learn: random forest": sklearn("ensemble", "RandomForestRegressor", n_estimators=10),
         "scikit-learn: gradient boosting": sklearn("ensemble", "GradientBoostingRegressor", n_estimators=10),
-        "scikit-learn: hist gradient boosting": sklearn("ensemble", "HistGradientBoostingRegressor", max_iter=10),
+        "scikit-learn: hist gradient boosting": sklearn(
+            "ensemble", "HistGradientBoostingRegressor", max_iter=10
+        ),
         "scikit-learn: pipeline with a forest": pipeline,
         "scikit-learn: linear": sklearn("linear_model", "LinearRegression"),
         "scikit-learn: k nearest neighbours": sklearn("neighbors", "KNeighborsRegressor"),
@@ -130,7 +136,9 @@ def table(columns: dict[str, Callable[[Any, Any, Any], str]]) -> pd.DataFrame:
             except ImportError as missing:
                 found[name] = dict.fromkeys(columns, f"not tried: {missing.name} is not installed")
                 continue
-        found[name] = {column: tried(lambda ask=ask, model=model: ask(model, X, y)) for column, ask in columns.items()}
+        found[name] = {
+            column: tried(lambda ask=ask, model=model: ask(model, X, y)) for column, ask in columns.items()
+        }
     return pd.DataFrame(found).T
 
 
@@ -148,7 +156,9 @@ def by_effect() -> pd.DataFrame:
 
 def by_choice() -> pd.DataFrame:
     def asking(choice: dict[str, Any]) -> Callable[[Any, Any, Any], str]:
-        return lambda model, X, y: str(icefield.Explainer(model, X, **choice).partial_dependence("a", grid=5).engine)
+        return lambda model, X, y: str(
+            icefield.Explainer(model, X, **choice).partial_dependence("a", grid=5).engine
+        )
 
     return table({name: asking(choice) for name, choice in CHOICES.items()})
 
@@ -194,7 +204,9 @@ def by_frame() -> pd.DataFrame:
     for name, (make, features) in frames.items():
         X = make()
         ex = icefield.Explainer(lambda rows: np.arange(rows.shape[0], dtype=float), X)
-        kinds = list(columns) if features == list(columns) else ["float", "integer", "missing"][: len(features)]
+        kinds = (
+            list(columns) if features == list(columns) else ["float", "integer", "missing"][: len(features)]
+        )
         row = dict.fromkeys(columns, "")
         for kind, feature in zip(kinds, features):
             row[kind] = tried(lambda ex=ex, feature=feature: ex.partial_dependence(feature, grid=4).kinds[0])
@@ -239,7 +251,9 @@ class Shown:
             mark = {"yes": "✓ ", "no": "✕ ", "none": ""}[kind]
             words = text.removeprefix("yes, ").removeprefix("no: ")
             if kind == "no":
-                return f'<td class="no"><details><summary>{mark}no</summary>{html.escape(words)}</details></td>'
+                return (
+                    f'<td class="no"><details><summary>{mark}no</summary>{html.escape(words)}</details></td>'
+                )
             return f'<td class="{kind}">{mark}{html.escape(words)}</td>'
 
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self.frame.columns)

@@ -25,7 +25,9 @@ class Measured(SphinxDirective):
 
 def as_html(kept: dict[str, Any]) -> str:
     head = "".join(f"<th>{_words(cell)}</th>" for cell in kept["columns"])
-    body = "".join("<tr>" + "".join(f"<td>{_words(cell)}</td>" for cell in row) + "</tr>" for row in kept["rows"])
+    body = "".join(
+        "<tr>" + "".join(f"<td>{_words(cell)}</td>" for cell in row) + "</tr>" for row in kept["rows"]
+    )
     said = (
         f"Measured on {kept['date']} at commit <code>{html.escape(kept['commit'])}</code> by "
         f"<code>{html.escape(kept['command'])}</code>: {html.escape(kept['note'])}."

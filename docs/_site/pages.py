@@ -1,12 +1,16 @@
-"""What stands beside the pages: ``llms.txt``, the list of versions, and the way in from the site's root."""
+"""What stands beside the pages: ``llms.txt``, the list of versions, and the way in from the site's root.
+
+    python docs/_site/pages.py FOLDER
+
+writes the list and the way in again for a folder of built versions.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
-
-from docutils import nodes
 
 ROOT_PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>icefield</title>
@@ -19,7 +23,9 @@ def versions(root: Path) -> list[str]:
     """The versions built below a folder, newest first, with the one in the making last."""
     found = [path.name for path in root.iterdir() if (path / "index.html").exists()]
     numbered = [name for name in found if name[:1].isdigit()]
-    numbered.sort(key=lambda name: [int(part) if part.isdigit() else -1 for part in name.split(".")], reverse=True)
+    numbered.sort(
+        key=lambda name: [int(part) if part.isdigit() else -1 for part in name.split(".")], reverse=True
+    )
     return numbered + sorted(set(found) - set(numbered))
 
 
@@ -30,7 +36,9 @@ def write_root(root: Path) -> None:
     (root / "index.html").write_text(ROOT_PAGE.format(folder=names[0]), encoding="utf-8")
 
 
-def _first_sentence(doctree: nodes.document) -> str:
+def _first_sentence(doctree: Any) -> str:
+    from docutils import nodes
+
     for paragraph in doctree.findall(nodes.paragraph):
         if isinstance(paragraph.parent, (nodes.section, nodes.document)):
             return " ".join(paragraph.astext().split()).split(". ")[0].rstrip(".:") + "."
@@ -51,7 +59,11 @@ def _finished(app: Any, exception: Any) -> None:
         "",
     ]
     for heading, prefixes in SHELVES.items():
-        names = [name for name in sorted(env.found_docs) if any(name == p or name.startswith(f"{p}/") for p in prefixes)]
+        names = [
+            name
+            for name in sorted(env.found_docs)
+            if any(name == p or name.startswith(f"{p}/") for p in prefixes)
+        ]
         if names:
             lines += [f"## {heading}", ""]
             for name in names:
@@ -77,3 +89,7 @@ SHELVES = {
 def setup(app: Any) -> dict[str, Any]:
     app.connect("build-finished", _finished, priority=800)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+if __name__ == "__main__":
+    write_root(Path(sys.argv[1]))

@@ -38,12 +38,14 @@ INK = {"light": "#1f2328", "dark": "#d9e0e8"}
 def settings(look: str) -> dict[str, Any]:
     """The style of one look: the ground is the page's own."""
     ground, ink = GROUND[look], INK[look]
-    style = {name: ground for name in ("figure.facecolor", "axes.facecolor", "savefig.facecolor")}
+    style = dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), ground)
     for name in ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"):
         style[name] = ink
     style["grid.color"] = "#d0d7de" if look == "light" else "#3a424d"
     style["legend.facecolor"] = ground
-    style["axes3d.xaxis.panecolor"] = style["axes3d.yaxis.panecolor"] = style["axes3d.zaxis.panecolor"] = ground
+    style["axes3d.xaxis.panecolor"] = style["axes3d.yaxis.panecolor"] = style["axes3d.zaxis.panecolor"] = (
+        ground
+    )
     return {**COMMON, **style}
 
 
@@ -116,8 +118,9 @@ def plotly_scraper(block: Any, block_vars: dict[str, Any], conf: dict[str, Any])
         full_html=False, include_plotlyjs=False, div_id="live", default_height="430px",
         config={"displaylogo": False, "responsive": True},
     )  # fmt: skip
-    script = '<script src="../../_static/plotly.min.js"></script>'
-    body = "\n".join(f"   {line}" for line in f'{script}<div class="live">{page}</div>'.splitlines())
+    # The script is large: the page loads it when it is itself there (see site.js).
+    page = page.replace('<script type="text/javascript">', '<script type="text/plain">')
+    body = "\n".join(f"   {line}" for line in f'<div class="live" data-src="../../_static/plotly.min.js">{page}</div>'.splitlines())
     return f"\n.. raw:: html\n\n{body}\n"
 
 
@@ -125,7 +128,10 @@ def dark_thumbnails(app: Any, exception: Any = None) -> None:
     """The thumbnail of the dark picture beside that of the light one."""
     for thumb in Path(app.srcdir, "generated", "gallery", "images", "thumb").glob("*_thumb.png"):
         name = thumb.stem.removesuffix("_thumb")
-        sources = [thumb.parent.parent / f"{name}_001_dark.png", Path(app.srcdir, "images", f"{name[9:]}_dark.png")]
+        sources = [
+            thumb.parent.parent / f"{name}_001_dark.png",
+            Path(app.srcdir, "images", f"{name[9:]}_dark.png"),
+        ]
         source = next((path for path in sources if path.exists()), None)
         target = dark_of(thumb)
         if source is None or (target.exists() and target.stat().st_mtime >= source.stat().st_mtime):
@@ -152,7 +158,9 @@ def _in_both_looks(app: Any, doctree: nodes.document) -> None:
         folder = Path(app.srcdir) if uri.startswith("/") else Path(app.env.doc2path(app.env.docname)).parent
         path = folder / uri.lstrip("/")
         if "_thumb" in path.stem and not image.get("alt"):
-            script = Path(app.srcdir, "gallery", f"{path.stem.removeprefix('sphx_glr_').removesuffix('_thumb')}.py")
+            script = Path(
+                app.srcdir, "gallery", f"{path.stem.removeprefix('sphx_glr_').removesuffix('_thumb')}.py"
+            )
             image["alt"] = script.read_text(encoding="utf-8").split("\n")[1]
         if not image.get("alt"):
             LOG.warning("%s has no alt text", uri, location=image)

@@ -73,7 +73,11 @@ class Pages:
         lines = [title, "=" * len(title), "", intro, "", f".. currentmodule:: {module}", ""]
         lines += [f".. autoclass:: {path}", "", *self.examples(path)]
         for member in public_members(owner):
-            kind = "autoproperty" if isinstance(inspect.getattr_static(owner, member), property) else "automethod"
+            kind = (
+                "autoproperty"
+                if isinstance(inspect.getattr_static(owner, member), property)
+                else "automethod"
+            )
             lines += [member, "-" * len(member), "", f".. {kind}:: {path}.{member}", ""]
             lines += self.examples(f"{path}.{member}")
         self.write(page, lines)
@@ -81,15 +85,28 @@ class Pages:
 
 def write_reference(app: Any) -> None:
     pages = Pages(Path(app.srcdir))
-    pages.owner("explainer", "Explainer", "icefield.Explainer", "A model, its data, and a method for every question.")
-    pages.owner("effect", "Effect", "icefield.Effect", "The one result: curves, how they came about, what pictures need.")
-    pages.owner("comparison", "compare and Comparison", "icefield.Comparison", "Several models, or refits of one.")
+    pages.owner(
+        "explainer", "Explainer", "icefield.Explainer", "A model, its data, and a method for every question."
+    )
+    pages.owner(
+        "effect",
+        "Effect",
+        "icefield.Effect",
+        "The one result: curves, how they came about, what pictures need.",
+    )
+    pages.owner(
+        "comparison", "compare and Comparison", "icefield.Comparison", "Several models, or refits of one."
+    )
     path = pages.folder / "comparison.rst"
     text = path.read_text(encoding="utf-8")
     function = [".. autofunction:: icefield.compare", "", *pages.examples("icefield.compare"), ""]
     marked = "\n".join(function)
     if marked not in text:
-        path.write_text(text.replace(".. autoclass:: icefield.Comparison", f"{marked}\n.. autoclass:: icefield.Comparison"))
+        path.write_text(
+            text.replace(
+                ".. autoclass:: icefield.Comparison", f"{marked}\n.. autoclass:: icefield.Comparison"
+            )
+        )
     pages.owner("grid", "Grid", "icefield.Grid", "Where grid points are placed.")
 
     lines = ["Errors", "======", "", "Each is also the built-in exception that one would expect.", ""]
@@ -129,7 +146,9 @@ def _commands(pages: Pages) -> None:
     lines += [f"   cli_{name}" for name in main.commands]
     pages.write("cli", lines)
     for name in main.commands:
-        pages.write(f"cli_{name}", [f".. click:: icefield.cli.commands:{name}", f"   :prog: icefield {name}", ""])
+        pages.write(
+            f"cli_{name}", [f".. click:: icefield.cli.commands:{name}", f"   :prog: icefield {name}", ""]
+        )
 
 
 def setup(app: Any) -> dict[str, Any]:

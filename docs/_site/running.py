@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
+import pictures
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 import data
-import pictures
 
 LOG = logging.getLogger(__name__)
 PAGES: dict[str, Page] = {}
@@ -46,7 +46,12 @@ class Page:
         self.site.mkdir(parents=True)
         for old in self.pictures.glob(f"{self.name}.*.png"):
             old.unlink()
-        self.space: dict[str, Any] = {"__name__": "page", "site": self.site, "data_folder": data.folder(), "docs": source}
+        self.space: dict[str, Any] = {
+            "__name__": "page",
+            "site": self.site,
+            "data_folder": data.folder(),
+            "docs": source,
+        }
         self.count = 0
         self.missing: list[str] = []
 
@@ -157,7 +162,7 @@ class Report(SphinxDirective):
         title = html.escape(self.options["title"])
         height = self.options.get("height", "640px")
         frame = (
-            f'<div class="frame"><iframe src="{address}" title="{title}" loading="lazy" style="height:{height}">'
+            f'<div class="frame"><iframe data-src="{address}" title="{title}" style="height:{height}">'
             f'</iframe><p class="frame-note"><a href="{address}">Open it on its own</a></p></div>'
         )
         return [nodes.raw("", frame, format="html")]

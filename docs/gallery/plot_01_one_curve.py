@@ -6,9 +6,10 @@ The average prediction as one feature moves and everything else stays as it is. 
 own curves; the bars at the foot show where the data lies. Start here.
 """
 
-import icefield
 from sklearn.datasets import load_diabetes
 from sklearn.ensemble import GradientBoostingRegressor
+
+import icefield
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 model = GradientBoostingRegressor(random_state=0).fit(X, y)

@@ -16,4 +16,6 @@ model = GradientBoostingRegressor(random_state=0).fit(X, y)
 curves = icefield.Explainer(model, X).ice("bmi")
 
 # %%
-curves.plot(max_curves=150, highlight={"patient 7": 7, "patient 40": 40}, title="Two patients among the others")
+curves.plot(
+    max_curves=150, highlight={"patient 7": 7, "patient 40": 40}, title="Two patients among the others"
+)

@@ -18,9 +18,13 @@ X = pd.DataFrame({
     "day": pd.Categorical(rng.choice(days, 5000), days, ordered=True),
 })  # fmt: skip
 weekend = X["day"].isin(["Sat", "Sun"])
-y = np.where(weekend, 30 * np.exp(-((X["hour"] - 14) / 4) ** 2), 40 * np.exp(-((X["hour"] - 17) / 2) ** 2))
+y = np.where(
+    weekend, 30 * np.exp(-(((X["hour"] - 14) / 4) ** 2)), 40 * np.exp(-(((X["hour"] - 17) / 2) ** 2))
+)
 model = HistGradientBoostingRegressor(categorical_features="from_dtype", random_state=0).fit(X, y)
-surface = icefield.Explainer(model, X).partial_dependence("hour", "day", grid={"hour": icefield.Grid("distinct")})
+surface = icefield.Explainer(model, X).partial_dependence(
+    "hour", "day", grid={"hour": icefield.Grid("distinct")}
+)
 
 # %%
 surface.plot(kind="heatmap", title="Visitors by hour and day")

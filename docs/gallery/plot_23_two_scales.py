@@ -16,7 +16,9 @@ X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X = X[["worst radius", "worst texture", "worst smoothness", "worst concavity"]]
 model = GradientBoostingClassifier(random_state=0).fit(X, y)
 scales = {"raw": "Log-odds", "response": "Probability"}
-effects = {scale: icefield.Explainer(model, X, scale=scale).partial_dependence("worst radius") for scale in scales}
+effects = {
+    scale: icefield.Explainer(model, X, scale=scale).partial_dependence("worst radius") for scale in scales
+}
 
 # %%
 figure, axes = plt.subplots(1, 2, figsize=(9.5, 4), layout="constrained")

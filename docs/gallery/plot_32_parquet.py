@@ -23,7 +23,9 @@ pq.write_table(pa.Table.from_pandas(frame[columns], preserve_index=False), path)
 
 X = pq.read_table(path)
 known = delay.notna()
-model = HistGradientBoostingRegressor(max_iter=60, random_state=0).fit(frame.loc[known, columns], delay[known])
+model = HistGradientBoostingRegressor(max_iter=60, random_state=0).fit(
+    frame.loc[known, columns], delay[known]
+)
 effect = icefield.Explainer(model, X).partial_dependence("departure")
 print(f"{effect.n_rows:,} rows, answered by {effect.engine}; a table is a {type(effect.to_frame())}")
 

@@ -41,11 +41,33 @@
     }
   }
 
-  document.addEventListener("DOMContentLoaded", () => {
-    versions();
-    if (document.querySelector(".live")) {
+  // What is large comes when the page itself is there: frames as they come into view, plotly at once.
+  function frames() {
+    const seen = new IntersectionObserver((entries) => {
+      for (const entry of entries) {
+        if (entry.isIntersecting && !entry.target.src) entry.target.src = entry.target.dataset.src;
+      }
+    }, { rootMargin: "600px" });
+    document.querySelectorAll("iframe[data-src]").forEach((frame) => seen.observe(frame));
+  }
+
+  function figures() {
+    const box = document.querySelector(".live[data-src]");
+    if (!box) return;
+    const library = document.createElement("script");
+    library.src = box.dataset.src;
+    library.onload = () => {
+      for (const held of document.querySelectorAll('.live script[type="text/plain"]')) {
+        const script = document.createElement("script");
+        script.textContent = held.textContent;
+        held.replaceWith(script);
+      }
       recolour();
       new MutationObserver(recolour).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
-    }
-  });
+    };
+    document.body.append(library);
+  }
+
+  document.addEventListener("DOMContentLoaded", versions);
+  window.addEventListener("load", () => { frames(); figures(); });
 })();

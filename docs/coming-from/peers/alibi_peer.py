@@ -7,7 +7,13 @@ partial = PartialDependence(predictor=fitted, feature_names=names, target_names=
 found = partial.explain(X.to_numpy(), features=[names.index("bmi")], grid_points={names.index("bmi"): grid})
 local = ALE(fitted, feature_names=names, target_names=["progression"])
 steps = local.explain(X.to_numpy(), features=[names.index("bmi")])
-keep("alibi", grid=grid, pd=found.pd_values[0][0], ale_at=steps.feature_values[0], ale=steps.ale_values[0][:, 0])
+keep(
+    "alibi",
+    grid=grid,
+    pd=found.pd_values[0][0],
+    ale_at=steps.feature_values[0],
+    ale=steps.ale_values[0][:, 0],
+)
 
 # The other calls on the page.
 from alibi.explainers import PartialDependenceVariance, plot_ale, plot_pd  # noqa: E402

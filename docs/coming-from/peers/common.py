@@ -20,7 +20,12 @@ def keep(peer: str, others: tuple[str, ...] = ("scikit-learn", "numpy"), **numbe
     """Write what the peer answered beside this file, with the versions it was asked with."""
     versions = {name: version(name) for name in (peer, *others)}
     plain = {name: np.asarray(value, dtype=float).tolist() for name, value in numbers.items()}
-    found = {"versions": versions, "python": platform.python_version(), "date": date.today().isoformat(), **plain}
+    found = {
+        "versions": versions,
+        "python": platform.python_version(),
+        "date": date.today().isoformat(),
+        **plain,
+    }
     path = Path(__file__).parent / f"{Path(sys.argv[0]).stem}.json"
     path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(path.name, versions)

@@ -2,8 +2,12 @@ import dalex
 from common import X, grid, keep, model, y
 
 explainer = dalex.Explainer(model, X, y, verbose=False)
-partial = explainer.model_profile(type="partial", variables=["bmi"], variable_splits={"bmi": grid}, N=None, verbose=False)
-local = explainer.model_profile(type="accumulated", variables=["bmi"], variable_splits={"bmi": grid}, N=None, verbose=False)
+partial = explainer.model_profile(
+    type="partial", variables=["bmi"], variable_splits={"bmi": grid}, N=None, verbose=False
+)
+local = explainer.model_profile(
+    type="accumulated", variables=["bmi"], variable_splits={"bmi": grid}, N=None, verbose=False
+)
 keep("dalex", grid=grid, pd=partial.result["_yhat_"], ale=local.result["_yhat_"])
 
 # The other calls on the page.

@@ -12,7 +12,13 @@ figure, ax = average("bmi", model.predict, X, ice=False, model_expected_value=Tr
                      xmin=20, xmax=36, npoints=5)  # fmt: skip
 line = max((line.get_xydata() for line in ax.get_lines()), key=len)
 near = [abs(X["bmi"] - value) < 1 for value in grid]
-keep("shap", grid=grid, pd=line[:, 1], pd_at=line[:, 0], shap_mean=[values[rows.to_numpy()].mean() for rows in near])
+keep(
+    "shap",
+    grid=grid,
+    pd=line[:, 1],
+    pd_at=line[:, 0],
+    shap_mean=[values[rows.to_numpy()].mean() for rows in near],
+)
 
 # The other calls on the page.
 explanation = shap.TreeExplainer(model)(X)
