@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import shutil
 import warnings
 from collections.abc import Callable, Iterator
@@ -119,8 +120,11 @@ def plotly_scraper(block: Any, block_vars: dict[str, Any], conf: dict[str, Any])
         config={"displaylogo": False, "responsive": True},
     )  # fmt: skip
     # The script is large: the page loads it when it is itself there (see site.js).
-    page = page.replace('<script type="text/javascript">', '<script type="text/plain">')
-    body = "\n".join(f"   {line}" for line in f'<div class="live" data-src="../../_static/plotly.min.js">{page}</div>'.splitlines())
+    page = re.sub("<script[^>]*>", '<script type="text/plain">', page)
+    body = "\n".join(
+        f"   {line}"
+        for line in f'<div class="live" data-src="../../_static/plotly.min.js">{page}</div>'.splitlines()
+    )
     return f"\n.. raw:: html\n\n{body}\n"
 
 

@@ -19,6 +19,7 @@ import contextlib
 import html
 import io
 import shutil
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -189,4 +190,6 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("source-read", _begin)
     app.connect("build-finished", _publish)
     plt.close("all")
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    # Pages are read again when the programs that read them have changed.
+    programs = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+    return {"env_version": zlib.crc32(programs), "parallel_read_safe": True, "parallel_write_safe": True}
