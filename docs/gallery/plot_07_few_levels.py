@@ -14,7 +14,9 @@ from icefield.cli.demo import flights  # the flights out of New York in 2013
 X, delay = flights(20_000)
 X = X[["weekday", "departure", "distance", "month"]]
 settings = {"verbose": -1, "num_leaves": 15, "num_threads": 1, "seed": 0}
-model = lightgbm.train(settings, lightgbm.Dataset(X[delay.notna()], delay.dropna()), num_boost_round=60)
+model = lightgbm.train(
+    settings, lightgbm.Dataset(X[delay.notna()], delay.dropna()), num_boost_round=60
+)
 effect = icefield.Explainer(model, X).partial_dependence("weekday")
 
 # %%

@@ -21,4 +21,6 @@ effect = icefield.Explainer(model, X).partial_dependence("dest")
 print(len(effect.grid[0]), "levels")
 
 # %%
-effect.plot(sort="value", top=20, figsize=(6.6, 5.6), title="Arrival delay in minutes by destination")
+effect.plot(
+    sort="value", top=20, figsize=(6.6, 5.6), title="Arrival delay in minutes by destination"
+)

@@ -17,5 +17,7 @@ curves = icefield.Explainer(model, X).ice("bmi")
 
 # %%
 curves.plot(
-    max_curves=150, highlight={"patient 7": 7, "patient 40": 40}, title="Two patients among the others"
+    max_curves=150,
+    highlight={"patient 7": 7, "patient 40": 40},
+    title="Two patients among the others",
 )

@@ -19,9 +19,13 @@ X = pd.DataFrame({
 })  # fmt: skip
 weekend = X["day"].isin(["Sat", "Sun"])
 y = np.where(
-    weekend, 30 * np.exp(-(((X["hour"] - 14) / 4) ** 2)), 40 * np.exp(-(((X["hour"] - 17) / 2) ** 2))
+    weekend,
+    30 * np.exp(-(((X["hour"] - 14) / 4) ** 2)),
+    40 * np.exp(-(((X["hour"] - 17) / 2) ** 2)),
 )
-model = HistGradientBoostingRegressor(categorical_features="from_dtype", random_state=0).fit(X, y)
+model = HistGradientBoostingRegressor(categorical_features="from_dtype", random_state=0).fit(
+    X, y
+)
 surface = icefield.Explainer(model, X).partial_dependence(
     "hour", "day", grid={"hour": icefield.Grid("distinct")}
 )

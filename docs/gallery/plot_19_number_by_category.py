@@ -18,7 +18,9 @@ X = pd.DataFrame({"hour": rng.integers(0, 24, 6000), "day": pd.Categorical(day)}
 commute = np.exp(-(((X["hour"] - 8) / 1.6) ** 2)) + np.exp(-(((X["hour"] - 17.5) / 2.2) ** 2))
 leisure = np.exp(-(((X["hour"] - 14) / 4.5) ** 2))
 y = 200 * np.where(day == "working day", commute, leisure) + rng.normal(0, 20, 6000)
-model = HistGradientBoostingRegressor(categorical_features="from_dtype", random_state=0).fit(X, y)
+model = HistGradientBoostingRegressor(categorical_features="from_dtype", random_state=0).fit(
+    X, y
+)
 surface = icefield.Explainer(model, X).partial_dependence("hour", "day")
 
 # %%

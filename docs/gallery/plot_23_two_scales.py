@@ -17,7 +17,8 @@ X = X[["worst radius", "worst texture", "worst smoothness", "worst concavity"]]
 model = GradientBoostingClassifier(random_state=0).fit(X, y)
 scales = {"raw": "Log-odds", "response": "Probability"}
 effects = {
-    scale: icefield.Explainer(model, X, scale=scale).partial_dependence("worst radius") for scale in scales
+    scale: icefield.Explainer(model, X, scale=scale).partial_dependence("worst radius")
+    for scale in scales
 }
 
 # %%

@@ -14,7 +14,9 @@ import icefield
 
 rng = np.random.default_rng(0)
 size = rng.normal(0, 1, 3000)
-X = pd.DataFrame({"rooms": size + rng.normal(0, 0.35, 3000), "area": size + rng.normal(0, 0.35, 3000)})
+X = pd.DataFrame(
+    {"rooms": size + rng.normal(0, 0.35, 3000), "area": size + rng.normal(0, 0.35, 3000)}
+)
 y = X["area"] + 0.5 * X["rooms"] + rng.normal(0, 0.3, 3000)
 model = RandomForestRegressor(60, min_samples_leaf=5, random_state=0).fit(X, y)
 views = icefield.Explainer(model, X, y=y).conditional("rooms")

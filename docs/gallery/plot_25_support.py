@@ -14,7 +14,9 @@ import icefield
 
 rng = np.random.default_rng(0)
 size = rng.normal(0, 1, 3000)
-X = pd.DataFrame({"rooms": size + rng.normal(0, 0.2, 3000), "area": size + rng.normal(0, 0.2, 3000)})
+X = pd.DataFrame(
+    {"rooms": size + rng.normal(0, 0.2, 3000), "area": size + rng.normal(0, 0.2, 3000)}
+)
 y = X["area"] ** 2 + X["rooms"] + rng.normal(0, 0.3, 3000)
 model = HistGradientBoostingRegressor(max_iter=80, random_state=0).fit(X, y)
 effect = icefield.Explainer(model, X).partial_dependence("rooms", support=True)

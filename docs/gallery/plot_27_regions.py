@@ -18,7 +18,11 @@ X = pd.DataFrame({
     "rain": rng.uniform(0, 100, 4000),
     "slope": rng.uniform(0, 30, 4000),
 })  # fmt: skip
-y = np.where(X["rain"] > 40, 1.0, -0.8) * X["fertiliser"] - 0.05 * X["slope"] + rng.normal(0, 0.5, 4000)
+y = (
+    np.where(X["rain"] > 40, 1.0, -0.8) * X["fertiliser"]
+    - 0.05 * X["slope"]
+    + rng.normal(0, 0.5, 4000)
+)
 model = HistGradientBoostingRegressor(random_state=0).fit(X, y)
 regions = icefield.Explainer(model, X).regions("fertiliser")
 print(regions)
