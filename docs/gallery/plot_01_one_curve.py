@@ -13,7 +13,8 @@ import icefield
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 model = GradientBoostingRegressor(random_state=0).fit(X, y)
-effect = icefield.Explainer(model, X).partial_dependence("bmi")
+ex = icefield.Explainer(model, X)
+effect = ex.partial_dependence("bmi")
 
 # %%
 effect.plot(title="Progression of diabetes by body mass index")

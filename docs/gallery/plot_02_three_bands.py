@@ -17,7 +17,8 @@ import icefield
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 model = RandomForestRegressor(50, min_samples_leaf=5, random_state=0).fit(X, y)
-effect = icefield.Explainer(model, X).partial_dependence("bmi")
+ex = icefield.Explainer(model, X)
+effect = ex.partial_dependence("bmi")
 
 rng = np.random.default_rng(0)
 draws = [rng.integers(0, len(X), len(X)) for _ in range(12)]

@@ -13,9 +13,8 @@ import icefield
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 model = GradientBoostingRegressor(n_estimators=15, max_depth=2, random_state=0).fit(X, y)
-effect = icefield.Explainer(model, X).partial_dependence(
-    "bmi", grid=icefield.Grid("thresholds")
-)
+ex = icefield.Explainer(model, X)
+effect = ex.partial_dependence("bmi", grid=icefield.Grid("thresholds"))
 print(len(effect.grid[0]), "steps; exact:", effect.steps)
 
 # %%

@@ -29,9 +29,8 @@ sales = 200 + 60 * np.sin((X["date"].dt.dayofyear - 100) / 365 * 2 * np.pi) - 9 
 model = HistGradientBoostingRegressor(random_state=0).fit(
     features(X), sales + rng.normal(0, 10, 2500)
 )
-effect = icefield.Explainer(lambda rows: model.predict(features(rows)), X).partial_dependence(
-    "date"
-)
+ex = icefield.Explainer(lambda rows: model.predict(features(rows)), X)
+effect = ex.partial_dependence("date")
 
 # %%
 effect.plot(title="Sales over two years")

@@ -17,7 +17,8 @@ rng = np.random.default_rng(0)
 # Blood pressure is measured less often in patients who do better: being missing says something.
 X.loc[(y < 110) & (rng.random(len(X)) < 0.5), "bp"] = np.nan
 model = HistGradientBoostingRegressor(max_iter=60, random_state=0).fit(X, y)
-effect = icefield.Explainer(model, X).partial_dependence("bp")
+ex = icefield.Explainer(model, X)
+effect = ex.partial_dependence("bp")
 print(f"{X['bp'].isna().sum()} of {len(X)} values are missing")
 
 # %%

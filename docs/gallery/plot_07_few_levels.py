@@ -17,7 +17,8 @@ settings = {"verbose": -1, "num_leaves": 15, "num_threads": 1, "seed": 0}
 model = lightgbm.train(
     settings, lightgbm.Dataset(X[delay.notna()], delay.dropna()), num_boost_round=60
 )
-effect = icefield.Explainer(model, X).partial_dependence("weekday")
+ex = icefield.Explainer(model, X)
+effect = ex.partial_dependence("weekday")
 
 # %%
 effect.plot(title="Arrival delay in minutes by day of the week")

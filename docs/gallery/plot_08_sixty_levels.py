@@ -17,7 +17,8 @@ used = X["dest"].isin(X["dest"].value_counts().index[:60]) & delay.notna()
 X, delay = X[used].astype({"dest": "category"}), delay[used]
 settings = {"verbose": -1, "num_leaves": 15, "num_threads": 1, "seed": 0}
 model = lightgbm.train(settings, lightgbm.Dataset(X, delay), num_boost_round=60)
-effect = icefield.Explainer(model, X).partial_dependence("dest")
+ex = icefield.Explainer(model, X)
+effect = ex.partial_dependence("dest")
 print(len(effect.grid[0]), "levels")
 
 # %%

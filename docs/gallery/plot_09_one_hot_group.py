@@ -19,7 +19,8 @@ X = pd.get_dummies(pd.DataFrame({"port": port, "fare": fare}), columns=["port"],
 y = fare / 10 + 4 * (port == "Cherbourg") - 2 * (port == "Queenstown") + rng.normal(0, 1, 900)
 model = RandomForestRegressor(40, min_samples_leaf=5, random_state=0).fit(X, y)
 dummies = [name for name in X if name.startswith("port_")]
-effect = icefield.Explainer(model, X).partial_dependence({"port": dummies})
+ex = icefield.Explainer(model, X)
+effect = ex.partial_dependence({"port": dummies})
 
 # %%
 effect.plot(kind="bars", title="Three dummy columns, one feature")

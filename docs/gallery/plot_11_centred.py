@@ -13,7 +13,8 @@ import icefield
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 model = GradientBoostingRegressor(random_state=0).fit(X, y)
-curves = icefield.Explainer(model, X).ice("bmi", rows=150)
+ex = icefield.Explainer(model, X)
+curves = ex.ice("bmi", rows=150)
 
 # %%
 curves.plot(center=True, title="Change from the lowest body mass index")

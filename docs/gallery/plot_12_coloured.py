@@ -16,7 +16,8 @@ rng = np.random.default_rng(0)
 X = pd.DataFrame({"dose": rng.uniform(0, 10, 3000), "weight": rng.uniform(45, 110, 3000)})
 y = 60 * X["dose"] / X["weight"] + rng.normal(0, 0.4, 3000)
 model = HistGradientBoostingRegressor(max_iter=80, random_state=0).fit(X, y)
-curves = icefield.Explainer(model, X).ice("dose", rows=200)
+ex = icefield.Explainer(model, X)
+curves = ex.ice("dose", rows=200)
 
 # %%
 curves.plot(center=True, color_by="weight", title="Who responds more?")

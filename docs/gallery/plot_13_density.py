@@ -16,7 +16,8 @@ rng = np.random.default_rng(0)
 X = pd.DataFrame(rng.uniform(-1, 1, (20000, 4)), columns=["x", "z", "u", "v"])
 y = np.where(X["z"] > 0, 2, -1) * X["x"] + X["u"] ** 2 + rng.normal(0, 0.2, 20000)
 model = HistGradientBoostingRegressor(max_iter=60, random_state=0).fit(X, y)
-curves = icefield.Explainer(model, X).ice("x", grid=40)
+ex = icefield.Explainer(model, X)
+curves = ex.ice("x", grid=40)
 print(curves.individual.shape[1], "curves")
 
 # %%

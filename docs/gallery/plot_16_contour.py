@@ -14,7 +14,8 @@ import icefield
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 X = X.rename(columns={"s5": "log triglycerides"})
 model = GradientBoostingRegressor(random_state=0).fit(X, y)
-surface = icefield.Explainer(model, X).partial_dependence("bmi", "log triglycerides")
+ex = icefield.Explainer(model, X)
+surface = ex.partial_dependence("bmi", "log triglycerides")
 
 # %%
 surface.plot(title="Two features together")

@@ -26,9 +26,8 @@ y = np.where(
 model = HistGradientBoostingRegressor(categorical_features="from_dtype", random_state=0).fit(
     X, y
 )
-surface = icefield.Explainer(model, X).partial_dependence(
-    "hour", "day", grid={"hour": icefield.Grid("distinct")}
-)
+ex = icefield.Explainer(model, X)
+surface = ex.partial_dependence("hour", "day", grid={"hour": icefield.Grid("distinct")})
 
 # %%
 surface.plot(kind="heatmap", title="Visitors by hour and day")

@@ -16,7 +16,8 @@ rng = np.random.default_rng(0)
 X = pd.DataFrame(rng.uniform(-2, 2, (200, 2)), columns=["x", "y"])
 z = np.sin(X["x"]) * np.cos(X["y"]) + 0.3 * X["x"]
 model = GaussianProcessRegressor(alpha=1e-4).fit(X, z)
-surface = icefield.Explainer(model, X).partial_dependence("x", "y")
+ex = icefield.Explainer(model, X)
+surface = ex.partial_dependence("x", "y")
 
 # %%
 surface.plot(kind="surface", figsize=(6.6, 5), title="A saddle between two hills")

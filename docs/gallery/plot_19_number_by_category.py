@@ -21,7 +21,8 @@ y = 200 * np.where(day == "working day", commute, leisure) + rng.normal(0, 20, 6
 model = HistGradientBoostingRegressor(categorical_features="from_dtype", random_state=0).fit(
     X, y
 )
-surface = icefield.Explainer(model, X).partial_dependence("hour", "day")
+ex = icefield.Explainer(model, X)
+surface = ex.partial_dependence("hour", "day")
 
 # %%
 surface.plot(title="Riders by hour and kind of day")

@@ -15,7 +15,8 @@ X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 X["sex"] = X["sex"].map({1: 0.0, 2: 1.0})
 model = GradientBoostingRegressor(random_state=0).fit(X, y)
 group = X["sex"].map({0.0: "first sex", 1.0: "second sex"})
-effect = icefield.Explainer(model, X, by=group).partial_dependence("bp")
+ex = icefield.Explainer(model, X, by=group)
+effect = ex.partial_dependence("bp")
 
 # %%
 effect.plot(spread=None, title="Blood pressure, by sex")

@@ -14,7 +14,8 @@ import icefield
 X, y = load_iris(return_X_y=True, as_frame=True)
 names = np.array(["setosa", "versicolor", "virginica"], dtype=object)[y]
 model = RandomForestClassifier(50, min_samples_leaf=3, random_state=0).fit(X, names)
-effect = icefield.Explainer(model, X).partial_dependence("petal length (cm)")
+ex = icefield.Explainer(model, X)
+effect = ex.partial_dependence("petal length (cm)")
 
 # %%
 effect.plot(spread=None, title="Three kinds of iris by petal length")

@@ -19,7 +19,8 @@ X = pd.DataFrame(
 )
 y = X["area"] + 0.5 * X["rooms"] + rng.normal(0, 0.3, 3000)
 model = RandomForestRegressor(60, min_samples_leaf=5, random_state=0).fit(X, y)
-views = icefield.Explainer(model, X, y=y).conditional("rooms")
+ex = icefield.Explainer(model, X, y=y)
+views = ex.conditional("rooms")
 
 # %%
 views.plot(title="Rooms: by themselves, locally, and as observed")

@@ -19,7 +19,8 @@ X = pd.DataFrame(
 )
 y = X["area"] ** 2 + X["rooms"] + rng.normal(0, 0.3, 3000)
 model = HistGradientBoostingRegressor(max_iter=80, random_state=0).fit(X, y)
-effect = icefield.Explainer(model, X).partial_dependence("rooms", support=True)
+ex = icefield.Explainer(model, X)
+effect = ex.partial_dependence("rooms", support=True)
 
 # %%
 effect.plot(title="Solid where rows could be, faint where not")

@@ -13,7 +13,8 @@ import icefield
 
 X, y = make_friedman1(2000, n_features=7, noise=0.5, random_state=0)
 model = GradientBoostingRegressor(n_estimators=150, max_depth=4, random_state=0).fit(X, y)
-pairs = icefield.Explainer(model, X).interactions()
+ex = icefield.Explainer(model, X)
+pairs = ex.interactions()
 print(pairs.to_frame().head(3))
 
 # %%

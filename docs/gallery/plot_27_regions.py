@@ -24,7 +24,8 @@ y = (
     + rng.normal(0, 0.5, 4000)
 )
 model = HistGradientBoostingRegressor(random_state=0).fit(X, y)
-regions = icefield.Explainer(model, X).regions("fertiliser")
+ex = icefield.Explainer(model, X)
+regions = ex.regions("fertiliser")
 print(regions)
 
 # %%

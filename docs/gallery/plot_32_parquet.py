@@ -26,7 +26,8 @@ known = delay.notna()
 model = HistGradientBoostingRegressor(max_iter=60, random_state=0).fit(
     frame.loc[known, columns], delay[known]
 )
-effect = icefield.Explainer(model, X).partial_dependence("departure")
+ex = icefield.Explainer(model, X)
+effect = ex.partial_dependence("departure")
 print(
     f"{effect.n_rows:,} rows, answered by {effect.engine}; a table is a {type(effect.to_frame())}"
 )

@@ -15,7 +15,8 @@ rng = np.random.default_rng(0)
 X = rng.uniform(-1, 1, (3000, 4))
 y = 2 * X[:, 0] + 3 * X[:, 1] * X[:, 2] + rng.normal(0, 0.2, 3000)
 model = HistGradientBoostingRegressor(max_iter=80, random_state=0).fit(X, y)
-ranking = icefield.Explainer(model, X, y=y).importance()
+ex = icefield.Explainer(model, X, y=y)
+ranking = ex.importance()
 print(ranking)
 
 # %%

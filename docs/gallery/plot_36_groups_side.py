@@ -14,7 +14,8 @@ import icefield
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 model = GradientBoostingRegressor(random_state=0).fit(X, y)
 group = (X["bp"] > X["bp"].median()).map({True: "high", False: "low"}).rename("pressure")
-effect = icefield.Explainer(model, X, by=group).partial_dependence("s5")
+ex = icefield.Explainer(model, X, by=group)
+effect = ex.partial_dependence("s5")
 
 # %%
 effect.plot(layout="side", figsize=(9, 4), title="Log triglycerides, by blood pressure")
