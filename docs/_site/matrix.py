@@ -100,7 +100,7 @@ EFFECTS: dict[str, Callable[[Any], Any]] = {
     "PD of two": lambda ex: ex.partial_dependence("a", "b"),
     "ICE": lambda ex: ex.ice("a"),
     "ALE": lambda ex: ex.ale("a"),
-    "H": lambda ex: ex.interactions(rows=40),
+    "H": lambda ex: ex.interactions(),
     "importance": lambda ex: ex.importance(),
     "regions": lambda ex: ex.regions("a"),
     "summary": lambda ex: ex.summary(),
@@ -145,9 +145,9 @@ def table(columns: dict[str, Callable[[Any, Any, Any], str]]) -> pd.DataFrame:
 def by_effect() -> pd.DataFrame:
     def asking(ask: Callable[[Any], Any]) -> Callable[[Any, Any, Any], str]:
         def call(model: Any, X: Any, y: Any) -> str:
-            found = ask(icefield.Explainer(model, X, y=y))
-            # A table names its engine in what it prints; brute force goes without saying.
-            return str(getattr(found, "engine", "trees" if "trees engine" in repr(found) else "brute"))
+            ex = icefield.Explainer(model, X, y=y)
+            found = ask(ex)
+            return str(getattr(found, "engine", ex.plan.engine.name))
 
         return call
 
@@ -161,6 +161,32 @@ def by_choice() -> pd.DataFrame:
         )
 
     return table({name: asking(choice) for name, choice in CHOICES.items()})
+
+
+def by_model_and_frame() -> pd.DataFrame:
+    """Models, fitted on a pandas frame, asked with the same data in other frames."""
+
+    def other(name: str, X: pd.DataFrame) -> Any:
+        if name == "polars":
+            import polars as pl
+
+            return pl.from_pandas(X)
+        if name == "pyarrow":
+            import pyarrow as pa
+
+            return pa.Table.from_pandas(X, preserve_index=False)
+        return X.to_numpy() if name == "numpy array" else X
+
+    def asking(name: str) -> Callable[[Any, Any, Any], str]:
+        def call(model: Any, X: Any, y: Any) -> str:
+            found = icefield.Explainer(model, other(name, X)).partial_dependence(
+                0 if name == "numpy array" else "a"
+            )
+            return str(found.engine)
+
+        return call
+
+    return table({name: asking(name) for name in ("pandas", "polars", "pyarrow", "numpy array")})
 
 
 def by_frame() -> pd.DataFrame:

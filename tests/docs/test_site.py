@@ -55,6 +55,21 @@ def test_the_gallery_has_thirty_entries_with_notebooks_and_two_looks(site: Path)
         assert f"{script.stem}.ipynb" in notebooks
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["Explainer", *(f"Explainer.{name}" for name in ("partial_dependence", "ice", "ale", "conditional", "importance",
+     "interactions", "regions", "effects", "plot")), "Effect.plot", "Comparison.band", "Comparison.difference"],
+)  # fmt: skip
+def test_a_name_is_followed_by_the_examples_that_use_it(site: Path, name: str) -> None:
+    page = name.split(".")[0].lower()
+    text = (site / "generated" / "reference" / f"{page}.html").read_text(encoding="utf-8")
+    after = text[text.index(f'id="icefield.{name}"') :]
+    until = after.find('<dt class="sig sig-object py"', 10)
+    section = after[:until] if until > 0 else after
+    assert "Examples that use it" in section
+    assert "sphx-glr-thumbcontainer" in section
+
+
 @pytest.fixture(scope="module")
 def browser(site: Path) -> Iterator[Browser]:
     found = Browser()
