@@ -138,13 +138,24 @@ class Needs(SphinxDirective):
         page = PAGES[self.env.docname]
         page.missing = [name for name in self.arguments[0].split() if data.find(name) is None]
         if not page.missing:
-            return []
+            return [self._where(self.arguments[0].split())]
         names = ", ".join(page.missing)
         text = (
-            f"This page was not computed: {names} was not found when the site was built. Set ICEFIELD_DATA to the "
+            f"What follows was not computed: {names} was not found when the site was built. Set ICEFIELD_DATA to the "
             "folder that holds it and build again. The code below is shown, and was not run."
         )
         return [nodes.warning("", nodes.paragraph(text, text), classes=["skipped"])]
+
+    def _where(self, names: list[str]) -> nodes.Node:
+        """Where the files are, in the code below, and where they can be had."""
+        said = nodes.paragraph("", "", nodes.literal("", "data_folder"), nodes.Text(" is the folder that holds "),
+                               classes=["data-note"])  # fmt: skip
+        for at, name in enumerate(names):
+            address = data.SOURCES[name][0].partition("#")[0]
+            said += nodes.Text(", " if at else "")
+            said += nodes.reference("", name, refuri=address)
+        said += nodes.Text("; the links lead to where the data was published.")
+        return said
 
 
 class Report(SphinxDirective):
