@@ -23,7 +23,8 @@ effect = ex.partial_dependence("bmi")
 rng = np.random.default_rng(0)
 draws = [rng.integers(0, len(X), len(X)) for _ in range(12)]
 refits = [icefield.Explainer(clone(model).fit(X.iloc[rows], y.iloc[rows]), X) for rows in draws]
-band = icefield.compare(refits).partial_dependence("bmi", grid=effect.grid[0]).band()
+answers = icefield.compare(refits).partial_dependence("bmi", grid=effect.grid[0])
+band = answers.band()
 
 # %%
 figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.9), sharey=True, layout="constrained")

@@ -15,7 +15,9 @@ X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 old = GradientBoostingRegressor(max_depth=1, random_state=0).fit(X, y)
 new = GradientBoostingRegressor(max_depth=4, random_state=0).fit(X, y)
 models = {"stumps": icefield.Explainer(old, X), "deeper trees": icefield.Explainer(new, X)}
-change = icefield.compare(models).partial_dependence("bmi").difference("stumps")
+both = icefield.compare(models)
+curves = both.partial_dependence("bmi")
+change = curves.difference("stumps")
 
 # %%
 change.plot(title="Deeper trees minus stumps")
