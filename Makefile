@@ -9,7 +9,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 endif
 
-.PHONY: demo test test-all sanitize kernels lint ruff ruff-format duplicates format types bench gallery dist clean
+.PHONY: demo test test-all sanitize kernels lint ruff ruff-format duplicates format types bench gallery docs dist clean
 
 demo: $(VENV)/.demo kernels
 	$(BIN)/python -m icefield.cli.demo
@@ -64,12 +64,17 @@ bench: $(VENV)/.bench kernels
 gallery: $(VENV)/.test kernels
 	$(BIN)/python examples/gallery.py
 
+# The documentation site, in build/site: warnings are errors, and every internal link is followed.
+docs: export OMP_NUM_THREADS = 1
+docs: $(VENV)/.docs kernels
+	$(BIN)/python docs/_site/build.py
+
 # A source archive and a wheel, in dist.
 dist: $(VENV)/.dist
 	$(BIN)/python -m build --outdir dist
 
 clean:
-	rm -rf $(VENV) build dist src/icefield/kernels/built demo_output gallery .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist src/icefield/kernels/built demo_output gallery docs/generated .mypy_cache .ruff_cache .hypothesis
 
 # One stamp file per extra, so that a changed pyproject.toml installs again and nothing else does.
 $(VENV)/pyvenv.cfg:

@@ -1,0 +1,36 @@
+"""
+Dates stay dates
+================
+
+A column of dates is moved as dates: the model gets what it was given at fitting, and the axis shows days and months. Here
+the model is a plain function of a frame, which turns the date into features by itself.
+"""
+
+import numpy as np
+import pandas as pd
+from sklearn.ensemble import HistGradientBoostingRegressor
+
+import icefield
+
+rng = np.random.default_rng(0)
+X = pd.DataFrame({
+    "date": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 730, 2500), unit="D"),
+    "price": rng.uniform(5, 15, 2500),
+})  # fmt: skip
+
+
+def features(rows):
+    date = rows["date"].dt
+    days = (rows["date"] - pd.Timestamp("2024-01-01")).dt.days
+    return np.column_stack([days, date.dayofyear, date.dayofweek >= 5, rows["price"]])
+
+
+sales = 200 + 60 * np.sin((X["date"].dt.dayofyear - 100) / 365 * 2 * np.pi) - 9 * X["price"]
+model = HistGradientBoostingRegressor(random_state=0).fit(
+    features(X), sales + rng.normal(0, 10, 2500)
+)
+ex = icefield.Explainer(lambda rows: model.predict(features(rows)), X)
+effect = ex.partial_dependence("date")
+
+# %%
+effect.plot(title="Sales over two years")

@@ -1,0 +1,115 @@
+"""The reference holds every public name; stored results are what the pages say; the data is what they were written with."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import checks
+import pages
+import pytest
+import reference
+
+import data
+import icefield
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The text of all pages of the reference."""
+    folder = tmp_path_factory.mktemp("source")
+    reference.write_reference(SimpleNamespace(srcdir=folder))
+    return "\n".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.rst"))
+
+
+@pytest.mark.parametrize("name", reference.public_names())
+def test_every_public_name_is_in_the_reference(name: str, written: str) -> None:
+    assert re.search(rf"\.\. auto\w+:: {re.escape(name)}$", written, re.M), f"{name} is documented nowhere"
+
+
+def test_the_list_of_names_is_whole() -> None:
+    names = reference.public_names()
+    assert {f"icefield.{name}" for name in icefield.__all__} <= set(names)
+    for method in ("partial_dependence", "ice", "effects", "ale", "conditional", "importance", "interactions", "regions",
+                   "summary", "report", "plot"):  # fmt: skip
+        assert f"icefield.Explainer.{method}" in names
+    assert "icefield.Effect.plot" in names
+    assert "icefield.Comparison.band" in names
+
+
+def test_every_command_has_a_page(written: str) -> None:
+    from icefield.cli.commands import main
+
+    for name in main.commands:
+        assert f".. click:: icefield.cli.commands:{name}\n" in written
+
+
+def test_every_page_of_the_reference_is_reached(written: str) -> None:
+    listed = (DOCS / "api.md").read_text(encoding="utf-8")
+    for page in ("explainer", "effect", "comparison", "grid", "results", "sklearn", "errors"):
+        assert f"generated/reference/{page}" in listed
+
+
+@pytest.mark.parametrize("path", sorted((DOCS / "measured").glob("*.json")), ids=lambda p: p.stem)
+def test_stored_results_say_when_where_and_how_and_are_what_pages_say(path: Path) -> None:
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", kept["date"])
+    assert re.fullmatch(r"[0-9a-f]{7,40}", kept["commit"])
+    assert kept["command"].startswith("python -m benchmarks")
+    said = "".join((DOCS / name).read_text(encoding="utf-8") for name in ("performance.md", "statistics.md"))
+    said = re.sub(r"\s+", " ", said.replace("**", ""))
+    for row in kept["rows"]:
+        line = re.sub(r"\s+", " ", "| " + " | ".join(row) + " |")
+        assert line in said, f"{path.name} and the pages differ: {line}"
+
+
+@pytest.mark.parametrize("name", sorted(data.SOURCES))
+def test_the_data_is_what_pages_were_written_with(name: str, real_data: Path) -> None:
+    assert data.checksum((real_data / name).read_text(encoding="utf-8")) == data.SOURCES[name][1]
+
+
+def test_a_checksum_is_of_the_values_not_the_file() -> None:
+    one = "A,b\n1.50,x\n"
+    assert (
+        data.checksum(one) == data.checksum("b,a\r\nx,1.5\r\n") == data.checksum("a,b,PassengerId\n1.5,x,7\n")
+    )
+    assert data.checksum(one) != data.checksum("A,b\n1.51,x\n")
+
+
+def test_wrong_data_is_removed_and_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data, "fetch", lambda name: "a,b\n1,2\n")
+    assert data.main(tmp_path) == len(data.SOURCES)
+    assert not list(tmp_path.iterdir())
+    assert "titanic.csv is not the table" in capsys.readouterr().err
+
+
+def test_versions_are_listed_newest_first(tmp_path: Path) -> None:
+    for name in ("0.9.0", "dev", "0.10.1", "empty"):
+        (tmp_path / name).mkdir()
+    for name in ("0.9.0", "dev", "0.10.1"):
+        (tmp_path / name / "index.html").write_text("")
+    pages.write_root(tmp_path)
+    assert (
+        tmp_path / "versions.js"
+    ).read_text() == 'window.ICEFIELD_VERSIONS = ["0.10.1", "0.9.0", "dev"];\n'
+    assert "0.10.1/index.html" in (tmp_path / "index.html").read_text()
+
+
+def test_the_checks_find_what_they_look_for(tmp_path: Path) -> None:
+    (tmp_path / "other.html").write_text('<p id="here">')
+    (tmp_path / "index.html").write_text(
+        '<a href="other.html#here">fine</a> <a href="other.html#gone"></a> <a href="missing.html"></a>'
+        '<img src="https://example.org/x.png" alt="x"> <img src="other.html"> <script src="gone.js"></script>'
+    )
+    found = "\n".join(checks.problems(tmp_path))
+    for words in ("other.html#gone, which has no such place", "missing.html, which is not there", "loads https://example.org",
+                  "other.html without alt", "gone.js, which is not there"):  # fmt: skip
+        assert words in found
+    assert "other.html#here" not in found
