@@ -167,6 +167,13 @@ MUTATIONS = [
         ("if sample.weights is not None or sample.codes is not None:", "if False:"),
     ),
     *_of(
+        NATIVE + "looking.cpp", "tests/kernels/test_looking.py tests/data/test_look.py",
+        ("is_finite && x > high ? x : high", "x > high ? x : high"),
+        ("return cell < last ? cell : last;", "return cell < last ? cell : last - 1;"),
+        ("if (x >= a->low && x <= a->high) a->counts", "if (x > a->low && x <= a->high) a->counts"),
+        ("if (!a->wanted[cell_of(x, a->low, a->scale, last)]) continue;", ""),
+    ),
+    *_of(
         NATIVE + "packing.cpp", "tests/kernels/test_packing.py tests/kernels/test_kernel_counting.py",
         ("cuts[at + (i64{1} << s) - 1] < x", "cuts[at + (i64{1} << s) - 1] <= x"),
         ("if (exact && (at >= count || cuts[at] != x)) at = count;", ""),
