@@ -44,7 +44,7 @@ extensions = [
     "reference",
     "running",
 ]
-exclude_patterns = ["_site", "gallery", "**/README.rst", "conftest.py", "generated/**/*.ipynb"]
+exclude_patterns = ["_site", "gallery", "**/README.rst", "generated/**/*.ipynb"]
 default_role = "py:obj"
 smartquotes = False  # two hyphens are an option, not a dash
 toc_object_entries = False

@@ -103,7 +103,9 @@ class Run(SphinxDirective):
     def _output(self, printed: str, value: Any) -> list[nodes.Node]:
         found: list[nodes.Node] = []
         if printed.strip():
-            found.append(nodes.literal_block(printed, printed.rstrip(), language="none", classes=["output"]))
+            text = printed.rstrip()
+            kind = ["output"] if "\n" in text else ["output", "sentence"]
+            found.append(nodes.literal_block(printed, text, language="none", classes=kind))
         if value is None or type(value).__module__.split(".")[0] in ("matplotlib", "plotly", "mpl_toolkits"):
             return found
         if hasattr(value, "_repr_html_"):

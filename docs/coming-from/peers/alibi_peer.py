@@ -25,3 +25,7 @@ variance.explain(X.to_numpy(), features=[2, 3], method="importance")
 variance.explain(X.to_numpy(), features=[(2, 3)], method="interaction")
 plot_pd(both)
 plot_ale(steps)
+
+from alibi.explainers import TreePartialDependence  # noqa: E402
+
+TreePartialDependence(predictor=model, feature_names=names).explain(X.to_numpy(), features=[2])
