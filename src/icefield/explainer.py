@@ -23,7 +23,6 @@ from icefield.engines import Resources
 from icefield.errors import InputError, complaint
 from icefield.models.model import Model, read_model
 from icefield.plan import Plan, Settings
-from icefield.sources import source_of
 from icefield.statistics.methods import StatisticsMethods
 from icefield.study import Ask, Study
 from icefield.typing import (
@@ -41,6 +40,8 @@ from icefield.typing import (
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from icefield.sources import Source
 
 
 class Explainer(StatisticsMethods):
@@ -127,7 +128,7 @@ class Explainer(StatisticsMethods):
             Resources(int(memory), threads, processes, int(seed)),
             partial(naming_of, names=names, units=units, target_name=target_name),
         )
-        source = source_of(X)
+        source = _source_of(X)
         if source is None:
             if checkpoint is not None:
                 raise InputError(
@@ -375,6 +376,15 @@ class Explainer(StatisticsMethods):
 
     def __repr__(self) -> str:
         return repr(self.study)
+
+
+def _source_of(X: Any) -> Source | None:
+    """Where rows are streamed from; None for data in memory, of which most is told by its library alone."""
+    if type(X).__module__.split(".")[0] in ("numpy", "pandas", "scipy"):
+        return None
+    from icefield.sources import source_of
+
+    return source_of(X)
 
 
 def _study_of_table(

@@ -45,6 +45,7 @@ _SHARED: list[Callable[[Any], Any]] = [
 ]  # fmt: skip
 
 
+_PLAIN = ("scale", "engine", "threads", "seed")  # which an Explainer takes as they are
 BY = click.option("--by", metavar="COLUMN", help="A column: one curve per group.")
 
 
@@ -137,23 +138,29 @@ def _all_data(data: str, options: dict[str, Any]) -> tuple[str, ...]:
 def _streamed(model: str, files: tuple[str, ...], options: dict[str, Any]) -> partial[Any]:
     """A call that makes the Explainer of rows that are streamed; columns beside the features go by name."""
     from icefield.cli.loading import load_model
+    from icefield.cli.name_options import given_names, given_units
     from icefield.cli.streamed_data import streamed_data
     from icefield.models.targets import Spelled
+    from icefield.sources import first_rows
 
     if options["quiet"]:
         _without_progress()
     loaded = load_model(model, allow_pickle=options.pop("allow_pickle"), trust=options.pop("trust"))
     target = options.pop("target")
+    source = streamed_data(loaded, files, MissingCells(options.pop("missing")))
+    head = source.table(first_rows(source, source.schema.names))
     return partial(
         _explainer,
         model=loaded,
-        X=streamed_data(loaded, files, MissingCells(options.pop("missing"))),
+        X=source,
         target=None if target is None else Spelled(target),
         verbose=options.pop("verbose"),
         tell_columns=False,
         by=options.pop("by", None),
+        names=given_names(options.pop("names"), head),
+        units=given_units(options.pop("units")),
         checkpoint=options.pop("checkpoint"),
-        **{name: options.pop(name) for name in ("y", "weights", "scale", "engine", "threads", "seed")},
+        **{name: options.pop(name) for name in (*_PLAIN, "y", "weights", "cluster", "target_name")},
     )
 
 
@@ -201,7 +208,7 @@ def _prepared(model: str, data: str, options: dict[str, Any]) -> partial[Any]:
         verbose=options.pop("verbose"),
         # Such columns are told apart by their number alone: the user is to see whether that went right.
         tell_columns=table is not whole and not options["quiet"],
-        **{name: options.pop(name) for name in ("scale", "engine", "threads", "seed")},
+        **{name: options.pop(name) for name in _PLAIN},
     )
 
 

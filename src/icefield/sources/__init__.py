@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import narwhals as nw
-
 from icefield.errors import InputTypeError, complaint
 from icefield.sources.file_source import files_of, of_dataset
 from icefield.sources.lazy_source import DuckDBSource, PolarsSource, ReaderSource
@@ -47,7 +45,7 @@ def source_of(data: Any) -> Source | None:
         return PolarsSource("the polars LazyFrame", data)
     if module == "duckdb" and type(data).__name__ == "DuckDBPyRelation":
         return DuckDBSource("the DuckDB relation", data)
-    if isinstance(data, nw.LazyFrame):
+    if module == "narwhals" and type(data).__name__ == "LazyFrame":
         return source_of(data.to_native())
     if module in HAND_OVER:
         raise InputTypeError(

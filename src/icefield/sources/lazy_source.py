@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-import narwhals as nw
-
 from icefield.data.columns import library_named
 from icefield.errors import InputError, InputTypeError, complaint
 from icefield.sources.source import Source, unreadable, without_first
@@ -21,6 +19,8 @@ class LazySource(Source):
     """A query as narwhals sees it, run by its own library."""
 
     def __init__(self, label: str, query: Any) -> None:
+        import narwhals as nw
+
         self.label, self._query = label, nw.from_native(query)
 
     @cached_property

@@ -226,7 +226,7 @@ class StreamedStudy(Study):
             return f"rows streamed from {self.stream.source.label}"
         return (
             f"curves over all {counted(every)} rows streamed from {self.stream.source.label}, what needs rows together over "
-            f"a seeded sample of {drawn:,}"
+            f"a seeded sample of {counted(drawn)}"
         )
 
     def chosen(self, rows: Any, when_costly: int | None = None) -> Chosen:

@@ -169,7 +169,7 @@ def _as_levels(column: Column, rows: NDArray[np.intp]) -> tuple[Codes, bool]:
     if column.kind not in ORDERED_KINDS:
         # Rare levels together: of no single one enough rows would be expected anywhere.
         count = np.bincount(column.codes[rows][~gone], minlength=len(column.levels))
-        place = np.full(len(count), LEVELS)
+        place = np.full(len(count) + 1, LEVELS)  # the last is for rows without a level
         place[np.argsort(-count, kind="stable")[:LEVELS]] = np.arange(min(LEVELS, len(count)))
         codes = np.where(gone, -1, place[column.codes[rows]])
         return np.unique(codes, return_inverse=True)[1].astype(np.intp), True
@@ -204,8 +204,11 @@ def _at_values(
         for i in np.flatnonzero(~missing):
             place[i] = in_group.get(int(np.searchsorted(cuts, known.dtype.type(values[i]), side="right")), -1)
         return place
-    plain = column.values[rows] if column.kind in ORDERED_KINDS else column.levels[column.codes[rows]]
-    code_of = dict(zip(plain[~gone].tolist(), own[~gone].tolist()))
+    if column.kind in ORDERED_KINDS:
+        plain = column.values[rows][~gone]
+    else:
+        plain = column.levels[column.codes[rows][~gone]]
+    code_of = dict(zip(plain.tolist(), own[~gone].tolist()))
     if len(code_of) > LEVELS:  # the rarer ones share the last code, which says nothing of any of them
         code_of = {level: code for level, code in code_of.items() if code < own.max()}
     for i in np.flatnonzero(~missing):
