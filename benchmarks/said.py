@@ -93,10 +93,10 @@ def housing() -> icefield.Explainer:
         model,
         X,
         names={
-            "median_income": "income (in $10,000)", "ocean_proximity": "ocean", "housing_median_age": "age of houses",
+            "median_income": "income (in 10,000 USD)", "ocean_proximity": "ocean", "housing_median_age": "age of houses",
             "total_rooms": "rooms", "total_bedrooms": "bedrooms",
         },
-        units={"latitude": "°", "longitude": "°", "housing_median_age": "years", "house value": "$"},
+        units={"latitude": "°", "longitude": "°", "housing_median_age": "years", "house value": "USD"},
         target_name="house value",
     )  # fmt: skip
 

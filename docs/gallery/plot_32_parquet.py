@@ -2,8 +2,8 @@
 Parquet in place of a frame
 ===========================
 
-Only the columns that are needed are read, as an Arrow table, and no pandas is involved in asking. Tables that come back
-are Arrow tables too: results are given in the library that the data came in.
+The Explainer takes the path itself: rows are streamed, so they need not fit into memory, and only the columns that the model
+needs are read. The curve is over every row; tables that come back are Arrow tables.
 """
 
 import tempfile
@@ -21,12 +21,11 @@ columns = ["departure", "distance", "month", "temp", "visib"]
 path = Path(tempfile.mkdtemp()) / "flights.parquet"
 pq.write_table(pa.Table.from_pandas(frame[columns], preserve_index=False), path)
 
-X = pq.read_table(path)
 known = delay.notna()
 model = HistGradientBoostingRegressor(max_iter=60, random_state=0).fit(
     frame.loc[known, columns], delay[known]
 )
-ex = icefield.Explainer(model, X)
+ex = icefield.Explainer(model, path)
 effect = ex.partial_dependence("departure")
 print(
     f"{effect.n_rows:,} rows, answered by {effect.engine}; a table is a {type(effect.to_frame())}"

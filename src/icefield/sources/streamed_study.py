@@ -399,7 +399,7 @@ class StreamedStudy(Study):
         )  # fmt: skip
 
     def __repr__(self) -> str:
-        said = "?" if self.stream.n_rows is None else f"{self.stream.n_rows:,}"
+        said = "?" if self.stream.n_rows is None else counted(self.stream.n_rows)
         return (
             f"Explainer({type(self.model.native).__name__}, {said} rows x {len(self.model.columns)} features streamed "
             f"from {self.stream.source.label}, {self.model.scale_label} of {', '.join(map(str, self.model.outputs[:5]))})"
