@@ -137,7 +137,7 @@ def test_rows_of_a_query_have_no_total_until_they_were_read(data):
     explainer.effects(grid=GRID)
     assert explainer.study.stream.n_rows == len(data)
     assert repr(explainer).startswith(
-        "Explainer(LGBMRegressor, 6,000 rows x 5 features streamed from the reader"
+        "Explainer(LGBMRegressor, 6000 rows x 5 features streamed from the reader"
     )
 
 
