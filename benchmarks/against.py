@@ -123,7 +123,7 @@ def main(other: str) -> None:
             for state, root in states.items():
                 environment = {**os.environ, "PYTHONPATH": str(root / "src")}
                 printed = subprocess.run(
-                    [sys.executable, str(Path(__file__)), "--measure", name],
+                    [sys.executable, "-P", str(Path(__file__)), "--measure", name],
                     env=environment, capture_output=True, text=True, check=True, cwd=name,
                 ).stdout  # fmt: skip
                 for line, value in {**json.loads(printed), **cold(folder, environment)}.items():
