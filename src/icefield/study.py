@@ -382,6 +382,19 @@ class Study:
             return every if rows is None else every[rows]
         return interruptible(self.model, self.table.take(rows))
 
+    def _quick_predictions(self, rows: Positions) -> Float:
+        """The same up to rounding, from the engine where that costs no predictions: a curve in which nothing moves."""
+        table = self.table.take(rows)
+
+        def ask(plan: Plan, _: str) -> Float:
+            if plan.engine.costs_predictions or self.background == "training" or not len(rows):
+                return self.predictions(rows)
+            question = Question((), spread=True, rows=np.arange(len(rows)))
+            (answer,) = plan.engine.answer([question], Sample(table), self.resources)
+            return np.ascontiguousarray(np.asarray(answer.curves).T)
+
+        return self.engines.ask(ask)
+
     def prediction_moments(self, rows: Positions | None = None) -> tuple[Float, Float, Float | None]:
         """Mean and standard deviation of the model's own predictions, on a seeded sample of rows, and the unit if another.
 
@@ -401,7 +414,7 @@ class Study:
     def _moments_of_predictions(
         self, rows: Positions, weights: Float | None
     ) -> tuple[Float, Float, Float | None]:
-        predicted = self.predictions(rows)
+        predicted = self._quick_predictions(rows)
         moments = Moments.of(predicted, weights, True, copies=True)
         return moments.average, np.asarray(moments.std), suiting_units(predicted, weights, moments.std)
 
