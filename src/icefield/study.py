@@ -33,6 +33,7 @@ from icefield.effect import Backing, Effect, Predictions, Provenance
 from icefield.engines import Answer, Moments, Question, Resources, Sample
 from icefield.engines.clusters import clustered_answers
 from icefield.engines.crossing import crossed_averages, moving_columns
+from icefield.engines.pool import available_processors
 from icefield.engines.precision import until_precise
 from icefield.errors import EngineError, InputError, complaint
 from icefield.memory import Memory
@@ -212,7 +213,8 @@ class Study:
         features = [tuple(self.feature(f) for f in names) for names in ask.sets]
         if isinstance(ask.grid, Mapping):
             specifications(ask.grid, [f.label for fs in features for f in fs])
-        self._whereabouts.prepare(features, ask.grid, self.engines.thresholds, self.resources.threads)
+        threads = self.resources.threads or available_processors()
+        self._whereabouts.prepare(features, ask.grid, self.engines.thresholds, threads)
         grids = [self._grids(fs, ask.grid) for fs in features]
         # 2. What is wanted of the curves.
         wanted = validate.probabilities(ask.quantiles)
@@ -384,13 +386,12 @@ class Study:
 
     def _quick_predictions(self, rows: Positions) -> Float:
         """The same up to rounding, from the engine where that costs no predictions: a curve in which nothing moves."""
-        table = self.table.take(rows)
 
         def ask(plan: Plan, _: str) -> Float:
             if plan.engine.costs_predictions or self.background == "training" or not len(rows):
                 return self.predictions(rows)
             question = Question((), spread=True, rows=np.arange(len(rows)))
-            (answer,) = plan.engine.answer([question], Sample(table), self.resources)
+            (answer,) = plan.engine.answer([question], Sample(self.table.take(rows)), self.resources)
             return np.ascontiguousarray(np.asarray(answer.curves).T)
 
         return self.engines.ask(ask)

@@ -74,7 +74,7 @@ class Column:
     def any_missing(self) -> bool:
         return bool(self.missing.any())
 
-    def is_complete(self) -> None:
+    def note_complete(self) -> None:
         """Take note that no value is missing, from someone who has looked at them all."""
         self._missing = np.broadcast_to(np.False_, len(self.values))
         self.any_missing = False

@@ -7,7 +7,6 @@ for large data the per-row parts are not kept but recomputed in blocks, so that 
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -58,7 +57,7 @@ class Whereabouts:
         sets: Iterable[Sequence[Feature]],
         asked: Any,
         thresholds: Callable[[Feature], Float] | None,
-        threads: int | None,
+        threads: int,
     ) -> None:
         """Look at the columns of many features side by side, for the grids that will be asked for."""
         if not (asked is None or isinstance(asked, (Grid, int))):
@@ -73,7 +72,7 @@ class Whereabouts:
             return
         from concurrent.futures import ThreadPoolExecutor
 
-        pool = ThreadPoolExecutor(threads or os.cpu_count())
+        pool = ThreadPoolExecutor(threads)
         try:
             for done in [pool.submit(self._grid, f, asked, n, thresholds) for f, n in waiting.values()]:
                 done.result()
@@ -136,7 +135,7 @@ class Whereabouts:
             return None
         look = Look.at(column.values)
         if look is not None and look.finite == len(column.values):
-            column.is_complete()
+            column.note_complete()
         return look
 
     def _remember(self, feature: Feature, points: NDArray[Any], look: Look, *, alone: bool) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,22 +24,23 @@ class GroupRule:
     Attributes
     ----------
     column, name, labels : the column, what it is called, and the groups' labels
-    cuts : for numbers cut into quarters, where; None where every value is a group of its own
-    place : number of the group of each value (or of each interval between cuts); the last is that of missing ones
+    missing : number of the group of missing values, -1 for none
+    of_value : number of the group of each value
+    cuts, of_interval : for numbers cut into quarters, where, and the group of each interval between; None for others
     """
 
     column: str
     name: str
     labels: tuple[Any, ...]
-    cuts: NDArray[Any] | None
-    place: dict[Any, int] | NDArray[np.intp]
     missing: int
+    of_value: dict[Any, int] = field(default_factory=dict)
+    cuts: NDArray[Any] | None = None
+    of_interval: NDArray[np.intp] | None = None
 
     @classmethod
     def of(cls, column: str, table: Table, summary: Summary) -> GroupRule:
         """The rule for a column, from a table of its summary's values."""
-        found = groups_of(column, table, summary.weights)
-        assert found is not None
+        found = cast(Groups, groups_of(column, table, summary.weights))
         read = summary.column
         known = ~read.missing
         missing = int(found.codes[read.missing][0]) if read.any_missing else -1
@@ -49,28 +50,24 @@ class GroupRule:
             )
             place = np.full(len(cuts) + 1, -1, np.intp)
             place[np.searchsorted(cuts, read.values[known], side="left")] = found.codes[known]
-            return cls(column, found.name, found.labels, cuts, place, missing)
-        keys = _keys(read)
-        return cls(
-            column, found.name, found.labels, None, dict(zip(keys, found.codes[known].tolist())), missing
-        )
+            return cls(column, found.name, found.labels, missing, cuts=cuts, of_interval=place)
+        of_value = dict(zip(_keys(read), found.codes[known].tolist()))
+        return cls(column, found.name, found.labels, missing, of_value)
 
     def codes(self, table: Table) -> NDArray[np.intp]:
         """The group number of every row of a block; -1 for a row in none."""
         column = table.column(self.column)
         known = ~column.missing
         codes = np.full(len(column.values), self.missing, np.intp)
-        if self.cuts is not None:
-            at = np.searchsorted(self.cuts, column.values[known], side="left")
-            codes[known] = np.asarray(self.place)[at]
+        if self.cuts is not None and self.of_interval is not None:
+            codes[known] = self.of_interval[np.searchsorted(self.cuts, column.values[known], side="left")]
             return codes
-        assert isinstance(self.place, dict)
         if column.kind == "categorical":
-            of_level = np.array([self.place.get(level, -1) for level in column.levels.tolist()], np.intp)
+            of_level = np.array([self.of_value.get(level, -1) for level in column.levels.tolist()], np.intp)
             codes[known] = of_level[column.codes[known]]
             return codes
         values, own = np.unique(column.values[known], return_inverse=True)
-        codes[known] = np.array([self.place.get(v, -1) for v in values.tolist()], np.intp)[own]
+        codes[known] = np.array([self.of_value.get(v, -1) for v in values.tolist()], np.intp)[own]
         return codes
 
     def groups(self, table: Table) -> Groups:

@@ -6,6 +6,7 @@ come out in pieces is each library's own.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -46,9 +47,9 @@ class LazySource(Source):
         query = self._query if columns is None else self._query.select(list(columns))
         return (query.head(1) if head else query).to_native()
 
+    @abstractmethod
     def _pieces(self, columns: Sequence[str] | None, rows: int) -> Iterator[Any]:
         """Record batches of these columns; of all columns, only the first row (or none, but the schema)."""
-        raise NotImplementedError
 
 
 class PolarsSource(LazySource):
