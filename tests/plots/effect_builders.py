@@ -9,6 +9,7 @@ import numpy as np
 from icefield.data.columns import Column, column_of_array, object_array
 from icefield.data.distribution import Distribution, marginal_of
 from icefield.effect import Effect
+from icefield.effect.parts import centered_deviation
 from icefield.statistics.support import Support
 from joints import joint_of_columns
 
@@ -55,6 +56,7 @@ def numeric(
     return Effect(
         kind=kind, features=(name,), grid=(grid,), average=curves.mean(axis=1), outputs=tuple(outputs),
         kinds=("float",), scale_label="probability", n_rows=n, weight=weight, std=std, se=std / np.sqrt(n - 1),
+        centered_std=centered_deviation(curves, None, weight),
         individual=curves if keep else None, rows=np.arange(n) if keep else None,
         row_values={
             "fare": rng.lognormal(3, 1, n), "sex": object_array(rng.choice(["male", "female"], n).tolist()),
@@ -90,6 +92,7 @@ def categorical(
     return Effect(
         kind="ice" if keep else "pd", features=(name,), grid=(grid,), average=curves.mean(axis=1), outputs=tuple(outputs),
         kinds=("categorical",), scale_label="probability", n_rows=n, weight=weight, std=std, se=std / np.sqrt(n),
+        centered_std=centered_deviation(curves, None, weight),
         individual=curves if keep else None, rows=np.arange(n) if keep else None, **fields,
     )  # fmt: skip
 

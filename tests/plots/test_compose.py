@@ -102,9 +102,27 @@ def test_small_multiples_share_one_axis_and_keep_the_order():
     assert len({a.get_ylim() for a in figure.axes}) == 1
     assert figure.axes[0].get_ylabel() == "probability of survived"
     assert figure.axes[1].get_ylabel() == ""
-    assert figure.get_suptitle() == "average over 300 rows"
-    spans = [e.average.max() + e.std.max() for e in effects.values()]
+    meaning = "± 1 standard deviation of the rows' curves, each around its own mean"
+    assert figure.get_suptitle().replace("\n", " ") == f"average over 300 rows; band, lines: {meaning}"
+    spans = [(e.average + e.centered_std).max() for e in effects.values()]
     assert figure.axes[0].get_ylim()[1] >= max(spans) - 0.05
+
+
+def test_under_a_title_small_multiples_still_say_what_a_band_is():
+    effects = [build.numeric(name="age"), build.numeric(name="fare", seed=1)]
+    figure = plot_many(effects, title="Titanic")
+    assert figure.get_suptitle() == "Titanic"
+    assert "band: ± 1 standard deviation of the rows' curves" in figure.get_supxlabel().replace("\n", " ")
+    drawn_by_plotly = plot_many(effects, title="Titanic", backend="plotly")
+    said = " ".join(a.text or "" for a in drawn_by_plotly.layout.annotations)
+    assert "band: ± 1 standard deviation of the rows" in said
+    alone = plot_many(effects, title="Titanic", spread=None)
+    assert alone.get_supxlabel() == "average over 300 rows"
+
+
+def test_panels_side_by_side_say_what_a_band_is():
+    figure = build.grouped().plot(layout="side")
+    assert "band: ± 1 standard deviation" in figure.get_suptitle()
 
 
 def test_small_multiples_of_groups_have_one_legend():

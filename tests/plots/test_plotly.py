@@ -66,7 +66,7 @@ def test_curve_band_histogram_and_labels():
     np.testing.assert_array_equal(line.x, effect.grid[0])
     np.testing.assert_array_equal(line.y, effect.average[0])
     (band,) = [t for t in figure.data if t.fill == "toself"]
-    np.testing.assert_allclose(max(band.y), (effect.average + effect.std).max())
+    np.testing.assert_allclose(max(band.y), (effect.average + effect.centered_std).max())
     assert figure.layout.xaxis.title.text == "age"
     assert figure.layout.yaxis.title.text == "probability of survived"
     (strip,) = shapes(figure, "histogram")
@@ -143,7 +143,7 @@ def test_levels_dots_bars_and_counts():
     figure = plotted(effect)
     (dots,) = figure.data
     np.testing.assert_array_equal(dots.y, effect.average[0])
-    np.testing.assert_allclose(dots.error_y.array, effect.std[0])
+    np.testing.assert_allclose(dots.error_y.array, effect.centered_std[0])
     assert list(figure.layout.xaxis.ticktext) == [
         f"{level}<br>{n:.0f}" for level, n in zip(effect.grid[0], effect.weight)
     ]

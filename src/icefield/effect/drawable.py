@@ -90,8 +90,9 @@ class Drawable(ABC):
             ``"surface"`` (3-D), ``"lines"`` (a curve for some values of the second feature)
         center : True, ``"mean"`` or a value of the feature: draw the change from there
         derivative : draw the slope
-        spread : the band: ``"std"`` (± 1 standard deviation of the rows' curves), ``"quantiles"``
-            (the outermost computed), ``"se"`` (± 2 standard errors of the average) or None
+        spread : the band: ``"centered"`` (± 1 standard deviation of the rows' curves, each around its own mean:
+            how differently rows respond; drawn by default where it was computed), ``"std"`` (of the curves as they
+            are), ``"quantiles"`` (the outermost computed), ``"se"`` (± 2 standard errors of the average) or None
         data : where the data is: ``"histogram"``, ``"rug"``, ``"deciles"``, None; for two
             features also ``"points"`` (a sample), and ``"histogram"`` is drawn on the edges
         curves : individual curves as ``"lines"``, as ``"density"`` or None

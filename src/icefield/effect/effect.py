@@ -55,6 +55,9 @@ class Effect(PartFields, Drawable):
     spread : how far the averaged curves lie apart:
         std, se : standard deviation of the curves and Monte Carlo standard error of `average`, or None
         quantiles : mapping of probability -> array of shape ``(outputs, *grid)``, or None
+        centered_std : standard deviation of the curves, each minus its own mean over the data, or None: how
+            differently rows respond, whatever their predictions are otherwise. Of one feature, over all rows up
+            to 1,000 and over so many seeded ones beyond; not of groups
     kept : the curves of single rows, None where none were kept:
         individual : the curves, shape ``(outputs, rows, *grid)``, or None
         rows : their positions in X, or None

@@ -10,11 +10,11 @@ from icefield.effect import Effect
 from icefield.errors import InputError, complaint, did_you_mean
 from icefield.plots.oneway import one_way_panel
 from icefield.plots.options import Options
-from icefield.plots.panels import Panel, Picture, with_shared_values
+from icefield.plots.panels import Panel, Picture, said_of_bands, with_shared_values
 from icefield.plots.series import Series, viewed
 from icefield.plots.surfaces import surface_scale
 from icefield.plots.twoway import chosen_kind, two_way_panel
-from icefield.wording.labels import average_note, value_label
+from icefield.wording.labels import average_note, joined, value_label
 from icefield.wording.names import NAME_LIMIT, name_text, title_text
 from icefield.wording.values import named_value
 
@@ -103,7 +103,8 @@ def many_picture(effects: Sequence[Effect], options: Options) -> Picture:
         panels += [replace(panel, note="", flip=False) for panel in picture.panels]
     picture = _arranged(panels, options)
     alike = {value_label(e, 0) for e in shown}
-    return replace(picture, note=average_note(shown[0]), share_y=options.share_y and len(alike) == 1)
+    note = joined(average_note(shown[0]), said_of_bands(picture.panels))
+    return replace(picture, note=note, share_y=options.share_y and len(alike) == 1)
 
 
 def chosen_outputs(effect: Effect, options: Options) -> list[int]:
@@ -219,5 +220,6 @@ def _arranged(panels: Sequence[Panel], options: Options, share_y: bool = True) -
         placed = (replace(placed[0], title=title_text(options.title)),)
     title = title_text(options.title) if count > 1 else ""
     return Picture(
-        placed, columns, title=title, share_y=share and not flipped, share_x=share and flipped, panel_size=size
+        placed, columns, title=title, note=said_of_bands(placed) if count > 1 else "",
+        share_y=share and not flipped, share_x=share and flipped, panel_size=size,
     )  # fmt: skip

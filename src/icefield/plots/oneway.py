@@ -119,12 +119,13 @@ def _numeric_panel(
     marks = [*below, *_zero(series), *_separator(places), *lines, *above]
     axis = places.axis()
     low, high = value_range(marks) or (0.0, 1.0)
-    note = joined(many, _note(series, spreads[0], whole))
+    note, said = _note(series, spreads[0], whole)
     return Panel(
         x=axis,
         y=Axis(label, low=low, high=high),
         marks=(*_where_data_is(whole, places, options), *marks),
-        note=note,
+        note=joined(many, note),
+        band=said,
         legend_title=legend_title or colouring.title,
         scale=colouring.scale,
     )
@@ -161,11 +162,13 @@ def _zero(series: Sequence[Series]) -> list[Mark]:
     return [Rule(y=0.0)] if relative else []
 
 
-def _note(series: Sequence[Series], spread: str, whole: Effect, drawn: str = "band") -> str:
-    parts = [average_note(whole), spread_note(spread, series[0].effect, drawn)]
+def _note(series: Sequence[Series], spread: str, whole: Effect, drawn: str = "band") -> tuple[str, str]:
+    """What is shown, and of that what is said of the band."""
+    band = spread_note(spread, series[0].effect, drawn)
+    parts = [average_note(whole), band]
     if any(s.low_support is not None for s in series):
         parts.append("faint: little data")
-    return joined(*parts)
+    return joined(*parts), band
 
 
 # --- where the data is -----------------------------------------------------------------------------
@@ -256,11 +259,13 @@ def _level_panel(
     roomy = 2 if len(axis.ticks) <= UPRIGHT_LEVELS // 2 else 1
     flip = len(axis.ticks) > UPRIGHT_LEVELS or longest > roomy * UPRIGHT_TEXT
     axis, extra = _counted(axis, levels, options, flip)
+    note, said = _note(series, spread, whole, "lines")
     return Panel(
         x=axis,
         y=Axis(label, low=low, high=high),
         marks=(*extra, *marks),
-        note=joined(many, _note(series, spread, whole, "lines"), levels.note),
+        note=joined(many, note, levels.note),
+        band=said,
         legend_title=legend_title or colouring.title,
         scale=colouring.scale,
         flip=flip,

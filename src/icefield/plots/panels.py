@@ -9,6 +9,7 @@ few shapes and nothing of effects, so a kind of picture exists once.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal
@@ -249,7 +250,8 @@ class Panel:
     """Two axes (three for a surface) and the marks between them.
 
     `flip` draws the x axis of the description vertically (long lists of levels read better so);
-    `note` is a small line above the panel that says what is shown; `foot` is the room below the values, None
+    `note` is a small line above the panel that says what is shown, and `band` what of it is said of bands or error
+    lines, for where there is no room for the note; `foot` is the room below the values, None
     for what the panel's own marks need.
     """
 
@@ -263,6 +265,7 @@ class Panel:
     flip: bool = False
     z: Axis | None = None
     foot: float | None = None
+    band: str = ""
 
     @property
     def labelled(self) -> list[Mark]:
@@ -290,6 +293,14 @@ class Picture:
     @property
     def rows(self) -> int:
         return -(-len(self.panels) // max(1, self.columns))
+
+
+def said_of_bands(panels: Sequence[Panel]) -> str:
+    """What the bands of panels are, each meaning once ("band, lines: ± 1 standard deviation ...")."""
+    drawn: dict[str, list[str]] = {}
+    for what, _, meaning in dict.fromkeys(panel.band.partition(": ") for panel in panels if panel.band):
+        drawn.setdefault(meaning, []).append(what)
+    return "; ".join(f"{', '.join(whats)}: {meaning}" for meaning, whats in drawn.items())
 
 
 # --- limits ----------------------------------------------------------------------------------------

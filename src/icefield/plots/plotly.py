@@ -205,7 +205,7 @@ def _finish(figure: go.Figure, picture: Picture, options: Options, theme: Theme)
     if height is None:
         per_panel = picture.panel_size or (7.0, 4.6)
         height = per_panel[1] * 1.05 * picture.rows + (0.6 if len(picture.panels) > 1 else 0.0)
-    heading = picture.title or picture.note
+    heading, caption = picture.title or picture.note, picture.title and picture.note
     margins = any(isinstance(m, Margin) and m.side == "top" for p in picture.panels for m in p.marks)
     titled = any(p.title for p in picture.panels)
     beside = any(isinstance(m, (EdgeText, Sparks)) for p in picture.panels for m in p.marks)
@@ -214,7 +214,7 @@ def _finish(figure: go.Figure, picture: Picture, options: Options, theme: Theme)
         template=theme.template,
         height=height * PER_INCH,
         width=None if width is None else width * PER_INCH,
-        margin={"l": 70, "r": 110 if beside else 30, "t": tall, "b": 60},
+        margin={"l": 70, "r": 110 if beside else 30, "t": tall, "b": 60 if not caption else 100},
         hovermode="closest",
         barmode="overlay",
         font={"size": 13},
@@ -223,6 +223,11 @@ def _finish(figure: go.Figure, picture: Picture, options: Options, theme: Theme)
     if heading:
         font = {"size": 16} if picture.title else {"size": 12, "color": theme.muted}
         figure.update_layout(title={"text": escaped(wrapped(heading, 110)), "x": 0.01, "font": font, "yanchor": "top", "y": 0.985})  # fmt: skip
+    if caption:
+        figure.add_annotation(
+            text=escaped(wrapped(picture.note, 110)), x=0, y=0, xref="paper", yref="paper", xanchor="left",
+            yanchor="top", yshift=-46, showarrow=False, align="left", font={"size": 11.5, "color": theme.muted},
+        )  # fmt: skip
 
 
 def _legend_title(picture: Picture) -> str:

@@ -30,6 +30,7 @@ from icefield.plots.panels import (
     Panel,
     Picture,
     Sparks,
+    said_of_bands,
     with_shared_values,
 )
 from icefield.plots.series import Series
@@ -237,6 +238,7 @@ def pd_ale_picture(pd: Effect, ale: Effect, options: Options) -> Picture:
     return Picture(
         placed,
         columns=min(3, len(placed)),
+        note=said_of_bands(placed) if len(placed) > 1 else "",
         share_y=options.share_y and len(placed) > 1,
         panel_size=SMALL if len(placed) > 1 else None,
     )
@@ -299,7 +301,7 @@ def regions_picture(whole: Effect, regions: Mapping[Any, Effect], options: Optio
         placed,
         columns,
         title=title,
-        note="dashed: all rows",
+        note=joined("dashed: all rows", said_of_bands(placed)),
         share_y=options.share_y and len(placed) > 1,
         panel_size=SMALL if len(placed) > 1 else None,
     )
