@@ -95,8 +95,8 @@ class Drawable(ABC):
             are), ``"quantiles"`` (the outermost computed), ``"se"`` (± 2 standard errors of the average) or None
         data : where the data is: ``"histogram"``, ``"rug"``, ``"deciles"``, None; for two
             features also ``"points"`` (a sample), and ``"histogram"`` is drawn on the edges
-        curves : individual curves as ``"lines"``, as ``"density"`` or None
-        max_curves : draw at most so many of them (evenly chosen); None for what the backend carries
+        curves : individual curves as ``"lines"``, as ``"density"`` (which counts all of them) or None
+        max_curves : draw at most so many lines (a sample with a fixed seed); None for 300
         color_by : a column whose values colour the individual curves
         highlight : rows to emphasise: positions in X, values of a column that names rows, or a
             mapping of label -> position

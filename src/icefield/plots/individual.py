@@ -22,8 +22,7 @@ from icefield.wording.labels import feature_label
 from icefield.wording.names import name_text
 from icefield.wording.values import named_value
 
-# What each backend draws in a second or so and still moves smoothly.
-CAPACITY = {"matplotlib": 5000, "plotly": 1000}
+LEGIBLE = 300  # curves; more merge into a solid grey, whatever their ink
 FEW_VALUES = 8
 DENSITY_CELLS = (40, 160)  # columns and rows of a density raster: few for few curves
 
@@ -77,7 +76,7 @@ def individual_marks(
         gone = curves[kept, -1]
         below.append(Dots(np.full(len(gone), places.missing), gone, size=0.5, **shared))
     many = (
-        f"{counted(len(kept))} of {counted(len(curves))} curves"
+        f"{counted(len(kept))} of {counted(len(curves))} curves, sampled"
         if len(kept) < len(curves)
         else f"{counted(len(kept))} curves"
     )
@@ -98,11 +97,11 @@ def drawn_points(at: Float, places: Coordinates, stepped: bool) -> tuple[Float, 
 
 
 def _kept(count: int, options: Options) -> NDArray[np.intp]:
-    """Evenly chosen curves: kept rows come in a random or a natural order, and either is covered."""
-    limit = options.max_curves or CAPACITY[options.backend]
+    """As many curves as can be told apart, drawn by chance with a fixed seed: every n-th row may be a weekday."""
+    limit = options.max_curves or LEGIBLE
     if count <= limit:
         return np.arange(count)
-    return np.unique(np.linspace(0, count - 1, limit).astype(np.intp))
+    return np.sort(np.random.default_rng(0).choice(count, limit, replace=False))
 
 
 def _density(x: Float, y: Float, options: Options) -> Field:
