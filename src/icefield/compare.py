@@ -16,6 +16,7 @@ from icefield.effect import Effect, Spread, drawing
 from icefield.effect.tidy import models_frame
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 from icefield.typing import (
+    AxisScale,
     Backend,
     CurvesShown,
     DataShown,
@@ -111,6 +112,7 @@ class Comparison(Mapping[Any, Any]):
         outputs: Any = None,
         layout: Layout = "auto",
         share_y: bool = True,
+        x_scale: AxisScale = "auto",
         title: str | None = None,
         colors: Any = None,
         cmap: Any = None,

@@ -187,3 +187,15 @@ def grouped(labels=("female", "male"), build=numeric, by="sex", **options):
 def with_low_support(effect, low):
     low = np.asarray(low, dtype=bool)
     return replace(effect, support=Support(share=np.where(low, 0.01, 0.8), low=low, details={}))
+
+
+def skewed(missing=False, **options):
+    """A wavy curve over amounts whose grid is spaced by equal factors."""
+    effect = numeric(missing=missing, name="amount", **options)
+    rng = np.random.default_rng(1)
+    amounts = rng.lognormal(7, 1.3, 300)
+    grid = np.geomspace(*np.quantile(amounts, [0.05, 0.95]), len(effect.grid[0]) - missing)
+    if missing:
+        amounts[:30], grid = np.nan, np.append(grid, np.nan)
+    marginal = marginal_of("amount", column("amount", amounts), None, rng)
+    return replace(effect, grid=(grid,), distribution=Distribution((marginal,)))

@@ -32,6 +32,7 @@ def stepped_with_support():
 
 PICTURES = {
     "curve": lambda: build.numeric(missing=True).plot(title="Survival by age"),
+    "log": lambda: build.skewed(missing=True).plot(),
     "steps": stepped_with_support,
     "ice": lambda: build.ice(n=150).plot(color_by="sex", center=True),
     "levels": lambda: build.categorical(levels=[f"level {i}" for i in range(12)]).plot(sort="value", top=8),

@@ -16,6 +16,7 @@ from typing import Any, ParamSpec, cast
 
 from icefield.errors import InputTypeError, did_you_mean, statement
 from icefield.typing import (
+    AxisScale,
     Backend,
     CurvesShown,
     DataShown,
@@ -75,6 +76,7 @@ class Drawable(ABC):
         outputs: Any = None,
         layout: Layout = "auto",
         share_y: bool = True,
+        x_scale: AxisScale = "auto",
         title: str | None = None,
         colors: Any = None,
         cmap: Any = None,
@@ -108,6 +110,7 @@ class Drawable(ABC):
         outputs : which outputs (names), all by default
         layout : several outputs, groups or models in one panel (``"overlay"``) or ``"side"`` by side
         share_y : whether panels side by side share their y axis
+        x_scale : the axis of one feature of numbers: ``"linear"`` or ``"log"``, by default as its grid is spaced
         title : a heading
         colors : colours for the curves, instead of the style's or the colour-blind safe default
         cmap : colour map for surfaces and numeric colouring

@@ -194,6 +194,10 @@ def _group_series(effect: Effect, output: int, groups: Mapping[str, Effect]) -> 
 
 
 def _surfaces(facets: list[tuple[str, Series]], whole: Effect, options: Options, named: bool) -> Picture:
+    if options.x_scale == "log":
+        raise InputError(
+            complaint("x_scale", "is for pictures of one feature", options.x_scale, "leave it out")
+        )
     series = [one for _, one in facets]
     scale = surface_scale(series, options, named)
     if len(facets) > 1 and options.data == "auto":

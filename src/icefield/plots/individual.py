@@ -53,7 +53,7 @@ def individual_marks(
     step: Literal["pre"] | None = "pre" if stepped else None
     above = _highlights(series, x, order, step, options)
     if options.curves == "density" and places.ordered and len(order) > 1:
-        field = _density(x, curves[:, order], options)
+        field = _density(x, curves[:, order], places.log, options)
         return [field], above, Colouring(scale=field.scale), f"density of {counted(len(curves))} curves"
     kept = _kept(len(curves), options)
     colouring = _colouring(series, kept, options)
@@ -92,7 +92,7 @@ def drawn_points(at: Float, places: Coordinates, stepped: bool) -> tuple[Float, 
     order = order[np.isfinite(at[order])]
     if not stepped or len(order) < 2:
         return at[order], order
-    edge = at[order[0]] - 0.03 * (places.high - places.low)
+    edge = places.beyond(at[order[0]], -0.03)
     return np.append(edge, at[order]), np.append(order[0], order)
 
 
@@ -104,10 +104,10 @@ def _kept(count: int, options: Options) -> NDArray[np.intp]:
     return np.sort(np.random.default_rng(0).choice(count, limit, replace=False))
 
 
-def _density(x: Float, y: Float, options: Options) -> Field:
+def _density(x: Float, y: Float, log: bool, options: Options) -> Field:
     """The share of curves that pass through each cell of a fine raster."""
     cells = int(np.clip(2.5 * np.sqrt(len(y)), *DENSITY_CELLS))
-    fine = np.linspace(x[0], x[-1], cells + 1)
+    fine = (np.geomspace if log else np.linspace)(x[0], x[-1], cells + 1)
     centres = (fine[:-1] + fine[1:]) / 2
     right = np.clip(np.searchsorted(x, centres), 1, max(1, len(x) - 1))
     share = (centres - x[right - 1]) / np.where(x[right] > x[right - 1], x[right] - x[right - 1], 1.0)

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Annotation
-from matplotlib.transforms import Bbox, ScaledTranslation
+from matplotlib.transforms import Bbox, IdentityTransform, ScaledTranslation
 
 from icefield.plots.fonts import set_text
 from icefield.plots.matplotlib_axes import ShortDates, inches, number_format
@@ -46,6 +46,9 @@ def write_labels(ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool,
         lift = 6 + (1.3 * small if header else 0.0)
         note = _Note("", (0, 1 + above), xycoords="axes fraction", xytext=(0, lift), textcoords="offset points",
                      ha="left", va="bottom", size=small, color=theme.muted, gid="icefield:note", clip_on=False)  # fmt: skip
+        note.set_transform(
+            IdentityTransform()
+        )  # else an Axes gives it that of the data, in which 0 has no logarithm
         ax.add_artist(note)
         set_text(note, words)
     if panel.title:

@@ -40,6 +40,7 @@ class Axis:
     missing : where the missing point stands, beyond the last value, or None
     meaning : what its numbers are where they are months, weekdays or times of day (see `icefield.data.naming`)
     unit : what its numbers are counted in, for the pointer
+    log : whether equal factors are equal lengths
     """
 
     label: str = ""
@@ -50,6 +51,7 @@ class Axis:
     missing: float | None = None
     meaning: str = ""
     unit: str = ""
+    log: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -364,8 +366,15 @@ def visible_features(panel: Panel) -> tuple[float, float]:
     low, high = _ends(panel.x)
     if panel.x.kind == "category" or is_surface(panel):
         return low, high
+    if panel.x.log:
+        return scaled(low, -0.03, low, high), scaled(high, 0.03, low, high)
     span = high - low or max(1.0, abs(low) * 0.1)
     return low - 0.03 * span, high + 0.03 * span
+
+
+def scaled(at: float, share: float, low: float, high: float) -> float:
+    """The place on a logarithmic axis from low to high that lies so much of it beyond another."""
+    return at * (high / low) ** share
 
 
 def first_tick(panel: Panel) -> float:

@@ -22,6 +22,7 @@ from icefield.plots.panels import (
     Sparks,
     first_tick,
     is_surface,
+    scaled,
     visible_features,
     visible_values,
 )
@@ -135,6 +136,8 @@ def _axis(axis: Axis, ends: tuple[float, float]) -> dict[str, Any]:
         )
         return found
     found.update(ticks="outside", ticklen=4, type="date" if axis.kind == "time" else "linear")
+    if axis.log:
+        return {**found, **_log_axis(axis, ends)}
     if axis.kind == "integer" and ends[1] - ends[0] <= 2 * TICKS:
         found["dtick"] = 1 if ends[1] - ends[0] <= TICKS + 2 else 2
     if axis.meaning:
@@ -160,6 +163,24 @@ def _axis(axis: Axis, ends: tuple[float, float]) -> dict[str, Any]:
             tickvals=[str(v) for v in at] if axis.kind == "time" else at.tolist(), ticktext=[*texts, MISSING]
         )
     return found
+
+
+def _log_axis(axis: Axis, ends: tuple[float, float]) -> dict[str, Any]:
+    """What differs where lengths are factors: limits are powers of ten, and ticks are round numbers."""
+    found: dict[str, Any] = {"type": "log", "range": np.log10(ends).tolist()}
+    wide = np.log10(ends[1] / ends[0])
+    factors = (1,) if wide > 3 else (1, 3) if wide > 1.5 else (1, 2, 5)
+    powers = range(int(np.floor(np.log10(ends[0]))), int(np.ceil(np.log10(ends[1]))) + 1)
+    last = (
+        ends[1]
+        if axis.missing is None
+        else scaled(axis.missing, -0.06, float(axis.low or ends[0]), axis.missing)
+    )
+    ticks = [f * 10.0**p for p in powers for f in factors if ends[0] <= f * 10.0**p <= last]
+    texts = [shown_value(tick) for tick in ticks]
+    if axis.missing is not None:
+        ticks, texts = [*ticks, axis.missing], [*texts, MISSING]
+    return {**found, "tickvals": ticks, "ticktext": texts}
 
 
 def _scene(figure: go.Figure, panel: Panel, number: int) -> None:
@@ -226,7 +247,7 @@ def _finish(figure: go.Figure, picture: Picture, options: Options, theme: Theme)
     if caption:
         figure.add_annotation(
             text=escaped(wrapped(picture.note, 110)), x=0, y=0, xref="paper", yref="paper", xanchor="left",
-            yanchor="top", yshift=-46, showarrow=False, align="left", font={"size": 11.5, "color": theme.muted},
+            yanchor="top", yshift=-54, showarrow=False, align="left", font={"size": 11.5, "color": theme.muted},
         )  # fmt: skip
 
 
