@@ -39,6 +39,7 @@ PICTURES = {
     "contour": lambda: build.surface().plot(),
     "crossed": lambda: build.crossed_levels().plot(),
     "groups": lambda: build.grouped(outputs=("died", "survived")).plot(),
+    "nine": lambda: build.grouped(labels=tuple("abcdefghi")).plot(),
     "importance": lambda: plot_importance({"age": 0.4, "a feature of a long name": 0.2, "fare": 0.1}),
 }
 

@@ -242,6 +242,28 @@ def test_levels_as_bars_start_at_zero():
     assert ax.get_ylim()[0] == 0
 
 
+def test_levels_that_begin_and_end_alike_keep_what_tells_them_apart():
+    levels = [
+        f"Municipality of the honourable {name} in the county of somewhere else" for name in "abcdefghij"
+    ]
+    ax = build.categorical(levels=levels, n=900).plot()
+    texts = ticks(ax.yaxis)
+    assert len(set(texts)) == 10
+    assert [text.replace("\n", " ").partition("…")[2].split(" in ")[0].split()[-1] for text in texts] == list(
+        "abcdefghij"
+    )
+    figure = ax.get_figure()
+    figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_levels_sorted_by_name():
+    effect = build.categorical(levels=("level 10", "level 9", "Alpha", "beta"))
+    texts = [text.split("\n")[0] for text in ticks(effect.plot(sort="name").xaxis)]
+    assert texts == ["Alpha", "beta", "level 9", "level 10"]
+
+
 def test_levels_sorted_by_value_and_by_count():
     effect = build.categorical(levels=tuple("abcde"))
     values = one(effect.plot(sort="value"), "dots").get_offsets()[:, 1]

@@ -105,7 +105,7 @@ class Drawable(ABC):
         mask : where two features have no data: ``"hull"``, ``"density"``, ``"support"`` or None
         interaction : draw the surface minus both one-way curves; True takes these from the surface's own
             margins, or pass the two one-way Effects
-        sort : order of levels: ``"level"``, ``"value"`` or ``"count"``
+        sort : order of levels: ``"level"`` (the data's own), ``"value"`` (the effect), ``"count"`` (rows) or ``"name"``
         top : draw at most so many levels, the most frequent ones, and the rest as one
         outputs : which outputs (names), all by default
         layout : several outputs, groups or models in one panel (``"overlay"``) or ``"side"`` by side

@@ -26,7 +26,7 @@ from icefield.plots.fonts import drawable
 from icefield.plots.matplotlib_theme import SETTINGS, smaller
 from icefield.plots.named_ticks import named_ticks
 from icefield.plots.panels import Axis, Panel, first_tick, is_surface, visible_features, visible_values
-from icefield.wording.names import MISSING, abbreviated, wrapped
+from icefield.wording.names import MISSING, told_apart, wrapped
 
 
 def value_axis(ax: Axes, panel: Panel, before: Any) -> None:
@@ -120,7 +120,7 @@ def _level_ticks(ax: Axes, axis: Any, described: Axis, which: str) -> None:
             texts = broken
         else:
             rotation = 90.0 if len(texts) > 12 else 40.0
-            texts = [abbreviated(" ".join(t.split("\n")), 22) for t in texts]
+            texts = told_apart([" ".join(t.split("\n")) for t in texts], 22)
     words = [drawable(t) for t in texts]
     axis.set_major_locator(FixedLocator(list(range(len(texts)))))
     axis.set_ticklabels([w for w, _ in words])

@@ -16,7 +16,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
 from icefield.plots.fonts import set_text
-from icefield.plots.matplotlib_theme import SETTINGS, Theme, smaller
+from icefield.plots.matplotlib_theme import DASHES, SETTINGS, Theme, smaller
 from icefield.plots.palette import is_dark
 from icefield.plots.panels import (
     Band,
@@ -59,7 +59,7 @@ def _line(ax: Axes, panel: Panel, mark: Line, theme: Theme) -> None:
             y,
             color=theme.colour(mark.colour),
             linewidth=theme.line * mark.width,
-            linestyle=(0, (4, 2)) if mark.dashed else "-",
+            linestyle=DASHES[mark.dashed],
             drawstyle=f"steps-{mark.step}" if mark.step else "default",
             marker="o" if mark.markers else "",
             markersize=theme.marker * 0.75,

@@ -18,6 +18,15 @@ from icefield.plots.panels import Colour, ColourScale
 SETTINGS: Any = mpl.rcParams
 
 
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (4, 2)),
+    (0, (1, 1.3)),
+    (0, (6, 1.5, 1, 1.5)),
+    (0, (5, 1.2, 1, 1.2, 1, 1.2)),
+)  # by the number of a pattern
+
+
 class Theme:
     """Colours and sizes for one Axes."""
 

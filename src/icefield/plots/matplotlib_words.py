@@ -18,7 +18,7 @@ from matplotlib.transforms import Bbox, IdentityTransform, ScaledTranslation
 
 from icefield.plots.fonts import set_text
 from icefield.plots.matplotlib_axes import ShortDates, inches, number_format
-from icefield.plots.matplotlib_theme import SETTINGS, Theme, smaller
+from icefield.plots.matplotlib_theme import DASHES, SETTINGS, Theme, smaller
 from icefield.plots.options import Options
 from icefield.plots.panels import Band, Bars, Dots, EdgeText, Line, Margin, Mark, Panel, Picture, Sparks
 from icefield.wording.names import wrapped
@@ -84,8 +84,8 @@ def _handle(mark: Mark, theme: Theme) -> Any:
         return Patch(facecolor=colour)
     if isinstance(mark, Dots):
         return Line2D([], [], color=colour, marker="o", linestyle="none")
-    dashed = isinstance(mark, Line) and mark.dashed
-    return Line2D([], [], color=colour, linestyle=(0, (4, 2)) if dashed else "-", linewidth=theme.line * 1.25)
+    dashes = DASHES[mark.dashed if isinstance(mark, Line) else 0]
+    return Line2D([], [], color=colour, linestyle=dashes, linewidth=theme.line * 1.25)
 
 
 def _filled(legend: Any, panel: Panel, marks: list[Mark], theme: Theme) -> None:

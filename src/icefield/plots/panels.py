@@ -74,7 +74,8 @@ class Line:
     """A curve. `width` multiplies the theme's line width; where `faded` the curve is only hinted at;
     a `halo` in the ground's colour sets it off from what lies below.
 
-    `step` is None (straight between points) or ``"pre"``: the value at x holds back to the previous x.
+    `step` is None (straight between points) or ``"pre"``: the value at x holds back to the previous x. `dashed` is the
+    number of a pattern: solid, dashed, dotted, dashes and dots, or dashes and two dots.
     """
 
     x: Float
@@ -82,7 +83,7 @@ class Line:
     colour: Colour = 0
     label: str | None = None
     width: float = 1.0
-    dashed: bool = False
+    dashed: int = 0
     step: Literal["pre"] | None = None
     faded: NDArray[np.bool_] | None = None
     markers: bool = False

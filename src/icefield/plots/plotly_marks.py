@@ -39,7 +39,13 @@ from icefield.wording.values import calendar_text, number_text, shown_value
 
 LAYERS = 24  # traces into which many curves are dealt, so that crossing curves darken each other
 MANY_POINTS = 120_000  # beyond this the graphics card draws; below, it is slower to start than to do without
-DASH = "6px,3px"
+DASHES = (
+    "solid",
+    "6px,3px",
+    "2px,2px",
+    "9px,3px,2px,3px",
+    "9px,3px,2px,2px,2px,3px",
+)  # by the number of a pattern
 CONTOURS = 10
 
 
@@ -124,7 +130,7 @@ def _line(frame: Frame, mark: Line) -> None:
     for part, faint in mark.stretches():
         line: dict[str, Any] = {"color": colour, "width": width, "shape": "vh" if mark.step else "linear"}
         if mark.dashed:
-            line["dash"] = DASH
+            line["dash"] = DASHES[mark.dashed]
         frame.trace(
             go.Scatter(
                 **frame.oriented(frame.x(mark.x[part]), mark.y[part]),

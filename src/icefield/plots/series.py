@@ -25,7 +25,7 @@ class Series:
     output: int = 0
     label: str | None = None
     colour: Colour = 0
-    dashed: bool = False
+    dashed: int = 0
 
     @property
     def average(self) -> Float:
