@@ -254,9 +254,8 @@ def _edge_text(ax: Axes, panel: Panel, mark: EdgeText, theme: Theme) -> None:
 def _sparks(ax: Axes, panel: Panel, mark: Sparks, theme: Theme) -> None:
     for number, (at, (x, y)) in enumerate(zip(mark.at, mark.curves)):
         slot = mark.slots[number] if mark.slots is not None else "text"
-        across, up = unit(x), unit(y)
         ax.plot(
-            1.03 + 0.13 * across, at + 0.3 - 0.6 * up, transform=ax.get_yaxis_transform(), clip_on=False,
+            1.03 + 0.13 * unit(x), at + 0.3 - 0.6 * y, transform=ax.get_yaxis_transform(), clip_on=False,
             color=theme.colour(slot), linewidth=theme.line * 0.8, label="_spark", gid="icefield:spark",
         )  # fmt: skip
     if mark.header:

@@ -54,6 +54,8 @@ class Theme:
             return self.text
         if colour == "muted":
             return self.muted
+        if colour == "faint":
+            return self.faint
         if colour.startswith("sequential:"):
             # The ends of a colour map are close to white or black: stay off them.
             share = 0.08 + 0.8 * float(colour.split(":")[1])

@@ -237,7 +237,7 @@ class EdgeText:
 
 @dataclass(frozen=True, eq=False)
 class Sparks:
-    """Tiny curves beyond the right edge, one per position on the category axis, each in its own scale."""
+    """Tiny curves beyond the right edge, one per position on the category axis; heights run from 0 to 1 in all of them."""
 
     at: Float
     curves: tuple[tuple[Float, Float], ...]
