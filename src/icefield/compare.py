@@ -228,13 +228,14 @@ class Comparison(Mapping[Any, Any]):
         return f"Comparison of {len(self)} effects of {name_text(tuple(features))}: {names}"
 
 
-def compare(members: Mapping[Any, Any] | Sequence[Any]) -> Comparison:
+def compare(members: Mapping[Any, Any] | Sequence[Any], X: Any = None) -> Comparison:
     """Put several models, or several refits of one, side by side.
 
     Parameters
     ----------
     members : mapping of name -> Explainer, or of name -> Effect of the same features; or a list of
-        either, as of refits, which are then numbered from 0
+        either, as of refits, which are then numbered from 0; with `X` also of fitted models
+    X : the rows on which models are explained, each by an Explainer of its own
 
     Examples
     --------
@@ -246,6 +247,8 @@ def compare(members: Mapping[Any, Any] | Sequence[Any]) -> Comparison:
     >>> both = compare({"steep": steep, "flat": flat}).partial_dependence(0)
     >>> both["steep"].average.tolist(), both["flat"].average.tolist()
     ([[3.0, 6.0, 9.0]], [[0.0, 0.0, 0.0]])
+    >>> list(compare({"steep": lambda rows: 3 * rows[:, 0], "flat": lambda rows: 0 * rows[:, 0]}, X))
+    ['steep', 'flat']
     """
     if isinstance(members, (list, tuple)):
         members = dict(enumerate(members))
@@ -256,6 +259,16 @@ def compare(members: Mapping[Any, Any] | Sequence[Any]) -> Comparison:
         )  # fmt: skip
     if not members:
         raise InputError(complaint("members", "must hold at least one Explainer or Effect", members))
+    if X is not None:
+        from icefield.explainer import Explainer
+
+        given = [name for name, member in members.items() if isinstance(member, (Effect, Explainer))]
+        if given:
+            raise InputTypeError(
+                complaint("X", f"is for models, and {given[0]!r} has its own rows already", type(X).__name__,
+                          "leave X out, or pass the fitted models")
+            )  # fmt: skip
+        members = {name: Explainer(model, X) for name, model in members.items()}
     effects = [isinstance(member, Effect) for member in members.values()]
     if all(effects):
         return Comparison(_comparable(dict(members)))
@@ -272,7 +285,7 @@ def compare(members: Mapping[Any, Any] | Sequence[Any]) -> Comparison:
         if not hasattr(member, "partial_dependence"):
             raise InputTypeError(
                 complaint("members", f"must hold Explainers or Effects, and {name!r} is neither", member,
-                          "write icefield.Explainer(model, X)")
+                          "write icefield.Explainer(model, X), or give the rows to all models: compare(models, X)")
             )  # fmt: skip
     return Comparison(members)
 
