@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from icefield.effect import Effect, Spread, drawing
-from icefield.effect.tidy import models_frame
+from icefield.effect.tidy import models_frame, written_csv
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 from icefield.typing import (
     AxisScale,
@@ -144,6 +145,10 @@ class Comparison(Mapping[Any, Any]):
     def to_frame(self) -> Any:
         """A tidy table: one row per model, output and grid point, in the first model's frame library."""
         return models_frame(self._effects("to_frame"))
+
+    def to_csv(self, path: str | Path | None = None) -> str | None:
+        """`to_frame` as CSV: written to `path`, or returned as text without one."""
+        return written_csv(self.to_frame(), path)
 
     def band(self, quantiles: Sequence[float] | None = None) -> Effect:
         """The models as refits of one: their mean, and the spread between them.

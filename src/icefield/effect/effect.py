@@ -218,6 +218,12 @@ class Effect(PartFields, Drawable):
 
         return curves_frame(self) if individual else effect_frame(self)
 
+    def to_csv(self, path: str | Path | None = None, individual: bool = False) -> str | None:
+        """`to_frame` as CSV: written to `path`, or returned as text without one."""
+        from icefield.effect.tidy import written_csv
+
+        return written_csv(self.to_frame(individual), path)
+
     def save(self, path: str | Path) -> None:
         """Write the effect to one file in an open format (a zip of .npy arrays and JSON)."""
         from icefield.effect.storage import save_effect
