@@ -141,3 +141,20 @@ def test_questions_for_the_wrong_kind_of_member(both, complains):
         both.plot()
     with complains("features", "already chosen"):
         answers.plot("a")
+
+
+def test_models_and_rows_are_enough(both, complains):
+    def steep(rows):
+        return 3.0 * rows["a"].to_numpy() + rows["b"].to_numpy()
+
+    def flat(rows):
+        return 0.5 * rows["a"].to_numpy() + rows["b"].to_numpy()
+
+    answers = compare({"steep": steep, "flat": flat}, X).partial_dependence("a")
+    for name, effect in both.partial_dependence("a").items():
+        np.testing.assert_array_equal(answers[name].average, effect.average)
+    assert list(compare([steep, flat], X)) == [0, 1]
+    with complains("X", "'steep' has its own rows", error=TypeError):
+        compare(both, X)
+    with complains("members", "compare(models, X)", error=TypeError):
+        compare({"steep": steep})

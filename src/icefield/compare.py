@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from icefield.effect import Effect, Spread, drawing
-from icefield.effect.tidy import models_frame
+from icefield.effect.tidy import models_frame, written_csv
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 from icefield.typing import (
+    AxisScale,
     Backend,
     CurvesShown,
     DataShown,
@@ -111,6 +113,7 @@ class Comparison(Mapping[Any, Any]):
         outputs: Any = None,
         layout: Layout = "auto",
         share_y: bool = True,
+        x_scale: AxisScale = "auto",
         title: str | None = None,
         colors: Any = None,
         cmap: Any = None,
@@ -142,6 +145,10 @@ class Comparison(Mapping[Any, Any]):
     def to_frame(self) -> Any:
         """A tidy table: one row per model, output and grid point, in the first model's frame library."""
         return models_frame(self._effects("to_frame"))
+
+    def to_csv(self, path: str | Path | None = None) -> str | None:
+        """`to_frame` as CSV: written to `path`, or returned as text without one."""
+        return written_csv(self.to_frame(), path)
 
     def band(self, quantiles: Sequence[float] | None = None) -> Effect:
         """The models as refits of one: their mean, and the spread between them.
@@ -226,13 +233,14 @@ class Comparison(Mapping[Any, Any]):
         return f"Comparison of {len(self)} effects of {name_text(tuple(features))}: {names}"
 
 
-def compare(members: Mapping[Any, Any] | Sequence[Any]) -> Comparison:
+def compare(members: Mapping[Any, Any] | Sequence[Any], X: Any = None) -> Comparison:
     """Put several models, or several refits of one, side by side.
 
     Parameters
     ----------
     members : mapping of name -> Explainer, or of name -> Effect of the same features; or a list of
-        either, as of refits, which are then numbered from 0
+        either, as of refits, which are then numbered from 0; with `X` also of fitted models
+    X : the rows on which models are explained, each by an Explainer of its own
 
     Examples
     --------
@@ -244,6 +252,8 @@ def compare(members: Mapping[Any, Any] | Sequence[Any]) -> Comparison:
     >>> both = compare({"steep": steep, "flat": flat}).partial_dependence(0)
     >>> both["steep"].average.tolist(), both["flat"].average.tolist()
     ([[3.0, 6.0, 9.0]], [[0.0, 0.0, 0.0]])
+    >>> list(compare({"steep": lambda rows: 3 * rows[:, 0], "flat": lambda rows: 0 * rows[:, 0]}, X))
+    ['steep', 'flat']
     """
     if isinstance(members, (list, tuple)):
         members = dict(enumerate(members))
@@ -254,6 +264,16 @@ def compare(members: Mapping[Any, Any] | Sequence[Any]) -> Comparison:
         )  # fmt: skip
     if not members:
         raise InputError(complaint("members", "must hold at least one Explainer or Effect", members))
+    if X is not None:
+        from icefield.explainer import Explainer
+
+        given = [name for name, member in members.items() if isinstance(member, (Effect, Explainer))]
+        if given:
+            raise InputTypeError(
+                complaint("X", f"is for models, and {given[0]!r} has its own rows already", type(X).__name__,
+                          "leave X out, or pass the fitted models")
+            )  # fmt: skip
+        members = {name: Explainer(model, X) for name, model in members.items()}
     effects = [isinstance(member, Effect) for member in members.values()]
     if all(effects):
         return Comparison(_comparable(dict(members)))
@@ -270,7 +290,7 @@ def compare(members: Mapping[Any, Any] | Sequence[Any]) -> Comparison:
         if not hasattr(member, "partial_dependence"):
             raise InputTypeError(
                 complaint("members", f"must hold Explainers or Effects, and {name!r} is neither", member,
-                          "write icefield.Explainer(model, X)")
+                          "write icefield.Explainer(model, X), or give the rows to all models: compare(models, X)")
             )  # fmt: skip
     return Comparison(members)
 

@@ -12,8 +12,9 @@ from icefield.ask import Ask
 from icefield.data.features import Feature
 from icefield.data.row_values import RowValues
 from icefield.effect import Effect, KeptCurves, Spread
+from icefield.effect.parts import centered_deviation
 from icefield.engines import Answer, Question
-from icefield.sampling import sampling_reach
+from icefield.sampling import CENTERED_CURVES, sampling_reach
 from icefield.typing import Float
 
 if TYPE_CHECKING:
@@ -59,12 +60,25 @@ def dressed_effect(
         label: filled(place, own) for place, (label, own) in enumerate(zip(labels, own_quantiles), start=1)
     }
     effect = filled(0, answer.quantiles)
+    spread = replace(effect.spread, centered_std=_centered(study, ask, question, answer, weights[0]))
     moving = {column for feature in features for column in feature.columns}
     others = tuple(c for c in study.model.columns if c not in moving)
     return replace(
-        effect, groups=groups, kept=_kept(study, ask, answer),
+        effect, groups=groups, spread=spread, kept=_kept(study, ask, answer),
         provenance=replace(effect.provenance, others=others),
     )  # fmt: skip
+
+
+def _centered(study: Study, ask: Ask, question: Question, answer: Answer, weight: Float) -> Float | None:
+    """The spread of the centred curves, where all rows' curves are at hand, or those of a sample made for it."""
+    rows = question.rows
+    if rows is None or answer.curves is None or not question.spread or len(question.axes) > 1:
+        return None
+    if ask.kept is not None and not 0 < len(rows) == answer.total.count <= CENTERED_CURVES:
+        return None  # a user's own choice of rows does not stand for all
+    at = rows if ask.rows is None else ask.rows[rows]
+    own = None if study.weights is None else study.weights[at]
+    return centered_deviation(answer.curves, own, weight)
 
 
 def _kept(study: Study, ask: Ask, answer: Answer) -> KeptCurves | None:

@@ -258,7 +258,7 @@ def brief(value: Any, limit: int = 120) -> str:
     except Exception:
         text = f"<{type(value).__name__}>"
     text = " ".join(text.split())
-    return text if len(text) <= limit else text[: limit - 3] + "..."
+    return text if len(text) <= limit else text[: limit - 2] + " …"
 
 
 def did_you_mean(name: Any, known: Iterable[Any]) -> str:
@@ -270,4 +270,4 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
     if close:
         return "did you mean " + " or ".join(repr(c) for c in close) + "?"
     listed = ", ".join(repr(n) for n in names[:10])
-    return f"known names are {listed}" + (", ..." if len(names) > 10 else "")
+    return f"known names are {listed}" + (f" and {len(names) - 10} more" if len(names) > 10 else "")

@@ -26,6 +26,7 @@ from icefield.plan import Plan, Settings
 from icefield.statistics.methods import StatisticsMethods
 from icefield.study import Ask, Study
 from icefield.typing import (
+    AxisScale,
     Backend,
     Background,
     DataShown,
@@ -343,6 +344,7 @@ class Explainer(StatisticsMethods):
         outputs: Any = None,
         layout: Layout = "auto",
         share_y: bool = True,
+        x_scale: AxisScale = "auto",
         title: str | None = None,
         colors: Any = None,
         cmap: Any = None,

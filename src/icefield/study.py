@@ -40,6 +40,7 @@ from icefield.memory import Memory
 from icefield.models.model import Model
 from icefield.plan import Engines, Plan
 from icefield.sampling import (
+    CENTERED_CURVES,
     CROSSED_ROWS,
     PREDICTION_ROWS,
     Chosen,
@@ -50,6 +51,8 @@ from icefield.sampling import (
 from icefield.typing import Background, EngineChoice, Float, Positions
 
 __all__ = ["Ask", "Differences", "OwnValues", "Study"]
+
+CENTERED_SHARE = 0.25  # of the budget for curves that only their centred spread needs
 
 Found = TypeVar("Found")
 Key = TypeVar("Key", bound=Hashable)
@@ -227,6 +230,7 @@ class Study:
             )
             for fs, (gs, _) in zip(features, grids)
         ]
+        questions = self._with_centered(ask, questions)
         # 3. The rows, the engine's answers, and how far they err.
         answers = self._answered(ask, [(fs, gs) for fs, (gs, _) in zip(features, grids)], questions)
         # 4. Effects, with what pictures need of the data.
@@ -248,6 +252,18 @@ class Study:
         return clustered_answers(
             self.answers, questions, sample, clusters, self.resources.memory, at_once=self.model.across_rows
         )
+
+    def _with_centered(self, ask: Ask, questions: list[Question]) -> list[Question]:
+        """Questions of one feature's spread keep some curves for that of centred ones, where they take little room."""
+        n_rows = self.n_rows if ask.rows is None else len(ask.rows)
+        asked = [q.spread and q.rows is None and len(q.axes) == 1 for q in questions]
+        points = sum(q.shape[0] for q, wanted in zip(questions, asked) if wanted)
+        size = 8 * points * len(self.model.outputs) * min(n_rows, CENTERED_CURVES)
+        if self.background != "data" or n_rows == 0 or size > CENTERED_SHARE * self.resources.memory:
+            return questions
+        kept = choose_rows(None, n_rows, self.seed, CENTERED_CURVES).positions
+        kept = np.arange(n_rows) if kept is None else kept
+        return [replace(q, rows=kept) if wanted else q for q, wanted in zip(questions, asked)]
 
     def to_precision(
         self, features: Sequence[Any], precision: float, *, grid: Any = None, rows: Positions | None = None

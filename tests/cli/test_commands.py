@@ -279,6 +279,24 @@ def test_tables_print_and_convert(linear: tuple[str, ...], tmp_path: Path) -> No
     assert [row["feature"] for row in only] == ["age"]
 
 
+def test_regions_print_convert_and_draw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pd = pytest.importorskip("pandas")
+    steps = range(160)
+    data = pd.DataFrame({"age": [float(i % 10) for i in steps], "siblings": [float(i % 2) for i in steps]})
+    data.to_csv(tmp_path / "crossed.csv", index=False)
+    (tmp_path / "crossing.py").write_text(
+        "def crossed(rows):\n    return rows['age'] * (2 * rows['siblings'] - 1)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    given = ("crossing:crossed", tmp_path / "crossed.csv", "age")
+    assert "siblings" in asked("regions", *given).output
+    rows = json.loads(asked("regions", *given, "--depth", "1", "--json").stdout)
+    assert len(rows) == 2
+    assert all("siblings" in row["rule"] for row in rows)
+    assert asked("regions", *given, "--plot", tmp_path / "regions.png").exit_code == 0
+    assert (tmp_path / "regions.png").stat().st_size > 1000
+
+
 def test_observed_targets_give_permutation_importance(files: Files, tmp_path: Path) -> None:
     frame, target = people()
     path = tmp_path / "with_target.csv"

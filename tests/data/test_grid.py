@@ -65,6 +65,34 @@ def test_uniform_points_span_the_trimmed_range():
     assert np.allclose(whole, np.linspace(0, 1000, 11), rtol=0, atol=1e-9)
 
 
+def test_log_points_lie_by_equal_factors():
+    values = np.random.default_rng(0).lognormal(8, 1.5, 4000)
+    found, note = grid_values(Grid("log", points=40), column_of_array("pay", values), 1)
+    np.testing.assert_allclose(np.diff(np.log(found)), np.diff(np.log(found))[0], rtol=1e-6)
+    np.testing.assert_allclose(found[[0, -1]], np.quantile(values, [0.05, 0.95]), rtol=2e-2)
+    assert note == ""
+    # An even grid has a sixth of its points below the median; here it is half of them.
+    assert abs((found < np.median(values)).mean() - 0.5) < 0.05
+
+
+def test_log_points_of_whole_numbers_are_whole():
+    values = np.random.default_rng(0).lognormal(5, 1.5, 4000).astype(np.int64) + 1
+    found, _ = grid_values(Grid("log", points=30), column_of_array("pay", values), 1)
+    assert found.dtype == np.int64
+    assert (np.diff(found) > 0).all()
+    assert np.diff(found)[-1] > 10 * np.diff(found)[0]
+
+
+def test_what_has_no_logarithm_is_placed_evenly_and_says_so():
+    values = np.random.default_rng(0).normal(size=500)
+    found, note = grid_values(Grid("log", points=9), column_of_array("x", values), 1)
+    np.testing.assert_allclose(np.diff(found), np.diff(found)[0])
+    assert note == "points lie evenly instead of by factors, because its values reach 0 or below"
+    days = np.datetime64("2020-01-01") + np.arange(500)
+    _, note = grid_values(Grid("log", points=9), column_of_array("day", days), 1)
+    assert note.endswith("because its values are times")
+
+
 def test_a_trimmed_range_of_one_point_falls_back_to_all_and_says_so():
     values = [0.0] * 990 + list(np.linspace(1, 500, 200))
     grid, note = grid_values(Grid(points=5, trim=(0.05, 0.5)), column(values), 1)

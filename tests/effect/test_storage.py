@@ -121,6 +121,7 @@ def test_levels_of_any_type(levels, tmp_path):
         average=np.zeros((2, len(levels))),
         std=None,
         se=None,
+        centered_std=None,
         weight=None,
         reference=levels[0],
         outputs=(levels[-1], None),

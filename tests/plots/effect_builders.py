@@ -9,6 +9,7 @@ import numpy as np
 from icefield.data.columns import Column, column_of_array, object_array
 from icefield.data.distribution import Distribution, marginal_of
 from icefield.effect import Effect
+from icefield.effect.parts import centered_deviation
 from icefield.statistics.support import Support
 from joints import joint_of_columns
 
@@ -55,6 +56,7 @@ def numeric(
     return Effect(
         kind=kind, features=(name,), grid=(grid,), average=curves.mean(axis=1), outputs=tuple(outputs),
         kinds=("float",), scale_label="probability", n_rows=n, weight=weight, std=std, se=std / np.sqrt(n - 1),
+        centered_std=centered_deviation(curves, None, weight),
         individual=curves if keep else None, rows=np.arange(n) if keep else None,
         row_values={
             "fare": rng.lognormal(3, 1, n), "sex": object_array(rng.choice(["male", "female"], n).tolist()),
@@ -90,6 +92,7 @@ def categorical(
     return Effect(
         kind="ice" if keep else "pd", features=(name,), grid=(grid,), average=curves.mean(axis=1), outputs=tuple(outputs),
         kinds=("categorical",), scale_label="probability", n_rows=n, weight=weight, std=std, se=std / np.sqrt(n),
+        centered_std=centered_deviation(curves, None, weight),
         individual=curves if keep else None, rows=np.arange(n) if keep else None, **fields,
     )  # fmt: skip
 
@@ -184,3 +187,15 @@ def grouped(labels=("female", "male"), build=numeric, by="sex", **options):
 def with_low_support(effect, low):
     low = np.asarray(low, dtype=bool)
     return replace(effect, support=Support(share=np.where(low, 0.01, 0.8), low=low, details={}))
+
+
+def skewed(missing=False, **options):
+    """A wavy curve over amounts whose grid is spaced by equal factors."""
+    effect = numeric(missing=missing, name="amount", **options)
+    rng = np.random.default_rng(1)
+    amounts = rng.lognormal(7, 1.3, 300)
+    grid = np.geomspace(*np.quantile(amounts, [0.05, 0.95]), len(effect.grid[0]) - missing)
+    if missing:
+        amounts[:30], grid = np.nan, np.append(grid, np.nan)
+    marginal = marginal_of("amount", column("amount", amounts), None, rng)
+    return replace(effect, grid=(grid,), distribution=Distribution((marginal,)))

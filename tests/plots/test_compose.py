@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import effect_builders as build
 import numpy as np
-from artists import drawn, legend_texts, one
+from artists import drawn, legend_texts, one, ticks
+from matplotlib.colors import to_rgb
 
 from icefield.plots import plot_comparison, plot_many
 
@@ -77,7 +78,7 @@ def test_more_than_two_bands_would_hide_each_other():
 
 def test_more_groups_than_colours_are_told_apart_by_dashes():
     ax = build.grouped(labels=[f"g{i}" for i in range(10)]).plot()
-    looks = {(line.get_color(), line.is_dashed()) for line in drawn(ax, "line")}
+    looks = {(line.get_color(), str(line._unscaled_dash_pattern)) for line in drawn(ax, "line")}
     assert len(looks) == 10
 
 
@@ -94,6 +95,47 @@ def test_groups_with_other_levels_share_one_axis():
 # --- small multiples -------------------------------------------------------------------------------
 
 
+def lightness(colour):
+    """How light a colour is to the eye, from 0 to 100 (CIE L*)."""
+    channels = np.array(to_rgb(colour))
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    luminance = float(linear @ [0.2126, 0.7152, 0.0722])
+    return 116 * luminance ** (1 / 3) - 16
+
+
+def test_nine_groups_are_told_apart_in_grey():
+    lines = drawn(build.grouped(labels=tuple("abcdefghi")).plot(), "line")
+    looks = [(str(line._unscaled_dash_pattern), lightness(line.get_color())) for line in lines]
+    assert len(looks) == 9
+    alike = [abs(a[1] - b[1]) for i, a in enumerate(looks) for b in looks[:i] if a[0] == b[0]]
+    assert len(alike) == 4  # four patterns stand for two colours each
+    assert min(alike) > 12
+    few = drawn(build.grouped(labels=tuple("abcd")).plot(), "line")
+    assert not any(line.is_dashed() for line in few)
+
+
+def test_groups_of_names_that_begin_and_end_alike_are_all_drawn():
+    labels = tuple(f"Municipality of the {name} part of the county of somewhere" for name in ("old", "new"))
+    ax = build.grouped(labels=labels).plot()
+    assert len(drawn(ax, "line")) == 2
+    texts = [text.replace("\n", " ") for text in legend_texts(ax)]
+    assert len(set(texts)) == 2
+    assert "old" in texts[0]
+    assert "new" in texts[1]
+
+
+def test_small_multiples_have_few_levels_with_short_names():
+    levels = [f"Municipality of {name}kelund in the county of somewhere" for name in "abcdefghijklmnopqrst"]
+    figure = plot_many([build.categorical(levels=levels, n=900), build.numeric()])
+    texts = ticks(figure.axes[0].xaxis)
+    assert len(texts) == 11
+    assert texts[-1] == "10 others"
+    assert len(set(texts)) == 11
+    assert max(map(len, texts)) <= 16
+    figure.canvas.draw()
+    assert figure.axes[0].bbox.height > 0.4 * figure.bbox.height
+
+
 def test_small_multiples_share_one_axis_and_keep_the_order():
     effects = {name: build.numeric(name=name, seed=i) for i, name in enumerate(("age", "fare", "parents"))}
     effects["class"] = build.categorical()
@@ -102,9 +144,27 @@ def test_small_multiples_share_one_axis_and_keep_the_order():
     assert len({a.get_ylim() for a in figure.axes}) == 1
     assert figure.axes[0].get_ylabel() == "probability of survived"
     assert figure.axes[1].get_ylabel() == ""
-    assert figure.get_suptitle() == "average over 300 rows"
-    spans = [e.average.max() + e.std.max() for e in effects.values()]
+    meaning = "± 1 standard deviation of the rows' curves, each around its own mean"
+    assert figure.get_suptitle().replace("\n", " ") == f"average over 300 rows; band, lines: {meaning}"
+    spans = [(e.average + e.centered_std).max() for e in effects.values()]
     assert figure.axes[0].get_ylim()[1] >= max(spans) - 0.05
+
+
+def test_under_a_title_small_multiples_still_say_what_a_band_is():
+    effects = [build.numeric(name="age"), build.numeric(name="fare", seed=1)]
+    figure = plot_many(effects, title="Titanic")
+    assert figure.get_suptitle() == "Titanic"
+    assert "band: ± 1 standard deviation of the rows' curves" in figure.get_supxlabel().replace("\n", " ")
+    drawn_by_plotly = plot_many(effects, title="Titanic", backend="plotly")
+    said = " ".join(a.text or "" for a in drawn_by_plotly.layout.annotations)
+    assert "band: ± 1 standard deviation of the rows" in said
+    alone = plot_many(effects, title="Titanic", spread=None)
+    assert alone.get_supxlabel() == "average over 300 rows"
+
+
+def test_panels_side_by_side_say_what_a_band_is():
+    figure = build.grouped().plot(layout="side")
+    assert "band: ± 1 standard deviation" in figure.get_suptitle()
 
 
 def test_small_multiples_of_groups_have_one_legend():

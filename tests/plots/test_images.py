@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import effect_builders as build
 import matplotlib
@@ -30,14 +31,34 @@ def stepped_with_support():
     return build.with_low_support(effect, np.arange(15) < 3).plot()
 
 
+def ranking():
+    """Importance with directions and small curves on one scale."""
+    names = ("age", "fare", "class", "noise")
+    effects = {
+        "age": build.numeric(),
+        "fare": build.numeric(name="fare", seed=2),
+        "class": build.categorical(),
+    }
+    effects["noise"] = replace(build.numeric(name="noise"), average=np.full((1, 40), 0.4))
+    effects["fare"] = replace(effects["fare"], average=0.3 * effects["fare"].average)
+    columns = {
+        "feature": np.array(names, dtype=object), "importance": np.array([0.4, 0.15, 0.3, 0.001]),
+        "direction": np.array(["increasing", "decreasing", "mixed", "none"], dtype=object),
+    }  # fmt: skip
+    return plot_importance(SimpleNamespace(columns=columns, effects=effects))
+
+
 PICTURES = {
     "curve": lambda: build.numeric(missing=True).plot(title="Survival by age"),
+    "log": lambda: build.skewed(missing=True).plot(),
     "steps": stepped_with_support,
     "ice": lambda: build.ice(n=150).plot(color_by="sex", center=True),
     "levels": lambda: build.categorical(levels=[f"level {i}" for i in range(12)]).plot(sort="value", top=8),
     "contour": lambda: build.surface().plot(),
     "crossed": lambda: build.crossed_levels().plot(),
     "groups": lambda: build.grouped(outputs=("died", "survived")).plot(),
+    "nine": lambda: build.grouped(labels=tuple("abcdefghi")).plot(),
+    "ranking": ranking,
     "importance": lambda: plot_importance({"age": 0.4, "a feature of a long name": 0.2, "fare": 0.1}),
 }
 

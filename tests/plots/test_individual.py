@@ -29,7 +29,7 @@ def test_every_curve_and_the_average_over_them():
 
 
 def test_more_curves_are_fainter():
-    alphas = [one(build.ice(n=n, points=5).plot(), "curves").get_alpha() for n in (10, 100, 2000)]
+    alphas = [one(build.ice(n=n, points=5).plot(max_curves=n), "curves").get_alpha() for n in (10, 100, 2000)]
     assert alphas == sorted(alphas, reverse=True)
     assert alphas[-1] < 0.1
 
@@ -38,8 +38,21 @@ def test_too_many_curves_are_sampled_and_said_so():
     effect = build.ice(n=100)
     ax = effect.plot(max_curves=10)
     assert len(heights(ax)) == 10
-    assert "10 of 100 curves" in one(ax, "note").get_text()
-    np.testing.assert_array_equal(heights(ax)[[0, -1]], effect.individual[0][[0, -1]])
+    assert "10 of 100 curves, sampled" in one(ax, "note").get_text()
+    known = effect.individual[0].tolist()
+    assert all(curve in known for curve in heights(ax).tolist())
+    np.testing.assert_array_equal(heights(ax), heights(effect.plot(max_curves=10)))
+
+
+def test_no_more_curves_than_can_be_told_apart():
+    effect = build.ice(n=2000, points=5)
+    ax = effect.plot()
+    assert len(heights(ax)) == 300
+    assert "300 of 2000 curves, sampled" in one(ax, "note").get_text()
+    # By chance, so that rows in a natural order are not thinned to one weekday.
+    picked = [effect.individual[0].tolist().index(curve) for curve in heights(ax).tolist()]
+    assert len(set(np.diff(picked))) > 5
+    assert "density of 2000 curves" in one(effect.plot(curves="density"), "note").get_text()
 
 
 def test_missing_points_of_curves():

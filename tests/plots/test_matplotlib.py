@@ -65,7 +65,22 @@ def test_a_subfigure_is_a_place_too():
     ax = parts[1].add_subplot()
     build.grouped().plot(ax=ax)
     ax.get_figure(root=True).canvas.draw()
-    assert legend_texts(ax) == ["female", "male"]
+    assert legend_texts(ax)[:2] == ["female", "male"]
+
+
+def test_in_an_axes_of_the_caller_the_legend_says_what_a_band_is():
+    ax = plt.subplots()[1]
+    build.numeric().plot(ax=ax)
+    meaning = "± 1 standard deviation of the rows' curves,\neach around its own mean"
+    assert legend_texts(ax) == [meaning]
+    build.numeric(seed=1).plot(ax=ax)  # says nothing new
+    assert legend_texts(ax) == [meaning]
+    assert not [a for a in ax.artists if hasattr(a, "get_texts")]
+    other = plt.subplots()[1]
+    build.numeric().plot(ax=other, spread=None)
+    assert other.get_legend() is None
+    build.categorical().plot(ax=other)
+    assert legend_texts(other) == [meaning]
 
 
 @pytest.mark.parametrize(

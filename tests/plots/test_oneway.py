@@ -18,14 +18,41 @@ def test_curve_band_and_labels():
     np.testing.assert_array_equal(line.get_xdata(), effect.grid[0])
     np.testing.assert_array_equal(line.get_ydata(), effect.average[0])
     corners = one(ax, "band").get_paths()[0].vertices
-    np.testing.assert_allclose(corners[:, 1].max(), (effect.average + effect.std).max())
-    np.testing.assert_allclose(corners[:, 1].min(), (effect.average - effect.std).min())
+    np.testing.assert_allclose(corners[:, 1].max(), (effect.average + effect.centered_std).max())
+    np.testing.assert_allclose(corners[:, 1].min(), (effect.average - effect.centered_std).min())
     assert ax.get_xlabel() == "age"
     assert ax.get_ylabel() == "probability of survived"
-    assert one(ax, "note").get_text() == "average over 300 rows; band: ± 1 standard deviation of the rows"
+    said = one(ax, "note").get_text().replace("\n", " ")
+    assert said == (
+        "average over 300 rows; band: ± 1 standard deviation of the rows' curves, each around its own mean"
+    )
     low, high = ax.get_ylim()
-    assert low < (effect.average - effect.std).min()
-    assert high > (effect.average + effect.std).max()
+    assert low < (effect.average - effect.centered_std).min()
+    assert high > (effect.average + effect.centered_std).max()
+
+
+def test_by_default_no_band_hides_the_effect():
+    effect = replace(build.numeric(), centered_std=None)
+    ax = effect.plot()
+    assert not drawn(ax, "band")
+    assert one(ax, "note").get_text() == "average over 300 rows"
+    assert np.ptp(effect.average) > 0.7 * np.ptp(ax.get_ylim())
+    ax = effect.plot(spread="std")
+    top = one(ax, "band").get_paths()[0].vertices[:, 1].max()
+    np.testing.assert_allclose(top, (effect.average + effect.std).max())
+    assert "band: ± 1 standard deviation of the rows" in one(ax, "note").get_text()
+
+
+def test_the_band_between_refits_is_drawn():
+    ax = replace(build.numeric(), centered_std=None, over="refits", n_rows=5).plot()
+    assert one(ax, "note").get_text() == "average over 5 refits; band: ± 1 standard deviation of the refits"
+
+
+def test_a_band_over_a_sample_says_so():
+    ax = replace(build.numeric(), n_rows=24_000).plot()
+    assert "of 1,000 sampled rows' curves" in one(ax, "note").get_text().replace("\n", " ").replace(
+        "1000", "1,000"
+    )
 
 
 def test_spread_on_request():
@@ -48,7 +75,7 @@ def test_spread_on_request():
 
 def test_spread_of_probabilities_stays_between_zero_and_one():
     effect = build.numeric()
-    wide = replace(effect, std=np.full_like(effect.std, 2.0))
+    wide = replace(effect, std=np.full_like(effect.std, 2.0), centered_std=np.full_like(effect.std, 2.0))
     corners = one(wide.plot(), "band").get_paths()[0].vertices[:, 1]
     assert (corners.min(), corners.max()) == (0.0, 1.0)
     corners = one(replace(wide, scale_label="log-odds").plot(), "band").get_paths()[0].vertices[:, 1]
@@ -92,7 +119,9 @@ def test_missing_is_a_separate_point():
     assert y == effect.average[0, -1]
     assert one(ax, "missing").get_text() == "missing"
     interval = one(ax, "interval").get_segments()[0][:, 1]
-    np.testing.assert_allclose(interval, effect.average[0, -1] + effect.std[0, -1] * np.array([-1, 1]))
+    np.testing.assert_allclose(
+        interval, effect.average[0, -1] + effect.centered_std[0, -1] * np.array([-1, 1])
+    )
     ax.get_figure().canvas.draw()
     assert max(ax.get_xticks()) < x
     assert ax.get_xlim()[1] > x
@@ -201,7 +230,8 @@ def test_levels_as_dots_with_counts():
     names = [f"{level}\n{count:.0f}" for level, count in zip(("first", "second", "third"), effect.weight)]
     assert ticks(ax.xaxis) == names
     segments = one(ax, "interval").get_segments()
-    np.testing.assert_allclose(segments[1][:, 1], effect.average[0, 1] + effect.std[0, 1] * np.array([-1, 1]))
+    half = effect.centered_std[0, 1]
+    np.testing.assert_allclose(segments[1][:, 1], effect.average[0, 1] + half * np.array([-1, 1]))
 
 
 def test_levels_as_bars_start_at_zero():
@@ -210,6 +240,28 @@ def test_levels_as_bars_start_at_zero():
     bars = drawn(ax, "bar")
     np.testing.assert_allclose([b.get_height() for b in bars], effect.average[0])
     assert ax.get_ylim()[0] == 0
+
+
+def test_levels_that_begin_and_end_alike_keep_what_tells_them_apart():
+    levels = [
+        f"Municipality of the honourable {name} in the county of somewhere else" for name in "abcdefghij"
+    ]
+    ax = build.categorical(levels=levels, n=900).plot()
+    texts = ticks(ax.yaxis)
+    assert len(set(texts)) == 10
+    assert [text.replace("\n", " ").partition("…")[2].split(" in ")[0].split()[-1] for text in texts] == list(
+        "abcdefghij"
+    )
+    figure = ax.get_figure()
+    figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_levels_sorted_by_name():
+    effect = build.categorical(levels=("level 10", "level 9", "Alpha", "beta"))
+    texts = [text.split("\n")[0] for text in ticks(effect.plot(sort="name").xaxis)]
+    assert texts == ["Alpha", "beta", "level 9", "level 10"]
 
 
 def test_levels_sorted_by_value_and_by_count():

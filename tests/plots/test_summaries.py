@@ -47,6 +47,39 @@ def test_bars_longest_first_with_direction_and_shape():
     np.testing.assert_allclose(np.corrcoef(curve, effect.average[0])[0, 1], -1)
 
 
+def heights_of(curve):
+    return float(np.ptp(curve.get_ydata()))
+
+
+def test_small_curves_share_one_scale():
+    found = table()
+    weak = found.effects["fare"]
+    found.effects["fare"] = replace(
+        weak, average=weak.average.mean() + 0.1 * (weak.average - weak.average.mean())
+    )
+    sparks = drawn(plot_importance(found), "spark")  # age, fare, class
+    ranges = [float(np.ptp(found.effects[name].average)) for name in ("age", "fare", "class")]
+    np.testing.assert_allclose([heights_of(s) for s in sparks], 0.6 * np.array(ranges) / max(ranges))
+    for at, spark in enumerate(sparks):
+        y = spark.get_ydata()
+        np.testing.assert_allclose((y.min() + y.max()) / 2, at, atol=1e-9)
+    figure = plot_importance(found, backend="plotly")
+    assert len([s for s in figure.layout.shapes if s.name == "spark"]) == 3
+    flat = {name: replace(e, average=np.zeros_like(e.average)) for name, e in found.effects.items()}
+    assert [heights_of(s) for s in drawn(plot_importance(Table(found.columns, flat)), "spark")] == [0, 0, 0]
+
+
+def test_no_direction_is_called_none():
+    for backend in ("matplotlib", "plotly"):
+        drawn_so = plot_importance(table(("decreasing", "none", "increasing")), backend=backend)
+        if backend == "matplotlib":
+            assert legend_texts(drawn_so) == ["increasing", "decreasing", "none"]
+            faces = [to_hex(b.get_facecolor()) for b in drawn(drawn_so, "bar")]
+            assert len(set(faces)) == 3
+        else:
+            assert [t.name for t in drawn_so.data if t.showlegend] == ["increasing", "decreasing", "none"]
+
+
 def test_importance_of_plain_numbers_and_the_top_of_them():
     ax = plot_importance({f"f{i}": i for i in range(40)}, top=5)
     assert ticks(ax.yaxis) == ["f39", "f38", "f37", "f36", "f35"]

@@ -188,6 +188,21 @@ def interactions(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
 
 @main.command(epilog=_MODEL_AND_DATA)
 @question
+@click.argument("feature", metavar="FEATURE")
+@click.option("--depth", type=int, default=2, show_default=True, help="Levels of splits.")
+@with_outputs
+def regions(explainer: Any, feature: str, depth: int, **out: Any) -> None:
+    """Rules on other features within which rows respond alike to a feature.
+
+    \b
+    Example:
+      icefield regions model.txt bikes.csv temp --plot regions.png
+    """
+    show(explainer.regions(feature, depth=depth), **out)
+
+
+@main.command(epilog=_MODEL_AND_DATA)
+@question
 @FEATURES
 @with_outputs
 def summary(explainer: Any, features: tuple[str, ...], **out: Any) -> None:

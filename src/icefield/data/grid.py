@@ -36,7 +36,7 @@ from icefield.errors import (
 if TYPE_CHECKING:
     from icefield.data.look import Look
 
-KINDS = ("uniform", "quantile", "distinct", "thresholds")
+KINDS = ("uniform", "log", "quantile", "distinct", "thresholds")
 DEFAULT_POINTS = {1: 100, 2: 25}
 POINTS_BEYOND = 10
 
@@ -47,11 +47,11 @@ class Grid:
 
     Parameters
     ----------
-    kind : ``"uniform"`` (evenly spaced), ``"quantile"`` (evenly many rows between points),
+    kind : ``"uniform"`` (evenly spaced), ``"log"`` (each by the same factor above the last), ``"quantile"`` (evenly many rows between points),
         ``"distinct"`` (the values that occur), ``"thresholds"`` (where a tree model itself changes)
     points : how many, at most; None for the default (100 one-way, 25 two-way, 10 beyond;
         no limit for ``distinct`` and ``thresholds``)
-    trim : the quantiles between which ``uniform`` and ``quantile`` points lie
+    trim : the quantiles between which ``uniform``, ``log`` and ``quantile`` points lie
     missing : ``"show"`` adds a missing point, last, when the data has missing values; ``"hide"`` never
     exact : for rows that are streamed, look for exact quantiles in another pass instead of taking those of a sketch;
         of rows in memory they always are
@@ -90,7 +90,7 @@ class Grid:
 
     def probabilities(self, n_features: int) -> NDArray[np.float64]:
         """The quantiles that decide where the points of an ordered column lie; none for other kinds of grid."""
-        if self.kind == "uniform":
+        if self.kind in ("uniform", "log"):
             return np.array(self.trim)
         points = self.points or DEFAULT_POINTS.get(n_features, POINTS_BEYOND)
         return np.linspace(*self.trim, points) if self.kind == "quantile" else np.zeros(0)
@@ -197,7 +197,7 @@ def grid_values(
         specification = Grid(points=int(specification))
     plan = specification if isinstance(specification, Grid) else Grid()
     points = plan.points
-    if points is None and plan.kind in ("uniform", "quantile"):
+    if points is None and plan.kind in ("uniform", "log", "quantile"):
         points = DEFAULT_POINTS.get(n_features, POINTS_BEYOND)
     if look is not None and look.finite == len(column.values):
         present, kept = column.values, None
@@ -287,7 +287,15 @@ def _ordered_points(
         # Most rows share one value: the trimmed range is a point, so the whole range is shown.
         low, high = present.min(), present.max()
         note = f"the {plan.trim[0]:g} and {plan.trim[1]:g} quantiles coincide; the whole range is used"
-    values = _evenly(low, high, points, column.kind, present.dtype)
+    if plan.kind == "log" and column.kind in NUMERIC_KINDS and low > 0:
+        values = _by_factors(float(low), float(high), points, present.dtype)
+    else:
+        if plan.kind == "log":
+            why = "its values reach 0 or below" if column.kind in NUMERIC_KINDS else "its values are times"
+            note = "; ".join(
+                part for part in (note, f"points lie evenly instead of by factors, because {why}") if part
+            )
+        values = _evenly(low, high, points, column.kind, present.dtype)
     if column.decimals is not None:
         values = np.unique(np.round(values, column.decimals))
     return values, note
@@ -316,6 +324,13 @@ def _evenly(low: Any, high: Any, points: int, kind: str, dtype: np.dtype[Any]) -
         share = np.linspace(0.0, 1.0, points)
         values = (1 - share) * low + share * high
     return np.unique(values.astype(dtype))
+
+
+def _by_factors(low: float, high: float, points: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """From low to high, each point by the same factor above the last; of whole numbers the nearest ones."""
+    values = np.geomspace(low, high, points)
+    values[0], values[-1] = low, high  # whatever rounding made of them
+    return np.unique((np.round(values) if dtype.kind in "iu" else values).astype(dtype))
 
 
 def _levels(

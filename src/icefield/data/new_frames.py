@@ -28,6 +28,15 @@ def frame_of(columns: Mapping[str, Any], library: str) -> Any:
     return nw.from_dict(prepared, backend=cast(Any, library)).to_native()
 
 
+def frame_as_csv(frame: Any, path: str | None) -> str | None:
+    """A frame of any library as CSV, in a file or as text."""
+    table = nw.from_native(frame, eager_only=True)
+    if path is None:
+        return str(table.write_csv())
+    table.write_csv(path)
+    return None
+
+
 def _list_or_array(values: NDArray[Any], library: str) -> Any:
     """Values in a form the library reads without losing their kind."""
     if values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] not in ("D", "ms", "us", "ns"):

@@ -16,6 +16,7 @@ from typing import Any, ParamSpec, cast
 
 from icefield.errors import InputTypeError, did_you_mean, statement
 from icefield.typing import (
+    AxisScale,
     Backend,
     CurvesShown,
     DataShown,
@@ -75,6 +76,7 @@ class Drawable(ABC):
         outputs: Any = None,
         layout: Layout = "auto",
         share_y: bool = True,
+        x_scale: AxisScale = "auto",
         title: str | None = None,
         colors: Any = None,
         cmap: Any = None,
@@ -90,23 +92,25 @@ class Drawable(ABC):
             ``"surface"`` (3-D), ``"lines"`` (a curve for some values of the second feature)
         center : True, ``"mean"`` or a value of the feature: draw the change from there
         derivative : draw the slope
-        spread : the band: ``"std"`` (± 1 standard deviation of the rows' curves), ``"quantiles"``
-            (the outermost computed), ``"se"`` (± 2 standard errors of the average) or None
+        spread : the band: ``"centered"`` (± 1 standard deviation of the rows' curves, each around its own mean:
+            how differently rows respond; drawn by default where it was computed), ``"std"`` (of the curves as they
+            are), ``"quantiles"`` (the outermost computed), ``"se"`` (± 2 standard errors of the average) or None
         data : where the data is: ``"histogram"``, ``"rug"``, ``"deciles"``, None; for two
             features also ``"points"`` (a sample), and ``"histogram"`` is drawn on the edges
-        curves : individual curves as ``"lines"``, as ``"density"`` or None
-        max_curves : draw at most so many of them (evenly chosen); None for what the backend carries
+        curves : individual curves as ``"lines"``, as ``"density"`` (which counts all of them) or None
+        max_curves : draw at most so many lines (a sample with a fixed seed); None for 300
         color_by : a column whose values colour the individual curves
         highlight : rows to emphasise: positions in X, values of a column that names rows, or a
             mapping of label -> position
         mask : where two features have no data: ``"hull"``, ``"density"``, ``"support"`` or None
         interaction : draw the surface minus both one-way curves; True takes these from the surface's own
             margins, or pass the two one-way Effects
-        sort : order of levels: ``"level"``, ``"value"`` or ``"count"``
+        sort : order of levels: ``"level"`` (the data's own), ``"value"`` (the effect), ``"count"`` (rows) or ``"name"``
         top : draw at most so many levels, the most frequent ones, and the rest as one
         outputs : which outputs (names), all by default
         layout : several outputs, groups or models in one panel (``"overlay"``) or ``"side"`` by side
         share_y : whether panels side by side share their y axis
+        x_scale : the axis of one feature of numbers: ``"linear"`` or ``"log"``, by default as its grid is spaced
         title : a heading
         colors : colours for the curves, instead of the style's or the colour-blind safe default
         cmap : colour map for surfaces and numeric colouring

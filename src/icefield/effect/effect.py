@@ -55,6 +55,9 @@ class Effect(PartFields, Drawable):
     spread : how far the averaged curves lie apart:
         std, se : standard deviation of the curves and Monte Carlo standard error of `average`, or None
         quantiles : mapping of probability -> array of shape ``(outputs, *grid)``, or None
+        centered_std : standard deviation of the curves, each minus its own mean over the data, or None: how
+            differently rows respond, whatever their predictions are otherwise. Of one feature, over all rows up
+            to 1,000 and over so many seeded ones beyond; not of groups
     kept : the curves of single rows, None where none were kept:
         individual : the curves, shape ``(outputs, rows, *grid)``, or None
         rows : their positions in X, or None
@@ -214,6 +217,12 @@ class Effect(PartFields, Drawable):
         from icefield.effect.tidy import curves_frame, effect_frame
 
         return curves_frame(self) if individual else effect_frame(self)
+
+    def to_csv(self, path: str | Path | None = None, individual: bool = False) -> str | None:
+        """`to_frame` as CSV: written to `path`, or returned as text without one."""
+        from icefield.effect.tidy import written_csv
+
+        return written_csv(self.to_frame(individual), path)
 
     def save(self, path: str | Path) -> None:
         """Write the effect to one file in an open format (a zip of .npy arrays and JSON)."""

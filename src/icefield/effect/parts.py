@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from icefield.data.distribution import Distribution, weighted_quantiles
 from icefield.data.naming import PLAIN, Naming
-from icefield.sampling import count_copies, sampling_reach
+from icefield.sampling import CENTERED_CURVES, count_copies, sampling_reach
 from icefield.typing import Float
 
 if TYPE_CHECKING:
@@ -33,11 +33,15 @@ class Spread:
     std : standard deviation of the curves, with the sum of the weights as divisor: it describes these rows
     se : standard error of the average, from the variance with n - 1, over n
     quantiles : mapping of probability -> array of shape ``(outputs, *grid)``
+    centered_std : standard deviation of the curves once each is shifted by its own mean over the data: how differently
+        rows respond to the feature, without how far their predictions lie apart anyway. Of one feature; over all
+        rows up to 1,000, else over so many seeded ones
     """
 
     std: Float | None = None
     se: Float | None = None
     quantiles: Mapping[float, Float] | None = None
+    centered_std: Float | None = None
 
     @classmethod
     def of(
@@ -196,6 +200,15 @@ class PartFields:
         return self.spread.quantiles
 
     @property
+    def centered_std(self) -> Float | None:
+        return self.spread.centered_std
+
+    @property
+    def centered_rows(self) -> int:
+        """How many rows' curves `centered_std` is taken over."""
+        return min(self.provenance.n_rows, CENTERED_CURVES)
+
+    @property
     def individual(self) -> Float | None:
         return None if self.kept is None else self.kept.individual
 
@@ -282,6 +295,30 @@ class PartFields:
     @property
     def naming(self) -> Naming:
         return self.provenance.naming
+
+
+def centered_deviation(curves: Float, row_weights: Float | None, point_weights: Float) -> Float:
+    """Standard deviation over rows of curves ``(outputs, rows, points)``, each minus its own mean over the data.
+
+    `point_weights` is how much of the data lies at each point; where none does, points count alike.
+
+    Examples
+    --------
+    >>> parallel_and_flat = np.array([[[0.0, 2.0], [5.0, 7.0], [1.0, 1.0]]])
+    >>> centered_deviation(parallel_and_flat[:, :2], None, np.ones(2)).tolist()
+    [[0.0, 0.0]]
+    >>> centered_deviation(parallel_and_flat[:, 1:], None, np.ones(2)).tolist()
+    [[0.5, 0.5]]
+    """
+    total = point_weights.sum()
+    shares = point_weights / total if total > 0 else np.full(len(point_weights), 1.0 / len(point_weights))
+    rows = np.ones(curves.shape[1]) if row_weights is None else row_weights
+    if not rows.sum() > 0:
+        return np.full((curves.shape[0], curves.shape[2]), np.nan)
+    with np.errstate(invalid="ignore", over="ignore"):  # infinite predictions give NaN spreads
+        own = curves - (curves @ shares)[..., None]
+        mean = np.average(own, axis=1, weights=rows)[:, None]
+        return np.asarray(np.sqrt(np.average(np.square(own - mean), axis=1, weights=rows)))
 
 
 def _std_and_se(

@@ -143,6 +143,7 @@ def _check_curves(check: _Checks, effect: Effect, shape: tuple[int, ...], rows: 
     whole = (len(effect.outputs), *shape)
     check.array("average", effect.average, whole, NUMBERS, optional=False)
     check.array("std", effect.std, whole, NUMBERS)
+    check.array("centered_std", effect.centered_std, whole, NUMBERS)
     check.array("se", effect.se, whole, NUMBERS)
     check.arrays("quantiles", effect.quantiles, whole, NUMBERS)
     for probability in effect.quantiles or ():

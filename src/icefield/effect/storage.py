@@ -36,7 +36,7 @@ FORMAT = "icefield-effect"
 VERSION = 1
 EXAMPLE = 'write "age.icefield"'
 # Fields that came later are only written where they say something: other files stay readable by what knew none.
-LATER = ("row_clusters", "sampled_from", "unit")
+LATER = ("centered_std", "row_clusters", "sampled_from", "unit")
 NO_NAME = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)  # which no disk takes for the name of a file
 
 
@@ -58,7 +58,7 @@ def _field_names(kind: Any) -> list[str]:
 
 def save_effect(effect: Effect, path: str | os.PathLike[str]) -> None:
     """Write an effect, replacing the file only once everything has been written."""
-    file = _writable(path)
+    file = writable(path)
     arrays: list[np.ndarray[Any, Any]] = []
     document = {"format": FORMAT, "version": VERSION, "effect": _encode(effect, arrays)}
     buffer = io.BytesIO()
@@ -81,13 +81,13 @@ def save_effect(effect: Effect, path: str | os.PathLike[str]) -> None:
             unfinished.unlink(missing_ok=True)
 
 
-def _writable(path: Any) -> Path:
-    """Where an effect is to be written; an error where no file can be."""
+def writable(path: Any, example: str = EXAMPLE) -> Path:
+    """Where something is to be written; an error where no file can be."""
     try:
         file = Path(path)
         is_folder, has_folder = file.is_dir(), file.parent.is_dir()
     except TypeError as error:
-        raise InputTypeError(complaint("path", "must be the name of a file", path, EXAMPLE)) from error
+        raise InputTypeError(complaint("path", "must be the name of a file", path, example)) from error
     except (OSError, ValueError) as error:
         raise _no_file_name(path, error) from error
     if is_folder:

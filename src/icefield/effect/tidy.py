@@ -111,6 +111,14 @@ def stacked(blocks: Sequence[Block], library: str) -> Any:
     )
 
 
+def written_csv(frame: Any, path: Any) -> str | None:
+    """A frame as CSV: written to a file, or as text where no path is given."""
+    from icefield.data.new_frames import frame_as_csv
+    from icefield.effect.storage import writable
+
+    return frame_as_csv(frame, None if path is None else str(writable(path, 'write "age.csv"')))
+
+
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
     kinds = {part.dtype.kind for part in parts}
     if len(kinds) == 1 or kinds <= set("iuf"):

@@ -10,16 +10,31 @@ from icefield.effect import Effect
 from icefield.errors import InputError, complaint, did_you_mean
 from icefield.plots.oneway import one_way_panel
 from icefield.plots.options import Options
-from icefield.plots.panels import Panel, Picture, with_shared_values
+from icefield.plots.panels import Panel, Picture, said_of_bands, with_shared_values
 from icefield.plots.series import Series, viewed
 from icefield.plots.surfaces import surface_scale
 from icefield.plots.twoway import chosen_kind, two_way_panel
-from icefield.wording.labels import average_note, value_label
-from icefield.wording.names import NAME_LIMIT, name_text, title_text
+from icefield.wording.labels import average_note, joined, value_label
+from icefield.wording.names import NAME_LIMIT, name_text, title_text, told_apart
 from icefield.wording.values import named_value
 
 SMALL = (3.3, 2.7)  # inches of a panel among others
+GROUP_LIMIT = 40  # letters of a group
+ALL_SOLID = 4
+PATTERNS = (0, 1, 2, 3, 0, 1, 3, 2)  # of dashes, by colour: two that share one differ most in lightness
+TWO_DOTS = 4
+SMALL_LEVELS, SMALL_TEXT = 10, 16  # what fits below a panel among others
 OVERLAID = 8  # more curves than this in a panel cannot be told apart
+
+
+def pattern(number: int, count: int) -> int:
+    """The dashes of a curve among so many, so that colours of about one lightness still differ in grey.
+
+    Up to four curves are solid. Beyond the palette's end, where colours come again, dashes have two dots between them.
+    """
+    if count <= ALL_SOLID:
+        return 0
+    return PATTERNS[number] if number < OVERLAID else TWO_DOTS
 
 
 def effect_picture(effect: Effect, options: Options) -> Picture:
@@ -31,7 +46,8 @@ def effect_picture(effect: Effect, options: Options) -> Picture:
             "or use to_frame()."
         )
     outputs = chosen_outputs(effect, options)
-    groups = {_group_text(effect, label): group for label, group in effect.groups.items()}
+    names = told_apart([_group_text(effect, label) for label in effect.groups], GROUP_LIMIT)
+    groups = dict(zip(names, effect.groups.values()))
     if effect.n_features == 2:
         return _surfaces(
             [(title, one) for title, one in _facets(effect, outputs, groups)], effect, options, len(outputs) == 1
@@ -49,7 +65,9 @@ def effect_picture(effect: Effect, options: Options) -> Picture:
             panels.append(replace(panel, title=title))
     else:
         series = [one for output in outputs for one in _overlaid(effect, output, outputs, groups)]
-        series = [replace(one, colour=i % OVERLAID, dashed=i >= OVERLAID) for i, one in enumerate(series)]
+        series = [
+            replace(one, colour=i % OVERLAID, dashed=pattern(i, len(series))) for i, one in enumerate(series)
+        ]
         legend_title = _by_text(effect) if groups and len(outputs) == 1 else ""
         panels = [one_way_panel(series, effect, options, len(outputs) == 1, legend_title)]
     return _arranged(panels, options)
@@ -71,7 +89,7 @@ def comparison_picture(effects: Mapping[str, Effect], options: Options) -> Pictu
     side = options.layout == "side" or any(_draws_curves(e, options) for e in shown.values())
     for output in outputs:
         series = [
-            Series(effect, output, label=name, colour=i % OVERLAID, dashed=i >= OVERLAID)
+            Series(effect, output, label=name, colour=i % OVERLAID, dashed=pattern(i, len(shown)))
             for i, (name, effect) in enumerate(shown.items())
         ]
         named = len(outputs) == 1
@@ -98,12 +116,26 @@ def many_picture(effects: Sequence[Effect], options: Options) -> Picture:
     for effect in shown:
         # Counts below the levels' names are too much for small panels.
         data = options.data if effect.ordered[0] else "none"
-        small = replace(options, title=None, ax=None, layout="overlay", center=None, data=data)
+        top = options.top
+        if top is None and not effect.ordered[0] and len(effect.grid[0]) > SMALL_LEVELS + 2:
+            top = SMALL_LEVELS
+        small = replace(options, title=None, ax=None, layout="overlay", center=None, data=data, top=top)
         picture = effect_picture(effect, small)
-        panels += [replace(panel, note="", flip=False) for panel in picture.panels]
+        panels += [_small(panel) for panel in picture.panels]
     picture = _arranged(panels, options)
+    if picture.panel_size == SMALL and any(len(text) > SMALL_TEXT // 2 for p in panels for text in p.x.ticks):
+        picture = replace(
+            picture, panel_size=(SMALL[0], SMALL[1] + 0.7)
+        )  # slanted names take their room below
     alike = {value_label(e, 0) for e in shown}
-    return replace(picture, note=average_note(shown[0]), share_y=options.share_y and len(alike) == 1)
+    note = joined(average_note(shown[0]), said_of_bands(picture.panels))
+    return replace(picture, note=note, share_y=options.share_y and len(alike) == 1)
+
+
+def _small(panel: Panel) -> Panel:
+    """A panel among others: upright, and with names of levels that leave room for the curve."""
+    ticks = tuple(told_apart(panel.x.ticks, SMALL_TEXT))
+    return replace(panel, note="", flip=False, x=replace(panel.x, ticks=ticks))
 
 
 def chosen_outputs(effect: Effect, options: Options) -> list[int]:
@@ -167,7 +199,7 @@ def _by_text(effect: Effect, limit: int = NAME_LIMIT) -> str:
 
 
 def _group_text(effect: Effect, label: Any) -> str:
-    return named_value(label, effect.naming, effect.by, lambda v: name_text(v, 40), unit=False)
+    return named_value(label, effect.naming, effect.by, lambda v: name_text(v, 400), unit=False)
 
 
 def _titled(name: str, effect: Effect, output: int, outputs: list[int]) -> str:
@@ -187,12 +219,16 @@ def _overlaid(effect: Effect, output: int, outputs: list[int], groups: Mapping[s
 
 def _group_series(effect: Effect, output: int, groups: Mapping[str, Effect]) -> list[Series]:
     return [
-        Series(group, output, label=label, colour=i % OVERLAID, dashed=i >= OVERLAID)
+        Series(group, output, label=label, colour=i % OVERLAID, dashed=pattern(i, len(groups)))
         for i, (label, group) in enumerate(groups.items())
     ]
 
 
 def _surfaces(facets: list[tuple[str, Series]], whole: Effect, options: Options, named: bool) -> Picture:
+    if options.x_scale == "log":
+        raise InputError(
+            complaint("x_scale", "is for pictures of one feature", options.x_scale, "leave it out")
+        )
     series = [one for _, one in facets]
     scale = surface_scale(series, options, named)
     if len(facets) > 1 and options.data == "auto":
@@ -213,11 +249,14 @@ def _arranged(panels: Sequence[Panel], options: Options, share_y: bool = True) -
         size = SMALL
     if any(p.flip for p in panels):
         most = max(len(p.x.ticks) for p in panels)
-        size = (6.4 if count == 1 else SMALL[0] + 1.0, max(3.2, 1.3 + 0.27 * most))
+        lines = max(text.count("\n") + 1 for p in panels for text in p.x.ticks or ("",))
+        each = 0.27 + 0.15 * (lines - 1)
+        size = (6.4 if count == 1 else SMALL[0] + 1.0, max(3.2, 1.3 + each * most))
     flipped = any(p.flip for p in panels)
     if options.title is not None and count == 1:
         placed = (replace(placed[0], title=title_text(options.title)),)
     title = title_text(options.title) if count > 1 else ""
     return Picture(
-        placed, columns, title=title, share_y=share and not flipped, share_x=share and flipped, panel_size=size
+        placed, columns, title=title, note=said_of_bands(placed) if count > 1 else "",
+        share_y=share and not flipped, share_x=share and flipped, panel_size=size,
     )  # fmt: skip

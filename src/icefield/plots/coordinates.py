@@ -15,19 +15,21 @@ from numpy.typing import NDArray
 
 from icefield.data.columns import ORDERED_KINDS, is_missing_value
 from icefield.effect import Effect
-from icefield.plots.panels import Axis, Float
+from icefield.errors import InputError, complaint
+from icefield.plots.panels import Axis, Float, scaled
 from icefield.wording.labels import feature_label
 from icefield.wording.names import MISSING
 from icefield.wording.values import LEVEL_LIMIT, duration_unit, named_value, shown_value
 
 # How far beyond the last value the missing point stands, as a share of the axis.
 MISSING_GAP = 0.12
+LEAST_POINTS = 5  # that can show how they are spaced
 
 
 class Coordinates:
     """The places of one feature's values, over every effect drawn on the axis."""
 
-    def __init__(self, effects: Sequence[Effect], which: int = 0) -> None:
+    def __init__(self, effects: Sequence[Effect], which: int = 0, scale: str = "linear") -> None:
         self.feature, self.naming = effects[0].features[which], effects[0].naming
         kinds = [e.kinds[which] for e in effects]
         self.kind = kinds[0] if len(set(kinds)) == 1 else _common_kind(kinds)
@@ -41,15 +43,31 @@ class Coordinates:
             known = np.concatenate([self._on_scale(g) for g in grids])
             known = known[np.isfinite(known)]
             self.low, self.high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+            self.log = self._by_factors(scale, [self._on_scale(g) for g in grids])
             any_missing = any(e.missing_last[which] for e in effects)
-            self.missing = self.high + MISSING_GAP * self._span if any_missing else None
+            self.missing = self.beyond(self.high, MISSING_GAP) if any_missing else None
         else:
+            self.log = False
             self.levels = _levels(grids)
             self.low, self.high, self.missing = -0.5, len(self.levels) - 0.5, None
 
     @property
     def _span(self) -> float:
         return self.high - self.low or max(1.0, abs(self.high) * 0.1)
+
+    def beyond(self, at: float, share: float) -> float:
+        """The place that lies so much of the axis beyond another."""
+        return scaled(at, share, self.low, self.high) if self.log else at + share * self._span
+
+    def _by_factors(self, scale: str, grids: Sequence[Float]) -> bool:
+        """Whether the axis is logarithmic: on request, or because that is how all grids are spaced."""
+        possible = self.axis_kind in ("number", "integer") and self.low > 0 and self.high > self.low
+        if scale == "log" and not possible:
+            raise InputError(
+                complaint("x_scale", f"can be 'log' for numbers above 0 only, which {self.feature!r} does not have alone", scale,
+                          'write x_scale="linear"')
+            )  # fmt: skip
+        return possible and (scale == "log" or (scale == "auto" and all(map(spaced_by_factors, grids))))
 
     @property
     def axis_kind(self) -> str:
@@ -68,7 +86,13 @@ class Coordinates:
         """The same feature as these levels, in this order."""
         other = object.__new__(Coordinates)
         other.__dict__.update(self.__dict__)
-        other.kind, other.ordered, other.missing, other.unit_name = "categorical", False, None, ""
+        other.kind, other.ordered, other.missing, other.unit_name, other.log = (
+            "categorical",
+            False,
+            None,
+            "",
+            False,
+        )
         other.levels, other.low, other.high = levels, -0.5, len(levels) - 0.5
         return other
 
@@ -84,7 +108,15 @@ class Coordinates:
         high = self.high if self.missing is None else self.missing
         meaning, unit = self.naming.meaning(self.feature), self.naming.unit(self.feature)
         return Axis(
-            name, self.axis_kind, self.low, high, ticks, self.missing, meaning if self.ordered else "", unit
+            name,
+            self.axis_kind,
+            self.low,
+            high,
+            ticks,
+            self.missing,
+            meaning if self.ordered else "",
+            unit,
+            self.log,
         )
 
     def _on_scale(self, values: NDArray[Any]) -> Float:
@@ -96,6 +128,21 @@ class Coordinates:
         if values.dtype == object:
             return np.array([np.nan if is_missing_value(v) else float(v) for v in values.tolist()])
         return values.astype(np.float64)
+
+
+def spaced_by_factors(grid: Float) -> bool:
+    """Whether each point lies by about the same factor above the last, and not by the same amount.
+
+    Examples
+    --------
+    >>> [spaced_by_factors(np.array(grid)) for grid in ([1.0, 2, 4, 8, 16], [1.0, 2, 3, 4, 5], [1.0, 2, 4])]
+    [True, False, False]
+    """
+    known = np.sort(grid[np.isfinite(grid)])
+    if len(known) < LEAST_POINTS or known[0] <= 0:
+        return False
+    steps = np.diff(np.log(known))
+    return bool(np.ptp(steps) <= 0.05 * steps.mean() and known[-1] > 2 * known[0])
 
 
 def _common_kind(kinds: Sequence[str]) -> str:

@@ -22,8 +22,7 @@ from icefield.wording.labels import feature_label
 from icefield.wording.names import name_text
 from icefield.wording.values import named_value
 
-# What each backend draws in a second or so and still moves smoothly.
-CAPACITY = {"matplotlib": 5000, "plotly": 1000}
+LEGIBLE = 300  # curves; more merge into a solid grey, whatever their ink
 FEW_VALUES = 8
 DENSITY_CELLS = (40, 160)  # columns and rows of a density raster: few for few curves
 
@@ -54,7 +53,7 @@ def individual_marks(
     step: Literal["pre"] | None = "pre" if stepped else None
     above = _highlights(series, x, order, step, options)
     if options.curves == "density" and places.ordered and len(order) > 1:
-        field = _density(x, curves[:, order], options)
+        field = _density(x, curves[:, order], places.log, options)
         return [field], above, Colouring(scale=field.scale), f"density of {counted(len(curves))} curves"
     kept = _kept(len(curves), options)
     colouring = _colouring(series, kept, options)
@@ -77,7 +76,7 @@ def individual_marks(
         gone = curves[kept, -1]
         below.append(Dots(np.full(len(gone), places.missing), gone, size=0.5, **shared))
     many = (
-        f"{counted(len(kept))} of {counted(len(curves))} curves"
+        f"{counted(len(kept))} of {counted(len(curves))} curves, sampled"
         if len(kept) < len(curves)
         else f"{counted(len(kept))} curves"
     )
@@ -93,22 +92,22 @@ def drawn_points(at: Float, places: Coordinates, stepped: bool) -> tuple[Float, 
     order = order[np.isfinite(at[order])]
     if not stepped or len(order) < 2:
         return at[order], order
-    edge = at[order[0]] - 0.03 * (places.high - places.low)
+    edge = places.beyond(at[order[0]], -0.03)
     return np.append(edge, at[order]), np.append(order[0], order)
 
 
 def _kept(count: int, options: Options) -> NDArray[np.intp]:
-    """Evenly chosen curves: kept rows come in a random or a natural order, and either is covered."""
-    limit = options.max_curves or CAPACITY[options.backend]
+    """As many curves as can be told apart, drawn by chance with a fixed seed: every n-th row may be a weekday."""
+    limit = options.max_curves or LEGIBLE
     if count <= limit:
         return np.arange(count)
-    return np.unique(np.linspace(0, count - 1, limit).astype(np.intp))
+    return np.sort(np.random.default_rng(0).choice(count, limit, replace=False))
 
 
-def _density(x: Float, y: Float, options: Options) -> Field:
+def _density(x: Float, y: Float, log: bool, options: Options) -> Field:
     """The share of curves that pass through each cell of a fine raster."""
     cells = int(np.clip(2.5 * np.sqrt(len(y)), *DENSITY_CELLS))
-    fine = np.linspace(x[0], x[-1], cells + 1)
+    fine = (np.geomspace if log else np.linspace)(x[0], x[-1], cells + 1)
     centres = (fine[:-1] + fine[1:]) / 2
     right = np.clip(np.searchsorted(x, centres), 1, max(1, len(x) - 1))
     share = (centres - x[right - 1]) / np.where(x[right] > x[right - 1], x[right] - x[right - 1], 1.0)

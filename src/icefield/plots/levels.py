@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,8 +15,11 @@ from icefield.plots.coordinates import Coordinates
 from icefield.plots.options import Options
 from icefield.plots.panels import Float
 from icefield.plots.series import Series
+from icefield.wording.names import told_apart
+from icefield.wording.values import LEVEL_LIMIT
 
 READABLE = 30  # levels that still read well in one panel
+FULL = 400  # letters of a level before those that are alike are told apart
 KEPT = 25  # how many of more than that are drawn when the user did not say
 
 
@@ -104,6 +108,9 @@ def arranged(series: Sequence[Series], whole: Effect, places: Coordinates, optio
         order = np.argsort(np.where(np.isfinite(values), -values, np.inf), kind="stable")
     elif options.sort == "count" and known:
         order = np.argsort(-weights, kind="stable")
+    elif options.sort == "name":
+        names = [by_number_and_letter(places.text(level, FULL)) for level in places.levels]
+        order = np.array(sorted(range(count), key=names.__getitem__), dtype=np.intp)
     limit = options.top if options.top is not None else (KEPT if count > READABLE else count)
     rest = None
     note = ""
@@ -113,7 +120,7 @@ def arranged(series: Sequence[Series], whole: Effect, places: Coordinates, optio
         rest = np.flatnonzero(~frequent)
         order = order[frequent[order]]
         note = "others: their weighted mean and range" if known else "others: their mean and range"
-    texts = [places.text(places.levels[i]) for i in order]
+    texts = told_apart([places.text(places.levels[i], FULL) for i in order], LEVEL_LIMIT)
     counts = weights[order]
     if rest is not None:
         texts.append(f"{counted(len(rest))} others")
@@ -122,6 +129,18 @@ def arranged(series: Sequence[Series], whole: Effect, places: Coordinates, optio
     if rest is not None:
         drawn.high += 1
     return Levels(drawn, places, order, rest, tuple(texts), counts if known else None, weights, note)
+
+
+def by_number_and_letter(text: str) -> list[tuple[int, float, str]]:
+    """What texts are sorted by: "level 10" comes after "level 9".
+
+    Examples
+    --------
+    >>> sorted(["b 10", "B 9", "a"], key=by_number_and_letter)
+    ['a', 'B 9', 'b 10']
+    """
+    parts = re.findall(r"[0-9]+|[^0-9]+", text.casefold())
+    return [(0, float(part), "") if part.isascii() and part.isdigit() else (1, 0.0, part) for part in parts]
 
 
 def _as_levels(series: Sequence[Series], places: Coordinates) -> Coordinates:

@@ -21,6 +21,7 @@ from icefield.plots.matplotlib_theme import SETTINGS, Theme, smaller
 from icefield.plots.matplotlib_words import draw_colour_bar, draw_figure_legend, draw_legend, write_labels
 from icefield.plots.options import Options
 from icefield.plots.panels import Field, Panel, Picture
+from icefield.wording.names import wrapped
 
 
 def draw(picture: Picture, options: Options) -> Axes | Figure:
@@ -43,12 +44,22 @@ def draw(picture: Picture, options: Options) -> Axes | Figure:
             draw_colour_bar(ax, panel, Theme(ax, options))
     if several:
         draw_figure_legend(figure, axes[0], picture, options)
-        heading = picture.title or picture.note
-        if heading:
-            small = {} if picture.title else {"fontsize": smaller(SETTINGS["figure.titlesize"]), "alpha": 0.7}
-            set_text(figure.suptitle("", x=0.01, ha="left", **small), heading)
+        _write_heading(figure, picture)
         return figure
     return axes[0]
+
+
+def _write_heading(figure: Figure, picture: Picture) -> None:
+    """The title, with the note at the foot; without a title the note stands in its place."""
+    size = smaller(SETTINGS["figure.titlesize"])
+    words = wrapped(picture.note, max(24, int(figure.get_figwidth() * 72 / (0.57 * size))))
+    small = {"x": 0.01, "ha": "left", "fontsize": size, "alpha": 0.7}
+    if picture.title:
+        set_text(figure.suptitle("", x=0.01, ha="left"), picture.title)
+        if words:
+            set_text(figure.supxlabel("", **small), words)
+    elif words:
+        set_text(figure.suptitle("", **small), words)
 
 
 def _new_figure(picture: Picture, options: Options) -> tuple[Figure, list[Axes]]:

@@ -12,13 +12,21 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, num2date
-from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, Locator, MaxNLocator
+from matplotlib.ticker import (
+    FixedFormatter,
+    FixedLocator,
+    FuncFormatter,
+    Locator,
+    LogLocator,
+    MaxNLocator,
+    NullLocator,
+)
 
 from icefield.plots.fonts import drawable
 from icefield.plots.matplotlib_theme import SETTINGS, smaller
 from icefield.plots.named_ticks import named_ticks
 from icefield.plots.panels import Axis, Panel, first_tick, is_surface, visible_features, visible_values
-from icefield.wording.names import MISSING, abbreviated, wrapped
+from icefield.wording.names import MISSING, told_apart, wrapped
 
 
 def value_axis(ax: Axes, panel: Panel, before: Any) -> None:
@@ -49,6 +57,8 @@ def feature_axis(ax: Axes, panel: Panel, before: Any) -> None:
         ax.set_ylim(*ends[::-1])  # the first level on top
         _place_ticks(ax, panel.x, "y")
     else:
+        if panel.x.log and ax.get_xscale() != "log":
+            ax.set_xscale("log")
         ax.set_xlim(*ends)
         _place_ticks(ax, panel.x, "x")
 
@@ -67,16 +77,35 @@ def _place_ticks(ax: Axes, described: Axis, which: str) -> None:
         locator = AutoDateLocator(minticks=3, maxticks=8)
         axis.set_major_locator(locator)
         axis.set_major_formatter(ShortDates(locator))
+    elif described.log:
+        _log_ticks(axis, described)
     elif described.kind == "integer":
         axis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 3, 4, 5, 6, 10]))
     if described.meaning:
         named = named_ticks(described.meaning, *sorted(ax.get_xlim() if which == "x" else ax.get_ylim()))
         axis.set_major_locator(FixedLocator([at for at, _ in named]))
         axis.set_major_formatter(FixedFormatter([text for _, text in named]))
-    elif described.low is not None and described.high is not None and described.kind != "time":
+    elif (
+        described.low is not None
+        and described.high is not None
+        and described.kind != "time"
+        and not described.log
+    ):
         number_format(axis, [described.low, described.high])
     if described.missing is not None:
         _missing_tick(ax, axis, described, which)
+
+
+def _log_ticks(axis: Any, described: Axis) -> None:
+    """Round numbers by factors, written out as elsewhere and not as powers of ten."""
+    low, high = described.low or 1.0, described.high or 10.0
+    wide = np.log10(high / low)
+    factors = (1.0,) if wide > 3 else (1.0, 3.0) if wide > 1.5 else (1.0, 2.0, 5.0)
+    axis.set_major_locator(LogLocator(subs=factors, numticks=99))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(
+        FuncFormatter(lambda value, _: f"{value:,.12g}" if 1e-4 <= value < 1e7 else f"{value:g}")
+    )
 
 
 def _level_ticks(ax: Axes, axis: Any, described: Axis, which: str) -> None:
@@ -91,7 +120,7 @@ def _level_ticks(ax: Axes, axis: Any, described: Axis, which: str) -> None:
             texts = broken
         else:
             rotation = 90.0 if len(texts) > 12 else 40.0
-            texts = [abbreviated(" ".join(t.split("\n")), 22) for t in texts]
+            texts = told_apart([" ".join(t.split("\n")) for t in texts], 22)
     words = [drawable(t) for t in texts]
     axis.set_major_locator(FixedLocator(list(range(len(texts)))))
     axis.set_ticklabels([w for w, _ in words])
@@ -146,7 +175,8 @@ class _TicksWithin(Locator):
             ax = axis.axes
             low, high = sorted(axis.get_view_interval())
             points = ax.bbox.width * 72 / ax.get_figure().dpi
-            last -= self.clear * (high - low) / max(points, 1.0)
+            share = self.clear / max(points, 1.0)
+            last = last * (low / high) ** share if axis.get_scale() == "log" else last - share * (high - low)
         return ticks[(ticks >= self.first) & (ticks <= last)]
 
 

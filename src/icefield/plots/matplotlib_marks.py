@@ -16,7 +16,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
 from icefield.plots.fonts import set_text
-from icefield.plots.matplotlib_theme import SETTINGS, Theme, smaller
+from icefield.plots.matplotlib_theme import DASHES, SETTINGS, Theme, smaller
 from icefield.plots.palette import is_dark
 from icefield.plots.panels import (
     Band,
@@ -59,7 +59,7 @@ def _line(ax: Axes, panel: Panel, mark: Line, theme: Theme) -> None:
             y,
             color=theme.colour(mark.colour),
             linewidth=theme.line * mark.width,
-            linestyle=(0, (4, 2)) if mark.dashed else "-",
+            linestyle=DASHES[mark.dashed],
             drawstyle=f"steps-{mark.step}" if mark.step else "default",
             marker="o" if mark.markers else "",
             markersize=theme.marker * 0.75,
@@ -254,9 +254,8 @@ def _edge_text(ax: Axes, panel: Panel, mark: EdgeText, theme: Theme) -> None:
 def _sparks(ax: Axes, panel: Panel, mark: Sparks, theme: Theme) -> None:
     for number, (at, (x, y)) in enumerate(zip(mark.at, mark.curves)):
         slot = mark.slots[number] if mark.slots is not None else "text"
-        across, up = unit(x), unit(y)
         ax.plot(
-            1.03 + 0.13 * across, at + 0.3 - 0.6 * up, transform=ax.get_yaxis_transform(), clip_on=False,
+            1.03 + 0.13 * unit(x), at + 0.3 - 0.6 * y, transform=ax.get_yaxis_transform(), clip_on=False,
             color=theme.colour(slot), linewidth=theme.line * 0.8, label="_spark", gid="icefield:spark",
         )  # fmt: skip
     if mark.header:

@@ -18,6 +18,15 @@ from icefield.plots.panels import Colour, ColourScale
 SETTINGS: Any = mpl.rcParams
 
 
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (4, 2)),
+    (0, (1, 1.3)),
+    (0, (6, 1.5, 1, 1.5)),
+    (0, (5, 1.2, 1, 1.2, 1, 1.2)),
+)  # by the number of a pattern
+
+
 class Theme:
     """Colours and sizes for one Axes."""
 
@@ -45,6 +54,8 @@ class Theme:
             return self.text
         if colour == "muted":
             return self.muted
+        if colour == "faint":
+            return self.faint
         if colour.startswith("sequential:"):
             # The ends of a colour map are close to white or black: stay off them.
             share = 0.08 + 0.8 * float(colour.split(":")[1])

@@ -14,16 +14,17 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Annotation
-from matplotlib.transforms import Bbox, ScaledTranslation
+from matplotlib.transforms import Bbox, IdentityTransform, ScaledTranslation
 
 from icefield.plots.fonts import set_text
 from icefield.plots.matplotlib_axes import ShortDates, inches, number_format
-from icefield.plots.matplotlib_theme import SETTINGS, Theme, smaller
+from icefield.plots.matplotlib_theme import DASHES, SETTINGS, Theme, smaller
 from icefield.plots.options import Options
-from icefield.plots.panels import Bars, Dots, EdgeText, Line, Margin, Mark, Panel, Picture, Sparks
+from icefield.plots.panels import Band, Bars, Dots, EdgeText, Line, Margin, Mark, Panel, Picture, Sparks
 from icefield.wording.names import wrapped
 
 LEGEND_WIDTH = 22  # characters
+BAND_WIDTH = 44
 
 
 def write_labels(ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool, first: bool) -> None:
@@ -45,6 +46,9 @@ def write_labels(ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool,
         lift = 6 + (1.3 * small if header else 0.0)
         note = _Note("", (0, 1 + above), xycoords="axes fraction", xytext=(0, lift), textcoords="offset points",
                      ha="left", va="bottom", size=small, color=theme.muted, gid="icefield:note", clip_on=False)  # fmt: skip
+        note.set_transform(
+            IdentityTransform()
+        )  # else an Axes gives it that of the data, in which 0 has no logarithm
         ax.add_artist(note)
         set_text(note, words)
     if panel.title:
@@ -80,8 +84,8 @@ def _handle(mark: Mark, theme: Theme) -> Any:
         return Patch(facecolor=colour)
     if isinstance(mark, Dots):
         return Line2D([], [], color=colour, marker="o", linestyle="none")
-    dashed = isinstance(mark, Line) and mark.dashed
-    return Line2D([], [], color=colour, linestyle=(0, (4, 2)) if dashed else "-", linewidth=theme.line * 1.25)
+    dashes = DASHES[mark.dashed if isinstance(mark, Line) else 0]
+    return Line2D([], [], color=colour, linestyle=dashes, linewidth=theme.line * 1.25)
 
 
 def _filled(legend: Any, panel: Panel, marks: list[Mark], theme: Theme) -> None:
@@ -95,12 +99,20 @@ def _filled(legend: Any, panel: Panel, marks: list[Mark], theme: Theme) -> None:
 
 
 def draw_legend(ax: Axes, panel: Panel, theme: Theme, own: bool) -> None:
-    """The legend of one panel: beside it in a figure of ours, wherever it fits in the caller's."""
+    """The legend of one panel: beside it in a figure of ours, wherever it fits in the caller's.
+
+    A caller's Axes has no note, so there the legend says what a band is.
+    """
     marks = panel.labelled
-    if not marks:
+    said = "" if own else wrapped(panel.band.partition(": ")[2], BAND_WIDTH)
+    existing = ax.get_legend()
+    if existing is not None and said in [text.get_text() for text in existing.get_texts()]:
+        said = ""  # an effect drawn here before said it
+    if not marks and not said:
         return
     handles = [_handle(mark, theme) for mark in marks]
-    existing = ax.get_legend()
+    if said:
+        handles.append(_band_handle(panel, theme))
     if own:
         # Past what stands beside the panel: shares of its width, then points for texts.
         share, points = (1.08, 62.0) if panel.scale is not None else (1.0, 12.0)
@@ -118,6 +130,18 @@ def draw_legend(ax: Axes, panel: Panel, theme: Theme, own: bool) -> None:
             ax.add_artist(existing)
         legend = ax.legend(handles, ["label"] * len(handles))
     _filled(legend, panel, marks, theme)
+    if said:
+        set_text(legend.get_texts()[-1], said)
+        legend.get_texts()[-1].set_fontsize(smaller(SETTINGS["legend.fontsize"]))
+
+
+def _band_handle(panel: Panel, theme: Theme) -> Any:
+    """A patch of the band's colour, or a line like those that stand for it at levels."""
+    band = next((m for m in panel.marks if isinstance(m, Band)), None)
+    if band is not None:
+        return Patch(facecolor=theme.colour(band.colour), alpha=band.alpha)
+    dots = next((m for m in panel.marks if isinstance(m, (Dots, Bars)) and m.low is not None), None)
+    return Line2D([], [], color=theme.colour(0 if dots is None else dots.colour), linewidth=theme.line)
 
 
 def draw_figure_legend(figure: Figure, ax: Axes, picture: Picture, options: Options) -> None:

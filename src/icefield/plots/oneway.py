@@ -11,7 +11,7 @@ import numpy as np
 from icefield.data.distribution import Marginal
 from icefield.effect import Effect
 from icefield.errors import InputError, complaint
-from icefield.plots.coordinates import Coordinates
+from icefield.plots.coordinates import MISSING_GAP, Coordinates
 from icefield.plots.individual import Colouring, drawn_points, individual_marks
 from icefield.plots.levels import Levels, arranged
 from icefield.plots.options import ONE_WAY_KINDS, Options
@@ -38,6 +38,8 @@ from icefield.wording.labels import average_note, joined, spread_note, value_lab
 from icefield.wording.names import wrapped
 from icefield.wording.values import count_text
 
+LOG_BINS = 25
+MISSING_BAR = 0.0135  # half the width of the bar of missing rows, as a share of the axis
 FEW_POINTS = 13  # numeric grids this small show their points
 MANY_BANDS = 3  # more bands than this cover each other
 UPRIGHT_LEVELS, UPRIGHT_TEXT = 8, 14  # beyond either, levels are listed down the side
@@ -64,7 +66,7 @@ def one_way_panel(
         )
     effects = [s.effect for s in series]
     # The whole knows the order of all levels, of which a group or a model may have only some.
-    places = Coordinates(effects if all(whole.ordered) else [whole, *effects])
+    places = Coordinates(effects if all(whole.ordered) else [whole, *effects], scale=options.x_scale)
     label = value_label(series[0].effect, series[0].output if named else None)
     if places.ordered and options.kind in ("auto", "line"):
         return _numeric_panel(series, whole, places, label, options, legend_title)
@@ -119,12 +121,13 @@ def _numeric_panel(
     marks = [*below, *_zero(series), *_separator(places), *lines, *above]
     axis = places.axis()
     low, high = value_range(marks) or (0.0, 1.0)
-    note = joined(many, _note(series, spreads[0], whole))
+    note, said = _note(series, spreads[0], whole)
     return Panel(
         x=axis,
         y=Axis(label, low=low, high=high),
         marks=(*_where_data_is(whole, places, options), *marks),
-        note=note,
+        note=joined(many, note),
+        band=said,
         legend_title=legend_title or colouring.title,
         scale=colouring.scale,
     )
@@ -152,7 +155,7 @@ def _missing_dot(one: Series, at: float, interval: tuple[Float, Float] | None, c
 def _separator(places: Coordinates) -> list[Mark]:
     if places.missing is None:
         return []
-    return [Rule(x=(places.high + places.missing) / 2, dashed=True)]
+    return [Rule(x=places.beyond(places.high, MISSING_GAP / 2), dashed=True)]
 
 
 def _zero(series: Sequence[Series]) -> list[Mark]:
@@ -161,11 +164,13 @@ def _zero(series: Sequence[Series]) -> list[Mark]:
     return [Rule(y=0.0)] if relative else []
 
 
-def _note(series: Sequence[Series], spread: str, whole: Effect, drawn: str = "band") -> str:
-    parts = [average_note(whole), spread_note(spread, series[0].effect, drawn)]
+def _note(series: Sequence[Series], spread: str, whole: Effect, drawn: str = "band") -> tuple[str, str]:
+    """What is shown, and of that what is said of the band."""
+    band = spread_note(spread, series[0].effect, drawn)
+    parts = [average_note(whole), band]
     if any(s.low_support is not None for s in series):
         parts.append("faint: little data")
-    return joined(*parts)
+    return joined(*parts), band
 
 
 # --- where the data is -----------------------------------------------------------------------------
@@ -192,18 +197,23 @@ def _strip(marginal: Marginal, places: Coordinates) -> Strip | None:
     """The histogram between the first and the last grid value, and the missing rows at their place."""
     if marginal.edges is None or not marginal.counts.size:
         return None
-    edges = places.place(np.asarray(marginal.edges))
+    edges, own_counts = places.place(np.asarray(marginal.edges)), marginal.counts
+    if places.log and marginal.rug is not None:
+        # Bins of one width would be bars of very different ones.
+        values = _inside(places.place(np.asarray(marginal.rug)), places)
+        edges = np.geomspace(places.low, places.high, LOG_BINS + 1)
+        own_counts = np.histogram(values, edges)[0] * (marginal.counts.sum() / max(1, len(marginal.rug)))
     lefts, rights = edges[:-1], edges[1:]
     shown = (rights > places.low) & (lefts < places.high)
     if not shown.any():
         return None
-    slack = 0.5 if places.axis_kind == "integer" else 0.0
+    slack = 0.5 if places.axis_kind == "integer" and not places.log else 0.0
     lefts = np.maximum(lefts[shown], places.low - slack)
     rights = np.minimum(rights[shown], places.high + slack)
-    counts = marginal.counts[shown]
+    counts = own_counts[shown]
     if places.missing is not None and marginal.missing > 0:
-        half = 0.012 * (places.missing - places.low)
-        lefts, rights = np.append(lefts, places.missing - half), np.append(rights, places.missing + half)
+        lefts = np.append(lefts, places.beyond(places.missing, -MISSING_BAR))
+        rights = np.append(rights, places.beyond(places.missing, MISSING_BAR))
         # Against the tallest bin, whose width is a matter of taste, a large missing share would flatten all others.
         counts = np.append(counts, min(marginal.missing, counts.max()))
     return Strip(lefts, rights, counts)
@@ -256,11 +266,13 @@ def _level_panel(
     roomy = 2 if len(axis.ticks) <= UPRIGHT_LEVELS // 2 else 1
     flip = len(axis.ticks) > UPRIGHT_LEVELS or longest > roomy * UPRIGHT_TEXT
     axis, extra = _counted(axis, levels, options, flip)
+    note, said = _note(series, spread, whole, "lines")
     return Panel(
         x=axis,
         y=Axis(label, low=low, high=high),
         marks=(*extra, *marks),
-        note=joined(many, _note(series, spread, whole, "lines"), levels.note),
+        note=joined(many, note, levels.note),
+        band=said,
         legend_title=legend_title or colouring.title,
         scale=colouring.scale,
         flip=flip,

@@ -9,6 +9,7 @@ import numpy as np
 
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 from icefield.typing import (
+    AxisScale,
     Backend,
     CurvesShown,
     DataShown,
@@ -30,6 +31,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "mask": get_args(MaskShown),
     "sort": get_args(LevelOrder),
     "layout": get_args(Layout),
+    "x_scale": get_args(AxisScale),
 }
 
 
@@ -55,6 +57,7 @@ class Options:
     outputs: Any = None
     layout: str = "auto"
     share_y: bool = True
+    x_scale: str = "auto"
     title: str | None = None
     colors: Any = None
     cmap: Any = None

@@ -9,6 +9,7 @@ few shapes and nothing of effects, so a kind of picture exists once.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal
@@ -39,6 +40,7 @@ class Axis:
     missing : where the missing point stands, beyond the last value, or None
     meaning : what its numbers are where they are months, weekdays or times of day (see `icefield.data.naming`)
     unit : what its numbers are counted in, for the pointer
+    log : whether equal factors are equal lengths
     """
 
     label: str = ""
@@ -49,6 +51,7 @@ class Axis:
     missing: float | None = None
     meaning: str = ""
     unit: str = ""
+    log: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +74,8 @@ class Line:
     """A curve. `width` multiplies the theme's line width; where `faded` the curve is only hinted at;
     a `halo` in the ground's colour sets it off from what lies below.
 
-    `step` is None (straight between points) or ``"pre"``: the value at x holds back to the previous x.
+    `step` is None (straight between points) or ``"pre"``: the value at x holds back to the previous x. `dashed` is the
+    number of a pattern: solid, dashed, dotted, dashes and dots, or dashes and two dots.
     """
 
     x: Float
@@ -79,7 +83,7 @@ class Line:
     colour: Colour = 0
     label: str | None = None
     width: float = 1.0
-    dashed: bool = False
+    dashed: int = 0
     step: Literal["pre"] | None = None
     faded: NDArray[np.bool_] | None = None
     markers: bool = False
@@ -233,7 +237,7 @@ class EdgeText:
 
 @dataclass(frozen=True, eq=False)
 class Sparks:
-    """Tiny curves beyond the right edge, one per position on the category axis, each in its own scale."""
+    """Tiny curves beyond the right edge, one per position on the category axis; heights run from 0 to 1 in all of them."""
 
     at: Float
     curves: tuple[tuple[Float, Float], ...]
@@ -249,7 +253,8 @@ class Panel:
     """Two axes (three for a surface) and the marks between them.
 
     `flip` draws the x axis of the description vertically (long lists of levels read better so);
-    `note` is a small line above the panel that says what is shown; `foot` is the room below the values, None
+    `note` is a small line above the panel that says what is shown, and `band` what of it is said of bands or error
+    lines, for where there is no room for the note; `foot` is the room below the values, None
     for what the panel's own marks need.
     """
 
@@ -263,6 +268,7 @@ class Panel:
     flip: bool = False
     z: Axis | None = None
     foot: float | None = None
+    band: str = ""
 
     @property
     def labelled(self) -> list[Mark]:
@@ -290,6 +296,14 @@ class Picture:
     @property
     def rows(self) -> int:
         return -(-len(self.panels) // max(1, self.columns))
+
+
+def said_of_bands(panels: Sequence[Panel]) -> str:
+    """What the bands of panels are, each meaning once ("band, lines: ± 1 standard deviation ...")."""
+    drawn: dict[str, list[str]] = {}
+    for what, _, meaning in dict.fromkeys(panel.band.partition(": ") for panel in panels if panel.band):
+        drawn.setdefault(meaning, []).append(what)
+    return "; ".join(f"{', '.join(whats)}: {meaning}" for meaning, whats in drawn.items())
 
 
 # --- limits ----------------------------------------------------------------------------------------
@@ -353,8 +367,15 @@ def visible_features(panel: Panel) -> tuple[float, float]:
     low, high = _ends(panel.x)
     if panel.x.kind == "category" or is_surface(panel):
         return low, high
+    if panel.x.log:
+        return scaled(low, -0.03, low, high), scaled(high, 0.03, low, high)
     span = high - low or max(1.0, abs(low) * 0.1)
     return low - 0.03 * span, high + 0.03 * span
+
+
+def scaled(at: float, share: float, low: float, high: float) -> float:
+    """The place on a logarithmic axis from low to high that lies so much of it beyond another."""
+    return at * (high / low) ** share
 
 
 def first_tick(panel: Panel) -> float:

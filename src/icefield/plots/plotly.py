@@ -22,6 +22,7 @@ from icefield.plots.panels import (
     Sparks,
     first_tick,
     is_surface,
+    scaled,
     visible_features,
     visible_values,
 )
@@ -135,6 +136,8 @@ def _axis(axis: Axis, ends: tuple[float, float]) -> dict[str, Any]:
         )
         return found
     found.update(ticks="outside", ticklen=4, type="date" if axis.kind == "time" else "linear")
+    if axis.log:
+        return {**found, **_log_axis(axis, ends)}
     if axis.kind == "integer" and ends[1] - ends[0] <= 2 * TICKS:
         found["dtick"] = 1 if ends[1] - ends[0] <= TICKS + 2 else 2
     if axis.meaning:
@@ -160,6 +163,24 @@ def _axis(axis: Axis, ends: tuple[float, float]) -> dict[str, Any]:
             tickvals=[str(v) for v in at] if axis.kind == "time" else at.tolist(), ticktext=[*texts, MISSING]
         )
     return found
+
+
+def _log_axis(axis: Axis, ends: tuple[float, float]) -> dict[str, Any]:
+    """What differs where lengths are factors: limits are powers of ten, and ticks are round numbers."""
+    found: dict[str, Any] = {"type": "log", "range": np.log10(ends).tolist()}
+    wide = np.log10(ends[1] / ends[0])
+    factors = (1,) if wide > 3 else (1, 3) if wide > 1.5 else (1, 2, 5)
+    powers = range(int(np.floor(np.log10(ends[0]))), int(np.ceil(np.log10(ends[1]))) + 1)
+    last = (
+        ends[1]
+        if axis.missing is None
+        else scaled(axis.missing, -0.06, float(axis.low or ends[0]), axis.missing)
+    )
+    ticks = [f * 10.0**p for p in powers for f in factors if ends[0] <= f * 10.0**p <= last]
+    texts = [shown_value(tick) for tick in ticks]
+    if axis.missing is not None:
+        ticks, texts = [*ticks, axis.missing], [*texts, MISSING]
+    return {**found, "tickvals": ticks, "ticktext": texts}
 
 
 def _scene(figure: go.Figure, panel: Panel, number: int) -> None:
@@ -205,7 +226,7 @@ def _finish(figure: go.Figure, picture: Picture, options: Options, theme: Theme)
     if height is None:
         per_panel = picture.panel_size or (7.0, 4.6)
         height = per_panel[1] * 1.05 * picture.rows + (0.6 if len(picture.panels) > 1 else 0.0)
-    heading = picture.title or picture.note
+    heading, caption = picture.title or picture.note, picture.title and picture.note
     margins = any(isinstance(m, Margin) and m.side == "top" for p in picture.panels for m in p.marks)
     titled = any(p.title for p in picture.panels)
     beside = any(isinstance(m, (EdgeText, Sparks)) for p in picture.panels for m in p.marks)
@@ -214,7 +235,7 @@ def _finish(figure: go.Figure, picture: Picture, options: Options, theme: Theme)
         template=theme.template,
         height=height * PER_INCH,
         width=None if width is None else width * PER_INCH,
-        margin={"l": 70, "r": 110 if beside else 30, "t": tall, "b": 60},
+        margin={"l": 70, "r": 110 if beside else 30, "t": tall, "b": 60 if not caption else 100},
         hovermode="closest",
         barmode="overlay",
         font={"size": 13},
@@ -223,6 +244,11 @@ def _finish(figure: go.Figure, picture: Picture, options: Options, theme: Theme)
     if heading:
         font = {"size": 16} if picture.title else {"size": 12, "color": theme.muted}
         figure.update_layout(title={"text": escaped(wrapped(heading, 110)), "x": 0.01, "font": font, "yanchor": "top", "y": 0.985})  # fmt: skip
+    if caption:
+        figure.add_annotation(
+            text=escaped(wrapped(picture.note, 110)), x=0, y=0, xref="paper", yref="paper", xanchor="left",
+            yanchor="top", yshift=-54, showarrow=False, align="left", font={"size": 11.5, "color": theme.muted},
+        )  # fmt: skip
 
 
 def _legend_title(picture: Picture) -> str:

@@ -39,7 +39,13 @@ from icefield.wording.values import calendar_text, number_text, shown_value
 
 LAYERS = 24  # traces into which many curves are dealt, so that crossing curves darken each other
 MANY_POINTS = 120_000  # beyond this the graphics card draws; below, it is slower to start than to do without
-DASH = "6px,3px"
+DASHES = (
+    "solid",
+    "6px,3px",
+    "2px,2px",
+    "9px,3px,2px,3px",
+    "9px,3px,2px,2px,2px,3px",
+)  # by the number of a pattern
 CONTOURS = 10
 
 
@@ -124,7 +130,7 @@ def _line(frame: Frame, mark: Line) -> None:
     for part, faint in mark.stretches():
         line: dict[str, Any] = {"color": colour, "width": width, "shape": "vh" if mark.step else "linear"}
         if mark.dashed:
-            line["dash"] = DASH
+            line["dash"] = DASHES[mark.dashed]
         frame.trace(
             go.Scatter(
                 **frame.oriented(frame.x(mark.x[part]), mark.y[part]),
@@ -363,7 +369,7 @@ def _edge_text(frame: Frame, mark: EdgeText) -> None:
 def _sparks(frame: Frame, mark: Sparks) -> None:
     for number, (at, (x, y)) in enumerate(zip(mark.at, mark.curves)):
         slot = mark.slots[number] if mark.slots is not None else "text"
-        points = zip(1.03 + 0.13 * _unit(x), at + 0.3 - 0.6 * _unit(y))
+        points = zip(1.03 + 0.13 * _unit(x), at + 0.3 - 0.6 * y)
         path = "M" + "L".join(f"{a:.5f},{b:.5f}" for a, b in points)
         frame.shape("frame", "data", type="path", path=path, name="spark",
                     line={"color": frame.theme.colour(slot), "width": 1.6})  # fmt: skip

@@ -52,7 +52,7 @@ class Theme:
     def colour(self, colour: Colour, alpha: float = 1.0) -> str:
         if isinstance(colour, int):
             return faded(self._palette[colour % len(self._palette)], alpha)
-        named = {"text": self.text, "muted": self.muted}
+        named = {"text": self.text, "muted": self.muted, "faint": self.faint}
         if colour.startswith("sequential:"):
             share = 0.08 + 0.8 * float(colour.split(":")[1])
             return faded(self.sampled(ColourScale(0, 1, cmap=self._options.cmap), share), alpha)

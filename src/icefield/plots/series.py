@@ -25,7 +25,7 @@ class Series:
     output: int = 0
     label: str | None = None
     colour: Colour = 0
-    dashed: bool = False
+    dashed: int = 0
 
     @property
     def average(self) -> Float:
@@ -43,13 +43,27 @@ class Series:
         return np.asarray(support.low, dtype=bool)
 
     def spread(self, chosen: str) -> str:
-        """Which spread there is to draw, given what was asked ("auto" takes the richest computed)."""
+        """Which spread there is to draw, given what was asked.
+
+        "auto" takes quantiles, which someone asked for, or how differently rows respond. How far their predictions
+        lie apart anyway would dwarf the effect; between refits, or of curves changed first, there is no such part.
+        """
         effect = self.effect
         if chosen == "auto":
             if effect.kind == "ice" and effect.individual is not None:
                 return "none"
-            return "quantiles" if _pairs(effect) else "std" if effect.std is not None else "none"
-        have = {"std": effect.std, "se": effect.se, "quantiles": effect.quantiles if _pairs(effect) else None}
+            if _pairs(effect):
+                return "quantiles"
+            if effect.centered_std is not None:
+                return "centered"
+            responses = effect.over == "refits" or effect.view != "level"
+            return "std" if responses and effect.std is not None else "none"
+        have = {
+            "centered": effect.centered_std,
+            "std": effect.std,
+            "se": effect.se,
+            "quantiles": effect.quantiles if _pairs(effect) else None,
+        }
         return chosen if have.get(chosen) is not None else "none"
 
     def interval(self, spread: str) -> tuple[Float, Float] | None:
@@ -58,8 +72,11 @@ class Series:
         if spread == "quantiles" and effect.quantiles:
             low, high = min(effect.quantiles), max(effect.quantiles)
             return effect.quantiles[low][at], effect.quantiles[high][at]
-        half = effect.std if spread == "std" else 2 * effect.se if effect.se is not None else None
-        if spread not in ("std", "se") or half is None:
+        if spread == "se":
+            half = None if effect.se is None else 2 * effect.se
+        else:
+            half = {"centered": effect.centered_std, "std": effect.std}.get(spread)
+        if half is None:
             return None
         low, high = self.average - half[at], self.average + half[at]
         if effect.scale_label == "probability" and effect.view == "level" and effect.kind != "ale":

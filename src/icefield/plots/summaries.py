@@ -30,6 +30,7 @@ from icefield.plots.panels import (
     Panel,
     Picture,
     Sparks,
+    said_of_bands,
     with_shared_values,
 )
 from icefield.plots.series import Series
@@ -37,7 +38,7 @@ from icefield.wording.labels import average_note, joined, quantity
 from icefield.wording.names import name_text, title_text
 
 SHOWN = 20  # bars or matrix rows when the user did not say
-DIRECTIONS: dict[str, Colour] = {"increasing": 0, "decreasing": 1}
+DIRECTIONS: dict[str, Colour] = {"increasing": 0, "decreasing": 1, "mixed": "muted", "none": "faint"}
 
 
 def importance_picture(table: Any, value: str, options: Options) -> Picture:
@@ -116,6 +117,15 @@ def _shape(effect: Effect | None, output: Any) -> tuple[Float, Float] | None:
     return np.column_stack([x - 0.5, x + 0.5]).ravel(), np.repeat(y, 2)
 
 
+def _on_one_scale(curves: Sequence[tuple[Float, Float]]) -> tuple[tuple[Float, Float], ...]:
+    """Curves with heights from 0 to 1, each around its own middle, of which only the one that moves most fills these."""
+    ranges = [(np.nanmin(y), np.nanmax(y)) if np.isfinite(y).any() else (0.0, 0.0) for _, y in curves]
+    widest = max(high - low for low, high in ranges)
+    if not (np.isfinite(widest) and widest > 0):
+        return tuple((x, np.full(len(y), 0.5)) for x, y in curves)
+    return tuple((x, 0.5 + (y - (low + high) / 2) / widest) for (x, y), (low, high) in zip(curves, ranges))
+
+
 def _importance_panel(
     names: Sequence[Any],
     heights: Float,
@@ -129,15 +139,15 @@ def _importance_panel(
     keys: list[Line] = []
     if directions is not None:
         slots = tuple(DIRECTIONS.get(d, "muted") for d in directions)
-        used = [d for d in (*DIRECTIONS, "mixed") if d in directions or (d == "mixed" and "muted" in slots)]
+        used = [d for d in DIRECTIONS if d in directions or (d == "mixed" and "muted" in slots)]
         empty = np.empty(0)
         keys = [Line(empty, empty, colour=DIRECTIONS.get(d, "muted"), label=d, width=2.5) for d in used]
     marks: list[Any] = [Bars(at, heights, width=0.62, colour=0, slots=slots), *keys]
     drawn = [i for i, curve in enumerate(curves) if curve is not None]
     if drawn:
-        shapes = tuple(curve for curve in curves if curve is not None)
+        shapes = _on_one_scale([curve for curve in curves if curve is not None])
         inks = None if slots is None else tuple(slots[i] for i in drawn)
-        marks.append(Sparks(at[drawn], shapes, "shape", inks))
+        marks.append(Sparks(at[drawn], shapes, "shape, one scale", inks))
     finite = heights[np.isfinite(heights)]
     low, high = (min(0.0, float(finite.min())), max(0.0, float(finite.max()))) if len(finite) else (0.0, 1.0)
     ticks = tuple(name_text(n, 40) for n in names)
@@ -237,6 +247,7 @@ def pd_ale_picture(pd: Effect, ale: Effect, options: Options) -> Picture:
     return Picture(
         placed,
         columns=min(3, len(placed)),
+        note=said_of_bands(placed) if len(placed) > 1 else "",
         share_y=options.share_y and len(placed) > 1,
         panel_size=SMALL if len(placed) > 1 else None,
     )
@@ -299,7 +310,7 @@ def regions_picture(whole: Effect, regions: Mapping[Any, Effect], options: Optio
         placed,
         columns,
         title=title,
-        note="dashed: all rows",
+        note=joined("dashed: all rows", said_of_bands(placed)),
         share_y=options.share_y and len(placed) > 1,
         panel_size=SMALL if len(placed) > 1 else None,
     )

@@ -12,6 +12,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,12 @@ class ResultTable:
         from icefield.data.new_frames import frame_of
 
         return frame_of({name: _frameable(values) for name, values in self.framed.items()}, self.library)
+
+    def to_csv(self, path: str | Path | None = None) -> str | None:
+        """`to_frame` as CSV: written to `path`, or returned as text without one."""
+        from icefield.effect.tidy import written_csv
+
+        return written_csv(self.to_frame(), path)
 
     @property
     def framed(self) -> Mapping[str, NDArray[Any]]:

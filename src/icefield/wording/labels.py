@@ -111,6 +111,9 @@ def rows_text(effect: Effect) -> str:
 
 def spread_note(spread: str, effect: Effect, drawn: str = "band") -> str:
     """What the band, or whatever else is `drawn`, shows."""
+    if spread == "centered":
+        of = "the" if effect.centered_rows == effect.n_rows else f"{counted(effect.centered_rows)} sampled"
+        return f"{drawn}: ± 1 standard deviation of {of} rows' curves, each around its own mean"
     if spread == "std":
         return f"{drawn}: ± 1 standard deviation of the {effect.over}"
     if spread == "se":

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import textwrap
 import unicodedata
+from collections.abc import Sequence
 from typing import Any
 
 from icefield.data.columns import is_missing_value
@@ -94,6 +95,50 @@ def abbreviated(text: str, limit: int) -> str:
         return text
     head = (limit - 1) // 2
     return f"{text[:head].rstrip()}…{text[len(text) - (limit - 1 - head) :].lstrip()}"
+
+
+def told_apart(texts: Sequence[str], limit: int) -> list[str]:
+    """Texts cut to about `limit`, which keep what tells them apart where cutting the middle would lose it.
+
+    Examples
+    --------
+    >>> told_apart(["Municipality of Ale in the north", "Municipality of Alo in the north"], 14)
+    ['Muni…Ale in t…', 'Muni…Alo in t…']
+    >>> told_apart(["short", "number_of_open_credit_lines"], 15)
+    ['short', 'number_…t_lines']
+    """
+    short = [abbreviated(text, limit) for text in texts]
+    alike: dict[str, list[str]] = {}
+    for text, cut in zip(texts, short):
+        if text not in alike.setdefault(cut, []):
+            alike[cut].append(text)
+    written: dict[str, str] = {}
+    for cut, members in alike.items():
+        written |= {members[0]: cut} if len(members) == 1 else _by_their_difference(members, limit)
+    found = [written[text] for text in texts]
+    if len(set(found)) < len(set(texts)):  # what differs is itself too long
+        place = {text: number for number, text in enumerate(dict.fromkeys(texts), start=1)}
+        found = [
+            text if found.count(text) == 1 else f"{text} ({place[whole]})"
+            for text, whole in zip(found, texts)
+        ]
+    return found
+
+
+def _by_their_difference(members: Sequence[str], limit: int) -> dict[str, str]:
+    """Each by a little of how all begin, and by what follows from the first word in which they differ."""
+    differ = [at for at, letters in enumerate(zip(*members)) if len(set(letters)) > 1]
+    shared = differ[0] if differ else min(map(len, members))
+    begin = max(members[0].rfind(" ", 0, shared), members[0].rfind("_", 0, shared)) + 1
+    begin = begin if shared - begin < limit // 2 else shared
+    head = members[0][: max(1, limit // 3)].rstrip()
+    room = limit - len(head) - 1
+
+    def cut(text: str) -> str:
+        rest = text[begin:]
+        return f"{head}…{rest if len(rest) <= room else rest[: room - 1].rstrip() + '…'}"
+
+    return {text: cut(text) for text in members}
 
 
 def wrapped(text: str, width: int) -> str:
