@@ -11,7 +11,7 @@ from icefield.errors import InputError, complaint, did_you_mean
 from icefield.plots.oneway import one_way_panel
 from icefield.plots.options import Options
 from icefield.plots.panels import Panel, Picture, said_of_bands, with_shared_values
-from icefield.plots.series import Series, viewed
+from icefield.plots.series import OVERLAID, Series, pattern, viewed
 from icefield.plots.surfaces import surface_scale
 from icefield.plots.twoway import chosen_kind, two_way_panel
 from icefield.wording.labels import average_note, joined, value_label
@@ -20,21 +20,7 @@ from icefield.wording.values import named_value
 
 SMALL = (3.3, 2.7)  # inches of a panel among others
 GROUP_LIMIT = 40  # letters of a group
-ALL_SOLID = 4
-PATTERNS = (0, 1, 2, 3, 0, 1, 3, 2)  # of dashes, by colour: two that share one differ most in lightness
-TWO_DOTS = 4
 SMALL_LEVELS, SMALL_TEXT = 10, 16  # what fits below a panel among others
-OVERLAID = 8  # more curves than this in a panel cannot be told apart
-
-
-def pattern(number: int, count: int) -> int:
-    """The dashes of a curve among so many, so that colours of about one lightness still differ in grey.
-
-    Up to four curves are solid. Beyond the palette's end, where colours come again, dashes have two dots between them.
-    """
-    if count <= ALL_SOLID:
-        return 0
-    return PATTERNS[number] if number < OVERLAID else TWO_DOTS
 
 
 def effect_picture(effect: Effect, options: Options) -> Picture:

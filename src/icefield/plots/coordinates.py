@@ -18,11 +18,12 @@ from icefield.effect import Effect
 from icefield.errors import InputError, complaint
 from icefield.plots.panels import Axis, Float, scaled
 from icefield.wording.labels import feature_label
-from icefield.wording.names import MISSING
+from icefield.wording.names import MISSING, told_apart
 from icefield.wording.values import LEVEL_LIMIT, duration_unit, named_value, shown_value
 
 # How far beyond the last value the missing point stands, as a share of the axis.
 MISSING_GAP = 0.12
+UNCUT = 400  # letters of a level before those that are alike are told apart
 LEAST_POINTS = 5  # that can show how they are spaced
 
 
@@ -100,11 +101,15 @@ class Coordinates:
         """A value as people call it, without its unit, which the axis has."""
         return named_value(value, self.naming, self.feature, lambda v: shown_value(v, limit), unit=False)
 
+    def texts(self, values: Sequence[Any], limit: int = LEVEL_LIMIT) -> list[str]:
+        """Values as people call them, cut such that they stay apart."""
+        return told_apart([self.text(value, UNCUT) for value in values], limit)
+
     def axis(self, label: str | None = None) -> Axis:
         name = feature_label(self.naming, self.feature) if label is None else label
         if self.unit_name:
             name = f"{name} ({self.unit_name})"
-        ticks = () if self.ordered else tuple(self.text(level) for level in self.levels)
+        ticks = () if self.ordered else tuple(self.texts(self.levels))
         high = self.high if self.missing is None else self.missing
         meaning, unit = self.naming.meaning(self.feature), self.naming.unit(self.feature)
         return Axis(

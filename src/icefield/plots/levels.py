@@ -10,17 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.counts import counted
+from icefield.data.columns import object_array
 from icefield.effect import Effect
-from icefield.plots.coordinates import Coordinates
+from icefield.plots.coordinates import UNCUT, Coordinates
 from icefield.plots.options import Options
 from icefield.plots.panels import Float
 from icefield.plots.series import Series
-from icefield.wording.names import told_apart
+from icefield.wording.labels import joined
+from icefield.wording.names import NAME_LIMIT, abbreviated, shared_words, told_apart
 from icefield.wording.values import LEVEL_LIMIT
 
 READABLE = 30  # levels that still read well in one panel
-FULL = 400  # letters of a level before those that are alike are told apart
 KEPT = 25  # how many of more than that are drawn when the user did not say
+LEAST_NAMED = 6  # with fewer levels than this, which are drawn is only a matter of how frequent they are
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,18 +111,22 @@ def arranged(series: Sequence[Series], whole: Effect, places: Coordinates, optio
     elif options.sort == "count" and known:
         order = np.argsort(-weights, kind="stable")
     elif options.sort == "name":
-        names = [by_number_and_letter(places.text(level, FULL)) for level in places.levels]
+        names = [by_number_and_letter(places.text(level, UNCUT)) for level in places.levels]
         order = np.array(sorted(range(count), key=names.__getitem__), dtype=np.intp)
-    limit = options.top if options.top is not None else (KEPT if count > READABLE else count)
+    limit = _limit(count, options)
     rest = None
-    note = ""
+    notes = []
     if limit < count:
-        frequent = np.zeros(count, dtype=bool)
-        frequent[np.argsort(-weights, kind="stable")[:limit]] = True
-        rest = np.flatnonzero(~frequent)
-        order = order[frequent[order]]
-        note = "others: their weighted mean and range" if known else "others: their mean and range"
-    texts = told_apart([places.text(places.levels[i], FULL) for i in order], LEVEL_LIMIT)
+        kept = np.zeros(count, dtype=bool)
+        ranks = np.where(_named(series, whole, places, limit), -np.inf, -weights)
+        kept[np.argsort(ranks, kind="stable")[:limit]] = True
+        rest = np.flatnonzero(~kept)
+        order = order[kept[order]]
+        notes.append("others: their weighted mean and range" if known else "others: their mean and range")
+    whole_texts = [places.text(places.levels[i], UNCUT) for i in order]
+    texts, shared = told_apart(whole_texts, LEVEL_LIMIT), shared_words(whole_texts, LEVEL_LIMIT)
+    if shared:
+        notes.insert(0, f"levels: {abbreviated(shared, NAME_LIMIT)}")
     counts = weights[order]
     if rest is not None:
         texts.append(f"{counted(len(rest))} others")
@@ -128,7 +134,37 @@ def arranged(series: Sequence[Series], whole: Effect, places: Coordinates, optio
     drawn = places.categorical([places.levels[i] for i in order])
     if rest is not None:
         drawn.high += 1
-    return Levels(drawn, places, order, rest, tuple(texts), counts if known else None, weights, note)
+    return Levels(
+        drawn, places, order, rest, tuple(texts), counts if known else None, weights, joined(*notes)
+    )
+
+
+def _limit(count: int, options: Options) -> int:
+    """How many levels to draw: as many as asked for, or as can be read in the room there is."""
+    if options.top is not None:
+        return options.top
+    most = options.levels_that_fit
+    readable, kept = (READABLE, KEPT) if most is None else (min(READABLE, most), min(KEPT, most - 1))
+    return kept if count > readable else count
+
+
+def _named(series: Sequence[Series], whole: Effect, places: Coordinates, limit: int) -> NDArray[np.bool_]:
+    """Levels that words name, which are drawn however rare: the highest, the lowest, and what changes are from."""
+    named = np.zeros(len(places.levels), dtype=bool)
+    at = places.place(whole.grid[0])
+    if limit < LEAST_NAMED:
+        return named
+    if whole.view == "centered":
+        level = places.place(object_array([whole.reference]))
+        named[level[np.isfinite(level)].astype(np.intp)] = True
+    for output in sorted({one.output for one in series}):
+        average = whole.average[output]
+        known = np.flatnonzero(np.isfinite(average) & np.isfinite(at))
+        if whole.missing_last[0] and len(known) > 1:
+            known = known[known < len(at) - 1]
+        if len(known) and named.sum() + 2 < limit:
+            named[at[known[[average[known].argmax(), average[known].argmin()]]].astype(np.intp)] = True
+    return named
 
 
 def by_number_and_letter(text: str) -> list[tuple[int, float, str]]:

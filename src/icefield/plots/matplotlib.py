@@ -17,8 +17,15 @@ from icefield.errors import InputError, InputTypeError, complaint
 from icefield.plots.fonts import set_text
 from icefield.plots.matplotlib_axes import feature_axis, solid_axes, value_axis
 from icefield.plots.matplotlib_marks import draw_mark
+from icefield.plots.matplotlib_room import make_room
 from icefield.plots.matplotlib_theme import SETTINGS, Theme, smaller
-from icefield.plots.matplotlib_words import draw_colour_bar, draw_figure_legend, draw_legend, write_labels
+from icefield.plots.matplotlib_words import (
+    draw_colour_bar,
+    draw_figure_legend,
+    draw_legend,
+    write_below,
+    write_labels,
+)
 from icefield.plots.options import Options
 from icefield.plots.panels import Field, Panel, Picture
 from icefield.wording.names import wrapped
@@ -32,7 +39,11 @@ def draw(picture: Picture, options: Options) -> Axes | Figure:
                 complaint("ax", f"holds one panel and this picture has {len(picture.panels)}", options.ax,
                           "leave ax out, or choose with outputs=[...] or layout='overlay'")
             )  # fmt: skip
-        _draw_panel(options.ax, picture.panels[0], options, own=False)
+        panel = picture.panels[0]
+        _draw_panel(options.ax, panel, options, own=False)
+        if panel.z is None:
+            write_below(options.ax, panel, Theme(options.ax, options))
+            make_room(options.ax)
         return options.ax
     figure, axes = _new_figure(picture, options)
     several = len(picture.panels) > 1

@@ -26,6 +26,7 @@ from icefield.plots.fonts import drawable
 from icefield.plots.matplotlib_theme import SETTINGS, smaller
 from icefield.plots.named_ticks import named_ticks
 from icefield.plots.panels import Axis, Panel, first_tick, is_surface, visible_features, visible_values
+from icefield.plots.ticks import LINE, fitting
 from icefield.wording.names import MISSING, told_apart, wrapped
 
 
@@ -109,31 +110,46 @@ def _log_ticks(axis: Any, described: Axis) -> None:
 
 
 def _level_ticks(ax: Axes, axis: Any, described: Axis, which: str) -> None:
-    texts = list(described.ticks)
-    rotation = 0.0
-    if which == "x":
-        room = inches(ax)[0] * 72 / max(1, len(texts))
-        fitting = int(room / (0.6 * smaller(SETTINGS["xtick.labelsize"], 1.0)))
-        broken = ["\n".join(wrapped(line, max(4, fitting)) for line in t.split("\n")) for t in texts]
-        lines = [line for t in broken for line in t.split("\n")]
-        if max(map(len, lines), default=0) <= fitting and max(t.count("\n") for t in broken) <= 3:
-            texts = broken
-        else:
-            rotation = 90.0 if len(texts) > 12 else 40.0
-            texts = told_apart([" ".join(t.split("\n")) for t in texts], 22)
+    texts, size, rotation = _fitted_levels(ax, described.ticks, which)
     words = [drawable(t) for t in texts]
     axis.set_major_locator(FixedLocator(list(range(len(texts)))))
     axis.set_ticklabels([w for w, _ in words])
-    families = next((f for _, f in words if f is not None), None)
-    everything = list(dict.fromkeys(f for _, fs in words if fs for f in fs))
-    if families is not None:
-        axis.set_tick_params(labelfontfamily=everything)
-    axis.set_tick_params(length=0)
+    families = list(dict.fromkeys(f for _, fs in words if fs for f in fs))
+    if families:
+        axis.set_tick_params(labelfontfamily=families)
+    axis.set_tick_params(length=0, labelsize=size)
     if rotation:
         for label in axis.get_ticklabels():
-            label.set(rotation=rotation, ha="center" if rotation == 90 else "right", rotation_mode="anchor")
+            label.set(rotation=rotation, ha="right", rotation_mode="anchor")
             if rotation == 90:
-                label.set(ha="right", va="center")
+                label.set(va="center")
+
+
+def _fitted_levels(ax: Axes, ticks: Sequence[str], which: str) -> tuple[list[str], float, float]:
+    """Names of levels that do not touch each other, their size and their slant.
+
+    They are broken to the room there is; failing that, each takes one line, which is smaller where need be; and where
+    the smallest is too large, only every second or third level is named.
+    """
+    texts, count = list(ticks), max(1, len(ticks))
+    size = smaller(SETTINGS[f"{which}tick.labelsize"], 1.0)
+    room = inches(ax)["xy".index(which)] * 72 / count
+    rotation = 0.0
+    if which == "x":
+        fits = int(room / (0.6 * size))
+        broken = ["\n".join(wrapped(line, max(4, fits)) for line in t.split("\n")) for t in texts]
+        if max((len(line) for t in broken for line in t.split("\n")), default=0) <= fits and _most_lines(broken) <= 4:
+            return broken, size, rotation
+        rotation = 90.0 if count > 12 else 40.0
+        texts = told_apart([" ".join(t.split("\n")) for t in texts], 22)
+    elif _most_lines(texts) * LINE * size > room:
+        texts = told_apart([" ".join(t.split("\n")) for t in texts], 26)
+    size, every = fitting(room, size)
+    return [t if i % every == 0 else "" for i, t in enumerate(texts)], size, rotation
+
+
+def _most_lines(texts: Sequence[str]) -> int:
+    return max((t.count("\n") + 1 for t in texts), default=1)
 
 
 class ShortDates(ConciseDateFormatter):

@@ -16,7 +16,8 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
 from icefield.plots.fonts import set_text
-from icefield.plots.matplotlib_theme import DASHES, SETTINGS, Theme, smaller
+from icefield.plots.matplotlib_theme import DASHES, HATCHES, MARKERS, SETTINGS, Theme, smaller
+from icefield.plots.matplotlib_axes import inches
 from icefield.plots.palette import is_dark
 from icefield.plots.panels import (
     Band,
@@ -35,6 +36,7 @@ from icefield.plots.panels import (
     Sparks,
     Strip,
 )
+from icefield.plots.ticks import fitting
 from icefield.wording.values import number_text
 
 CONTOURS = 12
@@ -112,7 +114,8 @@ def _dots(ax: Axes, panel: Panel, mark: Dots, theme: Theme) -> None:
     x, y = _oriented(panel, mark.x, mark.y)
     alpha: Any = mark.alpha if mark.faded is None else np.where(mark.faded, 0.3, 1.0) * mark.alpha
     dots = ax.scatter(
-        x, y, s=(theme.marker * mark.size) ** 2, alpha=alpha, linewidths=0, gid="icefield:dots", zorder=3.5
+        x, y, s=(theme.marker * mark.size) ** 2, alpha=alpha, linewidths=0, gid="icefield:dots", zorder=3.5,
+        marker=MARKERS[mark.pattern],
     )
     _colour_each(dots, mark, theme)
 
@@ -134,6 +137,8 @@ def _bars(ax: Axes, panel: Panel, mark: Bars, theme: Theme) -> None:
     bars = draw(mark.x, mark.y, mark.width, color=colours, linewidth=0, label="_bars", zorder=2.5)
     for number, bar in enumerate(bars):
         bar.set_gid("icefield:bar")
+        if mark.pattern:
+            bar.set(edgecolor=theme.ground, hatch=HATCHES[mark.pattern])  # hatches take the edge's colour
         if mark.faded is not None and mark.faded[number]:
             bar.set_alpha(0.35)
     _intervals(ax, panel, mark, colours, theme)
@@ -239,8 +244,9 @@ def _rule(ax: Axes, panel: Panel, mark: Rule, theme: Theme) -> None:
 
 def _edge_text(ax: Axes, panel: Panel, mark: EdgeText, theme: Theme) -> None:
     size = smaller(SETTINGS["ytick.labelsize"], 0.9)
-    shared: dict[str, Any] = {"textcoords": "offset points", "size": size, "color": theme.muted}
-    for at, words in zip(mark.at, mark.texts):
+    fitted, every = fitting(inches(ax)[1] * 72 / max(1, len(mark.at)), size)
+    shared: dict[str, Any] = {"textcoords": "offset points", "size": fitted, "color": theme.muted}
+    for at, words in list(zip(mark.at, mark.texts))[::every]:
         text = ax.annotate("", (1, at), xycoords=("axes fraction", "data"), xytext=(8, 0), ha="left", va="center",
                            gid="icefield:count", annotation_clip=False, **shared)  # fmt: skip
         set_text(text, words)

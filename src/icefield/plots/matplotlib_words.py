@@ -18,13 +18,12 @@ from matplotlib.transforms import Bbox, IdentityTransform, ScaledTranslation
 
 from icefield.plots.fonts import set_text
 from icefield.plots.matplotlib_axes import ShortDates, inches, number_format
-from icefield.plots.matplotlib_theme import DASHES, SETTINGS, Theme, smaller
+from icefield.plots.matplotlib_theme import DASHES, HATCHES, MARKERS, SETTINGS, Theme, smaller
 from icefield.plots.options import Options
-from icefield.plots.panels import Band, Bars, Dots, EdgeText, Line, Margin, Mark, Panel, Picture, Sparks
+from icefield.plots.panels import Bars, Dots, EdgeText, Line, Margin, Mark, Panel, Picture, Sparks
 from icefield.wording.names import wrapped
 
 LEGEND_WIDTH = 22  # characters
-BAND_WIDTH = 44
 
 
 def write_labels(ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool, first: bool) -> None:
@@ -81,9 +80,9 @@ class _Note(Annotation):
 def _handle(mark: Mark, theme: Theme) -> Any:
     colour = theme.colour(getattr(mark, "colour", 0))
     if isinstance(mark, Bars):
-        return Patch(facecolor=colour)
+        return Patch(facecolor=colour, hatch=HATCHES[mark.pattern], edgecolor=theme.ground, linewidth=0)
     if isinstance(mark, Dots):
-        return Line2D([], [], color=colour, marker="o", linestyle="none")
+        return Line2D([], [], color=colour, marker=MARKERS[mark.pattern], linestyle="none")
     dashes = DASHES[mark.dashed if isinstance(mark, Line) else 0]
     return Line2D([], [], color=colour, linestyle=dashes, linewidth=theme.line * 1.25)
 
@@ -99,20 +98,11 @@ def _filled(legend: Any, panel: Panel, marks: list[Mark], theme: Theme) -> None:
 
 
 def draw_legend(ax: Axes, panel: Panel, theme: Theme, own: bool) -> None:
-    """The legend of one panel: beside it in a figure of ours, wherever it fits in the caller's.
-
-    A caller's Axes has no note, so there the legend says what a band is.
-    """
+    """The legend of one panel: beside it in a figure of ours, wherever it fits in the caller's."""
     marks = panel.labelled
-    said = "" if own else wrapped(panel.band.partition(": ")[2], BAND_WIDTH)
-    existing = ax.get_legend()
-    if existing is not None and said in [text.get_text() for text in existing.get_texts()]:
-        said = ""  # an effect drawn here before said it
-    if not marks and not said:
+    if not marks:
         return
     handles = [_handle(mark, theme) for mark in marks]
-    if said:
-        handles.append(_band_handle(panel, theme))
     if own:
         # Past what stands beside the panel: shares of its width, then points for texts.
         share, points = (1.08, 62.0) if panel.scale is not None else (1.0, 12.0)
@@ -126,22 +116,26 @@ def draw_legend(ax: Axes, panel: Panel, theme: Theme, own: bool) -> None:
             borderaxespad=0.0,
         )  # fmt: skip
     else:
+        existing = ax.get_legend()
         if existing is not None:
             ax.add_artist(existing)
         legend = ax.legend(handles, ["label"] * len(handles))
     _filled(legend, panel, marks, theme)
-    if said:
-        set_text(legend.get_texts()[-1], said)
-        legend.get_texts()[-1].set_fontsize(smaller(SETTINGS["legend.fontsize"]))
 
 
-def _band_handle(panel: Panel, theme: Theme) -> Any:
-    """A patch of the band's colour, or a line like those that stand for it at levels."""
-    band = next((m for m in panel.marks if isinstance(m, Band)), None)
-    if band is not None:
-        return Patch(facecolor=theme.colour(band.colour), alpha=band.alpha)
-    dots = next((m for m in panel.marks if isinstance(m, (Dots, Bars)) and m.low is not None), None)
-    return Line2D([], [], color=theme.colour(0 if dots is None else dots.colour), linewidth=theme.line)
+def write_below(ax: Axes, panel: Panel, theme: Theme) -> None:
+    """What a band is, below the label of a caller's Axes, whose title is not ours; each meaning once."""
+    if not panel.band:
+        return
+    size = smaller(SETTINGS["axes.labelsize"])
+    words = wrapped(panel.band, max(24, int(inches(ax)[0] * 72 / (size * 0.55))))
+    below = [text for text in ax.texts if text.get_gid() == "icefield:band-note"]
+    if any(text.get_text() == words for text in below):
+        return  # an effect drawn here before said it
+    after: Any = below[-1] if below else ax.xaxis.label
+    note = ax.annotate("", (0, 0), xycoords=("axes fraction", after), xytext=(0, -3), textcoords="offset points",
+                       ha="left", va="top", size=size, color=theme.muted, gid="icefield:band-note", annotation_clip=False)  # fmt: skip
+    set_text(note, words)
 
 
 def draw_figure_legend(figure: Figure, ax: Axes, picture: Picture, options: Options) -> None:

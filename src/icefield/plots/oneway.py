@@ -148,8 +148,9 @@ def _asked_spread(series: Sequence[Series], options: Options) -> str:
 def _missing_dot(one: Series, at: float, interval: tuple[Float, Float] | None, colour: Colour) -> Dots:
     ends = (None, None) if interval is None else (interval[0][-1:], interval[1][-1:])
     return Dots(
-        np.array([at]), one.average[-1:], colour=colour, low=ends[0], high=ends[1], label=None, size=1.1
-    )
+        np.array([at]), one.average[-1:], colour=colour, low=ends[0], high=ends[1], label=None, size=1.1,
+        pattern=one.dashed,
+    )  # fmt: skip
 
 
 def _separator(places: Coordinates) -> list[Mark]:
@@ -252,6 +253,7 @@ def _level_panel(
             "low": None if values.low is None else values.low[keep],
             "high": None if values.high is None else values.high[keep],
             "faded": None if values.faded is None else values.faded[keep],
+            "pattern": one.dashed,
         }
         x = np.arange(len(keep), dtype=np.float64)[keep] + offset
         if options.kind == "bars":
@@ -272,7 +274,7 @@ def _level_panel(
         y=Axis(label, low=low, high=high),
         marks=(*extra, *marks),
         note=joined(many, note, levels.note),
-        band=said,
+        band=joined(said, levels.note),
         legend_title=legend_title or colouring.title,
         scale=colouring.scale,
         flip=flip,

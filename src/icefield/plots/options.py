@@ -20,6 +20,9 @@ from icefield.typing import (
     SpreadShown,
 )
 
+PER_LEVEL = 0.19  # inches of a listed level,
+AROUND = 1.1  # and of what stands above and below them
+LEAST_LEVELS = 4
 ONE_WAY_KINDS = ("line", "dots", "bars")
 TWO_WAY_KINDS = ("contour", "heatmap", "surface", "lines")
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -96,6 +99,18 @@ class Options:
             return None
         listed = [self.colors] if isinstance(self.colors, str) else list(self.colors)
         return listed or None
+
+
+    @property
+    def levels_that_fit(self) -> int | None:
+        """How many levels can be listed in the height the user gave; None where the picture takes what it needs."""
+        if self.ax is not None:
+            height = self.ax.get_position().height * self.ax.get_figure().get_figheight()
+        elif self.figsize is not None and self.layout != "side":
+            height = self.figsize[1] - AROUND
+        else:
+            return None
+        return max(LEAST_LEVELS, int(height / PER_LEVEL))
 
 
 def _chosen(name: str, value: Any, choices: tuple[str, ...]) -> str:

@@ -75,7 +75,7 @@ class Line:
     a `halo` in the ground's colour sets it off from what lies below.
 
     `step` is None (straight between points) or ``"pre"``: the value at x holds back to the previous x. `dashed` is the
-    number of a pattern: solid, dashed, dotted, dashes and dots, or dashes and two dots.
+    number of a pattern: solid, dashed, dotted, dashes and dots, or dashes and three dots.
     """
 
     x: Float
@@ -129,7 +129,10 @@ class Curves:
 
 @dataclass(frozen=True, eq=False)
 class Dots:
-    """Points, with an optional interval each; `size` multiplies the theme's marker size."""
+    """Points, with an optional interval each; `size` multiplies the theme's marker size.
+
+    `pattern` is the number of a marker: circle, square, triangle, diamond or cross, as lines have dashes.
+    """
 
     x: Float
     y: Float
@@ -144,11 +147,12 @@ class Dots:
     slots: tuple[Colour, ...] | None = None
     values: Float | None = None
     scale: ColourScale | None = None
+    pattern: int = 0
 
 
 @dataclass(frozen=True, eq=False)
 class Bars:
-    """Bars from zero, with an optional interval each; `slots` colours them one by one."""
+    """Bars from zero, with an optional interval each; `slots` colours them one by one, `pattern` hatches them."""
 
     x: Float
     y: Float
@@ -159,6 +163,7 @@ class Bars:
     high: Float | None = None
     slots: tuple[Colour, ...] | None = None
     faded: NDArray[np.bool_] | None = None
+    pattern: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,8 +258,8 @@ class Panel:
     """Two axes (three for a surface) and the marks between them.
 
     `flip` draws the x axis of the description vertically (long lists of levels read better so);
-    `note` is a small line above the panel that says what is shown, and `band` what of it is said of bands or error
-    lines, for where there is no room for the note; `foot` is the room below the values, None
+    `note` is a small line above the panel that says what is shown, and `band` what of it is said of bands, error
+    lines and levels drawn as one, for where there is no room for the note; `foot` is the room below the values, None
     for what the panel's own marks need.
     """
 
@@ -301,7 +306,8 @@ class Picture:
 def said_of_bands(panels: Sequence[Panel]) -> str:
     """What the bands of panels are, each meaning once ("band, lines: ± 1 standard deviation ...")."""
     drawn: dict[str, list[str]] = {}
-    for what, _, meaning in dict.fromkeys(panel.band.partition(": ") for panel in panels if panel.band):
+    parts = dict.fromkeys(part for panel in panels if panel.band for part in panel.band.split("; "))
+    for what, _, meaning in (part.partition(": ") for part in parts):
         drawn.setdefault(meaning, []).append(what)
     return "; ".join(f"{', '.join(whats)}: {meaning}" for meaning, whats in drawn.items())
 

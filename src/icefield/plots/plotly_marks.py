@@ -44,8 +44,10 @@ DASHES = (
     "6px,3px",
     "2px,2px",
     "9px,3px,2px,3px",
-    "9px,3px,2px,2px,2px,3px",
+    "9px,3px,2px,3px,2px,3px,2px,3px",
 )  # by the number of a pattern
+SYMBOLS = ("circle", "square", "triangle-up", "diamond", "x")
+HATCHES = ("", "/", ".", "x", "-")
 CONTOURS = 10
 
 
@@ -123,8 +125,7 @@ def _line(frame: Frame, mark: Line) -> None:
     hover = _hover(frame.panel.x, mark.x, name, mark.y)
     width = 2.0 * mark.width
     if mark.halo:
-        ground = "rgb({:.0f},{:.0f},{:.0f})".format(*(255 * c for c in frame.theme.ground))
-        under = {"color": ground, "width": width + 3}
+        under = {"color": frame.theme.paper, "width": width + 3}
         frame.trace(go.Scatter(**frame.oriented(frame.x(mark.x), mark.y), mode="lines", line=under,
                                showlegend=False, hoverinfo="skip"))  # fmt: skip
     for part, faint in mark.stretches():
@@ -250,7 +251,7 @@ def _colour_key(frame: Frame, scale: ColourScale) -> None:
 
 def _dots(frame: Frame, mark: Dots) -> None:
     colour = frame.theme.colour(mark.colour)
-    marker: dict[str, Any] = {"color": colour, "size": 7 * mark.size, "line": {"width": 0}}
+    marker: dict[str, Any] = {"color": colour, "size": 7 * mark.size, "line": {"width": 0}, "symbol": SYMBOLS[mark.pattern]}
     if mark.slots is not None:
         marker["color"] = [frame.theme.colour(slot) for slot in mark.slots]
     if mark.values is not None and mark.scale is not None:
@@ -279,11 +280,14 @@ def _bars(frame: Frame, mark: Bars) -> None:
     colour = frame.theme.colour(mark.colour)
     colours: Any = colour if mark.slots is None else [frame.theme.colour(s) for s in mark.slots]
     opacity: Any = 1.0 if mark.faded is None else np.where(mark.faded, 0.35, 1.0)
+    marker: dict[str, Any] = {"color": colours, "opacity": opacity}
+    if mark.pattern:
+        marker["pattern"] = {"shape": HATCHES[mark.pattern], "fgcolor": frame.theme.paper, "size": 6}
     hover = _hover(frame.panel.x, mark.x, mark.label or frame.panel.y.label, mark.y, mark.low, mark.high)
     frame.trace(
         go.Bar(
             **frame.oriented(frame.x(mark.x), mark.y), width=mark.width, hovertext=hover, hoverinfo="text",
-            orientation="h" if frame.panel.flip else "v", marker={"color": colours, "opacity": opacity},
+            orientation="h" if frame.panel.flip else "v", marker=marker,
             **_errors(frame, mark, frame.theme.text), **frame.legend(mark.label, colour),
         )
     )  # fmt: skip

@@ -40,6 +40,7 @@ class Theme:
         self.template: str = PLAIN if default in (None, "plotly", "none", PLAIN) else default
         layout: Any = plotly.io.templates[self.template.split("+")[0]].layout
         self.ground = _channels(layout.plot_bgcolor or layout.paper_bgcolor or "white")
+        self.paper = _css(self.ground)
         self.dark = is_dark(*self.ground)
         self.text = "#e8e8e8" if self.dark else "#262626"
         self.muted = "#a0a0a0" if self.dark else "#737373"

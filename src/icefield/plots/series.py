@@ -16,6 +16,11 @@ from icefield.effect import Effect
 from icefield.plots.options import Options
 from icefield.plots.panels import Colour, Float
 
+OVERLAID = 8  # more curves than this in a panel cannot be told apart
+ALL_SOLID = 4
+PATTERNS = (0, 1, 2, 3, 0, 1, 3, 2)  # of dashes, by colour: two that share one differ most in lightness
+THREE_DOTS = 4
+
 
 @dataclass(frozen=True, eq=False)
 class Series:
@@ -86,6 +91,20 @@ class Series:
 
 def _pairs(effect: Effect) -> bool:
     return effect.quantiles is not None and len(effect.quantiles) >= 2
+
+
+def pattern(number: int, count: int) -> int:
+    """The dashes, or the marker, of a curve among so many, so that colours of about one lightness still differ in grey.
+
+    Up to four curves are solid. Beyond the palette's end, where colours come again, they come with other dashes: first
+    with three dots between them.
+    """
+    if count <= ALL_SOLID:
+        return 0
+    times, number = divmod(number, OVERLAID)
+    if times == 1:
+        return THREE_DOTS
+    return (PATTERNS[number] + max(0, times - 1)) % THREE_DOTS
 
 
 def viewed(effect: Effect, options: Options) -> Effect:

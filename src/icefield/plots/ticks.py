@@ -1,8 +1,12 @@
-"""Where an axis carries numbers: round ones, a few of them, for backends that do not choose well themselves."""
+"""Where an axis carries numbers: round ones, a few of them, for backends that do not choose well themselves; and how
+many names it has room for."""
 
 from __future__ import annotations
 
 import numpy as np
+
+LEAST_SIZE = 6.0  # points of the smallest text that is still read
+LINE = 1.2  # height of a line of text, in its size
 
 
 def nice_ticks(low: float, high: float, count: int = 6, whole: bool = False) -> list[float]:
@@ -21,3 +25,17 @@ def nice_ticks(low: float, high: float, count: int = 6, whole: bool = False) -> 
     step = max(1.0, np.ceil(step)) if whole else step
     numbers = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1)
     return [float(f"{n * step:.12g}") + 0.0 for n in numbers]
+
+
+def fitting(room: float, size: float) -> tuple[float, int]:
+    """The size of texts that have so much room each, and of how many one is written, so that none touches the next.
+
+    Examples
+    --------
+    >>> fitting(20.0, 10.0), fitting(9.6, 10.0), fitting(3.0, 10.0)
+    ((10.0, 1), (8.0, 1), (6.0, 3))
+    """
+    if room >= LINE * size:
+        return size, 1
+    smaller = max(LEAST_SIZE, room / LINE)
+    return smaller, max(1, int(np.ceil(LINE * smaller / room - 1e-9)))

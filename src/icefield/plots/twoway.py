@@ -30,7 +30,7 @@ from icefield.plots.panels import (
     Rule,
     value_range,
 )
-from icefield.plots.series import Series
+from icefield.plots.series import Series, pattern
 from icefield.plots.surfaces import scale_label, surface_note, surface_of
 from icefield.wording.labels import feature_label, joined
 from icefield.wording.names import wrapped
@@ -221,7 +221,7 @@ def _lines_panel(series: Series, whole: Effect, options: Options, named: bool, t
     z = surface_of(series, options)
     z = z if first == 0 else z.T
     chosen = _slices(by, other)
-    sequential = by.ordered
+    sequential, labels = by.ordered, by.texts([other[at] for at in chosen])
     order = np.argsort(x, kind="stable")
     order = order[np.isfinite(x[order])]
     marks: list[Mark] = []
@@ -231,15 +231,14 @@ def _lines_panel(series: Series, whole: Effect, options: Options, named: bool, t
         colour: Any = number
         if sequential and not gone:
             colour = f"sequential:{number / max(1, len(chosen) - 1):.3f}"
-        label = by.text(other[at])
+        dashed = 0 if sequential else pattern(number, len(chosen))
+        shared: dict[str, Any] = {"colour": colour, "label": labels[number], "dashed": dashed}
         if across.ordered:
-            marks.append(
-                Line(x[order], z[order, at], colour=colour, label=label, step="pre" if effect.steps else None)
-            )
+            marks.append(Line(x[order], z[order, at], step="pre" if effect.steps else None, **shared))
             if across.missing is not None:
-                above.append(Dots(np.array([across.missing]), z[-1:, at], colour=colour))
+                above.append(Dots(np.array([across.missing]), z[-1:, at], colour=colour, pattern=dashed))
         else:
-            marks.append(Line(x[order], z[order, at], colour=colour, label=label, markers=True))
+            marks.append(Line(x[order], z[order, at], markers=True, **shared))
     relative = bool(options.interaction) or effect.view != "level" or effect.kind == "ale"
     rules: list[Mark] = [Rule(y=0.0)] if relative else []
     if across.missing is not None:

@@ -8,6 +8,7 @@ markup (math text, HTML) is that side's business and is escaped where it is writ
 
 from __future__ import annotations
 
+import re
 import textwrap
 import unicodedata
 from collections.abc import Sequence
@@ -20,6 +21,8 @@ NAME_LIMIT = 60  # letters of a name in a picture
 PAGE_LIMIT = 80  # ... and on a page, where there is more room
 TITLE_LIMIT = 200
 SENTENCE_LIMIT = 600
+
+_WORDS = re.compile(r"[^\s_\-/.,:]+[\s_\-/.,:]*|[\s_\-/.,:]+")  # each with what separates it from the next
 
 # Marks that reorder the text around them, and would reorder the rest of a label with them.
 _REORDERING = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -100,22 +103,16 @@ def abbreviated(text: str, limit: int) -> str:
 def told_apart(texts: Sequence[str], limit: int) -> list[str]:
     """Texts cut to about `limit`, which keep what tells them apart where cutting the middle would lose it.
 
+    Words that long ones begin and end with alike are left out first; `shared_words` says which.
+
     Examples
     --------
     >>> told_apart(["Municipality of Ale in the north", "Municipality of Alo in the north"], 14)
-    ['Muni…Ale in t…', 'Muni…Alo in t…']
+    ['…Ale…', '…Alo…']
     >>> told_apart(["short", "number_of_open_credit_lines"], 15)
     ['short', 'number_…t_lines']
     """
-    short = [abbreviated(text, limit) for text in texts]
-    alike: dict[str, list[str]] = {}
-    for text, cut in zip(texts, short):
-        if text not in alike.setdefault(cut, []):
-            alike[cut].append(text)
-    written: dict[str, str] = {}
-    for cut, members in alike.items():
-        written |= {members[0]: cut} if len(members) == 1 else _by_their_difference(members, limit)
-    found = [written[text] for text in texts]
+    found = _cut_apart(_without(texts, *_alike(texts, limit)), limit)
     if len(set(found)) < len(set(texts)):  # what differs is itself too long
         place = {text: number for number, text in enumerate(dict.fromkeys(texts), start=1)}
         found = [
@@ -125,12 +122,60 @@ def told_apart(texts: Sequence[str], limit: int) -> list[str]:
     return found
 
 
+def shared_words(texts: Sequence[str], limit: int) -> str:
+    """What `told_apart` leaves out of texts because they all have it; empty where it leaves out nothing.
+
+    Examples
+    --------
+    >>> shared_words(["Municipality of Ale in the north", "Municipality of Alo in the north"], 14)
+    'Municipality of … in the north'
+    """
+    head, tail = _alike(texts, limit)
+    return f"{head.rstrip()} … {tail.strip()}".strip() if head or tail else ""
+
+
+def _alike(texts: Sequence[str], limit: int) -> tuple[str, str]:
+    """The words with which all texts that are too long begin, and with which they end."""
+    long = [_WORDS.findall(text) for text in dict.fromkeys(texts) if len(text) > limit]
+    if len(long) < 2:
+        return "", ""
+    most = min(map(len, long)) - 1
+    first = next((at for at in range(most) if len({words[at] for words in long}) > 1), most)
+    most -= first
+    last = next((at for at in range(most) if len({words[-1 - at] for words in long}) > 1), most)
+    words = long[0]
+    head, tail = "".join(words[:first]), "".join(words[len(words) - last :])
+    return (head, tail) if len(head) + len(tail) >= limit // 3 else ("", "")
+
+
+def _without(texts: Sequence[str], head: str, tail: str) -> list[str]:
+    """Texts with dots for what they begin and end with, where they do."""
+    if not head and not tail:
+        return list(texts)
+    alike = [
+        len(t) > len(head) + len(tail) and t.startswith(head) and t.endswith(tail) for t in texts
+    ]
+    return [
+        f"{'…' if head else ''}{t[len(head) : len(t) - len(tail)].strip()}{'…' if tail else ''}" if so else t
+        for t, so in zip(texts, alike)
+    ]
+
+
+def _cut_apart(texts: Sequence[str], limit: int) -> list[str]:
+    """Each cut in its middle; those that then read alike by what differs in them."""
+    alike: dict[str, list[str]] = {}
+    for text in dict.fromkeys(texts):
+        alike.setdefault(abbreviated(text, limit), []).append(text)
+    written: dict[str, str] = {}
+    for cut, members in alike.items():
+        written |= {members[0]: cut} if len(members) == 1 else _by_their_difference(members, limit)
+    return [written[text] for text in texts]
+
+
 def _by_their_difference(members: Sequence[str], limit: int) -> dict[str, str]:
-    """Each by a little of how all begin, and by what follows from the first word in which they differ."""
+    """Each by a little of how all begin, and by what follows from the first letter in which they differ."""
     differ = [at for at, letters in enumerate(zip(*members)) if len(set(letters)) > 1]
-    shared = differ[0] if differ else min(map(len, members))
-    begin = max(members[0].rfind(" ", 0, shared), members[0].rfind("_", 0, shared)) + 1
-    begin = begin if shared - begin < limit // 2 else shared
+    begin = differ[0] if differ else min(map(len, members))
     head = members[0][: max(1, limit // 3)].rstrip()
     room = limit - len(head) - 1
 
