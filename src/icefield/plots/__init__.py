@@ -62,13 +62,13 @@ def plot_comparison(effects: Mapping[Any, Effect], **options: Any) -> Any:
     return draw(comparison_picture(effects, chosen), chosen)
 
 
-def plot_importance(table: Any, value: str = "importance", **options: Any) -> Any:
+def plot_importance(table: Any, value: str | Sequence[str] = "importance", **options: Any) -> Any:
     """Draw importance bars, longest first, coloured by direction, with the shape of each effect.
 
     Parameters
     ----------
     table : an importance table, or a mapping of feature -> number
-    value : which column of the table
+    value : which column of the table, or several, which stand side by side
     **options : `top` is how many features; the rest as in `icefield.effect.Drawable.plot`
     """
     chosen = Options.of(options)

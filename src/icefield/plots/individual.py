@@ -16,7 +16,7 @@ from icefield.errors import InputError, complaint, did_you_mean
 from icefield.plots.coordinates import Coordinates
 from icefield.plots.options import Options
 from icefield.plots.palette import SEQUENTIAL
-from icefield.plots.panels import Colour, ColourScale, Curves, Dots, Field, Float, Line, Mark
+from icefield.plots.panels import Colour, ColourScale, Curves, Dots, Field, Float, Line, Mark, Shade
 from icefield.plots.series import Series
 from icefield.wording.labels import feature_label
 from icefield.wording.names import name_text
@@ -55,7 +55,10 @@ def individual_marks(
     if options.curves == "density" and places.ordered and len(order) > 1:
         field = _density(x, curves[:, order], places.log, options)
         return [field], above, Colouring(scale=field.scale), f"density of {counted(len(curves))} curves"
+    below: list[Mark] = []
     kept = _kept(len(curves), options)
+    if len(kept) < len(curves) and options.color_by is None and places.ordered and len(order) > 1:
+        below.append(_shade(_density(x, curves[:, order], places.log, options)))
     colouring = _colouring(series, kept, options)
     coloured = colouring.slots is not None or colouring.values is not None
     alpha = float(np.clip(12.0 / len(kept) ** 0.75, 0.015, 0.6))
@@ -68,18 +71,17 @@ def individual_marks(
         "alpha": min(0.8, 3 * alpha) if coloured else alpha,
     }
     width = float(np.clip(12 / np.sqrt(len(kept)), 0.45, 1.0))
-    below: list[Mark] = [Curves(x, curves[np.ix_(kept, order)], step=step, width=width, **shared)]
+    below.append(Curves(x, curves[np.ix_(kept, order)], step=step, width=width, **shared))
     below += [
         Line(np.empty(0), np.empty(0), colour=slot, label=text, width=1.2) for text, slot in colouring.legend
     ]
     if places.missing is not None and series.effect.missing_last[0]:
         gone = curves[kept, -1]
         below.append(Dots(np.full(len(gone), places.missing), gone, size=0.5, **shared))
-    many = (
-        f"{counted(len(kept))} of {counted(len(curves))} curves, sampled"
-        if len(kept) < len(curves)
-        else f"{counted(len(kept))} curves"
-    )
+    many = f"{counted(len(kept))} curves"
+    if len(kept) < len(curves):
+        many = f"{counted(len(kept))} of {counted(len(curves))} curves, sampled"
+        many += "; shade: where all of them run" if isinstance(below[0], Shade) else ""
     return below, above, colouring, many
 
 
@@ -116,8 +118,13 @@ def _density(x: Float, y: Float, log: bool, options: Options) -> Field:
     edges = np.linspace(low, high if high > low else low + 1.0, cells + 1)
     counts = np.stack([np.histogram(column[np.isfinite(column)], edges)[0] for column in heights.T], axis=1)
     z = 100.0 * counts / len(y)
-    scale = ColourScale(0.0, float(np.quantile(z[z > 0], 0.99)), "% of curves", cmap=options.cmap)
+    scale = ColourScale(0.0, float(np.quantile(z[z > 0], 0.99)), "% of curves", cmap=options.cmap, ink=0)
     return Field(fine, edges, np.where(z > 0, z, np.nan), scale)
+
+
+def _shade(field: Field) -> Shade:
+    """The same behind the curves drawn."""
+    return Shade(field.x, field.y, np.clip(np.nan_to_num(field.z) / (field.scale.high or 1.0), 0.0, 1.0))
 
 
 # --- colours ---------------------------------------------------------------------------------------

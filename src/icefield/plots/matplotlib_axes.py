@@ -138,7 +138,10 @@ def _fitted_levels(ax: Axes, ticks: Sequence[str], which: str) -> tuple[list[str
     if which == "x":
         fits = int(room / (0.6 * size))
         broken = ["\n".join(wrapped(line, max(4, fits)) for line in t.split("\n")) for t in texts]
-        if max((len(line) for t in broken for line in t.split("\n")), default=0) <= fits and _most_lines(broken) <= 4:
+        if (
+            max((len(line) for t in broken for line in t.split("\n")), default=0) <= fits
+            and _most_lines(broken) <= 4
+        ):
             return broken, size, rotation
         rotation = 90.0 if count > 12 else 40.0
         texts = told_apart([" ".join(t.split("\n")) for t in texts], 22)
@@ -243,7 +246,8 @@ def solid_axes(ax: Any, panel: Panel) -> None:
             number_format(getattr(ax, f"{name}axis"), [described.low or 0.0, described.high or 1.0])
     if panel.z is not None:
         number_format(ax.zaxis, [panel.z.low or 0.0, panel.z.high or 1.0])
-        ax.zaxis.set_tick_params(pad=6)
+        long = max(abs(panel.z.low or 0.0), abs(panel.z.high or 1.0)) >= 1e4
+        ax.zaxis.set_tick_params(pad=12 if long else 6)
 
 
 def inches(ax: Axes) -> tuple[float, float]:

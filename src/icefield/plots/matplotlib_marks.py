@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgb
 from matplotlib.patches import Polygon
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
 from icefield.plots.fonts import set_text
-from icefield.plots.matplotlib_theme import DASHES, HATCHES, MARKERS, SETTINGS, Theme, smaller
 from icefield.plots.matplotlib_axes import inches
+from icefield.plots.matplotlib_theme import DASHES, HATCHES, MARKERS, SETTINGS, Theme, smaller
 from icefield.plots.palette import is_dark
 from icefield.plots.panels import (
     Band,
@@ -33,6 +34,7 @@ from icefield.plots.panels import (
     Panel,
     Rug,
     Rule,
+    Shade,
     Sparks,
     Strip,
 )
@@ -114,7 +116,13 @@ def _dots(ax: Axes, panel: Panel, mark: Dots, theme: Theme) -> None:
     x, y = _oriented(panel, mark.x, mark.y)
     alpha: Any = mark.alpha if mark.faded is None else np.where(mark.faded, 0.3, 1.0) * mark.alpha
     dots = ax.scatter(
-        x, y, s=(theme.marker * mark.size) ** 2, alpha=alpha, linewidths=0, gid="icefield:dots", zorder=3.5,
+        x,
+        y,
+        s=(theme.marker * mark.size) ** 2,
+        alpha=alpha,
+        linewidths=0,
+        gid="icefield:dots",
+        zorder=3.5,
         marker=MARKERS[mark.pattern],
     )
     _colour_each(dots, mark, theme)
@@ -213,6 +221,13 @@ def _field(ax: Axes, panel: Panel, mark: Field, theme: Theme) -> None:
         _cell_values(ax, mark, norm, cmap)
 
 
+def _shade(ax: Axes, panel: Panel, mark: Shade, theme: Theme) -> None:
+    inks = np.empty((*mark.z.shape, 4))
+    inks[..., :3], inks[..., 3] = to_rgb(theme.colour(mark.colour)), mark.alpha * mark.z
+    mesh = ax.pcolormesh(mark.x, mark.y, inks, linewidth=0, rasterized=True, zorder=1.6)
+    mesh.set_gid("icefield:shade")
+
+
 def _cell_values(ax: Axes, mark: Field, norm: Any, cmap: Any) -> None:
     x, y = (mark.x[:-1] + mark.x[1:]) / 2, (mark.y[:-1] + mark.y[1:]) / 2
     for i, j in np.argwhere(np.isfinite(mark.z)):
@@ -290,6 +305,7 @@ _DRAWING: dict[type, Any] = {
     Rug: _rug,
     Margin: _margin,
     Field: _field,
+    Shade: _shade,
     Rule: _rule,
     EdgeText: _edge_text,
     Sparks: _sparks,

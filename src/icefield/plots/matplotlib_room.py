@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
 
@@ -34,7 +35,7 @@ def make_room(ax: Axes) -> None:
             max(place.x1 - max(0.0, words.x1 - right), original.x0 + LEAST * original.width),
             max(place.y1 - max(0.0, words.y1 - high), original.y0 + LEAST * original.height),
         )
-        if not (moved.width > 0 and moved.height > 0) or (moved.extents == place.extents).all():
+        if not (moved.width > 0 and moved.height > 0) or np.array_equal(moved.extents, place.extents):
             return
         kept = ax.get_in_layout()
         ax.set_position(moved.transformed(figure.transSubfigure.inverted()))
@@ -57,4 +58,9 @@ def _bounds(ax: Axes, place: Bbox, clear: float) -> tuple[float, float, float, f
             low = max(low, full.y1) if box.y1 <= place.y0 else low
             high = min(high, full.y0) if box.y0 >= place.y1 else high
     # What already stands inside its neighbour's words is not moved out of its own place for that.
-    return min(left, place.x0) + clear, min(low, place.y0) + clear, max(right, place.x1) - clear, max(high, place.y1) - clear
+    return (
+        min(left, place.x0) + clear,
+        min(low, place.y0) + clear,
+        max(right, place.x1) - clear,
+        max(high, place.y1) - clear,
+    )

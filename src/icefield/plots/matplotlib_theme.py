@@ -6,12 +6,12 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.colors import Colormap, Normalize, to_hex, to_rgb
+from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize, to_hex, to_rgb
 from matplotlib.font_manager import font_scalings
 
 from icefield.errors import InputError, complaint, did_you_mean
 from icefield.plots.options import Options
-from icefield.plots.palette import DIVERGING, ON_DARK, ON_LIGHT, SEQUENTIAL, blended, is_dark
+from icefield.plots.palette import DIVERGING, ON_DARK, ON_LIGHT, SEQUENTIAL, blended, deepening, is_dark
 from icefield.plots.panels import Colour, ColourScale
 
 # The current settings, which change in place; some names are put together, which their type forbids.
@@ -66,6 +66,9 @@ class Theme:
 
     def cmap(self, scale: ColourScale) -> Colormap:
         chosen = scale.cmap
+        if chosen is None and scale.ink is not None:
+            inks = deepening(self.ground, to_rgb(self.colour(scale.ink)), to_rgb(self.text))
+            return LinearSegmentedColormap.from_list("icefield", inks)
         if chosen is None:
             chosen = DIVERGING if scale.diverging else mpl.rcParams["image.cmap"]
         if isinstance(chosen, Colormap):

@@ -113,7 +113,7 @@ def _numeric_panel(
                 step=step,
                 faded=None if faded is None else faded[order],
                 markers=len(order) <= FEW_POINTS and step is None,
-                halo=any(isinstance(m, Field) for m in below),
+                halo=any(isinstance(m, (Field, Curves)) for m in below),
             )
         )
         if places.missing is not None and one.effect.missing_last[0]:

@@ -100,7 +100,6 @@ class Options:
         listed = [self.colors] if isinstance(self.colors, str) else list(self.colors)
         return listed or None
 
-
     @property
     def levels_that_fit(self) -> int | None:
         """How many levels can be listed in the height the user gave; None where the picture takes what it needs."""

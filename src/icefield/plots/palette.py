@@ -16,6 +16,14 @@ def is_dark(red: float, green: float, blue: float) -> bool:
     return 0.299 * red + 0.587 * green + 0.114 * blue < 0.45
 
 
+def deepening(
+    ground: tuple[float, ...], ink: tuple[float, ...], text: tuple[float, ...]
+) -> list[tuple[float, float, float]]:
+    """Colours from nearly the ground's through an ink to nearly that of text: from little to much on any ground."""
+    steps = [(0.1, 0.0), (0.45, 0.0), (0.8, 0.0), (1.0, 0.15), (1.0, 0.7)]
+    return [blended(text, blended(ink, ground, share), dark) for share, dark in steps]
+
+
 def blended(over: tuple[float, ...], under: tuple[float, ...], share: float) -> tuple[float, float, float]:
     """`over` mixed into `under`."""
     mixed = [share * a + (1 - share) * b for a, b in zip(over[:3], under[:3])]

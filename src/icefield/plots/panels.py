@@ -56,7 +56,10 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class ColourScale:
-    """Numbers as colours: a range, its name on the colour bar, and whether zero is its middle."""
+    """Numbers as colours: a range, its name on the colour bar, and whether zero is its middle.
+
+    `ink` is the colour into which nearly the ground's own deepens: for counts, of which none is nothing to see.
+    """
 
     low: float
     high: float
@@ -64,6 +67,7 @@ class ColourScale:
     diverging: bool = False
     cmap: Any = None
     time: bool = False
+    ink: Colour | None = None
 
 
 # --- marks -----------------------------------------------------------------------------------------
@@ -223,6 +227,17 @@ class Field:
 
 
 @dataclass(frozen=True, eq=False)
+class Shade:
+    """A light shade behind other marks: `z`, from 0 to 1, over the cells between the edges `x` and `y`."""
+
+    x: Float
+    y: Float
+    z: Float
+    colour: Colour = 0
+    alpha: float = 0.4
+
+
+@dataclass(frozen=True, eq=False)
 class Rule:
     """A thin straight line across the panel at one x or one y."""
 
@@ -250,7 +265,7 @@ class Sparks:
     slots: tuple[Colour, ...] | None = None
 
 
-Mark = Line | Band | Curves | Dots | Bars | Strip | Rug | Margin | Field | Rule | EdgeText | Sparks
+Mark = Line | Band | Curves | Dots | Bars | Strip | Rug | Margin | Field | Shade | Rule | EdgeText | Sparks
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,7 +338,7 @@ def value_range(marks: tuple[Mark, ...] | list[Mark]) -> tuple[float, float] | N
             found.append(mark.y)
         elif isinstance(mark, Band):
             found += [mark.low, mark.high]
-        elif isinstance(mark, Field):
+        elif isinstance(mark, (Field, Shade)):
             found.append(mark.y)
         elif isinstance(mark, (Dots, Bars)):
             found += [part for part in (mark.y, mark.low, mark.high) if part is not None]

@@ -26,7 +26,8 @@ from icefield.plots.panels import (
     visible_features,
     visible_values,
 )
-from icefield.plots.plotly_marks import Frame, draw_mark, positions
+from icefield.plots.plotly_frame import Frame, positions
+from icefield.plots.plotly_marks import draw_mark
 from icefield.plots.plotly_theme import Theme, escaped
 from icefield.plots.ticks import nice_ticks
 from icefield.wording.names import MISSING, abbreviated, wrapped
@@ -104,7 +105,9 @@ def _colour_axes(figure: go.Figure, picture: Picture, theme: Theme) -> list[str 
 
 def _axes(frame: Frame, picture: Picture, first: bool) -> None:
     panel = frame.panel
-    feature, values = _axis(panel.x, visible_features(panel)), _axis(panel.y, visible_values(panel))
+    width = label_width(picture)
+    feature = _axis(panel.x, visible_features(panel), width)
+    values = _axis(panel.y, visible_values(panel), width)
     surface = is_surface(panel)
     if panel.flip or (surface and panel.y.kind == "category"):
         upside = feature if panel.flip else values
@@ -124,10 +127,16 @@ def _axes(frame: Frame, picture: Picture, first: bool) -> None:
     frame.figure.update_yaxes(**{**line, **vertical}, automargin=True, row=row, col=col)
 
 
-def _axis(axis: Axis, ends: tuple[float, float]) -> dict[str, Any]:
+def label_width(picture: Picture) -> int:
+    """Letters of a line of an axis' label: few where panels stand side by side."""
+    beside = any(isinstance(m, (EdgeText, Sparks)) for p in picture.panels for m in p.marks)
+    return 46 if picture.columns == 1 else max(14, (50 if beside else 72) // picture.columns)
+
+
+def _axis(axis: Axis, ends: tuple[float, float], width: int = 46) -> dict[str, Any]:
     limits = positions(np.array(ends), axis)
     found: dict[str, Any] = {
-        "title": {"text": escaped(wrapped(axis.label, 46)), "standoff": 10},
+        "title": {"text": escaped(wrapped(axis.label, width)), "standoff": 10},
         "range": [str(v) for v in limits] if axis.kind == "time" else limits.tolist(),
     }
     if axis.kind == "category":
@@ -185,21 +194,29 @@ def _log_axis(axis: Axis, ends: tuple[float, float]) -> dict[str, Any]:
 
 def _scene(figure: go.Figure, panel: Panel, number: int) -> None:
     name = "scene" if number == 0 else f"scene{number + 1}"
-    axes: dict[str, Any] = {}
-    for key, axis in (("xaxis", panel.x), ("yaxis", panel.y), ("zaxis", panel.z)):
-        if axis is not None:
-            axes[key] = {"title": {"text": escaped(abbreviated(axis.label, 40))}}
-            if axis.kind == "time":
-                axes[key]["type"] = "date"
-    figure.update_layout(
-        {
-            name: {
-                **axes,
-                "camera": {"eye": {"x": -1.7, "y": -1.7, "z": 1.0}, "center": {"x": 0, "y": 0, "z": -0.2}},
-                "aspectmode": "cube",
-            }
-        }
-    )
+    axes = {f"{letter}axis": _solid_axis(axis) for letter, axis in (("x", panel.x), ("y", panel.y))}
+    if panel.z is not None:
+        axes["zaxis"] = {**_solid_axis(panel.z), "title": {"text": ""}}  # which the colour bar has
+    camera = {"eye": {"x": -1.75, "y": -1.75, "z": 1.0}, "center": {"x": 0, "y": 0, "z": -0.12}}
+    figure.update_layout({name: {**axes, "camera": camera, "aspectmode": "cube"}})
+
+
+def _solid_axis(axis: Axis) -> dict[str, Any]:
+    """An axis in space: a few numbers, none in a corner, where those of another axis are, and a name in short lines."""
+    low, high = float(axis.low or 0.0), float(axis.high if axis.high is not None else 1.0)
+    room = 0.06 * (high - low)
+    found: dict[str, Any] = {
+        "title": {"text": escaped(wrapped(abbreviated(axis.label, 44), 24)), "font": {"size": 12}},
+        "tickfont": {"size": 11},
+        "tickangle": 0,
+    }
+    if axis.kind == "time":
+        ticks = np.linspace(low + 2 * room, high - 2 * room, 3)
+        at = positions(ticks, axis)
+        texts = [shown_value(v.astype("datetime64[M]")) for v in at]
+        return {**found, "type": "date", "tickvals": [str(v) for v in at], "ticktext": texts}
+    numbers = nice_ticks(low + room, high - room, 4, whole=axis.kind == "integer")
+    return {**found, "tickvals": numbers, "ticktext": [shown_value(number) for number in numbers]}
 
 
 # --- words -----------------------------------------------------------------------------------------
@@ -230,12 +247,13 @@ def _finish(figure: go.Figure, picture: Picture, options: Options, theme: Theme)
     margins = any(isinstance(m, Margin) and m.side == "top" for p in picture.panels for m in p.marks)
     titled = any(p.title for p in picture.panels)
     beside = any(isinstance(m, (EdgeText, Sparks)) for p in picture.panels for m in p.marks)
+    below = 18 * max(wrapped(_lower(p).label, label_width(picture)).count("\n") + 2 for p in picture.panels)
     tall = 64 + (58 if margins else 0) + (24 if titled else 0) + (30 if heading else 0)
     figure.update_layout(
         template=theme.template,
         height=height * PER_INCH,
         width=None if width is None else width * PER_INCH,
-        margin={"l": 70, "r": 110 if beside else 30, "t": tall, "b": 60 if not caption else 100},
+        margin={"l": 70, "r": 110 if beside else 30, "t": tall, "b": 60 if not caption else 66 + below},
         hovermode="closest",
         barmode="overlay",
         font={"size": 13},
@@ -243,12 +261,17 @@ def _finish(figure: go.Figure, picture: Picture, options: Options, theme: Theme)
     )  # fmt: skip
     if heading:
         font = {"size": 16} if picture.title else {"size": 12, "color": theme.muted}
-        figure.update_layout(title={"text": escaped(wrapped(heading, 110)), "x": 0.01, "font": font, "yanchor": "top", "y": 0.985})  # fmt: skip
+        figure.update_layout(title={"text": escaped(wrapped(heading, 84)), "x": 0.01, "font": font, "yanchor": "top", "y": 0.985})  # fmt: skip
     if caption:
         figure.add_annotation(
-            text=escaped(wrapped(picture.note, 110)), x=0, y=0, xref="paper", yref="paper", xanchor="left",
-            yanchor="top", yshift=-54, showarrow=False, align="left", font={"size": 11.5, "color": theme.muted},
+            text=escaped(wrapped(picture.note, 84)), x=0, y=0, xref="paper", yref="paper", xanchor="left",
+            yanchor="top", yshift=-28 - below, showarrow=False, align="left", font={"size": 11.5, "color": theme.muted},
         )  # fmt: skip
+
+
+def _lower(panel: Panel) -> Axis:
+    """The axis along the foot of a panel."""
+    return panel.y if panel.flip else panel.x
 
 
 def _legend_title(picture: Picture) -> str:

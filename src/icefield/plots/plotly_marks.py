@@ -26,15 +26,16 @@ from icefield.plots.panels import (
     Line,
     Margin,
     Mark,
-    Panel,
     Rug,
     Rule,
+    Shade,
     Sparks,
     Strip,
 )
+from icefield.plots.plotly_frame import Frame, positions
 from icefield.plots.plotly_theme import Theme, escaped, faded
 from icefield.plots.ticks import nice_ticks
-from icefield.wording.names import abbreviated, wrapped
+from icefield.wording.names import abbreviated
 from icefield.wording.values import calendar_text, number_text, shown_value
 
 LAYERS = 24  # traces into which many curves are dealt, so that crossing curves darken each other
@@ -49,59 +50,6 @@ DASHES = (
 SYMBOLS = ("circle", "square", "triangle-up", "diamond", "x")
 HATCHES = ("", "/", ".", "x", "-")
 CONTOURS = 10
-
-
-class Frame:
-    """One panel of a plotly figure: where its traces, shapes and texts go."""
-
-    def __init__(
-        self, figure: go.Figure, panel: Panel, theme: Theme, number: int, at: tuple[int, int]
-    ) -> None:
-        self.figure, self.panel, self.theme, self.at = figure, panel, theme, at
-        self.suffix = "" if number == 0 else str(number + 1)
-        self.named: set[str] = set()
-
-    def trace(self, trace: Any) -> None:
-        self.figure.add_trace(trace, row=self.at[0], col=self.at[1])
-
-    def shape(self, across: str, up: str, **options: Any) -> None:
-        """A shape; `across` and `up` say whether a direction is in data or in shares of the frame."""
-        x = f"x{self.suffix}" + (" domain" if across == "frame" else "")
-        y = f"y{self.suffix}" + (" domain" if up == "frame" else "")
-        self.figure.add_shape(xref=x, yref=y, **options)
-
-    def text(
-        self, x: Any, y: Any, text: str, across: str = "frame", up: str = "frame", **options: Any
-    ) -> None:
-        xref = f"x{self.suffix}" + (" domain" if across == "frame" else "")
-        yref = f"y{self.suffix}" + (" domain" if up == "frame" else "")
-        self.figure.add_annotation(
-            x=x, y=y, xref=xref, yref=yref, text=escaped(text), showarrow=False, **options
-        )
-
-    def x(self, values: Float) -> NDArray[Any]:
-        return positions(values, self.panel.x)
-
-    def oriented(self, x: Any, y: Any) -> dict[str, Any]:
-        return {"x": y, "y": x} if self.panel.flip else {"x": x, "y": y}
-
-    def legend(self, label: str | None, colour: str) -> dict[str, Any]:
-        """Legend entries once per label, whatever panel or mark they come from."""
-        if label is None:
-            return {"showlegend": False}
-        text = escaped(wrapped(label, 28))
-        seen = {t.legendgroup for t in self.figure.data if t.showlegend}
-        return {"name": text, "legendgroup": text, "showlegend": text not in seen}
-
-
-def positions(values: Float, axis: Axis) -> NDArray[Any]:
-    """Places on an axis as plotly wants them: dates where it shows times."""
-    if axis.kind != "time":
-        return np.asarray(values, dtype=np.float64)
-    known = np.isfinite(values)
-    out = np.full(len(values), np.datetime64("NaT"), dtype="datetime64[ms]")
-    out[known] = (np.asarray(values)[known] * 86_400e3).astype(np.int64).astype("datetime64[ms]")
-    return out
 
 
 def draw_mark(frame: Frame, mark: Mark, coloraxis: str | None) -> None:
@@ -251,7 +199,12 @@ def _colour_key(frame: Frame, scale: ColourScale) -> None:
 
 def _dots(frame: Frame, mark: Dots) -> None:
     colour = frame.theme.colour(mark.colour)
-    marker: dict[str, Any] = {"color": colour, "size": 7 * mark.size, "line": {"width": 0}, "symbol": SYMBOLS[mark.pattern]}
+    marker: dict[str, Any] = {
+        "color": colour,
+        "size": 7 * mark.size,
+        "line": {"width": 0},
+        "symbol": SYMBOLS[mark.pattern],
+    }
     if mark.slots is not None:
         marker["color"] = [frame.theme.colour(slot) for slot in mark.slots]
     if mark.values is not None and mark.scale is not None:
@@ -419,6 +372,16 @@ def _field(frame: Frame, mark: Field, coloraxis: str) -> None:
     )  # fmt: skip
 
 
+def _shade(frame: Frame, mark: Shade) -> None:
+    ends = [[0, frame.theme.colour(mark.colour, 0.0)], [1, frame.theme.colour(mark.colour, mark.alpha)]]
+    frame.trace(
+        go.Heatmap(
+            x=positions(mark.x, frame.panel.x), y=mark.y, z=np.where(mark.z > 0, mark.z, np.nan), zmin=0, zmax=1, colorscale=ends,
+            showscale=False, hoverinfo="skip", name="shade",
+        )
+    )  # fmt: skip
+
+
 def _template(names: list[str], label: str) -> str:
     """A hover text; braces in a name would be read as a placeholder."""
     shown = [name.replace("%{", "% {") for name in (*names, label)]
@@ -434,6 +397,7 @@ _DRAWING: dict[type, Any] = {
     Strip: _strip,
     Rug: _rug,
     Margin: _margin,
+    Shade: _shade,
     Rule: _rule,
     EdgeText: _edge_text,
     Sparks: _sparks,

@@ -14,7 +14,7 @@ import plotly.io
 
 from icefield.errors import InputError, complaint
 from icefield.plots.options import Options
-from icefield.plots.palette import DIVERGING, ON_DARK, ON_LIGHT, SEQUENTIAL, is_dark
+from icefield.plots.palette import DIVERGING, ON_DARK, ON_LIGHT, SEQUENTIAL, deepening, is_dark
 from icefield.plots.panels import Colour, ColourScale
 
 PLAIN = "plotly_white"
@@ -61,6 +61,9 @@ class Theme:
 
     def scale(self, scale: ColourScale) -> list[list[Any]]:
         """A colour map as plotly writes it: positions from 0 to 1 and their colours."""
+        if scale.cmap is None and scale.ink is not None:
+            inks = deepening(self.ground, _channels(self.colour(scale.ink)), _channels(self.text))
+            return [[i / (len(inks) - 1), _css(ink)] for i, ink in enumerate(inks)]
         chosen = scale.cmap or (DIVERGING if scale.diverging else SEQUENTIAL)
         if not isinstance(chosen, (str, list, tuple)):
             # A matplotlib colour map: sample it.

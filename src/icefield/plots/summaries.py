@@ -31,6 +31,7 @@ from icefield.plots.panels import (
     Picture,
     Sparks,
     said_of_bands,
+    value_range,
     with_shared_values,
 )
 from icefield.plots.series import Series
@@ -38,57 +39,110 @@ from icefield.wording.labels import average_note, joined, quantity
 from icefield.wording.names import name_text, title_text
 
 SHOWN = 20  # bars or matrix rows when the user did not say
+ALIASES = {"disagreement": "heterogeneity"}  # columns by what pictures call them
+MEASURES = {
+    "movement": "movement (SD of the predictions)",
+    "strength": "average effect (SD of the predictions)",
+    "heterogeneity": "disagreement (SD of the predictions)",
+    "spread": "spread of the average curve",
+    "individual": "mean spread of rows' curves",
+    "permutation": "permutation (increase of the squared error)",
+}
 DIRECTIONS: dict[str, Colour] = {"increasing": 0, "decreasing": 1, "mixed": "muted", "none": "faint"}
 
 
-def importance_picture(table: Any, value: str, options: Options) -> Picture:
+def importance_picture(table: Any, value: str | Sequence[str], options: Options) -> Picture:
     """Bars, longest first; the colour is the direction and the small curve the shape of the effect.
 
     `table` maps features to numbers, or has ``columns`` (``feature``, the value, optionally ``output`` and
-    ``direction``) and optionally ``effects``.
+    ``direction``) and optionally ``effects``. Several values stand side by side, in the order of the first.
     """
-    names, numbers, directions, outputs = _importance_columns(table, value)
-    panels = []
+    values = [value] if isinstance(value, str) else list(value)
+    if not values:
+        raise InputError(complaint("value", "must name at least one column", value, 'write value="importance"'))
+    names, outputs, numbers, directions = _importance_columns(table, values)
     kinds = list(dict.fromkeys(outputs))
     effects: Mapping[Any, Effect] = getattr(table, "effects", None) or {}
     naming: Naming = getattr(table, "naming", PLAIN)
+    panels = []
     for output in kinds if options.outputs is None else _wanted(kinds, options.outputs):
         mine = [i for i, o in enumerate(outputs) if o == output]
-        mine.sort(key=lambda i: -numbers[i] if np.isfinite(numbers[i]) else np.inf)
+        mine.sort(key=lambda i: -numbers[0][i] if np.isfinite(numbers[0][i]) else np.inf)
         mine = mine[: options.top or SHOWN]
-        title = name_text(output) if len(kinds) > 1 else ""
-        ranked = [names[i] for i in mine]
-        heights = np.array([numbers[i] for i in mine], dtype=np.float64)
         ways = None if directions is None else [str(directions[i]) for i in mine]
-        curves = [_shape(effects.get(name), output) for name in ranked]
-        ranked = [naming.name(name) for name in ranked]
-        panels.append(_importance_panel(ranked, heights, ways, curves, value, title))
+        curves = [_shape(effects.get(names[i]), output) for i in mine]
+        for place, column in enumerate(values):
+            panel = _importance_panel(
+                [naming.name(names[i]) for i in mine], numbers[place][mine], ways,
+                curves if place == len(values) - 1 else [], _measure_label(table, column),
+                name_text(output) if len(kinds) > 1 and place == 0 else "",
+            )  # fmt: skip
+            panels.append(_with_shuffles(panel, table, column, mine))
     if options.title is not None and len(panels) == 1:
         panels = [replace(panels[0], title=title_text(options.title))]
     most = max((len(p.x.ticks) for p in panels), default=1)
-    size = (6.4 if len(panels) == 1 else SMALL[0] + 1.6, max(2.6, 1.2 + 0.3 * most))
-    title = title_text(options.title) if len(panels) > 1 else ""
-    return Picture(tuple(panels), columns=min(3, len(panels)), title=title, panel_size=size)
+    size = (6.4 if len(panels) == 1 else SMALL[0] + (1.6 if len(values) == 1 else 0.4), max(2.6, 1.2 + 0.3 * most))
+    return Picture(
+        tuple(panels),
+        columns=min(3, len(panels)) if len(values) == 1 else len(values),
+        title=title_text(options.title) if len(panels) > 1 else "",
+        note=said_of_bands(panels) if len(panels) > 1 else "",
+        # Features are named once where the bars beside them are theirs too.
+        share_y=len(values) > 1 and len(panels) == len(values),
+        panel_size=size,
+    )
 
 
-def _importance_columns(table: Any, value: str) -> tuple[list[Any], list[float], list[Any] | None, list[Any]]:
+def _importance_columns(
+    table: Any, values: Sequence[str]
+) -> tuple[list[Any], list[Any], list[Float], list[Any] | None]:
+    """Features, their outputs, the numbers of each value, and directions where known."""
     if isinstance(table, Mapping):
-        return list(table), [float(v) for v in table.values()], None, [None] * len(table)
+        if len(values) > 1:
+            raise InputError(complaint("value", "must be one where a mapping is drawn", list(values)))
+        return list(table), [None] * len(table), [np.array([float(v) for v in table.values()])], None
     columns = getattr(table, "columns", None)
     if not isinstance(columns, Mapping) or "feature" not in columns:
         raise InputTypeError(
             complaint("table", "must be an importance table or a mapping of feature -> number", table,
                       "write plot_importance(explainer.importance())")
         )  # fmt: skip
-    if value not in columns:
-        numeric = [n for n, v in columns.items() if np.asarray(v).dtype.kind in "fiu"]
-        raise InputError(
-            complaint("value", "names no column of numbers", value, did_you_mean(value, numeric))
-        )
+    for value in values:
+        if ALIASES.get(value, value) not in columns:
+            numeric = [n for n, v in columns.items() if np.asarray(v).dtype.kind in "fiu"]
+            hint = did_you_mean(value, [*numeric, *ALIASES])
+            if value == "permutation":
+                hint = "give the Explainer observed targets: Explainer(model, X, y)"
+            raise InputError(complaint("value", "names no column of numbers", value, hint))
     names = list(columns["feature"])
     outputs = list(columns["output"]) if "output" in columns else [None] * len(names)
     directions = list(columns["direction"]) if "direction" in columns else None
-    return names, [float(v) for v in columns[value]], directions, outputs
+    numbers = [np.asarray(columns[ALIASES.get(value, value)], dtype=np.float64) for value in values]
+    return names, outputs, numbers, directions
+
+
+def _measure_label(table: Any, value: str) -> str:
+    """What the bars are, and in what unit."""
+    value = ALIASES.get(value, value)
+    if value == "importance" and hasattr(table, "measure"):
+        return MEASURES.get(table.measure, table.measure)
+    return MEASURES.get(value, value.replace("_", " ")) if hasattr(table, "measure") else value.replace("_", " ")
+
+
+def _with_shuffles(panel: Panel, table: Any, value: str, mine: list[int]) -> Panel:
+    """Permutation importance with its spread over shuffles."""
+    if value != "permutation" or "permutation_std" not in table.columns:
+        return panel
+    bars, *others = panel.marks
+    half = np.asarray(table.columns["permutation_std"], dtype=np.float64)[mine]
+    if not isinstance(bars, Bars) or not np.isfinite(half).any():
+        return panel
+    bars = replace(bars, low=bars.y - half, high=bars.y + half)
+    low, high = value_range([bars]) or (0.0, 1.0)
+    said = "lines: ± 1 standard deviation over shuffles"
+    return replace(
+        panel, marks=(bars, *others), y=replace(panel.y, low=min(0.0, low), high=high), note=said, band=said
+    )
 
 
 def _wanted(known: list[Any], asked: Any) -> list[Any]:
@@ -131,7 +185,7 @@ def _importance_panel(
     heights: Float,
     directions: Sequence[str] | None,
     curves: Sequence[tuple[Float, Float] | None],
-    value: str,
+    label: str,
     title: str,
 ) -> Panel:
     at = np.arange(len(names), dtype=np.float64)
@@ -153,7 +207,7 @@ def _importance_panel(
     ticks = tuple(name_text(n, 40) for n in names)
     return Panel(
         x=Axis("", "category", -0.5, len(names) - 0.5, ticks),
-        y=Axis(value.replace("_", " "), low=low, high=high if high > low else 1.0),
+        y=Axis(label, low=low, high=high if high > low else 1.0),
         marks=tuple(marks),
         title=title,
         legend_title="direction" if keys else "",

@@ -61,7 +61,7 @@ class Importance(ResultTable):
     @drawing
     def plot(
         self,
-        value: str = "importance",
+        value: str | Sequence[str] = "importance",
         *,
         backend: Backend = "matplotlib",
         ax: Any = None,
@@ -76,13 +76,14 @@ class Importance(ResultTable):
 
         Parameters
         ----------
-        value : which column
+        value : which column, or several, which stand side by side in the order of the first: ``"permutation"`` has lines
+            for its spread over shuffles, ``"disagreement"`` is how differently rows respond (``heterogeneity``)
         top : how many features
         outputs : which outputs (names), all by default
         backend, ax, title, colors, cmap, figsize : as in `Effect.plot`
         """
 
-    def _drawn(self, value: str = "importance", **options: Any) -> Any:
+    def _drawn(self, value: str | Sequence[str] = "importance", **options: Any) -> Any:
         from icefield.plots import plot_importance
 
         return plot_importance(self, value, **options)

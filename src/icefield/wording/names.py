@@ -152,9 +152,7 @@ def _without(texts: Sequence[str], head: str, tail: str) -> list[str]:
     """Texts with dots for what they begin and end with, where they do."""
     if not head and not tail:
         return list(texts)
-    alike = [
-        len(t) > len(head) + len(tail) and t.startswith(head) and t.endswith(tail) for t in texts
-    ]
+    alike = [len(t) > len(head) + len(tail) and t.startswith(head) and t.endswith(tail) for t in texts]
     return [
         f"{'…' if head else ''}{t[len(head) : len(t) - len(tail)].strip()}{'…' if tail else ''}" if so else t
         for t, so in zip(texts, alike)
