@@ -90,8 +90,8 @@ IMPORTERS = ("import_module", "library_named", "optional", "find_spec")
 # Keywords that are not spelled out, and why: everything else says what it takes.
 HANDED_ON = {
     "errors.write": "the keywords are what the hint says to write",
-    "plots.plotly_marks.Frame.shape": "plotly's own keywords",
-    "plots.plotly_marks.Frame.text": "plotly's own keywords",
+    "plots.plotly_frame.Frame.shape": "plotly's own keywords",
+    "plots.plotly_frame.Frame.text": "plotly's own keywords",
 }
 
 

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
 from icefield.data.features import Feature
 from icefield.data.frame import Column, Table
+from icefield.data.groups import groups_of
 from icefield.engines import Answer
+from icefield.errors import InputError, complaint
 from icefield.plan import Plan
 from icefield.typing import Float, Positions
+
+if TYPE_CHECKING:
+    from icefield.models.model import Model
+    from icefield.study import Study
 
 Placed = tuple[tuple[Feature, ...], tuple[NDArray[Any], ...]]  # features and their grids
 
@@ -103,3 +109,24 @@ def noted(answers: list[Answer], plan: Plan, reason: str) -> list[Answer]:
         return answers
     note = f"but brute force here, because {reason}"
     return [replace(a, engine=plan.engine.name, notes=(note, *a.notes)) for a in answers]
+
+
+def regrouped(study: Study, by: Any) -> Study:
+    """The same study with groups for one question; what it has worked out is shared. None: as it is."""
+    if by is None:
+        return study
+    study.needs_rows("`by`")
+    if hasattr(study, "stream"):
+        raise InputError(
+            complaint("by", "of one question needs the rows in memory, and these are streamed", by,
+                      "give it to the Explainer: icefield.Explainer(model, X, by=...)")
+        )  # fmt: skip
+    other = object.__new__(type(study))
+    other.__dict__.update(study.__dict__, groups=groups_of(by, study.table, study.weights))
+    return other
+
+
+def what_is_predicted(model: Model) -> str:
+    """The model's numbers in a few words: "probability of died, survived", or "prediction" where that is its name too."""
+    outputs = ", ".join(map(str, model.outputs[:5])) + (", ..." if len(model.outputs) > 5 else "")
+    return model.scale_label if outputs == model.scale_label else f"{model.scale_label} of {outputs}"

@@ -55,24 +55,31 @@ class Comparison(Mapping[Any, Any]):
         rows: Any = None,
         precision: float | None = None,
         support: bool = False,
+        by: Any = None,
     ) -> Comparison:
         """`Explainer.partial_dependence` of every model, on the first model's grid unless one is given."""
         return self._asked(
             "partial_dependence", features, grid=grid, individual=individual, spread=spread, quantiles=quantiles,
-            rows=rows, precision=precision, support=support,
+            rows=rows, precision=precision, support=support, by=by,
         )  # fmt: skip
 
     def ice(
-        self, *features: Any, grid: Any = None, rows: Any = None, quantiles: Any = None, support: bool = False
+        self,
+        *features: Any,
+        grid: Any = None,
+        rows: Any = None,
+        quantiles: Any = None,
+        support: bool = False,
+        by: Any = None,
     ) -> Comparison:
         """`Explainer.ice` of every model, on the first model's grid unless one is given."""
-        return self._asked("ice", features, grid=grid, rows=rows, quantiles=quantiles, support=support)
+        return self._asked("ice", features, grid=grid, rows=rows, quantiles=quantiles, support=support, by=by)
 
     def ale(
-        self, *features: Any, bins: Any = None, order: Any = "similarity", rows: Any = None
+        self, *features: Any, bins: Any = None, order: Any = "similarity", rows: Any = None, by: Any = None
     ) -> Comparison:
         """`Explainer.ale` of every model."""
-        return self._asked("ale", features, bins=bins, order=order, rows=rows)
+        return self._asked("ale", features, bins=bins, order=order, rows=rows, by=by)
 
     def _asked(self, question: str, features: tuple[Any, ...], **options: Any) -> Comparison:
         if self.of_effects:
@@ -229,8 +236,9 @@ class Comparison(Mapping[Any, Any]):
         names = ", ".join(name_text(name, 30) for name in self._members)
         if not self.of_effects:
             return f"Comparison of {len(self)} Explainers: {names}"
-        features = next(iter(self._members.values())).features
-        return f"Comparison of {len(self)} effects of {name_text(tuple(features))}: {names}"
+        from icefield.printing import comparison_text
+
+        return comparison_text(self._members)
 
 
 def compare(members: Mapping[Any, Any] | Sequence[Any], X: Any = None) -> Comparison:

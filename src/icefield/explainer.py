@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.ask import regrouped
 from icefield.data.frame import ArrayTable, Table, table_of
 from icefield.data.groups import Groups, clusters_of, groups_of
 from icefield.data.naming import naming_of
@@ -183,6 +184,7 @@ class Explainer(StatisticsMethods):
         rows: Any = None,
         precision: float | None = None,
         support: bool = False,
+        by: Any = None,
     ) -> Effect:
         """Partial dependence: the mean prediction over the rows with these features replaced.
 
@@ -201,6 +203,7 @@ class Explainer(StatisticsMethods):
             far that was
         support : also how much data stands behind each grid point, given the other features; plots
             fade by it. See `icefield.statistics.support.Support`
+        by : a curve per group too, as `by` of the Explainer, in this answer only
 
         Examples
         --------
@@ -208,8 +211,10 @@ class Explainer(StatisticsMethods):
         >>> ex = Explainer(lambda r: 5 + 2 * r[:, 0] + 3 * r[:, 1] + 4 * r[:, 0] * r[:, 1], X)
         >>> ex.partial_dependence(0, 1, grid=[[2.0], [20.0]]).average
         array([[[229.]]])
+        >>> {label: group.n_rows for label, group in ex.partial_dependence(0, by=["a", "b", "a"]).groups.items()}
+        {'a': 2, 'b': 1}
         """
-        study = self.study
+        study = regrouped(self.study, by)
         study.resolve(features)
         validate.flag("individual", individual)
         validate.flag("spread", spread, optional=True)
@@ -236,12 +241,18 @@ class Explainer(StatisticsMethods):
         return self._supported(study.effects(ask)[0], features, support)
 
     def ice(
-        self, *features: Any, grid: Any = None, rows: Any = None, quantiles: Any = None, support: bool = False
+        self,
+        *features: Any,
+        grid: Any = None,
+        rows: Any = None,
+        quantiles: Any = None,
+        support: bool = False,
+        by: Any = None,
     ) -> Effect:
         """Individual conditional expectation: the same with individual curves kept.
 
         `rows` chooses whose curves: a number (sampled with the seed), a mask or positions, all by
-        default. The average and spread are over all rows in any case. `support` is as in
+        default. The average and spread are over all rows in any case. `support` and `by` are as in
         `partial_dependence`.
 
         Examples
@@ -258,7 +269,7 @@ class Explainer(StatisticsMethods):
         if rows is not None:
             kept = validate.row_positions(rows, self.study.n_rows, self.study.seed)
         ask = Ask(sets=[features], kind="ice", grid=grid, spread=True, quantiles=quantiles, kept=kept)
-        return self._supported(self.study.effects(ask)[0], features, support)
+        return self._supported(regrouped(self.study, by).effects(ask)[0], features, support)
 
     def _supported(self, effect: Effect, features: tuple[Any, ...], wanted: bool) -> Effect:
         """The effect with its support, where that is wanted."""
@@ -270,11 +281,16 @@ class Explainer(StatisticsMethods):
         return with_support(self.study, effect, features=features)
 
     def effects(
-        self, features: Iterable[Any] | None = None, order: int = 1, spread: bool = False, grid: Any = None
+        self,
+        features: Iterable[Any] | None = None,
+        order: int = 1,
+        spread: bool = False,
+        grid: Any = None,
+        by: Any = None,
     ) -> dict[Any, Effect]:
         """Every feature's partial dependence (``order=1``) or every pair's (``order=2``), in one pass.
 
-        Returns a mapping of feature, or pair of features, to `Effect`.
+        Returns a mapping of feature, or pair of features, to `Effect`. `grid` and `by` are as in `partial_dependence`.
         """
         validate.count("order", order)
         if order > 2:
@@ -289,7 +305,7 @@ class Explainer(StatisticsMethods):
         asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
         if not asked:
             raise InputError(complaint("features", f"must name at least {order} features", features))
-        found = self.study.effects(Ask(sets=asked, grid=grid, spread=spread))
+        found = regrouped(self.study, by).effects(Ask(sets=asked, grid=grid, spread=spread))
         return {e.features[0] if order == 1 else e.features: e for e in found}
 
     def report(
@@ -333,6 +349,7 @@ class Explainer(StatisticsMethods):
         features: Iterable[Any] | None = None,
         top: int = 6,
         *,
+        by: Any = None,
         backend: Backend = "matplotlib",
         ax: Any = None,
         kind: PictureKind = "auto",
@@ -352,14 +369,17 @@ class Explainer(StatisticsMethods):
     ) -> Any:
         """Small multiples on a shared axis: the features asked for, or the `top` that move most.
 
-        The other options are those of `Effect.plot`, as far as curves of one feature have them.
+        `by` draws a curve per group, as `by` of the Explainer. The other options are those of `Effect.plot`, as far as
+        curves of one feature have them.
         """
 
-    def _drawn(self, features: Iterable[Any] | None = None, top: int = 6, **options: Any) -> Any:
+    def _drawn(
+        self, features: Iterable[Any] | None = None, top: int = 6, by: Any = None, **options: Any
+    ) -> Any:
         validate.count("top", top)
         from icefield.plots import plot_many
 
-        effects = list(self.effects(features, spread=self.study.background == "data").values())
+        effects = list(self.effects(features, spread=self.study.background == "data", by=by).values())
         if features is None:
             effects = [effects[place] for place in self._ranked()[:top]]
         return plot_many(effects, **options)

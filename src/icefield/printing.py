@@ -1,14 +1,16 @@
-"""How an Effect looks when printed: a few lines of text, a small table in a notebook."""
+"""How an Effect, or several of them side by side, looks when printed: a few lines of text, a small table in a notebook."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from icefield.counts import counted
 from icefield.wording.labels import quantity
+from icefield.wording.names import name_text
 from icefield.wording.values import named_value, number_text, printed_value
 
 if TYPE_CHECKING:
@@ -75,6 +77,29 @@ def effect_html(effect: Effect) -> str:
     return f"<p><b>{escape(effect_title(effect))}</b></p>{table}{cautions}<p><small>{escape(how)}</small></p>"
 
 
+def comparison_text(effects: Mapping[Any, Effect]) -> str:
+    """What is compared and, of one feature on one grid, a few values of every model and where they differ most."""
+    names = [name_text(name, 30) for name in effects]
+    first, *others = effects.values()
+    title = f"Comparison of {len(effects)} effects of {name_text(tuple(map(first.naming.name, first.features)))}: {', '.join(names)}"
+    shapes = {effect.average.shape for effect in effects.values()}
+    if first.n_features != 1 or len(shapes) > 1 or any(_points(e) != _points(first) for e in others):
+        return title
+    widths = [max(10, len(name)) for name in names]
+    lines = [f"    {'':>12}  " + "  ".join(f"{name:>{width}}" for name, width in zip(names, widths))]
+    for i in _few(len(first.grid[0])):
+        values = [_number(effect.average[0, i]) for effect in effects.values()]
+        cells = "  ".join(f"{value:>{width}}" for value, width in zip(values, widths))
+        lines.append(f"    {_point(first, i):>12}  {cells}")
+    values = np.stack([effect.average[0] for effect in effects.values()])
+    apart = np.ptp(values, axis=0)
+    if len(effects) > 1 and np.nanmax(apart, initial=0.0) > 0:
+        at = int(np.nanargmax(apart))
+        ends = [f"{name} {_number(value)}" for name, value in zip(names, values[:, at])]
+        lines.append(f"  furthest apart at {_point(first, at)}: {', '.join(ends)}")
+    return "\n".join([title, *lines])
+
+
 def _cautions(effect: Effect) -> list[str]:
     """What the data does not support, where that was looked at."""
     support = effect.support
@@ -88,13 +113,20 @@ def _cautions(effect: Effect) -> list[str]:
 def _few_points(effect: Effect) -> list[tuple[str, float]]:
     if effect.n_features != 1:
         return []
-    size = len(effect.grid[0])
-    at = np.unique(np.linspace(0, size - 1, min(SHOWN, size)).round().astype(int))
-    naming, feature = effect.naming, effect.features[0]
-    return [
-        (named_value(effect.grid[0][i], naming, feature, printed_value), float(effect.average[0, i]))
-        for i in at
-    ]
+    return [(_point(effect, i), float(effect.average[0, i])) for i in _few(len(effect.grid[0]))]
+
+
+def _few(size: int) -> list[int]:
+    """A few places from the first to the last."""
+    return np.unique(np.linspace(0, size - 1, min(SHOWN, size)).round().astype(int)).tolist()
+
+
+def _point(effect: Effect, at: int) -> str:
+    return named_value(effect.grid[0][at], effect.naming, effect.features[0], printed_value)
+
+
+def _points(effect: Effect) -> list[str]:
+    return [str(value) for value in effect.grid[0]]
 
 
 def _number(value: float) -> str:

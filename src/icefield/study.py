@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
-from icefield.ask import Ask, Described, Differences, Fold, OwnValues, Part, Placed, noted
+from icefield.ask import Ask, Described, Differences, Fold, OwnValues, Part, Placed, noted, what_is_predicted
 from icefield.counts import counted
 from icefield.data.distribution import Distribution, suiting_units
 from icefield.data.features import Axis, Feature, listed_features, resolve
@@ -439,5 +439,5 @@ class Study:
         kind = type(self.model.native).__name__
         return (
             f"Explainer({kind}, {counted(self.n_rows)} rows x {len(self.model.columns)} features, "
-            f"{self.model.scale_label} of {', '.join(map(str, self.model.outputs[:5]))})"
+            f"{what_is_predicted(self.model)})"
         )

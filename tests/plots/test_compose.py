@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import effect_builders as build
+import matplotlib.pyplot as plt
 import numpy as np
+import pytest
 from artists import drawn, legend_texts, one, ticks
 from matplotlib.colors import to_rgb
 
@@ -112,6 +114,38 @@ def test_nine_groups_are_told_apart_in_grey():
     assert min(alike) > 12
     few = drawn(build.grouped(labels=tuple("abcd")).plot(), "line")
     assert not any(line.is_dashed() for line in few)
+
+
+# Machado, Oliveira and Fernandes (2009): what is left of linear red, green and blue without one kind of cone.
+VISION = {
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+    "no colours": [[0.2126, 0.7152, 0.0722]] * 3,
+}  # fmt: skip
+
+
+def seen(colour, vision):
+    """A colour as seen without one kind of cone, in CIE L*a*b*, where distances are about those of the eye."""
+    channels = np.array(to_rgb(colour))
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    linear = np.clip(np.array(VISION[vision]) @ linear, 0, 1)
+    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    x, y, z = np.cbrt(np.array(to_xyz) @ linear / [0.9505, 1.0, 1.089])
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("vision", VISION)
+@pytest.mark.parametrize("ground", ["white", "#14181e"])
+def test_nine_groups_are_told_apart_by_readers_with_any_colour_vision(vision, ground):
+    with plt.rc_context({"axes.facecolor": ground, "figure.facecolor": ground}):
+        lines = drawn(build.grouped(labels=tuple("abcdefghi")).plot(), "line")
+    looks = [(str(line._unscaled_dash_pattern), seen(line.get_color(), vision)) for line in lines]
+    alike = [np.linalg.norm(a[1] - b[1]) for i, a in enumerate(looks) for b in looks[:i] if a[0] == b[0]]
+    assert len(alike) == 4
+    assert min(alike) > 9
+    page = seen(ground, vision)
+    assert min(np.linalg.norm(look[1] - page) for look in looks) > 20
 
 
 def test_groups_of_names_that_begin_and_end_alike_are_all_drawn():

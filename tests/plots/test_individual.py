@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import effect_builders as build
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from artists import drawn, legend_texts, one
@@ -53,6 +54,37 @@ def test_no_more_curves_than_can_be_told_apart():
     picked = [effect.individual[0].tolist().index(curve) for curve in heights(ax).tolist()]
     assert len(set(np.diff(picked))) > 5
     assert "density of 2000 curves" in one(effect.plot(curves="density"), "note").get_text()
+
+
+def test_a_shade_behind_sampled_curves_shows_all_of_them():
+    effect = build.ice(n=2000, points=5)
+    ax = effect.plot()
+    ax.get_figure().canvas.draw()
+    shade = np.asarray(one(ax, "shade").get_array()).reshape(-1, 4)
+    assert "shade: where all of them run" in " ".join(one(ax, "note").get_text().split("\n"))
+    assert 0 < shade[:, 3].max() <= 0.5
+    # The darkest cell of the first column stands where most curves start.
+    cells = int(np.sqrt(len(shade)))
+    column = shade[:, 3].reshape(cells, cells)[:, 0]
+    starts = effect.individual[0][:, 0]
+    low, high = effect.individual[0].min(), effect.individual[0].max()
+    darkest = low + (column.argmax() + 0.5) / cells * (high - low)
+    assert abs(darkest - np.median(starts)) < starts.std()
+    assert drawn(build.ice(n=300).plot(), "shade") == []
+    assert drawn(effect.plot(color_by="sex"), "shade") == []  # colours are read on a plain ground
+    traces = effect.plot(backend="plotly").data
+    assert [trace.showscale for trace in traces if trace.name == "shade"] == [False]
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background"])
+def test_density_deepens_from_the_ground(style):
+    with plt.style.context(style):
+        ax = build.ice(n=500).plot(curves="density")
+        cells = one(ax, "cells")
+        ground = np.array(to_rgba(ax.get_facecolor()))[:3]
+        few, many = (np.array(cells.cmap(share))[:3] for share in (0.0, 1.0))
+    assert np.abs(few - ground).max() < 0.15
+    assert np.abs(many - ground).max() > 0.6
 
 
 def test_missing_points_of_curves():

@@ -68,19 +68,78 @@ def test_a_subfigure_is_a_place_too():
     assert legend_texts(ax)[:2] == ["female", "male"]
 
 
-def test_in_an_axes_of_the_caller_the_legend_says_what_a_band_is():
+def test_in_an_axes_of_the_caller_a_line_below_it_says_what_a_band_is():
     ax = plt.subplots()[1]
     build.numeric().plot(ax=ax)
-    meaning = "± 1 standard deviation of the rows' curves,\neach around its own mean"
-    assert legend_texts(ax) == [meaning]
+    meaning = "± 1 standard deviation of the rows' curves, each around its own mean"
+
+    def said(of):
+        return [" ".join(note.get_text().split("\n")) for note in drawn(of, "band-note")]
+
+    assert said(ax) == [f"band: {meaning}"]
+    assert ax.get_legend() is None  # which would cover the curve
     build.numeric(seed=1).plot(ax=ax)  # says nothing new
-    assert legend_texts(ax) == [meaning]
-    assert not [a for a in ax.artists if hasattr(a, "get_texts")]
+    assert said(ax) == [f"band: {meaning}"]
+    build.numeric(seed=1).plot(ax=ax, spread="se")
+    assert said(ax) == [f"band: {meaning}", "band: ± 2 standard errors"]
     other = plt.subplots()[1]
     build.numeric().plot(ax=other, spread=None)
-    assert other.get_legend() is None
-    build.categorical().plot(ax=other)
-    assert legend_texts(other) == [meaning]
+    assert not said(other)
+    build.categorical(levels=tuple("abcdefghijkl")).plot(ax=other, top=8)
+    assert said(other) == [f"lines: {meaning}; others: their weighted mean and range"]
+
+
+MUNICIPALITIES = [f"Municipality of {name}-on-the-water in the county of somewhere" for name in "abcdefghi"]
+
+
+@pytest.mark.parametrize(
+    "effect",
+    [
+        build.numeric(missing=True),
+        build.skewed(missing=True),
+        build.categorical(levels=MUNICIPALITIES),
+        build.categorical(levels=["a rather long name of a level", "another one that is long", "third"]),
+    ],
+    ids=["curve", "log", "long levels", "broken levels"],
+)
+def test_nothing_is_cut_off_in_an_axes_of_the_caller(effect):
+    figure, axes = plt.subplots(1, 2, figsize=(8, 3))
+    effect.plot(ax=axes[1])
+    figure.canvas.draw()
+    words, whole = axes[1].get_tightbbox(), figure.bbox
+    assert words.x0 >= axes[0].get_window_extent().x1  # nor does it run into what stands beside it
+    assert words.y0 >= whole.y0
+    assert words.x1 <= whole.x1
+    assert words.y1 <= whole.y1
+
+
+def test_room_is_left_to_a_layout_that_the_caller_chose():
+    figure, ax = plt.subplots(figsize=(5, 3), layout="constrained")
+    before = ax.get_position().bounds
+    build.categorical(levels=MUNICIPALITIES).plot(ax=ax)
+    assert ax.get_position().bounds == before
+    later, plain = plt.subplots(figsize=(5, 3))
+    build.categorical(levels=MUNICIPALITIES).plot(ax=plain)
+    shrunk = plain.get_position().bounds
+    later.subplots_adjust(left=0.5)
+    assert plain.get_position().x0 == pytest.approx(0.5)
+    assert shrunk[0] != pytest.approx(0.5)
+    assert plain.get_in_layout()
+
+
+@pytest.mark.parametrize("count", [20, 60])
+@pytest.mark.parametrize("size", [(4, 2.4), (6, 4)])
+def test_levels_of_a_small_axes_do_not_touch(count, size):
+    levels = [f"Municipality of {i:02d} in the county of somewhere" for i in range(count)]
+    for options in ({}, {"top": count}):
+        figure, ax = plt.subplots(figsize=size)
+        build.categorical(levels=levels, n=900).plot(ax=ax, **options)
+        figure.canvas.draw()
+        boxes = [label.get_window_extent() for label in ax.get_yticklabels() if label.get_text()]
+        assert len(boxes) >= 4
+        assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+        counts = [text.get_window_extent() for text in drawn(ax, "count") if text.get_visible()]
+        assert not any(a.overlaps(b) for i, a in enumerate(counts) for b in counts[:i])
 
 
 @pytest.mark.parametrize(

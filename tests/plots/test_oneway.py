@@ -249,13 +249,44 @@ def test_levels_that_begin_and_end_alike_keep_what_tells_them_apart():
     ax = build.categorical(levels=levels, n=900).plot()
     texts = ticks(ax.yaxis)
     assert len(set(texts)) == 10
-    assert [text.replace("\n", " ").partition("…")[2].split(" in ")[0].split()[-1] for text in texts] == list(
-        "abcdefghij"
-    )
+    assert texts == [f"…{name}…" for name in "abcdefghij"]
+    note = " ".join(one(ax, "note").get_text().split("\n"))
+    assert "levels: Municipality of the honourable … in the county of somewhere else" in note
     figure = ax.get_figure()
     figure.canvas.draw()
     boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_levels_that_words_name_are_drawn_however_rare():
+    levels = tuple(f"level {i}" for i in range(60))
+    effect = build.categorical(levels=levels)
+    highest, lowest = effect.average[0].argmax(), effect.average[0].argmin()
+    weight = np.full(60, 100.0)
+    weight[[highest, lowest, 17]] = 1.0
+    effect = replace(effect, weight=weight)
+    assert effect.reading.high_at == levels[highest]
+    for drawn_effect, named in ((effect, ()), (effect.center(levels[17]), (17,))):
+        texts = ticks(drawn_effect.plot().yaxis)
+        assert len(texts) == 26
+        for level in (highest, lowest, *named):
+            assert levels[level] in texts
+    assert ticks(effect.plot(top=3).xaxis)[0].startswith("level 0")  # so few are only the most frequent
+
+
+def test_groups_of_levels_differ_in_their_markers_too():
+    labels = tuple("abcdefghi")
+    ax = build.grouped(build=build.categorical, labels=labels).plot()
+    looks = [
+        (tuple(dots.get_facecolors()[0]), dots.get_paths()[0].vertices.tobytes())
+        for dots in drawn(ax, "dots")
+    ]
+    assert len(set(looks)) == 9
+    bars = build.grouped(build=build.categorical, labels=labels).plot(kind="bars")
+    looks = [(bar.get_facecolor(), bar.get_hatch()) for bar in drawn(bars, "bar")[::3]]
+    assert len(set(looks)) == 9
+    figure = build.grouped(build=build.categorical, labels=labels).plot(backend="plotly")
+    assert len({(t.marker.color, t.marker.symbol) for t in figure.data if t.mode == "markers"}) == 9
 
 
 def test_levels_sorted_by_name():

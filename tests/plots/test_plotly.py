@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from types import SimpleNamespace
 
 import effect_builders as build
 import numpy as np
@@ -276,3 +277,27 @@ def test_a_figure_renders_in_a_browser(chromium, tmp_path):
     assert "<title>hit</title>" not in dom
     assert "Rendered &lt;i&gt;" in drawing
     assert ">missing<" in drawing
+
+
+def test_labels_of_a_surface_in_space_stay_apart():
+    names = ("a feature of a rather long name", "another one with a unit (km)")
+    scene = build.surface(names=names).plot(backend="plotly", kind="surface").layout.scene
+    for axis in (scene.xaxis, scene.yaxis, scene.zaxis):
+        assert 2 <= len(axis.tickvals) <= 6
+        assert len(axis.ticktext) == len(axis.tickvals)
+    low, high = build.surface().grid[0][[0, -1]]
+    assert low + 0.05 * (high - low) < min(scene.xaxis.tickvals)
+    assert max(scene.xaxis.tickvals) < high - 0.05 * (high - low)
+    assert max(len(line) for line in scene.xaxis.title.text.split("<br>")) <= 24
+
+
+def test_labels_of_panels_side_by_side_are_broken_to_their_width():
+    columns = {
+        "feature": np.array(["a", "b"], dtype=object), "importance": np.array([2.0, 1.0]),
+        "heterogeneity": np.array([0.5, 0.1]), "permutation": np.array([1.0, 3.0]), "permutation_std": np.array([0.1, 0.2]),
+    }  # fmt: skip
+    table = SimpleNamespace(columns=columns, measure="movement", effects={})
+    figure = plot_importance(table, ["importance", "disagreement", "permutation"], backend="plotly")
+    titles = [axis.title.text for axis in figure.select_xaxes()]
+    assert len(titles) == 3
+    assert all(len(line) <= 24 for title in titles for line in title.split("<br>"))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import effect_builders as build
 import numpy as np
+import pytest
 from artists import drawn, legend_texts, one, ticks
 from matplotlib.colors import to_hex
 
+from icefield.errors import InputError
 from icefield.plots import plot_importance, plot_interactions, plot_pd_ale, plot_regions
 from icefield.plots.palette import ON_LIGHT
 from icefield.plots.summaries import around_mean
@@ -155,3 +158,47 @@ def test_regions_against_all_rows(complains):
     assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
     with complains("regions", "no region"):
         plot_regions(whole, {})
+
+
+def measured():
+    """An importance table with permutation and disagreement, whose order by these differs."""
+    columns = {
+        "feature": np.array(["a", "b", "c"], dtype=object), "importance": np.array([3.0, 2.0, 1.0]),
+        "heterogeneity": np.array([0.1, 0.9, 0.2]), "permutation": np.array([0.5, 1.5, 0.0]),
+        "permutation_std": np.array([0.05, 0.1, 0.0]), "direction": np.array(["increasing", "none", "mixed"], dtype=object),
+    }  # fmt: skip
+    return SimpleNamespace(columns=columns, measure="movement", effects={})
+
+
+def test_importance_shows_permutation_with_its_spread():
+    ax = plot_importance(measured(), "permutation")
+    assert ticks(ax.yaxis) == ["b", "a", "c"]
+    assert ax.get_xlabel() == "permutation (increase of the squared error)"
+    ends = [segment[:, 0] for segment in one(ax, "interval").get_segments()]
+    np.testing.assert_allclose(ends, [[1.4, 1.6], [0.45, 0.55], [0.0, 0.0]])
+    assert one(ax, "note").get_text() == "lines: ± 1 standard deviation over shuffles"
+
+
+def test_importance_beside_disagreement_in_one_order():
+    figure = plot_importance(measured(), ["importance", "disagreement", "permutation"])
+    panels = figure.axes
+    assert [ax.get_xlabel().replace("\n", " ") for ax in panels] == [
+        "movement (SD of the predictions)",
+        "disagreement (SD of the predictions)",
+        "permutation (increase of the squared error)",
+    ]
+    assert ticks(panels[0].yaxis) == ["a", "b", "c"]
+    widths = [[bar.get_width() for bar in drawn(ax, "bar")] for ax in panels]
+    assert widths == [[3.0, 2.0, 1.0], [0.1, 0.9, 0.2], [0.5, 1.5, 0.0]]
+    assert figure.get_suptitle() == "lines: ± 1 standard deviation over shuffles"
+
+
+def test_importance_says_what_a_missing_measure_needs():
+    table = measured()
+    del table.columns["permutation"]
+    with pytest.raises(InputError, match=r"Explainer\(model, X, y\)"):
+        plot_importance(table, ["importance", "permutation"])
+    with pytest.raises(InputError, match="did you mean 'disagreement'"):
+        plot_importance(table, "disagreements")
+    with pytest.raises(InputError, match="at least one column"):
+        plot_importance(table, [])

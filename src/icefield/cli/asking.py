@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from icefield.cli.missing import NO_NUMBER, MissingCells
+from icefield.cli.name_options import named_models
 from icefield.cli.output import PICTURES, check_outputs, printable
 
 _SHARED: list[Callable[[Any], Any]] = [
@@ -46,6 +47,7 @@ _SHARED: list[Callable[[Any], Any]] = [
 
 
 _PLAIN = ("scale", "engine", "threads", "seed")  # which an Explainer takes as they are
+NOT_STREAMED = "--checkpoint is for DATA that is streamed: a folder, a glob or several files."
 BY = click.option("--by", metavar="COLUMN", help="A column: one curve per group.")
 
 
@@ -97,13 +99,14 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
         files = _all_data(data, options)
         if options["quiet"] and options["verbose"]:
             raise click.UsageError("-q and -v contradict each other: give one of them.")
-        check_outputs(options, (model, *files))
+        others = named_models(model, options.pop("others", ()))
+        check_outputs(options, (model, *files, *others.values()))
+        if others:
+            return function(_of_each(others, data, files, options), **options)
         if is_streamed(files):
             return function(_streamed(model, files, options)(), **options)
         if options.pop("checkpoint") is not None:
-            raise click.UsageError(
-                "--checkpoint is for DATA that is streamed: a folder, a glob or several files."
-            )
+            raise click.UsageError(NOT_STREAMED)
         explain = _prepared(model, data, options)
         with refusals_explained(explain.keywords["model"], explain.keywords["X"]):
             return function(explain(), **options)
@@ -115,6 +118,33 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
     # click applies decorators from the inside out: the outermost argument is the first on the line.
     command = click.argument("data", type=click.Path(allow_dash=True))(command)
     return click.argument("model", type=click.Path())(command)
+
+
+def _of_each(
+    models: dict[str, str], data: str, files: tuple[str, ...], options: dict[str, Any]
+) -> dict[str, Any]:
+    """An Explainer of every model, all with the same options; of these the shared ones are used up."""
+    from icefield.cli.model_data import refusals_explained
+    from icefield.cli.streamed_data import is_streamed
+
+    found, left = {}, options
+    if data == "-":
+        raise click.UsageError(
+            "Standard input can be read once: write DATA to a file to compare models on it."
+        )
+    for name, model in models.items():
+        left = dict(options)
+        if is_streamed(files):
+            found[name] = _streamed(model, files, left)()
+            continue
+        if left.pop("checkpoint") is not None:
+            raise click.UsageError(NOT_STREAMED)
+        explain = _prepared(model, data, left)
+        with refusals_explained(explain.keywords["model"], explain.keywords["X"]):
+            found[name] = explain()
+    for used in set(options) - set(left):
+        del options[used]
+    return found
 
 
 def with_outputs(function: Callable[..., Any]) -> Callable[..., Any]:

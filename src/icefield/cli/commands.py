@@ -160,6 +160,30 @@ def ale(explainer: Any, features: tuple[str, ...], bins: int | None, **out: Any)
 
 @main.command(epilog=_MODEL_AND_DATA)
 @question
+@click.argument("features", metavar="FEATURE...", nargs=-1, required=True)
+@click.option("--with", "others", multiple=True, required=True, metavar="[NAME=]MODEL",
+              help="Another model, called by its file or by a name of yours; repeat for more.")  # fmt: skip
+@click.option("--grid", "grid", help="Number of points, or the values separated by commas.")
+@click.option("--rows", type=int, help="Average over a sample of this many rows.")
+@with_outputs
+def compare(
+    explainers: dict[str, Any], features: tuple[str, ...], grid: str | None, rows: int | None, **out: Any
+) -> None:
+    """Partial dependence of two or more models side by side.
+
+    \b
+    Example:
+      icefield compare old.txt flights.parquet departure --with new.txt --plot both.png
+    """
+    from icefield.compare import compare as compared
+
+    _check_picture(features, out["plot"])
+    points = _grid(grid, features, next(iter(explainers.values())))
+    show(compared(explainers).partial_dependence(*features, grid=points, rows=rows), **out)
+
+
+@main.command(epilog=_MODEL_AND_DATA)
+@question
 @FEATURES
 @with_outputs
 def importance(explainer: Any, features: tuple[str, ...], **out: Any) -> None:

@@ -1,8 +1,9 @@
-"""What the options --name and --unit say: names and units as an Explainer takes them."""
+"""What the options --name, --unit and --with say: names and units as an Explainer takes them, and models by name."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from icefield.data.columns import is_missing_value
@@ -35,6 +36,28 @@ def given_names(texts: Sequence[str], table: Table) -> dict[Any, Any] | None:
 def given_units(texts: Sequence[str]) -> dict[str, str] | None:
     """COLUMN=UNIT as a mapping."""
     return dict(_halves("--unit", text) for text in texts) or None
+
+
+def named_models(model: str, others: Sequence[str]) -> dict[str, str]:
+    """MODEL and what --with gives, by the name in NAME=MODEL or else that of the file; nothing without --with.
+
+    Examples
+    --------
+    >>> named_models("old/forest.txt", ["new/forest.txt", "deep=models/net.onnx"])
+    {'forest': 'old/forest.txt', 'new/forest.txt': 'new/forest.txt', 'deep': 'models/net.onnx'}
+    """
+    found: dict[str, str] = {}
+    for given in (model, *others) if others else ():
+        name, equals, path = given.partition("=")
+        if not equals or not name or not path or Path(given).exists():
+            name, path = Path(given).stem, given
+        name = path if name in found else name
+        if name in found:
+            raise InputError(
+                complaint("--with", "names the same model twice", given, "write --with NAME=MODEL")
+            )
+        found[name] = path
+    return found
 
 
 def _halves(option: str, text: str) -> tuple[str, str]:

@@ -17,11 +17,12 @@ from icefield.plots.options import Options
 from icefield.plots.panels import Float
 from icefield.plots.series import Series
 from icefield.wording.labels import joined
-from icefield.wording.names import NAME_LIMIT, abbreviated, shared_words, told_apart
+from icefield.wording.names import abbreviated, shared_words, told_apart
 from icefield.wording.values import LEVEL_LIMIT
 
 READABLE = 30  # levels that still read well in one panel
 KEPT = 25  # how many of more than that are drawn when the user did not say
+SHARED_LIMIT = 90  # letters of what all levels have in common
 LEAST_NAMED = 6  # with fewer levels than this, which are drawn is only a matter of how frequent they are
 
 
@@ -126,7 +127,7 @@ def arranged(series: Sequence[Series], whole: Effect, places: Coordinates, optio
     whole_texts = [places.text(places.levels[i], UNCUT) for i in order]
     texts, shared = told_apart(whole_texts, LEVEL_LIMIT), shared_words(whole_texts, LEVEL_LIMIT)
     if shared:
-        notes.insert(0, f"levels: {abbreviated(shared, NAME_LIMIT)}")
+        notes.insert(0, f"levels: {abbreviated(shared, SHARED_LIMIT)}")
     counts = weights[order]
     if rest is not None:
         texts.append(f"{counted(len(rest))} others")

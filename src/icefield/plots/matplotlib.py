@@ -15,7 +15,13 @@ from matplotlib.figure import Figure
 
 from icefield.errors import InputError, InputTypeError, complaint
 from icefield.plots.fonts import set_text
-from icefield.plots.matplotlib_axes import feature_axis, solid_axes, value_axis
+from icefield.plots.matplotlib_axes import (
+    broken_levels,
+    feature_axis,
+    refit,
+    solid_axes,
+    value_axis,
+)
 from icefield.plots.matplotlib_marks import draw_mark
 from icefield.plots.matplotlib_room import make_room
 from icefield.plots.matplotlib_theme import SETTINGS, Theme, smaller
@@ -23,6 +29,7 @@ from icefield.plots.matplotlib_words import (
     draw_colour_bar,
     draw_figure_legend,
     draw_legend,
+    rewrap,
     write_below,
     write_labels,
 )
@@ -39,11 +46,7 @@ def draw(picture: Picture, options: Options) -> Axes | Figure:
                 complaint("ax", f"holds one panel and this picture has {len(picture.panels)}", options.ax,
                           "leave ax out, or choose with outputs=[...] or layout='overlay'")
             )  # fmt: skip
-        panel = picture.panels[0]
-        _draw_panel(options.ax, panel, options, own=False)
-        if panel.z is None:
-            write_below(options.ax, panel, Theme(options.ax, options))
-            make_room(options.ax)
+        _draw_into(options.ax, broken_levels(options.ax, picture.panels[0]), options)
         return options.ax
     figure, axes = _new_figure(picture, options)
     several = len(picture.panels) > 1
@@ -58,6 +61,17 @@ def draw(picture: Picture, options: Options) -> Axes | Figure:
         _write_heading(figure, picture)
         return figure
     return axes[0]
+
+
+def _draw_into(ax: Axes, panel: Panel, options: Options) -> None:
+    """Draw into the caller's Axes, and see to it that its words are not cut off."""
+    _draw_panel(ax, panel, options, own=False)
+    if panel.z is None:
+        write_below(ax, panel, Theme(ax, options))
+        for _ in range(2):  # what is broken to a narrower Axes takes more room below it
+            make_room(ax)
+            refit(ax, panel)
+            rewrap(ax)
 
 
 def _write_heading(figure: Figure, picture: Picture) -> None:

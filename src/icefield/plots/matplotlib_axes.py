@@ -7,6 +7,7 @@ the caller's own Axes already shows.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ from icefield.plots.named_ticks import named_ticks
 from icefield.plots.panels import Axis, Panel, first_tick, is_surface, visible_features, visible_values
 from icefield.plots.ticks import LINE, fitting
 from icefield.wording.names import MISSING, told_apart, wrapped
+
+LISTED = 0.4  # of the width of an Axes that names of levels may take
 
 
 def value_axis(ax: Axes, panel: Panel, before: Any) -> None:
@@ -123,6 +126,26 @@ def _level_ticks(ax: Axes, axis: Any, described: Axis, which: str) -> None:
             label.set(rotation=rotation, ha="right", rotation_mode="anchor")
             if rotation == 90:
                 label.set(va="center")
+
+
+def broken_levels(ax: Axes, panel: Panel) -> Panel:
+    """The panel with listed levels in lines that leave most of a caller's Axes to the curve."""
+    if not panel.flip:
+        return panel
+    letters = LISTED * inches(ax)[0] * 72 / (0.55 * smaller(SETTINGS["ytick.labelsize"], 1.0))
+    ticks = tuple(wrapped(" ".join(t.split("\n")), max(12, int(letters))) for t in panel.x.ticks)
+    return replace(panel, x=replace(panel.x, ticks=ticks))
+
+
+def refit(ax: Axes, panel: Panel) -> None:
+    """Names and counts of levels anew, for an Axes that has become smaller."""
+    for described, which in ((panel.x, "y" if panel.flip else "x"), (panel.y, "x" if panel.flip else "y")):
+        if described.kind == "category":
+            _level_ticks(ax, ax.xaxis if which == "x" else ax.yaxis, described, which)
+    counts = [text for text in ax.texts if text.get_gid() == "icefield:count"]
+    size, every = fitting(inches(ax)[1] * 72 / max(1, len(counts)), smaller(SETTINGS["ytick.labelsize"], 0.9))
+    for number, text in enumerate(counts):
+        text.set(size=size, visible=number % every == 0)
 
 
 def _fitted_levels(ax: Axes, ticks: Sequence[str], which: str) -> tuple[list[str], float, float]:

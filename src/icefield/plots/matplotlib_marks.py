@@ -17,7 +17,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
 from icefield.plots.fonts import set_text
-from icefield.plots.matplotlib_axes import inches
+from icefield.plots.matplotlib_axes import refit
 from icefield.plots.matplotlib_theme import DASHES, HATCHES, MARKERS, SETTINGS, Theme, smaller
 from icefield.plots.palette import is_dark
 from icefield.plots.panels import (
@@ -38,7 +38,6 @@ from icefield.plots.panels import (
     Sparks,
     Strip,
 )
-from icefield.plots.ticks import fitting
 from icefield.wording.values import number_text
 
 CONTOURS = 12
@@ -259,9 +258,8 @@ def _rule(ax: Axes, panel: Panel, mark: Rule, theme: Theme) -> None:
 
 def _edge_text(ax: Axes, panel: Panel, mark: EdgeText, theme: Theme) -> None:
     size = smaller(SETTINGS["ytick.labelsize"], 0.9)
-    fitted, every = fitting(inches(ax)[1] * 72 / max(1, len(mark.at)), size)
-    shared: dict[str, Any] = {"textcoords": "offset points", "size": fitted, "color": theme.muted}
-    for at, words in list(zip(mark.at, mark.texts))[::every]:
+    shared: dict[str, Any] = {"textcoords": "offset points", "size": size, "color": theme.muted}
+    for at, words in zip(mark.at, mark.texts):
         text = ax.annotate("", (1, at), xycoords=("axes fraction", "data"), xytext=(8, 0), ha="left", va="center",
                            gid="icefield:count", annotation_clip=False, **shared)  # fmt: skip
         set_text(text, words)
@@ -270,6 +268,7 @@ def _edge_text(ax: Axes, panel: Panel, mark: EdgeText, theme: Theme) -> None:
             "", (1, 1), xycoords="axes fraction", xytext=(8, 4), ha="left", va="bottom", **shared
         )
         set_text(header, mark.header)
+    refit(ax, panel)
 
 
 def _sparks(ax: Axes, panel: Panel, mark: Sparks, theme: Theme) -> None:

@@ -128,14 +128,25 @@ def write_below(ax: Axes, panel: Panel, theme: Theme) -> None:
     if not panel.band:
         return
     size = smaller(SETTINGS["axes.labelsize"])
-    words = wrapped(panel.band, max(24, int(inches(ax)[0] * 72 / (size * 0.55))))
-    below = [text for text in ax.texts if text.get_gid() == "icefield:band-note"]
-    if any(text.get_text() == words for text in below):
+    below = _below(ax)
+    if any(" ".join(text.get_text().split("\n")) == panel.band for text in below):
         return  # an effect drawn here before said it
     after: Any = below[-1] if below else ax.xaxis.label
     note = ax.annotate("", (0, 0), xycoords=("axes fraction", after), xytext=(0, -3), textcoords="offset points",
                        ha="left", va="top", size=size, color=theme.muted, gid="icefield:band-note", annotation_clip=False)  # fmt: skip
-    set_text(note, words)
+    set_text(note, panel.band)
+    rewrap(ax)
+
+
+def rewrap(ax: Axes) -> None:
+    """Break what stands below an Axes to its width."""
+    for note in _below(ax):
+        letters = int(inches(ax)[0] * 72 / (note.get_fontsize() * 0.55))
+        set_text(note, wrapped(" ".join(note.get_text().split("\n")), max(20, letters)))
+
+
+def _below(ax: Axes) -> list[Any]:
+    return [text for text in ax.texts if text.get_gid() == "icefield:band-note"]
 
 
 def draw_figure_legend(figure: Figure, ax: Axes, picture: Picture, options: Options) -> None:

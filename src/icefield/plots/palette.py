@@ -5,7 +5,7 @@ from __future__ import annotations
 # Okabe and Ito's eight, ordered so that neighbours differ in lightness too. The yellow is too faint for
 # lines on white and the dark blue for lines on black, so each ground has its own order.
 ON_LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A6A00", "#4D4D4D")
-ON_DARK = ("#56B4E9", "#E69F00", "#2CC49B", "#E69AC6", "#F0E442", "#FF7F3F", "#9BB8FF", "#CFCFCF")
+ON_DARK = ("#56B4E9", "#E69F00", "#2CC49B", "#E69AC6", "#F0E442", "#E0662A", "#7487F0", "#CFCFCF")
 
 SEQUENTIAL = "viridis"
 DIVERGING = "RdBu_r"

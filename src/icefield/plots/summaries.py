@@ -59,7 +59,9 @@ def importance_picture(table: Any, value: str | Sequence[str], options: Options)
     """
     values = [value] if isinstance(value, str) else list(value)
     if not values:
-        raise InputError(complaint("value", "must name at least one column", value, 'write value="importance"'))
+        raise InputError(
+            complaint("value", "must name at least one column", value, 'write value="importance"')
+        )
     names, outputs, numbers, directions = _importance_columns(table, values)
     kinds = list(dict.fromkeys(outputs))
     effects: Mapping[Any, Effect] = getattr(table, "effects", None) or {}
@@ -81,7 +83,10 @@ def importance_picture(table: Any, value: str | Sequence[str], options: Options)
     if options.title is not None and len(panels) == 1:
         panels = [replace(panels[0], title=title_text(options.title))]
     most = max((len(p.x.ticks) for p in panels), default=1)
-    size = (6.4 if len(panels) == 1 else SMALL[0] + (1.6 if len(values) == 1 else 0.4), max(2.6, 1.2 + 0.3 * most))
+    size = (
+        6.4 if len(panels) == 1 else SMALL[0] + (1.6 if len(values) == 1 else 0.4),
+        max(2.6, 1.2 + 0.3 * most),
+    )
     return Picture(
         tuple(panels),
         columns=min(3, len(panels)) if len(values) == 1 else len(values),
@@ -126,7 +131,9 @@ def _measure_label(table: Any, value: str) -> str:
     value = ALIASES.get(value, value)
     if value == "importance" and hasattr(table, "measure"):
         return MEASURES.get(table.measure, table.measure)
-    return MEASURES.get(value, value.replace("_", " ")) if hasattr(table, "measure") else value.replace("_", " ")
+    return (
+        MEASURES.get(value, value.replace("_", " ")) if hasattr(table, "measure") else value.replace("_", " ")
+    )
 
 
 def _with_shuffles(panel: Panel, table: Any, value: str, mine: list[int]) -> Panel:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
-from icefield.ask import Ask, Described, Fold, Placed, noted
+from icefield.ask import Ask, Described, Fold, Placed, noted, what_is_predicted
 from icefield.counts import counted
 from icefield.data.features import Feature, resolve
 from icefield.data.grid import Grid, specifications
@@ -402,7 +402,7 @@ class StreamedStudy(Study):
         said = "?" if self.stream.n_rows is None else counted(self.stream.n_rows)
         return (
             f"Explainer({type(self.model.native).__name__}, {said} rows x {len(self.model.columns)} features streamed "
-            f"from {self.stream.source.label}, {self.model.scale_label} of {', '.join(map(str, self.model.outputs[:5]))})"
+            f"from {self.stream.source.label}, {what_is_predicted(self.model)})"
         )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from icefield.ask import regrouped
 from icefield.study import Study
 
 if TYPE_CHECKING:
@@ -24,11 +25,13 @@ class StatisticsMethods:
 
     study: Study
 
-    def ale(self, *features: Any, bins: Any = None, order: Any = "similarity", rows: Any = None) -> Effect:
+    def ale(
+        self, *features: Any, bins: Any = None, order: Any = "similarity", rows: Any = None, by: Any = None
+    ) -> Effect:
         """Accumulated local effects of one feature, or the pure interaction effect of two.
 
-        `bins` is the number of quantile bins or their edges, `order` how levels are ordered; see
-        `icefield.statistics.ale.ale`.
+        `bins` is the number of quantile bins or their edges, `order` how levels are ordered, `by` gives an effect per
+        group too, as `by` of the Explainer; see `icefield.statistics.ale.ale`.
 
         Examples
         --------
@@ -42,7 +45,7 @@ class StatisticsMethods:
         self.study.needs_rows("accumulated local effects")
         from icefield.statistics.ale import ale
 
-        return ale(self.study, *features, bins=bins, order=order, rows=rows)
+        return ale(regrouped(self.study, by), *features, bins=bins, order=order, rows=rows)
 
     def conditional(self, feature: Any, *, bins: Any = 20, rows: Any = None) -> Conditional:
         """Observed and predicted means per bin (the M-plot), with PD and ALE, in one table.

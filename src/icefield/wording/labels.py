@@ -17,6 +17,8 @@ from icefield.wording.values import named_value, number_text, shown_value
 if TYPE_CHECKING:
     from icefield.effect import Effect
 
+DIFFERENCE = "difference in prediction"  # between two models
+
 
 def quantity(effect: Effect, output: int | None) -> str:
     """What the model's numbers are: "predicted delay", "probability of survived", "log-odds", "prediction".
@@ -33,6 +35,8 @@ def predicted_text(naming: Naming, scale_label: str, outputs: Sequence[Any], out
     if target is not None and (len(outputs) == 1 or output is None):
         if scale in ("prediction", ""):
             return f"predicted {target}"
+        if scale == DIFFERENCE:
+            return f"difference in predicted {target}"
         if len(outputs) == 1:
             return f"{scale.split(' of ')[0]} of {target}"
     if output is None:
@@ -57,7 +61,7 @@ def subject_text(effect: Effect, output: int) -> str:
 def with_unit(naming: Naming, scale_label: str, what: str) -> str:
     """A label of predictions with the target's unit, which other scales than the target's own do not have."""
     unit = naming.target_unit
-    return f"{what} ({name_text(unit, 20)})" if unit and scale_label == "prediction" else what
+    return f"{what} ({name_text(unit, 20)})" if unit and scale_label in ("prediction", DIFFERENCE) else what
 
 
 def feature_label(naming: Naming, feature: Any, limit: int = NAME_LIMIT) -> str:
@@ -75,18 +79,23 @@ def value_label(effect: Effect, output: int | None) -> str:
     what = quantity(effect, output)
     if effect.view == "derivative":
         along = effect.features.index(effect.reference) if effect.reference in effect.features else 0
-        per = (
-            "day"
-            if effect.kinds[along] in TIME_KINDS
-            else f"unit of {name_text(effect.naming.name(effect.features[along]), 30)}"
-        )
-        return f"slope of {what} per {per}"
+        return f"slope of {what} {_per(effect, effect.features[along], effect.kinds[along])}"
     what = with_unit(effect.naming, effect.scale_label, what)
     if effect.view == "centered":
         return f"change in {what} from\u00a0{reference_text(effect)}"
     if effect.kind == "ale":
         return f"accumulated effect on {what}"
     return what
+
+
+def _per(effect: Effect, feature: Any, kind: str) -> str:
+    """What a slope is a change per: "(min per km)", "per day", "per unit of age"."""
+    naming = effect.naming
+    unit = "day" if kind in TIME_KINDS else naming.unit(feature)
+    target = naming.target_unit if effect.scale_label in ("prediction", DIFFERENCE) else None
+    if target and unit:
+        return f"({name_text(target, 20)} per\u00a0{name_text(unit, 20)})"
+    return f"per {name_text(unit, 20) if unit else f'unit of {name_text(naming.name(feature), 30)}'}"
 
 
 def reference_text(effect: Effect) -> str:
