@@ -91,11 +91,11 @@ def comparison_text(effects: Mapping[Any, Effect]) -> str:
         values = [_number(effect.average[0, i]) for effect in effects.values()]
         cells = "  ".join(f"{value:>{width}}" for value, width in zip(values, widths))
         lines.append(f"    {_point(first, i):>12}  {cells}")
-    values = np.stack([effect.average[0] for effect in effects.values()])
-    apart = np.ptp(values, axis=0)
+    averages = np.stack([effect.average[0] for effect in effects.values()])
+    apart = np.ptp(averages, axis=0)
     if len(effects) > 1 and np.nanmax(apart, initial=0.0) > 0:
         at = int(np.nanargmax(apart))
-        ends = [f"{name} {_number(value)}" for name, value in zip(names, values[:, at])]
+        ends = [f"{name} {_number(value)}" for name, value in zip(names, averages[:, at])]
         lines.append(f"  furthest apart at {_point(first, at)}: {', '.join(ends)}")
     return "\n".join([title, *lines])
 

@@ -19,7 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from icefield.plots import plot_importance
+from icefield.plots import plot_comparison, plot_importance, plot_many
 
 REFERENCE = Path(__file__).parent / "reference"
 BLOCK = 6
@@ -48,7 +48,66 @@ def ranking():
     return plot_importance(SimpleNamespace(columns=columns, effects=effects))
 
 
+def measures():
+    """Importance beside disagreement and permutation, with its spread over shuffles."""
+    columns = {
+        "feature": np.array(["age", "fare", "class", "noise"], dtype=object), "importance": np.array([0.8, 0.5, 0.4, 0.02]),
+        "heterogeneity": np.array([0.2, 0.5, 0.1, 0.01]), "permutation": np.array([2.5, 1.4, 0.7, 0.0]),
+        "permutation_std": np.array([0.12, 0.08, 0.05, 0.01]),
+        "direction": np.array(["increasing", "none", "decreasing", "none"], dtype=object),
+    }  # fmt: skip
+    effects = {"age": build.numeric(), "class": build.categorical()}
+    table = SimpleNamespace(columns=columns, effects=effects, measure="movement")
+    return plot_importance(table, ["importance", "disagreement", "permutation"])
+
+
+def own_axes():
+    """Four kinds of panels in Axes of the caller's, whose figure has no layout."""
+    figure, axes = plt.subplots(2, 2, figsize=(8, 6))
+    build.numeric(missing=True).plot(ax=axes[0, 0])
+    build.categorical(levels=alike(9)).plot(ax=axes[0, 1])
+    build.surface().plot(ax=axes[1, 0])
+    build.grouped().plot(ax=axes[1, 1])
+    return figure
+
+
+def alike(count):
+    """Long levels that begin and end alike."""
+    names = [f"{first}{second}" for first in ("Al", "Ber", "Dal", "Es", "Fal", "Got") for second in
+             ("by", "ga", "holm", "köping", "lund", "mora", "näs", "ryd", "sund", "torp")]  # fmt: skip
+    return [f"Municipality of {name} in the county of somewhere" for name in names[:count]]
+
+
+def solid():
+    names = ("a feature of a rather long name", "another one of some length (km)")
+    effect = build.surface(names=names)
+    return replace(effect, average=1e6 * effect.average).plot(kind="surface")
+
+
+def two_models():
+    first, second = build.numeric(), build.numeric(seed=4)
+    return plot_comparison({"forest": first, "boosting": replace(second, grid=first.grid)})
+
+
 PICTURES = {
+    "multiples": lambda: plot_many(
+        [build.numeric(missing=True), build.numeric(name="fare", seed=2), build.categorical(), build.dated()],
+        title="Four features",
+    ),
+    "axes": own_axes,
+    "many_curves": lambda: build.ice(n=1500).plot(),
+    "density": lambda: build.ice(n=1500).plot(curves="density"),
+    "log_curves": lambda: build.skewed(kind="ice", keep=True).plot(),
+    "sixty": lambda: build.categorical(levels=alike(60), n=900).plot(sort="value"),
+    "sixty_small": lambda: build.categorical(levels=alike(60), n=900).plot(
+        ax=plt.subplots(figsize=(5, 3.6))[1]
+    ),
+    "nine_levels": lambda: build.grouped(build=build.categorical, labels=tuple("abcdefghi")).plot(),
+    "nine_bars": lambda: build.grouped(build=build.categorical, labels=tuple("abcdefghi")).plot(kind="bars"),
+    "long_groups": lambda: build.grouped(labels=tuple(alike(6))).plot(),
+    "solid": solid,
+    "measures": measures,
+    "two_models": two_models,
     "curve": lambda: build.numeric(missing=True).plot(title="Survival by age"),
     "log": lambda: build.skewed(missing=True).plot(),
     "steps": stepped_with_support,
@@ -63,11 +122,36 @@ PICTURES = {
 }
 
 
-def picture(name):
-    drawn = PICTURES[name]()
-    figure = drawn if hasattr(drawn, "savefig") else drawn.get_figure()
-    file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=60)
+DARK = "#14181e"
+LOOKS = {
+    "light": {},
+    "dark": {
+        **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor", "legend.facecolor"), DARK),
+        **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), "#d9e0e8"),
+    },
+    "print": {"font.family": "serif", "font.size": 8, "lines.linewidth": 1.0, "figure.figsize": (4.2, 3.2)},
+}  # fmt: skip
+# Every picture in the light, and those whose colours or sizes were worked out in the other looks too.
+STORED = [
+    *((name, "light") for name in PICTURES),
+    *(
+        (name, "dark")
+        for name in ("curve", "nine", "many_curves", "density", "ranking", "contour", "measures")
+    ),
+    *((name, "print") for name in ("curve", "nine", "sixty", "axes")),
+]
+
+
+def stored_at(name, look):
+    return REFERENCE / (f"{name}.png" if look == "light" else f"{name}_{look}.png")
+
+
+def picture(name, look="light"):
+    with plt.rc_context(LOOKS[look]):
+        drawn = PICTURES[name]()
+        figure = drawn if hasattr(drawn, "savefig") else drawn.get_figure()
+        file = io.BytesIO()
+        figure.savefig(file, format="png", dpi=60)
     plt.close(figure)
     file.seek(0)
     return file
@@ -86,10 +170,10 @@ def difference(a, b):
     return float(np.sqrt(np.mean((blocks(a) - blocks(b)) ** 2)))
 
 
-@pytest.mark.parametrize("name", PICTURES)
-def test_pictures_look_as_stored(name):
-    stored = plt.imread(REFERENCE / f"{name}.png")
-    got = plt.imread(picture(name))
+@pytest.mark.parametrize(("name", "look"), STORED)
+def test_pictures_look_as_stored(name, look):
+    stored = plt.imread(stored_at(name, look))
+    got = plt.imread(picture(name, look))
     assert difference(got, stored) < TOLERANCE
 
 
@@ -110,5 +194,5 @@ def test_the_comparison_can_fail():
 if __name__ == "__main__":
     matplotlib.use("Agg")
     REFERENCE.mkdir(exist_ok=True)
-    for name in PICTURES:
-        (REFERENCE / f"{name}.png").write_bytes(picture(name).getvalue())
+    for name, look in STORED:
+        stored_at(name, look).write_bytes(picture(name, look).getvalue())

@@ -114,7 +114,7 @@ def test_nothing_is_cut_off_in_an_axes_of_the_caller(effect):
 
 
 def test_room_is_left_to_a_layout_that_the_caller_chose():
-    figure, ax = plt.subplots(figsize=(5, 3), layout="constrained")
+    ax = plt.subplots(figsize=(5, 3), layout="constrained")[1]
     before = ax.get_position().bounds
     build.categorical(levels=MUNICIPALITIES).plot(ax=ax)
     assert ax.get_position().bounds == before

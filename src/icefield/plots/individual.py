@@ -68,7 +68,7 @@ def individual_marks(
         "slots": colouring.slots,
         "values": colouring.values,
         "scale": colouring.scale,
-        "alpha": min(0.8, 3 * alpha) if coloured else alpha,
+        "alpha": min(0.8, 2 * alpha) if coloured else alpha,
     }
     width = float(np.clip(12 / np.sqrt(len(kept)), 0.45, 1.0))
     below.append(Curves(x, curves[np.ix_(kept, order)], step=step, width=width, **shared))
