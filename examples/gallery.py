@@ -1,6 +1,8 @@
-"""Every kind of picture icefield draws, for real data, as PNG and as interactive HTML.
+"""Every kind of picture icefield draws, for real data and for hard cases, as PNG and as interactive HTML.
 
-    python examples/gallery.py [folder] [studies and kinds]
+    python examples/gallery.py [folder] [studies, kinds and looks]
+
+Beside ``light``, which is drawn anyway, the looks are ``dark``, ``print`` (serif, small) and ``grey``: PNGs called after them.
 
 Bike sharing, Titanic and California housing are read from the folder named by ICEFIELD_DATA, or from
 ``../shared/data`` beside the project; where they are absent, data that comes with scikit-learn stands in.
@@ -23,6 +25,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from PIL import Image
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -62,26 +65,38 @@ class Study:
     date: str | None = None
     missing: str | None = None
     target: Any = None
+    y: Any = None
+    units: dict[str, str] | None = None
+    target_name: str | None = None
 
-    def explainer(self, model: Any = None, **choices: Any) -> icefield.Explainer:
-        return icefield.Explainer(model or self.model, self.X, target=self.target, **choices)
+    def explainer(self, model: Any = None) -> icefield.Explainer:
+        return icefield.Explainer(
+            model or self.model,
+            self.X,
+            self.y,
+            target=self.target,
+            units=self.units,
+            target_name=self.target_name,
+        )
 
 
 def pictures(study: Study) -> Iterator[tuple[str, Draw]]:
     """A name and a function that draws, for every kind of picture. Effects are computed when first drawn."""
     ex = study.explainer()
-    curve = cache(lambda: ex.partial_dependence(study.number, quantiles=[0.1, 0.9]))
+    curve = cache(lambda: ex.partial_dependence(study.number))
+    quantiles = cache(lambda: ex.partial_dependence(study.number, quantiles=[0.1, 0.9]))
     curves = cache(lambda: ex.ice(study.number, rows=400))
     levels = cache(lambda: ex.partial_dependence(study.category))
     surface = cache(lambda: ex.partial_dependence(study.number, study.second))
     mixed = cache(lambda: ex.partial_dependence(study.category, study.number))
-    by_group = cache(lambda: study.explainer(by=study.group).partial_dependence(study.number))
+    by_group = cache(lambda: ex.partial_dependence(study.number, by=study.group))
     both = compare({"boosting": ex, study.rival_name: study.explainer(study.rival)})
     ranking = cache(lambda: importance(ex, rows=300))
     top = cache(lambda: list(dict.fromkeys(ranking()["feature"].tolist()))[:6])
 
     # One feature.
     yield "curve", lambda **o: curve().plot(title=study.title, **o)
+    yield "curve_quantiles", lambda **o: quantiles().plot(**o)
     yield "curve_std_rug", lambda **o: curve().plot(spread="std", data="rug", **o)
     yield "curve_se_deciles", lambda **o: curve().plot(spread="se", data="deciles", **o)
     yield "levels_dots", lambda **o: levels().plot(sort="value", **o)
@@ -126,6 +141,11 @@ def pictures(study: Study) -> Iterator[tuple[str, Draw]]:
 
     # Summaries.
     yield "importance", lambda **o: ranking().plot(**o)
+    if study.y is not None:
+        yield (
+            "importance_measures",
+            lambda **o: ranking().plot(["importance", "disagreement", "permutation"], **o),
+        )
     yield (
         "many",
         lambda **o: plot_many([ranking().effects[name] for name in top()], spread=None, curves=None, **o),
@@ -154,6 +174,64 @@ def classes() -> Iterator[tuple[str, Draw]]:
         "classes_surfaces",
         lambda **o: ex.partial_dependence("petal length (cm)", "petal width (cm)").plot(**o),
     )
+
+
+def cases() -> Iterator[tuple[str, Draw]]:
+    """What is hard to draw: long levels that are alike, nine groups, thousands of curves, amounts, long names."""
+    rng = np.random.default_rng(0)
+    places = [
+        f"{a}{b}"
+        for a in ("Al", "Ber", "Dal", "Es", "Fal", "Got")
+        for b in ("by", "ga", "holm", "lund", "mora", "näs", "ryd", "sund", "torp", "vik")
+    ]
+    levels = [f"Municipality of {place} in the county of somewhere" for place in places]
+    X = pd.DataFrame({
+        "amount": rng.lognormal(7, 1.3, 5000), "age": rng.uniform(18, 90, 5000),
+        "municipality": pd.Categorical(rng.choice(levels, 5000, p=rng.dirichlet(np.ones(60))), levels),
+        "region": rng.choice([f"region {letter}" for letter in "abcdefghi"], 5000),
+    })  # fmt: skip
+    shift = dict(zip(levels, rng.normal(0, 1, 60)))
+    tilt = dict(zip(sorted(X["region"].unique()), np.linspace(-1, 1, 9)))
+
+    def model(rows: pd.DataFrame) -> Any:
+        level = rows["municipality"].astype(object).map(shift).to_numpy(dtype=float)
+        slope = rows["region"].map(tilt).to_numpy(dtype=float)
+        return np.log(rows["amount"].to_numpy()) + level + slope * (rows["age"].to_numpy() - 50) / 20
+
+    def rival(rows: pd.DataFrame) -> Any:
+        return np.log(rows["amount"].to_numpy()) - 0.01 * (rows["age"].to_numpy() - 50)
+
+    names = {"amount": "amount that was asked for in the end", "age": "age of whoever asked for it"}
+    ex = icefield.Explainer(model, X, names=names, units={"amount": "€", "age": "years"}, target_name="risk")
+    spread = cache(lambda: ex.partial_dependence("amount", grid=icefield.Grid("log"), rows=500))
+    sixty = cache(lambda: ex.partial_dependence("municipality", rows=500))
+    thousands = cache(lambda: ex.ice("age", grid=25))
+    nine = cache(lambda: ex.partial_dependence("age", grid=30, by="region"))
+    yield "log", lambda **o: spread().plot(**o)
+    yield "log_linear", lambda **o: spread().plot(x_scale="linear", **o)
+    yield "sixty", lambda **o: sixty().plot(sort="value", **o)
+    yield "sixty_all", lambda **o: sixty().plot(sort="name", top=60, **o)
+    yield "thousands", lambda **o: thousands().plot(**o)
+    yield "thousands_density", lambda **o: thousands().plot(curves="density", **o)
+    yield "nine", lambda **o: nine().plot(**o)
+    yield "nine_side", lambda **o: nine().plot(layout="side", **o)
+    yield "solid", lambda **o: ex.partial_dependence("amount", "age", rows=300).plot(kind="surface", **o)
+    yield (
+        "two_models",
+        lambda **o: compare({"whole": model, "simple": rival}, X.head(500)).plot("amount", **o),
+    )
+    yield "multiples", lambda **o: plot_many([spread(), sixty(), ex.partial_dependence("age", rows=500)], **o)
+    yield "axes", lambda **o: _in_own_axes([spread(), sixty()], **o)
+
+
+def _in_own_axes(effects: list[icefield.Effect], **options: Any) -> Any:
+    """Into Axes of the caller's in a plain figure; plotly has none, and draws the first."""
+    if options:
+        return effects[0].plot(**options)
+    figure, axes = plt.subplots(1, len(effects), figsize=(9, 3.6))
+    for ax, effect in zip(axes, effects):
+        effect.plot(ax=ax)
+    return figure
 
 
 # --- data ------------------------------------------------------------------------------------------
@@ -189,6 +267,8 @@ def bike(folder: Path) -> Study:
         "bike", lambda rows: boosting.predict(prepared(rows)), lambda rows: forest.predict(prepared(rows)), X,
         number="hour", second="temperature", category="weather", other_category="season", group="working day",
         colour="temperature", title="Bike rentals by hour of day", rival_name="forest", levels="hour", date="date",
+        y=data.cnt.head(ROWS), target_name="rentals",
+        units={"temperature": "°C", "humidity": "%", "wind": "km/h", "hour": "time of day", "rentals": "per hour"},
     )  # fmt: skip
 
 
@@ -250,20 +330,39 @@ def diabetes() -> Study:
 # --- writing ---------------------------------------------------------------------------------------
 
 
-def write(folder: Path, name: str, draw: Draw) -> None:
-    """One picture in both backends."""
-    drawn = draw()
-    figure = drawn if hasattr(drawn, "savefig") else drawn.get_figure()
-    figure.savefig(folder / f"{name}.png", dpi=110)
-    plt.close(figure)
+DARK = "#14181e"
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": {},
+    "dark": {
+        **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor", "legend.facecolor"), DARK),
+        **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), "#d9e0e8"),
+        **dict.fromkeys(("axes3d.xaxis.panecolor", "axes3d.yaxis.panecolor", "axes3d.zaxis.panecolor"), DARK),
+    },
+    "print": {"font.family": "serif", "font.size": 8, "lines.linewidth": 1.0, "figure.figsize": (4.2, 3.2)},
+    "grey": {},
+}  # fmt: skip
+
+
+def write(folder: Path, name: str, draw: Draw, looks: list[str]) -> None:
+    """One picture in both backends, with matplotlib in every look."""
+    for look in looks:
+        with plt.rc_context(LOOKS[look]):
+            drawn = draw()
+            figure = drawn if hasattr(drawn, "savefig") else drawn.get_figure()
+            path = folder / (f"{name}.png" if look == "light" else f"{name}_{look}.png")
+            figure.savefig(path, dpi=110)
+            plt.close(figure)
+        if look == "grey":
+            with Image.open(path) as image:
+                image.convert("L").save(path)
     draw(backend="plotly").write_html(folder / f"{name}.html", include_plotlyjs="directory")
 
 
 def main(folder: Path, only: list[str]) -> None:
-    """Write all pictures, or those whose study or kind is named."""
+    """Write all pictures, or those whose study or kind is named, in the looks that are named."""
     folder.mkdir(parents=True, exist_ok=True)
     data = data_folder()
-    makers: dict[str, Callable[[], Iterator[tuple[str, Draw]]]] = {"iris": classes}
+    makers: dict[str, Callable[[], Iterator[tuple[str, Draw]]]] = {"iris": classes, "cases": cases}
     if data is None:
         makers["diabetes"] = lambda: pictures(diabetes())
     else:
@@ -271,12 +370,13 @@ def main(folder: Path, only: list[str]) -> None:
         makers["titanic"] = lambda: pictures(titanic(data))
         makers["california"] = lambda: pictures(california(data))
     studies = [name for name in makers if name in only] or list(makers)
-    kinds = [name for name in only if name not in makers]
+    kinds = [name for name in only if name not in makers and name not in LOOKS]
+    looks = ["light", *(look for look in LOOKS if look in only and look != "light")]
     count = 0
     for study in studies:
         for name, draw in makers[study]():
             if not kinds or name in kinds:
-                write(folder, f"{study}_{name}", draw)
+                write(folder, f"{study}_{name}", draw, looks)
                 count += 1
     print(f"{count} pictures in {folder}")
 

@@ -113,7 +113,8 @@ def test_nine_groups_are_told_apart_in_grey():
     assert len(alike) == 4  # four patterns stand for two colours each
     assert min(alike) > 12
     few = drawn(build.grouped(labels=tuple("abcd")).plot(), "line")
-    assert not any(line.is_dashed() for line in few)
+    assert len({str(line._unscaled_dash_pattern) for line in few}) == 4
+    assert not any(line.is_dashed() for line in drawn(build.numeric().plot(), "line"))
 
 
 # Machado, Oliveira and Fernandes (2009): what is left of linear red, green and blue without one kind of cone.

@@ -17,7 +17,6 @@ from icefield.plots.options import Options
 from icefield.plots.panels import Colour, Float
 
 OVERLAID = 8  # more curves than this in a panel cannot be told apart
-ALL_SOLID = 4
 PATTERNS = (0, 1, 2, 3, 0, 1, 3, 2)  # of dashes, by colour: two that share one differ most in lightness
 THREE_DOTS = 4
 
@@ -96,10 +95,10 @@ def _pairs(effect: Effect) -> bool:
 def pattern(number: int, count: int) -> int:
     """The dashes, or the marker, of a curve among so many, so that colours of about one lightness still differ in grey.
 
-    Up to four curves are solid. Beyond the palette's end, where colours come again, they come with other dashes: first
+    Beyond the palette's end, where colours come again, they come with other dashes: first
     with three dots between them.
     """
-    if count <= ALL_SOLID:
+    if count == 1:
         return 0
     times, number = divmod(number, OVERLAID)
     if times == 1:
