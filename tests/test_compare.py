@@ -113,6 +113,36 @@ def test_repr_says_what_is_compared(both):
     assert repr(both.partial_dependence("a", "b")) == "Comparison of 2 effects of a × b: steep, flat"
 
 
+def test_comparisons_of_one_feature_print_their_values(both):
+    answers = both.partial_dependence("a", grid=[1.0, 2.0, 4.0])
+    assert repr(answers).splitlines() == [
+        "Comparison of 2 effects of a: steep, flat",
+        "                       steep        flat",
+        "               1         3.5           1",
+        "               2         6.5         1.5",
+        "               4        12.5         2.5",
+        "  furthest apart at 4: steep 12.5, flat 2.5",
+    ]
+    assert len(repr(answers.difference()).splitlines()) == 5  # of one model nothing is apart
+    other = both["flat"].partial_dependence("a", grid=[1.0, 3.0])
+    assert repr(compare({"steep": answers["steep"], "flat": other})).count("\n") == 0
+
+
+def test_groups_of_one_question(both):
+    answers = both.partial_dependence("a", by="c")
+    assert list(answers["steep"].groups) == ["x", "y"]
+    assert not both.partial_dependence("a")["steep"].groups
+
+
+def test_differences_are_named_after_the_target():
+    explainers = [
+        icefield.Explainer(lambda rows, b=b: b * rows["a"].to_numpy(), X, target_name="delay", units={"delay": "min"})
+        for b in (1, 2)
+    ]
+    gap = compare(explainers).partial_dependence("a").difference()
+    assert gap.plot().get_ylabel() == "difference in predicted delay (min)"
+
+
 def test_what_cannot_be_compared(both, complains):
     effect = both["steep"].partial_dependence("a")
     with complains("members", "must map names", error=TypeError):

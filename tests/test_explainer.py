@@ -162,3 +162,49 @@ def test_a_mapping_of_grids_serves_every_feature_it_names() -> None:
     found = Explainer(lambda rows: rows[:, 0] + rows[:, 1], X).effects(grid={0: [1.0], 1: 3})
     assert found[0].grid[0].tolist() == [1.0]
     assert len(found[1].grid[0]) == 3
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        lambda explainer, **by: explainer.partial_dependence("age", grid=4, **by),
+        lambda explainer, **by: explainer.partial_dependence("age", "fare", grid=3, **by),
+        lambda explainer, **by: explainer.ice("age", grid=4, rows=3, **by),
+        lambda explainer, **by: explainer.ale("age", bins=3, **by),
+        lambda explainer, **by: explainer.effects(["age", "fare"], **by)["fare"],
+    ],
+    ids=["pd", "two-way", "ice", "ale", "effects"],
+)
+def test_groups_for_one_question_are_those_of_an_explainer(question):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(
+        {"age": rng.normal(30, 9, 80), "fare": rng.normal(9, 2, 80), "sex": rng.choice(["f", "m"], 80)}
+    )
+
+    def model(rows):
+        return rows["age"].to_numpy() * rows["fare"].to_numpy()
+
+    plain, grouped = Explainer(model, data), Explainer(model, data, by="sex")
+    answer, expected = question(plain, by="sex"), question(grouped)
+    assert answer.by == expected.by == "sex"
+    assert list(answer.groups) == list(expected.groups) == ["f", "m"]
+    for label, group in answer.groups.items():
+        np.testing.assert_array_equal(group.average, expected.groups[label].average)
+        np.testing.assert_array_equal(group.weight, expected.groups[label].weight)
+    np.testing.assert_array_equal(answer.average, expected.average)
+    assert not question(plain).groups  # only in that answer
+    over = question(grouped, by=np.arange(80) % 3)
+    assert list(over.groups) == [0, 1, 2]
+
+
+def test_groups_for_one_question_are_checked(complains):
+    explainer = Explainer(lambda rows: rows[:, 0], np.arange(12.0).reshape(6, 2))
+    with complains("by", "one entry for each of the 6 rows"):
+        explainer.partial_dependence(0, by=[1, 2])
+    with complains("by", "names a column"):
+        explainer.ice(0, by="sex")
+
+
+def test_an_explainer_says_once_what_is_predicted():
+    explainer = Explainer(lambda rows: rows[:, 0], np.arange(12.0).reshape(6, 2))
+    assert repr(explainer).endswith("6 rows x 2 features, prediction)")

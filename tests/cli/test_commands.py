@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 
 from icefield import progress
 from icefield.cli import commands as cli
+from icefield.errors import InputError
 from model_files import people, write_data, write_models
 
 Files = dict[str, Path]
@@ -295,6 +296,45 @@ def test_regions_print_convert_and_draw(tmp_path: Path, monkeypatch: pytest.Monk
     assert all("siblings" in row["rule"] for row in rows)
     assert asked("regions", *given, "--plot", tmp_path / "regions.png").exit_code == 0
     assert (tmp_path / "regions.png").stat().st_size > 1000
+
+
+def test_models_are_compared(files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pd = pytest.importorskip("pandas")
+    data = tmp_path / "people.csv"
+    pd.DataFrame({"age": [1.0, 2.0, 4.0], "siblings": [0.0, 1.0, 1.0]}).to_csv(data, index=False)
+    (tmp_path / "two.py").write_text(
+        "def once(rows):\n    return rows['age'] + rows['siblings']\ndef twice(rows):\n    return 2 * rows['age']\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    given = ("two:once", data, "age", "--with", "double=two:twice")
+    printed = asked("compare", *given).output
+    assert "Comparison of 2 effects of age: two:once, double" in printed
+    assert "furthest apart at 4: two:once 4.667, double 8" in printed
+    rows = json.loads(asked("compare", *given, "--grid", "1,2", "--json").stdout)
+    assert [(row["model"], row["age"], row["average"]) for row in rows] == [
+        ("two:once", 1.0, pytest.approx(1 + 2 / 3)), ("two:once", 2.0, pytest.approx(2 + 2 / 3)),
+        ("double", 1.0, 2.0), ("double", 2.0, 4.0),
+    ]  # fmt: skip
+    assert asked("compare", *given, "--plot", tmp_path / "both.png").exit_code == 0
+    assert (tmp_path / "both.png").stat().st_size > 1000
+    html = tmp_path / "both.html"
+    asked("compare", *given, "--target-name", "speed", "--unit", "speed=knots", "--plot", html)
+    assert "predicted speed (knots)" in html.read_text(encoding="utf-8")
+
+
+def test_what_compare_refuses(files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "one.py").write_text("def once(rows):\n    return rows['age']\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert asked("compare", "one:once", files["people.csv"], "age").exit_code == 2
+    with pytest.raises(InputError, match="same model twice"):
+        asked("compare", "one:once", files["people.csv"], "age", "--with", "one:once", "--with", "one:once")
+    refused = asked("compare", "one:once", "-", "age", "--with", "b=one:once")
+    assert refused.exit_code == 2
+    assert "Standard input can be read once" in refused.output
+    again = tmp_path / "model.txt"
+    again.write_text("tree\n")
+    with pytest.raises(InputError, match="would overwrite what is read"):
+        asked("compare", "one:once", files["people.csv"], "age", "--with", again, "--csv", f"{again}")
 
 
 def test_observed_targets_give_permutation_importance(files: Files, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from artists import drawn, legend_texts, one, ticks
 
 from icefield.data.columns import object_array
+from icefield.data.naming import Naming
 
 
 def test_curve_band_and_labels():
@@ -170,6 +171,16 @@ def test_centred_and_slope_name_their_view():
     slope = effect.plot(derivative=True)
     assert "per unit of age" in slope.get_ylabel().replace("\n", " ")
     np.testing.assert_allclose(one(slope, "line").get_ydata(), effect.derivative().average[0])
+
+
+def test_slopes_have_units():
+    table = build.numeric(outputs=("delay",))
+    plain = replace(table, predictions=replace(table.predictions, scale_label="prediction"))
+    named = Naming(units={"age": "years"}, target="delay", target_unit="min")
+    label = replace(plain, naming=named).derivative().plot().get_ylabel()
+    assert label.replace("\n", " ") == "slope of predicted delay (min per\u00a0years)"
+    only = replace(plain, naming=Naming(units={"age": "years"})).derivative().plot().get_ylabel()
+    assert only.replace("\n", " ") == "slope of prediction per years"
 
 
 def test_scales_are_named():
@@ -369,3 +380,14 @@ def test_several_series_stand_beside_each_other():
     first, second = bars[:3], bars[3:]
     assert all(b.get_x() + b.get_width() <= c.get_x() + 1e-9 for b, c in zip(first, second))
     assert legend_texts(ax) == ["a", "b"]
+
+
+def test_where_rows_respond_alike_the_picture_says_that_there_is_no_band():
+    for effect, what in ((build.numeric(), "band"), (build.categorical(), "lines")):
+        alike = replace(effect, spread=replace(effect.spread, centered_std=np.full_like(effect.average, 1e-4)))
+        said = " ".join(one(alike.plot(), "note").get_text().split("\n"))
+        assert f"no {what}: the rows' curves run parallel" in said
+        assert "standard deviation" not in said
+        assert "run parallel" not in one(effect.plot(), "note").get_text()
+        flat = replace(effect, average=np.full_like(effect.average, 0.5))
+        assert "run parallel" not in one(flat.plot(), "note").get_text()

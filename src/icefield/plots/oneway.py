@@ -40,6 +40,7 @@ from icefield.wording.values import count_text
 
 LOG_BINS = 25
 MISSING_BAR = 0.0135  # half the width of the bar of missing rows, as a share of the axis
+UNSEEN = 0.004  # of the curve's range: a band of less is no wider than the line
 FEW_POINTS = 13  # numeric grids this small show their points
 MANY_BANDS = 3  # more bands than this cover each other
 UPRIGHT_LEVELS, UPRIGHT_TEXT = 8, 14  # beyond either, levels are listed down the side
@@ -168,10 +169,20 @@ def _zero(series: Sequence[Series]) -> list[Mark]:
 def _note(series: Sequence[Series], spread: str, whole: Effect, drawn: str = "band") -> tuple[str, str]:
     """What is shown, and of that what is said of the band."""
     band = spread_note(spread, series[0].effect, drawn)
+    if spread == "centered" and all(map(_parallel, series)):
+        band = f"no {drawn}: the rows' curves run parallel"
     parts = [average_note(whole), band]
     if any(s.low_support is not None for s in series):
         parts.append("faint: little data")
     return joined(*parts), band
+
+
+def _parallel(one: Series) -> bool:
+    """Whether rows respond so much alike that a band of their differences cannot be seen."""
+    spread, average = one.effect.centered_std, one.average
+    if spread is None or not np.isfinite(spread[one.output]).any():
+        return False
+    return bool(np.nanmax(spread[one.output]) < UNSEEN * np.ptp(average[np.isfinite(average)]))
 
 
 # --- where the data is -----------------------------------------------------------------------------
