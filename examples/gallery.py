@@ -37,9 +37,6 @@ from sklearn.ensemble import (
 import icefield
 from icefield.compare import compare
 from icefield.plots import plot_many, plot_pd_ale, plot_regions
-from icefield.statistics.ale import ale
-from icefield.statistics.importance import importance
-from icefield.statistics.interactions import interactions
 
 ROWS = 500  # enough for smooth pictures, few enough to wait for
 Draw = Callable[..., Any]
@@ -91,7 +88,7 @@ def pictures(study: Study) -> Iterator[tuple[str, Draw]]:
     mixed = cache(lambda: ex.partial_dependence(study.category, study.number))
     by_group = cache(lambda: ex.partial_dependence(study.number, by=study.group))
     both = compare({"boosting": ex, study.rival_name: study.explainer(study.rival)})
-    ranking = cache(lambda: importance(ex, rows=300))
+    ranking = cache(lambda: ex.importance(rows=300))
     top = cache(lambda: list(dict.fromkeys(ranking()["feature"].tolist()))[:6])
 
     # One feature.
@@ -150,8 +147,8 @@ def pictures(study: Study) -> Iterator[tuple[str, Draw]]:
         "many",
         lambda **o: plot_many([ranking().effects[name] for name in top()], spread=None, curves=None, **o),
     )
-    yield "interactions", lambda **o: interactions(ex, top()[:5], rows=100).plot(**o)
-    yield "pd_ale", lambda **o: plot_pd_ale(curve(), ale(ex, study.number), **o)
+    yield "interactions", lambda **o: ex.interactions(top()[:5], rows=100).plot(**o)
+    yield "pd_ale", lambda **o: plot_pd_ale(curve(), ex.ale(study.number), **o)
     yield (
         "regions",
         lambda **o: plot_regions(

@@ -136,7 +136,9 @@ def test_groups_of_one_question(both):
 
 def test_differences_are_named_after_the_target():
     explainers = [
-        icefield.Explainer(lambda rows, b=b: b * rows["a"].to_numpy(), X, target_name="delay", units={"delay": "min"})
+        icefield.Explainer(
+            lambda rows, b=b: b * rows["a"].to_numpy(), X, target_name="delay", units={"delay": "min"}
+        )
         for b in (1, 2)
     ]
     gap = compare(explainers).partial_dependence("a").difference()

@@ -75,3 +75,37 @@ def test_callables_of_other_frameworks(framework):
     effect = runpy.run_path(str(EXAMPLES / "callables.py"))[f"with_{framework}"]()
     assert effect.average.shape == (1, 100)
     assert np.ptp(effect.average) > 0.1
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"),
+    [
+        (("iris", "classes", "grey"), ["iris_classes.png", "iris_classes_grey.png"]),
+        (("cases", "log", "sixty", "dark"), [
+            "cases_log.png", "cases_log_dark.png", "cases_sixty.png", "cases_sixty_dark.png",
+        ]),
+        (("titanic", "importance", "pd_ale", "interactions"), [
+            "titanic_importance.png", "titanic_interactions.png", "titanic_pd_ale.png",
+        ]),
+    ],
+    ids=["looks", "hard cases", "summaries"],
+)  # fmt: skip
+def test_the_gallery_writes_pictures(kinds, expected, real_data, tmp_path, monkeypatch):
+    monkeypatch.setenv("ICEFIELD_DATA", str(real_data))
+    runpy.run_path(str(EXAMPLES / "gallery.py"))["main"](tmp_path, list(kinds))
+    assert sorted(path.name for path in tmp_path.glob("*.png")) == sorted(expected)
+    assert len(list(tmp_path.glob("*.html"))) == len({name.split("_")[1].split(".")[0] for name in expected})
+
+
+def test_peers_that_are_not_installed_are_named_and_left_out(real_data, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("ICEFIELD_DATA", str(real_data))
+    for module in ("effector", "pdpbox.pdp"):
+        monkeypatch.setitem(sys.modules, module, None)
+    written = runpy.run_path(str(EXAMPLES / "beside_others.py"))["main"](tmp_path)
+    assert written == [
+        f"beside_{what}_{name}" for name in ("icefield", "sklearn") for what in ("average", "rows")
+    ]
+    assert all((tmp_path / f"{name}.png").stat().st_size > 2000 for name in written)
+    said = capsys.readouterr().out
+    assert "effector is left out" in said
+    assert "pdpbox is left out" in said

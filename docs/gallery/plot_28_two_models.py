@@ -13,9 +13,10 @@ from sklearn.linear_model import LinearRegression
 import icefield
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-boosting = icefield.Explainer(GradientBoostingRegressor(random_state=0).fit(X, y), X)
-linear = icefield.Explainer(LinearRegression().fit(X, y), X)
-both = icefield.compare({"boosting": boosting, "linear": linear}).partial_dependence("bmi")
+boosting = GradientBoostingRegressor(random_state=0).fit(X, y)
+linear = LinearRegression().fit(X, y)
+both = icefield.compare({"boosting": boosting, "linear": linear}, X).partial_dependence("bmi")
+print(both)
 
 # %%
 both.plot(spread=None, title="Body mass index, as two models see it")

@@ -1,9 +1,9 @@
 """
-A ranking, and what it misses
-=============================
+A ranking, and what an average misses
+=====================================
 
-Features by how much their average curves move. Features 1 and 2 act only through each other, so their averages are flat
-and the ranking puts them last; the column ``individual``, taken over the rows' own curves, sees them.
+Features by how far rows' predictions move with them. Features 1 and 2 act only through each other: their averages are flat and
+have no direction, which the small curves show on one scale, and yet predictions move with both.
 """
 
 import numpy as np
@@ -21,3 +21,10 @@ print(ranking)
 
 # %%
 ranking.plot()
+
+# %%
+# Measures side by side, in the order of the first: how far predictions move, how much of that rows disagree about, and how
+# much worse the model predicts without the feature.
+
+# %%
+ranking.plot(["importance", "disagreement", "permutation"])

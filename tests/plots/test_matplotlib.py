@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from dataclasses import replace
+from itertools import pairwise
 
 import effect_builders as build
 import matplotlib as mpl
@@ -16,6 +18,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
+from icefield.data.naming import Naming
+from icefield.plots import plot_many
 from icefield.plots.fonts import drawable
 from icefield.plots.palette import ON_DARK, ON_LIGHT
 
@@ -263,3 +267,25 @@ def test_not_finite_values_do_not_break_the_limits():
     ax = replace(effect, average=average, std=None).plot()
     assert np.isfinite(ax.get_ylim()).all()
     ax.get_figure().savefig(io.BytesIO())
+
+
+def test_times_of_day_do_not_touch_in_small_panels():
+    effect = build.numeric(name="hour")
+    day = replace(effect, grid=(np.linspace(0, 23, 40),), naming=Naming(units={"hour": "time of day"}))
+    figure = plot_many([day, day, day])
+    figure.canvas.draw()
+    for ax in figure.axes:
+        labels = [label for label in ax.get_xticklabels() if label.get_text()]
+        assert len(labels) >= 3
+        boxes = [label.get_window_extent() for label in labels]
+        assert all(a.x1 + 2 < b.x0 for a, b in pairwise(boxes))
+    assert len(day.plot(backend="plotly").layout.xaxis.tickvals) == 8
+    assert len(plot_many([day, day, day], backend="plotly").layout.xaxis.tickvals) <= 4
+
+
+def test_words_of_levels_are_not_broken_in_small_panels():
+    ports = build.categorical(levels=("Cherbourg", "Queenstown", "Southampton", "light rain or snow"))
+    figure = plot_many([ports, build.numeric(), build.numeric(seed=1)])
+    texts = ticks(figure.axes[0].xaxis)
+    assert texts[:3] == ["Cherbourg", "Queenstown", "Southampton"]
+    assert set(texts[3].split()) == {"light", "rain", "or", "snow"}

@@ -384,7 +384,9 @@ def test_several_series_stand_beside_each_other():
 
 def test_where_rows_respond_alike_the_picture_says_that_there_is_no_band():
     for effect, what in ((build.numeric(), "band"), (build.categorical(), "lines")):
-        alike = replace(effect, spread=replace(effect.spread, centered_std=np.full_like(effect.average, 1e-4)))
+        alike = replace(
+            effect, spread=replace(effect.spread, centered_std=np.full_like(effect.average, 1e-4))
+        )
         said = " ".join(one(alike.plot(), "note").get_text().split("\n"))
         assert f"no {what}: the rows' curves run parallel" in said
         assert "standard deviation" not in said

@@ -173,7 +173,7 @@ def measured():
 def test_importance_shows_permutation_with_its_spread():
     ax = plot_importance(measured(), "permutation")
     assert ticks(ax.yaxis) == ["b", "a", "c"]
-    assert ax.get_xlabel() == "permutation (increase of the squared error)"
+    assert ax.get_xlabel() == "permutation (added squared error)"
     ends = [segment[:, 0] for segment in one(ax, "interval").get_segments()]
     np.testing.assert_allclose(ends, [[1.4, 1.6], [0.45, 0.55], [0.0, 0.0]])
     assert one(ax, "note").get_text() == "lines: ± 1 standard deviation over shuffles"
@@ -185,7 +185,7 @@ def test_importance_beside_disagreement_in_one_order():
     assert [ax.get_xlabel().replace("\n", " ") for ax in panels] == [
         "movement (SD of the predictions)",
         "disagreement (SD of the predictions)",
-        "permutation (increase of the squared error)",
+        "permutation (added squared error)",
     ]
     assert ticks(panels[0].yaxis) == ["a", "b", "c"]
     widths = [[bar.get_width() for bar in drawn(ax, "bar")] for ax in panels]

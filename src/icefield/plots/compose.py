@@ -20,7 +20,7 @@ from icefield.wording.values import named_value
 
 SMALL = (3.3, 2.7)  # inches of a panel among others
 GROUP_LIMIT = 40  # letters of a group
-SMALL_LEVELS, SMALL_TEXT = 10, 16  # what fits below a panel among others
+SMALL_LEVELS, SMALL_TEXT, SMALL_FEW = 10, 16, 4  # what fits below a panel among others
 
 
 def effect_picture(effect: Effect, options: Options) -> Picture:
@@ -120,7 +120,8 @@ def many_picture(effects: Sequence[Effect], options: Options) -> Picture:
 
 def _small(panel: Panel) -> Panel:
     """A panel among others: upright, and with names of levels that leave room for the curve."""
-    ticks = tuple(told_apart(panel.x.ticks, SMALL_TEXT))
+    few = len(panel.x.ticks) <= SMALL_FEW
+    ticks = tuple(told_apart(panel.x.ticks, 2 * SMALL_TEXT if few else SMALL_TEXT))
     return replace(panel, note="", flip=False, x=replace(panel.x, ticks=ticks))
 
 

@@ -25,11 +25,12 @@ from matplotlib.ticker import (
 
 from icefield.plots.fonts import drawable
 from icefield.plots.matplotlib_theme import SETTINGS, smaller
-from icefield.plots.named_ticks import named_ticks
+from icefield.plots.named_ticks import MOST_TICKS, named_ticks
 from icefield.plots.panels import Axis, Panel, first_tick, is_surface, visible_features, visible_values
 from icefield.plots.ticks import LINE, fitting
-from icefield.wording.names import MISSING, told_apart, wrapped
+from icefield.wording.names import MISSING, longest_piece, told_apart, wrapped
 
+TICK_LETTERS = 7  # of a time of day with what separates it from the next
 LISTED = 0.4  # of the width of an Axes that names of levels may take
 
 
@@ -86,7 +87,14 @@ def _place_ticks(ax: Axes, described: Axis, which: str) -> None:
     elif described.kind == "integer":
         axis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 3, 4, 5, 6, 10]))
     if described.meaning:
-        named = named_ticks(described.meaning, *sorted(ax.get_xlim() if which == "x" else ax.get_ylim()))
+        size = smaller(SETTINGS[f"{which}tick.labelsize"], 1.0)
+        most = (
+            max(2, min(MOST_TICKS, int(inches(ax)[0] * 72 / (TICK_LETTERS * 0.6 * size))))
+            if which == "x"
+            else MOST_TICKS
+        )
+        ends = sorted(ax.get_xlim() if which == "x" else ax.get_ylim())
+        named = named_ticks(described.meaning, ends[0], ends[1], most)
         axis.set_major_locator(FixedLocator([at for at, _ in named]))
         axis.set_major_formatter(FixedFormatter([text for _, text in named]))
     elif (
@@ -159,12 +167,9 @@ def _fitted_levels(ax: Axes, ticks: Sequence[str], which: str) -> tuple[list[str
     room = inches(ax)["xy".index(which)] * 72 / count
     rotation = 0.0
     if which == "x":
-        fits = int(room / (0.6 * size))
+        fits = int(room / (0.6 * size)) - 1  # a letter of room between two
         broken = ["\n".join(wrapped(line, max(4, fits)) for line in t.split("\n")) for t in texts]
-        if (
-            max((len(line) for t in broken for line in t.split("\n")), default=0) <= fits
-            and _most_lines(broken) <= 4
-        ):
+        if max(map(longest_piece, texts), default=0) <= fits and _most_lines(broken) <= 4:
             return broken, size, rotation
         rotation = 90.0 if count > 12 else 40.0
         texts = told_apart([" ".join(t.split("\n")) for t in texts], 22)

@@ -11,8 +11,8 @@ MOST_TICKS = 8
 HOURS = (1, 2, 3, 4, 6, 12)  # between two ticks of a day
 
 
-def named_ticks(meaning: str, low: float, high: float) -> list[tuple[float, str]]:
-    """Places between two ends, each with its text; few enough to stand side by side.
+def named_ticks(meaning: str, low: float, high: float, most: int = MOST_TICKS) -> list[tuple[float, str]]:
+    """Places between two ends, each with its text; at most so many, that they stand side by side.
 
     Examples
     --------
@@ -25,9 +25,9 @@ def named_ticks(meaning: str, low: float, high: float) -> list[tuple[float, str]
     first, last = np.ceil(low / size), np.floor(high / size)
     count = max(last - first + 1, 1)
     if meaning in (TIME_OF_DAY, HHMM):
-        step = next((hours for hours in HOURS if count / hours <= MOST_TICKS), HOURS[-1])
+        step = next((hours for hours in HOURS if count / hours <= most), HOURS[-1])
         first = np.ceil(first / step) * step
     else:
-        step = int(np.ceil(count / MOST_TICKS))
+        step = int(np.ceil(count / most))
     places = np.arange(first, last + 1, step) * size
     return [(float(at), calendar_text(float(at), meaning, short=True)) for at in places]

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from icefield.plots.named_ticks import named_ticks
+from icefield.plots.named_ticks import MOST_TICKS, named_ticks
 from icefield.plots.options import Options
 from icefield.plots.panels import (
     Axis,
@@ -154,6 +154,7 @@ def _axis(axis: Axis, ends: tuple[float, float], width: int = 46) -> dict[str, A
             axis.meaning,
             axis.low or 0.0,
             float(axis.high or 0.0) if axis.missing is None else axis.missing - 0.5,
+            max(2, MOST_TICKS * width // 46),
         )
         found.update(tickvals=[at for at, _ in named], ticktext=[text for _, text in named])
         if axis.missing is not None:

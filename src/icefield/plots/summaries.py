@@ -35,7 +35,7 @@ from icefield.plots.panels import (
     with_shared_values,
 )
 from icefield.plots.series import Series
-from icefield.wording.labels import average_note, joined, quantity
+from icefield.wording.labels import average_note, joined, quantity, with_unit
 from icefield.wording.names import name_text, title_text
 
 SHOWN = 20  # bars or matrix rows when the user did not say
@@ -46,7 +46,7 @@ MEASURES = {
     "heterogeneity": "disagreement (SD of the predictions)",
     "spread": "spread of the average curve",
     "individual": "mean spread of rows' curves",
-    "permutation": "permutation (increase of the squared error)",
+    "permutation": "permutation (added squared error)",
 }
 DIRECTIONS: dict[str, Colour] = {"increasing": 0, "decreasing": 1, "mixed": "muted", "none": "faint"}
 
@@ -236,11 +236,12 @@ def interactions_picture(table: Any, value: str, output: Any, options: Options) 
     lower = np.where(np.tri(count, dtype=bool), matrix, np.nan)
     finite = lower[np.isfinite(lower)]
     high = float(finite.max()) if len(finite) and finite.max() > 0 else 1.0
-    scale = ColourScale(
-        min(0.0, float(finite.min(initial=0.0))), high, value.replace("_", " "), cmap=options.cmap
-    )
-    edges = np.arange(count + 1, dtype=np.float64) - 0.5
     naming: Naming = getattr(table, "naming", PLAIN)
+    label = value.replace("_", " ")
+    if value == "strength" and naming.target_unit:
+        label = f"strength ({name_text(naming.target_unit, 20)})"
+    scale = ColourScale(min(0.0, float(finite.min(initial=0.0))), high, label, cmap=options.cmap)
+    edges = np.arange(count + 1, dtype=np.float64) - 0.5
     ticks = tuple(name_text(naming.name(n), 28) for n in names)
     axis = Axis("", "category", -0.5, count - 0.5, ticks)
     # In slides of twenty features the numbers would be smaller than print.
@@ -300,7 +301,7 @@ def pd_ale_picture(pd: Effect, ale: Effect, options: Options) -> Picture:
         what = quantity(pd, output if len(outputs) == 1 else None)
         title = name_text(pd.outputs[output]) if len(outputs) > 1 else ""
         note = joined(average_note(pd), "both around their mean over the data")
-        label = f"change in {what} from its\u00a0mean"
+        label = f"change in {with_unit(pd.naming, pd.scale_label, what)} from its\u00a0mean"
         panels.append(replace(panel, y=replace(panel.y, label=label), title=title, note=note))
     placed = with_shared_values(tuple(panels)) if options.share_y else tuple(panels)
     if options.title is not None and len(placed) == 1:

@@ -16,7 +16,7 @@ from icefield.plots.coordinates import Coordinates
 from icefield.plots.options import Options
 from icefield.plots.panels import ColourScale, Float
 from icefield.plots.series import Series
-from icefield.wording.labels import average_note, quantity, value_label
+from icefield.wording.labels import average_note, quantity, value_label, with_unit
 
 
 def surface_scale(series: Sequence[Series], options: Options, named: bool) -> ColourScale:
@@ -39,7 +39,8 @@ def scale_label(one: Series, options: Options, named: bool) -> str:
     """What the colours, or the value axis, stand for."""
     output = one.output if named else None
     if options.interaction:
-        return f"interaction in {quantity(one.effect, output)}"
+        what = quantity(one.effect, output)
+        return f"interaction in {with_unit(one.effect.naming, one.effect.scale_label, what)}"
     return value_label(one.effect, output)
 
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from icefield.counts import counted
 from icefield.data.columns import TIME_KINDS
-from icefield.data.naming import Naming
+from icefield.data.naming import ISO_WEEKDAY, MONTH, SUNDAY_FIRST, TIME_OF_DAY, WEEKDAY, Naming
 from icefield.wording.names import NAME_LIMIT, name_text
 from icefield.wording.values import named_value, number_text, shown_value
 
 if TYPE_CHECKING:
     from icefield.effect import Effect
 
+STEPS = {MONTH: "month", WEEKDAY: "day", ISO_WEEKDAY: "day", SUNDAY_FIRST: "day", TIME_OF_DAY: "hour"}
 DIFFERENCE = "difference in prediction"  # between two models
 
 
@@ -91,7 +92,7 @@ def value_label(effect: Effect, output: int | None) -> str:
 def _per(effect: Effect, feature: Any, kind: str) -> str:
     """What a slope is a change per: "(min per km)", "per day", "per unit of age"."""
     naming = effect.naming
-    unit = "day" if kind in TIME_KINDS else naming.unit(feature)
+    unit = "day" if kind in TIME_KINDS else STEPS.get(naming.meaning(feature), naming.unit(feature))
     target = naming.target_unit if effect.scale_label in ("prediction", DIFFERENCE) else None
     if target and unit:
         return f"({name_text(target, 20)} per\u00a0{name_text(unit, 20)})"

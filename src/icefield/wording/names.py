@@ -184,6 +184,18 @@ def _by_their_difference(members: Sequence[str], limit: int) -> dict[str, str]:
     return {text: cut(text) for text in members}
 
 
+def longest_piece(text: str) -> int:
+    """Letters of the longest part that `wrapped` can keep whole.
+
+    Examples
+    --------
+    >>> longest_piece("light rain or snow"), longest_piece("number_of_rooms")
+    (5, 7)
+    """
+    pieces = text.split() if " " in text or "\n" in text else re.findall(r"[^_\-]*[_\-]?", text)
+    return max(map(len, pieces), default=0)
+
+
 def wrapped(text: str, width: int) -> str:
     """Broken into lines of about `width`, at spaces and, failing those, at underscores.
 
