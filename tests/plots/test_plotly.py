@@ -301,3 +301,26 @@ def test_labels_of_panels_side_by_side_are_broken_to_their_width():
     titles = [axis.title.text for axis in figure.select_xaxes()]
     assert len(titles) == 3
     assert all(len(line) <= 24 for title in titles for line in title.split("<br>"))
+
+
+def test_listed_levels_are_smaller_or_fewer_where_the_figure_is_low():
+    levels = [f"Municipality of {i:02d} in the county of somewhere" for i in range(60)]
+    effect = build.categorical(levels=levels)
+    axis = effect.plot(backend="plotly", top=60, figsize=(6, 4)).layout.yaxis
+    named = [text for text in axis.ticktext if text]
+    assert len(axis.ticktext) == 60
+    assert len(named) < 60
+    pixels = (4 - 1.1) * 100 / 60
+    assert 1.2 * axis.tickfont.size <= pixels * 60 / len(named) + 1e-9
+    few = effect.plot(backend="plotly", figsize=(6, 4)).layout.yaxis  # as many as can be read
+    assert len(few.ticktext) < 20
+    assert all(few.ticktext)
+
+
+def test_a_long_heading_has_room_above_the_panels():
+    levels = [f"Municipality of {i:02d} in the county of somewhere" for i in range(60)]
+    short = plot_many([build.numeric(), build.numeric(seed=1)], spread=None, backend="plotly").layout
+    long = plot_many([build.numeric(), build.categorical(levels=levels)], backend="plotly").layout
+    lines = long.title.text.count("<br>") - short.title.text.count("<br>")
+    assert lines >= 1
+    assert long.margin.t - short.margin.t == 16 * lines

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from icefield.plots.named_ticks import MOST_TICKS, named_ticks
-from icefield.plots.options import Options
+from icefield.plots.options import AROUND, Options
 from icefield.plots.panels import (
     Axis,
     EdgeText,
@@ -29,11 +29,12 @@ from icefield.plots.panels import (
 from icefield.plots.plotly_frame import Frame, positions
 from icefield.plots.plotly_marks import draw_mark
 from icefield.plots.plotly_theme import Theme, escaped
-from icefield.plots.ticks import nice_ticks
-from icefield.wording.names import MISSING, abbreviated, wrapped
+from icefield.plots.ticks import LINE, fitting, nice_ticks
+from icefield.wording.names import MISSING, abbreviated, told_apart, wrapped
 from icefield.wording.values import shown_value
 
 PER_INCH = 100  # pixels; figures are laid out in inches
+TEXT = 13.0  # pixels of a label
 TICKS = 6  # about how many numbers an axis carries
 
 
@@ -50,7 +51,7 @@ def draw(picture: Picture, options: Options) -> go.Figure:
             draw_mark(frame, mark, axes[number])
         first = at[1] == 1 or not picture.share_y
         if panel.z is None:
-            _axes(frame, picture, first)
+            _axes(frame, picture, first, options)
             _words(frame, several)
         else:
             _scene(figure, panel, number)
@@ -103,12 +104,14 @@ def _colour_axes(figure: go.Figure, picture: Picture, theme: Theme) -> list[str 
 # --- axes ------------------------------------------------------------------------------------------
 
 
-def _axes(frame: Frame, picture: Picture, first: bool) -> None:
+def _axes(frame: Frame, picture: Picture, first: bool, options: Options) -> None:
     panel = frame.panel
     width = label_width(picture)
     feature = _axis(panel.x, visible_features(panel), width)
     values = _axis(panel.y, visible_values(panel), width)
     surface = is_surface(panel)
+    if panel.flip and options.figsize is not None:
+        _fit_levels(feature, panel.x, (options.figsize[1] - AROUND) * PER_INCH / picture.rows)
     if panel.flip or (surface and panel.y.kind == "category"):
         upside = feature if panel.flip else values
         upside["range"] = upside["range"][::-1]  # levels are read from the top
@@ -125,6 +128,17 @@ def _axes(frame: Frame, picture: Picture, first: bool) -> None:
     row, col = frame.at
     frame.figure.update_xaxes(**{**line, **horizontal}, automargin=True, row=row, col=col)
     frame.figure.update_yaxes(**{**line, **vertical}, automargin=True, row=row, col=col)
+
+
+def _fit_levels(found: dict[str, Any], axis: Axis, height: float) -> None:
+    """Names of listed levels that do not touch each other in a figure of a given height, in pixels."""
+    room = height / max(1, len(axis.ticks))
+    texts, lines = list(axis.ticks), max((t.count("\n") + 1 for t in axis.ticks), default=1)
+    if lines * LINE * TEXT > room:
+        texts = told_apart([" ".join(t.split("\n")) for t in texts], 26)
+    size, every = fitting(room, TEXT)
+    found["tickfont"] = {"size": size}
+    found["ticktext"] = [escaped(t) if i % every == 0 else "" for i, t in enumerate(texts)]
 
 
 def label_width(picture: Picture) -> int:
@@ -245,11 +259,17 @@ def _finish(figure: go.Figure, picture: Picture, options: Options, theme: Theme)
         per_panel = picture.panel_size or (7.0, 4.6)
         height = per_panel[1] * 1.05 * picture.rows + (0.6 if len(picture.panels) > 1 else 0.0)
     heading, caption = picture.title or picture.note, picture.title and picture.note
+    words = wrapped(heading, 84)
     margins = any(isinstance(m, Margin) and m.side == "top" for p in picture.panels for m in p.marks)
     titled = any(p.title for p in picture.panels)
     beside = any(isinstance(m, (EdgeText, Sparks)) for p in picture.panels for m in p.marks)
     below = 18 * max(wrapped(_lower(p).label, label_width(picture)).count("\n") + 2 for p in picture.panels)
-    tall = 64 + (58 if margins else 0) + (24 if titled else 0) + (30 if heading else 0)
+    tall = (
+        64
+        + (58 if margins else 0)
+        + (24 if titled else 0)
+        + (14 + 16 * (words.count("\n") + 1) if heading else 0)
+    )
     figure.update_layout(
         template=theme.template,
         height=height * PER_INCH,
@@ -262,7 +282,7 @@ def _finish(figure: go.Figure, picture: Picture, options: Options, theme: Theme)
     )  # fmt: skip
     if heading:
         font = {"size": 16} if picture.title else {"size": 12, "color": theme.muted}
-        figure.update_layout(title={"text": escaped(wrapped(heading, 84)), "x": 0.01, "font": font, "yanchor": "top", "y": 0.985})  # fmt: skip
+        figure.update_layout(title={"text": escaped(words), "x": 0.01, "font": font, "yref": "container", "yanchor": "top", "y": 1, "pad": {"t": 14}})  # fmt: skip
     if caption:
         figure.add_annotation(
             text=escaped(wrapped(picture.note, 84)), x=0, y=0, xref="paper", yref="paper", xanchor="left",
