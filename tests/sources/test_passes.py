@@ -151,3 +151,9 @@ def test_an_explainer_of_files_travels(data, folder):
     )
     for feature, effect in expected.items():
         assert (found[feature].average == effect.average).all()
+
+
+def test_groups_of_one_question_need_rows_in_memory(data, folder, complains):
+    explainer = Explainer(booster(data), folder)
+    with complains("by", "these are streamed"):
+        explainer.partial_dependence("x0", by="side")
