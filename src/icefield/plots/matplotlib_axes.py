@@ -262,6 +262,7 @@ def number_format(axis: Any, ends: Sequence[float]) -> None:
 
 def solid_axes(ax: Any, panel: Panel) -> None:
     """The three axes of a surface in space."""
+    few = 5 if inches(ax)[1] > 3 else 3
     for described, name in ((panel.x, "x"), (panel.y, "y")):
         getattr(ax, f"set_{name}lim")(described.low, described.high)
         if described.kind == "time":
@@ -270,7 +271,7 @@ def solid_axes(ax: Any, panel: Panel) -> None:
             getattr(ax, f"{name}axis").set_major_formatter(ShortDates(locator))
         else:
             whole = described.kind == "integer"
-            getattr(ax, f"{name}axis").set_major_locator(MaxNLocator(5, integer=whole))
+            getattr(ax, f"{name}axis").set_major_locator(MaxNLocator(few, integer=whole))
             number_format(getattr(ax, f"{name}axis"), [described.low or 0.0, described.high or 1.0])
     if panel.z is not None:
         number_format(ax.zaxis, [panel.z.low or 0.0, panel.z.high or 1.0])

@@ -17,7 +17,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
 from icefield.plots.fonts import set_text
-from icefield.plots.matplotlib_axes import refit
+from icefield.plots.matplotlib_axes import inches, refit
 from icefield.plots.matplotlib_theme import DASHES, HATCHES, MARKERS, SETTINGS, Theme, smaller
 from icefield.plots.palette import is_dark
 from icefield.plots.panels import (
@@ -245,7 +245,8 @@ def _surface(ax: Any, mark: Field, norm: Any, cmap: Any) -> None:
     )  # fmt: skip
     surface.set_gid("icefield:surface")
     ax.view_init(elev=28, azim=-125)
-    ax.set_box_aspect(None, zoom=0.9)
+    # Labels do not shrink with the figure, so the box leaves more of a small one to them.
+    ax.set_box_aspect(None, zoom=min(0.9, 0.35 + 0.15 * inches(ax)[1]))
 
 
 def _rule(ax: Axes, panel: Panel, mark: Rule, theme: Theme) -> None:

@@ -21,9 +21,10 @@ from icefield.plots.matplotlib_axes import ShortDates, inches, number_format
 from icefield.plots.matplotlib_theme import DASHES, HATCHES, MARKERS, SETTINGS, Theme, smaller
 from icefield.plots.options import Options
 from icefield.plots.panels import Bars, Dots, EdgeText, Line, Margin, Mark, Panel, Picture, Sparks
-from icefield.wording.names import wrapped
+from icefield.wording.names import abbreviated, wrapped
 
 LEGEND_WIDTH = 22  # characters
+SOLID_EDGE, SOLID_LABEL = 0.5, 44  # of the width that a lower edge takes in space; letters of its label
 
 
 def write_labels(ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool, first: bool) -> None:
@@ -31,8 +32,11 @@ def write_labels(ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool,
     width, height = inches(ax)
     size = smaller(SETTINGS["axes.labelsize"], 1.0)
     across, up = (panel.y.label, panel.x.label) if panel.flip else (panel.x.label, panel.y.label)
-    set_text(ax.xaxis.label, wrapped(across, max(16, int(width * 72 / (size * 0.52)))))
-    if first:
+    if panel.z is not None:
+        _solid_labels(ax, panel, int(SOLID_EDGE * width * 72 / (size * 0.52)))
+    else:
+        set_text(ax.xaxis.label, wrapped(across, max(16, int(width * 72 / (size * 0.52)))))
+    if first and panel.z is None:
         set_text(ax.yaxis.label, wrapped(up, max(16, int(height * 72 / (size * 0.55)))))
     above = 0.0 if not any(isinstance(m, Margin) and m.side == "top" for m in panel.marks) else 0.15
     small = smaller(SETTINGS["axes.labelsize"])
@@ -53,6 +57,14 @@ def write_labels(ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool,
     if panel.title:
         title = ax.set_title("", loc="left", pad=9 + 1.4 * small * (lines + header) + above * height * 72)
         set_text(title, wrapped(panel.title, max(16, int(width * 72 / (smaller(SETTINGS["axes.titlesize"], 1.0) * 0.55)))))  # fmt: skip
+
+
+def _solid_labels(ax: Any, panel: Panel, letters: int) -> None:
+    """Labels along the two lower edges of a surface in space, in lines no longer than these."""
+    for axis, label in ((ax.xaxis, panel.x.label), (ax.yaxis, panel.y.label)):
+        words = wrapped(abbreviated(label, SOLID_LABEL), max(14, letters))
+        set_text(axis.label, words)
+        axis.labelpad = SETTINGS["axes.labelpad"] + 6 * words.count("\n")
 
 
 def _beside(panel: Panel) -> float:
