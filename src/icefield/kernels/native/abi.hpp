@@ -300,9 +300,8 @@ struct StepTrees {
     Table<const i32> runs;         // [runs, 2]
 };
 
-struct AddStepsArguments {
-    StepTrees trees;
-    Table<const i32> codes;         // [rows, coded_columns]
+// What rows' curves add up to: the grids, the link, the rows' weights and segments, and the sums.
+struct StepTotals {
     List<const i32> point_start;    // [groups]
     List<const i32> points;         // [groups]
     i64 link;
@@ -315,6 +314,40 @@ struct AddStepsArguments {
     Cube<f64> squares;              // [segments, outputs, squared]
     Table<f64> first;               // [kept_rows, outputs]
     Cube<f64> curves;               // [kept_rows, outputs, kept_points]
+};
+
+struct AddStepsArguments {
+    StepTrees trees;
+    StepTotals totals;
+    Table<const i32> codes;         // [rows, coded_columns]
+    List<const u8> stop;            // [1]
+};
+
+// The same trees, 64 leaves at a time: a *piece* is 64 leaves in the order of the trees, a *part* the splits above a
+// piece that ask one group (-1: none that moves), an *entry* a leaf of a part with the runs of its region.
+struct PieceTrees {
+    Table<const f64> leaf_value;      // [leaves, values_a_leaf]
+    List<const i32> leaf_tree;        // [leaves]
+    List<const i32> tree_output;      // [trees]
+    List<const f64> base;             // [outputs]
+    List<const i32> piece_part;       // [pieces + 1]
+    List<const i32> part_piece;       // [parts]
+    List<const i32> part_group;       // [parts]
+    List<const i32> part_split;       // [parts + 1]
+    List<const u64> part_leaves;      // [parts]
+    List<const i32> part_entry;       // [parts + 1]
+    List<const i32> split_row;        // [splits]
+    Table<const u64> split_leaves;    // [splits, 2]
+    List<const i32> entry_run;        // [entries + 1]
+    Table<const i32> runs;            // [runs, 2]
+    List<const i32> group_part;       // [groups + 1]
+    List<const i32> parts_by_group;   // [moving_parts]
+};
+
+struct AddPiecesArguments {
+    PieceTrees trees;
+    StepTotals totals;
+    Table<const u64> bits;          // [bit_rows, words]
     List<const u8> stop;            // [1]
 };
 
