@@ -10,32 +10,8 @@
 #include "memory.hpp"
 #include "step_sums.hpp"
 
-#if defined(__AVX512F__) || defined(__AVX2__)
-#include <immintrin.h>
-#endif
-
 namespace icefield {
 namespace {
-
-// Which of 64 words are not zero.
-inline u64 filled(const u64* words) {
-    u64 found = 0;
-#if defined(__AVX512F__)
-    for (i64 r = 0; r < WORD; r += 8) {
-        const __m512i eight = _mm512_load_si512(words + r);
-        found |= static_cast<u64>(_mm512_test_epi64_mask(eight, eight)) << r;
-    }
-#elif defined(__AVX2__)
-    for (i64 r = 0; r < WORD; r += 4) {
-        const __m256i four = _mm256_load_si256(reinterpret_cast<const __m256i*>(words + r));
-        const __m256i empty = _mm256_cmpeq_epi64(four, _mm256_setzero_si256());
-        found |= static_cast<u64>(~_mm256_movemask_pd(_mm256_castsi256_pd(empty)) & 15) << r;
-    }
-#else
-    for (i64 r = 0; r < WORD; ++r) found |= static_cast<u64>(words[r] != 0) << r;
-#endif
-    return found;
-}
 
 struct alignas(64) Words {
     u64 of[WORD];
@@ -46,14 +22,15 @@ public:
     WordWalk(const AddPiecesArguments& arguments)
         : a_(arguments), outputs_(arguments.trees.base.size), pieces_(arguments.trees.piece_part.size - 1),
           room_(most_points() / WORD * WORD + WORD), steps_(arguments.totals, WORD), raw_(pieces_ * WORD + WORD),
-          bits_(arguments.bits.rows), own_leaf_(arguments.trees.tree_output.size * WORD), margins_(WORD * outputs_),
-          differences_(WORD * room_ * outputs_), touched_(room_) {
+          bits_(arguments.bits.rows), own_leaf_(arguments.trees.tree_output.size * WORD),
+          own_value_(arguments.trees.tree_output.size * WORD), margins_(WORD * outputs_),
+          differences_(WORD * room_ * outputs_), touched_(WORD * room_) {
         const u64 start = reinterpret_cast<u64>(raw_.data());
         once_ = reinterpret_cast<Words*>((start + 63) / 64 * 64);
     }
 
     bool ok() const {
-        return steps_.ok() && raw_.ok() && bits_.ok() && own_leaf_.ok() && margins_.ok() && differences_.ok() &&
+        return steps_.ok() && raw_.ok() && bits_.ok() && own_leaf_.ok() && own_value_.ok() && margins_.ok() && differences_.ok() &&
                touched_.ok();
     }
 
@@ -100,7 +77,7 @@ private:
     }
 
     // Each row's own leaves of a piece, and those it reaches if one group moves.
-    void find_leaves(i64 piece) {
+    [[gnu::noinline]] void find_leaves(i64 piece) {
         Words once{}, more{}, out;
         for (i64 part = a_.trees.piece_part[piece]; part < a_.trees.piece_part[piece + 1]; ++part) {
             rule_out(part, out);
@@ -121,8 +98,9 @@ private:
 
     void take(i64 row, i64 leaf) {
         const i64 tree = a_.trees.leaf_tree[leaf], output = a_.trees.tree_output[tree];
-        own_leaf_[tree * WORD + row] = static_cast<i32>(leaf);
         const f64* value = a_.trees.leaf_value.row(leaf);
+        own_leaf_[tree * WORD + row] = static_cast<i32>(leaf);
+        own_value_[tree * WORD + row] = value[0];
         f64* margin = margins_.data() + row * outputs_;
         if (output >= 0) {
             margin[output] += value[0];
@@ -132,51 +110,86 @@ private:
     }
 
     // All that happens along one group's grid.
-    bool move(i64 group, u64 used) {
+    [[gnu::noinline]] bool move(i64 group, u64 used) {
         u64 met = 0;
         Words out;
         for (i64 i = a_.trees.group_part[group]; i < a_.trees.group_part[group + 1]; ++i) {
-            const i64 part = a_.trees.parts_by_group[i], piece = a_.trees.part_piece[part];
+            const i64 part = a_.trees.parts_by_group[i];
+            const Words& once = once_[a_.trees.part_piece[part]];
             rule_out(part, out);
-            for (i64 r = 0; r < WORD; ++r) out.of[r] &= once_[piece].of[r];
+            for (i64 r = 0; r < WORD; ++r) out.of[r] &= once.of[r];
             const u64 elsewhere = filled(out.of) & used;
+            if (elsewhere == 0) continue;
             met |= elsewhere;
-            each_bit(elsewhere, 0, [&](i64 row) {
-                each_bit(out.of[row], 0, [&](i64 leaf) { add_leaf(row, part, piece, leaf); });
-            });
+            if (outputs_ == 1) {
+                add_leaves<true>(part, out, elsewhere);
+            } else {
+                add_leaves<false>(part, out, elsewhere);
+            }
         }
         bool has_memory = true;
         each_bit(met, 0, [&](i64 row) {
             has_memory &= steps_.gather(row, group, margins_.data() + row * outputs_,
                                         differences_.data() + row * room_ * outputs_,
-                                        touched_.data() + row * (room_ / WORD));
+                                        touched_.data() + row * room_);
         });
         if (has_memory) steps_.finish();
         return has_memory;
     }
 
-    void add_leaf(i64 row, i64 part, i64 piece, i64 place) {
-        const i64 leaf = piece * WORD + place, tree = a_.trees.leaf_tree[leaf], output = a_.trees.tree_output[tree];
-        const i64 before = popcount(a_.trees.part_leaves[part] & ((u64{1} << place) - 1));
-        const i64 entry = a_.trees.part_entry[part] + before;
-        const f64* value = a_.trees.leaf_value.row(leaf);
-        const f64* own = a_.trees.leaf_value.row(own_leaf_[tree * WORD + row]);
-        f64* differences = differences_.data() + row * room_ * outputs_;
-        u64* touched = touched_.data() + row * (room_ / WORD);
-        for (i64 run = a_.trees.entry_run[entry]; run < a_.trees.entry_run[entry + 1]; ++run) {
-            const i64 begin = a_.trees.runs(run, 0), end = a_.trees.runs(run, 1);
-            if (output >= 0) {
-                const f64 change = value[0] - own[0];
-                differences[begin * outputs_ + output] += change;
-                differences[end * outputs_ + output] -= change;
-            } else {
-                for (i64 o = 0; o < outputs_; ++o) {
-                    differences[begin * outputs_ + o] += value[o] - own[o];
-                    differences[end * outputs_ + o] -= value[o] - own[o];
+    // Differences of the leaves `out` that these rows reach if a part's group moves. The hottest loop of all: kept
+    // apart, so that what it needs stays in registers.
+    template <bool single>
+    [[gnu::noinline]] void add_leaves(i64 part, Words& out, u64 rows) {
+        const PieceTrees& t = a_.trees;
+        const i64 first = t.part_piece[part] * WORD, width = single ? 1 : t.leaf_value.columns;
+        const i64 outputs = single ? 1 : outputs_, room = room_;
+        const u64 leaves_here = t.part_leaves[part];
+        const i32* const entry_run = t.entry_run.data + t.part_entry[part];
+        const i32* const leaf_tree = t.leaf_tree.data + first;
+        const f64* const values = t.leaf_value.data + first * width;
+        const i32* const runs = t.runs.data;
+        i32 positions[WORD + AT_ONCE];
+        // One leaf of every row, then another of those that have more: what one row adds does not wait for itself.
+        for (i64 n = positions_of(rows, 0, positions), more = 0; n > 0; n = more, more = 0) {
+            for (i64 k = 0; k < n; ++k) {
+                const i64 row = positions[k];
+                const u64 leaves = out.of[row], others = leaves & (leaves - 1);
+                out.of[row] = others;
+                positions[more] = static_cast<i32>(row);
+                more += others != 0;
+                const i64 place = lowest(leaves), tree = leaf_tree[place];
+                const i64 entry = popcount(leaves_here & ((leaves ^ others) - 1));
+                const f64 change = single ? values[place] - own_value_[tree * WORD + row] : 0.0;
+                f64* const differences = differences_.data() + row * room * outputs;
+                u8* const touched = touched_.data() + row * room;
+                for (i64 run = entry_run[entry]; run < entry_run[entry + 1]; ++run) {
+                    const i64 begin = runs[2 * run], end = runs[2 * run + 1];
+                    if constexpr (single) {
+                        differences[begin] += change;
+                        differences[end] -= change;
+                    } else {
+                        add_outputs(row, tree, values + place * width, differences + begin * outputs,
+                                    differences + end * outputs);
+                    }
+                    touched[begin] = touched[end] = 1;
                 }
             }
-            set_bit(touched, begin);
-            set_bit(touched, end);
+        }
+    }
+
+    void add_outputs(i64 row, i64 tree, const f64* value, f64* begin, f64* end) const {
+        const i64 output = a_.trees.tree_output[tree];
+        if (output >= 0) {
+            const f64 change = value[0] - own_value_[tree * WORD + row];
+            begin[output] += change;
+            end[output] -= change;
+            return;
+        }
+        const f64* own = a_.trees.leaf_value.row(own_leaf_[tree * WORD + row]);
+        for (i64 o = 0; o < outputs_; ++o) {
+            begin[o] += value[o] - own[o];
+            end[o] -= value[o] - own[o];
         }
     }
 
@@ -186,9 +199,10 @@ private:
     Zeros<u64> raw_;
     Zeros<u64> bits_;
     Zeros<i32> own_leaf_;
+    Zeros<f64> own_value_;
     Zeros<f64> margins_;
     Zeros<f64> differences_;
-    Zeros<u64> touched_;
+    Zeros<u8> touched_;
     Words* once_ = nullptr;
 };
 

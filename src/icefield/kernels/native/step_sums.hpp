@@ -42,26 +42,20 @@ public:
 
     // The margins of row `row` of those after each step along a group's grid; `differences` and `touched`, which
     // begin where the group does, are left with no trace of the row. False where memory ran out.
-    bool gather(i64 row, i64 group, const f64* own, f64* differences, u64* touched) {
+    bool gather(i64 row, i64 group, const f64* own, f64* differences, u8* touched) {
         const i64 last = t_.points[group], begin = t_.point_start[group];
         if (!has_room(last)) return false;
-        const f64* running = own;
-        i32 tag = ~static_cast<i32>(row);
+        before_ = own;
+        tag_ = ~static_cast<i32>(row);
         for (i64 w = 0; w * WORD <= last; ++w) {
-            each_bit(touched[w], w * WORD, [&](i64 position) {
-                f64* change = differences + position * outputs_;
-                f64* next = margins_.data() + n_steps_ * outputs_;
-                for (i64 o = 0; o < outputs_; ++o) {
-                    next[o] = running[o] + change[o];
-                    change[o] = 0.0;
-                }
-                if (position == last) return;  // the end of the grid is no step
-                running = next;
-                row_[n_steps_] = tag;
-                tag = static_cast<i32>(row);
-                at_[n_steps_++] = static_cast<i32>(begin + position);
-            });
-            touched[w] = 0;
+            const u64 here = word_of(touched + w * WORD);
+            if (here == 0) continue;
+            memset(touched + w * WORD, 0, WORD);
+            if (outputs_ == 1) {
+                append<true>(here, w * WORD, last, begin, differences);
+            } else {
+                append<false>(here, w * WORD, last, begin, differences);
+            }
         }
         return true;
     }
@@ -81,6 +75,32 @@ public:
     }
 
 private:
+    // The steps at these places of a grid, each from the margins of the one before.
+    template <bool single>
+    void append(u64 places, i64 first, i64 last, i64 begin, f64* differences) {
+        const i64 outputs = single ? 1 : outputs_;
+        const f64* before = before_;
+        f64* next = margins_.data() + n_steps_ * outputs;
+        i32* row = row_.data() + n_steps_;
+        i32* at = at_.data() + n_steps_;
+        for (; places != 0; places &= places - 1) {
+            const i64 position = first + lowest(places);
+            f64* change = differences + position * outputs;
+            for (i64 o = 0; o < outputs; ++o) {
+                next[o] = before[o] + change[o];
+                change[o] = 0.0;
+            }
+            if (position == last) break;  // the end of the grid is no step
+            *row++ = tag_;
+            *at++ = static_cast<i32>(begin + position);
+            tag_ = tag_ < 0 ? ~tag_ : tag_;
+            before = next;
+            next += outputs;
+        }
+        before_ = before;
+        n_steps_ = at - at_.data();
+    }
+
     bool has_room(i64 more) {
         const i64 needed = n_steps_ + more + 1;
         return at_.has_room(needed) && row_.has_room(needed) && margins_.has_room(needed * outputs_);
@@ -153,6 +173,8 @@ private:
     Growing<f64> margins_;
     Zeros<f64> own_;
     i64 n_steps_ = 0, first_ = 0;
+    const f64* before_ = nullptr;  // the margins that the next step starts from
+    i32 tag_ = 0;
 };
 
 }  // namespace icefield
