@@ -55,29 +55,40 @@ class Whereabouts:
     def prepare(
         self,
         sets: Iterable[Sequence[Feature]],
-        asked: Any,
+        asked: Sequence[Any],
         thresholds: Callable[[Feature], Float] | None,
         threads: int,
     ) -> None:
         """Look at the columns of many features side by side, for the grids that will be asked for."""
-        if not (asked is None or isinstance(asked, (Grid, int))):
-            return
-        waiting = {
-            (feature.columns, asked, len(features)): (feature, len(features))
-            for features in sets
-            for feature in features
-        }
-        waiting = {key: one for key, one in waiting.items() if key not in self._grids}
+        ready = [one for one in asked if one is None or isinstance(one, (Grid, int))]
+        waiting: dict[Any, tuple[Feature, int, list[Any]]] = {}
+        for features in sets:
+            for feature in features:
+                wanted = [g for g in ready if (feature.columns, g, len(features)) not in self._grids]
+                if wanted:
+                    waiting[feature.columns, len(features)] = (feature, len(features), wanted)
         if len(waiting) < 2 or len(waiting) * self.table.n_rows < WORTH_THREADS:
             return
         from concurrent.futures import ThreadPoolExecutor
 
         pool = ThreadPoolExecutor(threads)
         try:
-            for done in [pool.submit(self._grid, f, asked, n, thresholds) for f, n in waiting.values()]:
+            for done in [pool.submit(self._looked, *one, thresholds) for one in waiting.values()]:
                 done.result()
         finally:
             pool.shutdown(cancel_futures=True)
+
+    def _looked(
+        self,
+        feature: Feature,
+        n_features: int,
+        asked: Sequence[Any],
+        thresholds: Callable[[Feature], Float] | None,
+    ) -> None:
+        """Several grids of one feature, from one look at it."""
+        look = self._look(feature)
+        for wanted in asked:
+            self._grid(feature, wanted, n_features, thresholds, look)
 
     @cached_property
     def _joint_rows(self) -> Any:
@@ -105,7 +116,12 @@ class Whereabouts:
         return tuple(values), "; ".join(notes)
 
     def _grid(
-        self, feature: Feature, wanted: Any, n_features: int, thresholds: Callable[[Feature], Float] | None
+        self,
+        feature: Feature,
+        wanted: Any,
+        n_features: int,
+        thresholds: Callable[[Feature], Float] | None,
+        look: Look | None = None,
     ) -> tuple[NDArray[Any], str]:
         own = None if thresholds is None else lambda: thresholds(feature)
         # True is no number of points, though it equals one and would find its grid.
@@ -117,7 +133,7 @@ class Whereabouts:
         with self._lock:
             if key in self._grids:
                 return self._grids[key]
-        look = self._look(feature)  # several columns at once, where threads ask for them
+        look = look or self._look(feature)  # several columns at once, where threads ask for them
         found = grid_values(wanted, feature.column, n_features, self.weights, own, look)
         if look is not None:
             self._remember(feature, found[0], look, alone=n_features == 1)

@@ -22,7 +22,7 @@ from icefield.engines.trees.rows import MOST_POSITIONS, WORD, Rows
 from icefield.forest.form import validate
 from icefield.forest.tree_model import TreeModel
 from icefield.progress import Progress
-from icefield.typing import Float
+from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table
@@ -116,27 +116,32 @@ class TreesEngine:
         if form is None or (form.complement and len(self.sums.outputs) > 1):
             return
         asked = [i for i, q in enumerate(questions) if len(q.axes) == 1 and not q.quantiles]
-        for numbers in _apart(asked, encoded):
-            axes = [encoded[i][0] for i in numbers]
+        for sharing in _apart(asked, encoded):
+            axes = [EncodedAxis.joined([encoded[i][0] for i in numbers]) for numbers in sharing]
             walk = LinkedCurves(self.model, self.sums, axes, form, crew)
             if not pays(self.sums, axes) or not walk.fits(sample.n_groups + 1, resources.memory):
                 continue
-            spread = any(questions[i].spread for i in numbers)
-            moments = list(walk.moments(sample, spread))
-            kept = self._linked_curves(walk, [questions[i] for i in numbers], sample)
-            for i, found, curves in zip(numbers, moments, kept):
-                if found is not None:
-                    total, *groups = (self._chosen_moments(m, form.complement) for m in found)
+            spread = any(questions[i].spread for numbers in sharing for i in numbers)
+            kept = self._linked_curves(walk, [questions[i].rows for n in sharing for i in n], sample)
+            for place, (numbers, found) in enumerate(zip(sharing, walk.moments(sample, spread))):
+                ends = np.cumsum([encoded[i][0].size for i in numbers])
+                for i, end in zip(numbers, ends.tolist()) if found is not None else ():
+                    here = slice(end - encoded[i][0].size, end)
+                    total, *groups = (
+                        self._chosen_moments(_at(m, here), form.complement) for m in found or ()
+                    )
+                    rows = questions[i].rows
+                    curves = None if rows is None else kept[id(rows)][place][..., here]
                     yield i, Answer(total, tuple(groups), curves=curves)
 
     def _linked_curves(
-        self, walk: LinkedCurves, questions: Sequence[Question], sample: Sample
-    ) -> list[Float] | list[None]:
-        """The kept curves of questions that share a walk, if all of them keep the same rows."""
-        rows = questions[0].rows
-        if rows is None or any(q.rows is not rows for q in questions):
-            return [None] * len(questions)
-        return [self._chosen(curves, walk.form.complement) for curves in walk.curves(sample, rows)]
+        self, walk: LinkedCurves, wanted: Sequence[Positions | None], sample: Sample
+    ) -> dict[int, list[Float]]:
+        """The kept curves on each of a walk's axes, by which array of rows it is that is kept."""
+        return {
+            number: [self._chosen(curves, walk.form.complement) for curves in walk.curves(sample, rows)]
+            for number, rows in {id(rows): rows for rows in wanted if rows is not None}.items()
+        }
 
     def _chosen(self, values: Float, complement: bool) -> Float:
         """The outputs wanted of values by raw output, along the first axis."""
@@ -356,16 +361,23 @@ class TreesEngine:
         return out.reshape(len(self.selected), len(rows), *shape)
 
 
-def _apart(asked: Sequence[int], encoded: list[list[EncodedAxis]]) -> list[list[int]]:
-    """One-way questions in sets that move no forest column twice."""
-    sets: list[tuple[list[int], set[int]]] = []
+def _at(moments: Moments, points: slice) -> Moments:
+    """The moments of some grid points."""
+    return moments.changed(lambda values: values[..., points])
+
+
+def _apart(asked: Sequence[int], encoded: list[list[EncodedAxis]]) -> list[list[list[int]]]:
+    """One-way questions in sets that move no forest column twice; those about the very same columns together."""
+    alike: dict[tuple[int, ...], list[int]] = {}
     for i in asked:
-        columns = set(encoded[i][0].columns)
-        home = next((one for one in sets if not one[1] & columns), None)
+        alike.setdefault(encoded[i][0].columns, []).append(i)
+    sets: list[tuple[list[list[int]], set[int]]] = []
+    for columns, numbers in alike.items():
+        home = next((one for one in sets if not one[1] & set(columns)), None)
         if home is None:
             home = ([], set())
             sets.append(home)
-        home[0].append(i)
+        home[0].append(numbers)
         home[1].update(columns)
     return [numbers for numbers, _ in sets]
 

@@ -262,9 +262,7 @@ class LinkedCurves:
         else:
             turned = np.empty((n, layout.n_columns), np.int32)
             kernels.turn(codes=codes, turned=turned)
-            finished = kernels.add_steps(
-                trees=self._trees, totals=totals, codes=turned, stop=self.crew.stop
-            )
+            finished = kernels.add_steps(trees=self._trees, totals=totals, codes=turned, stop=self.crew.stop)
         if not finished:
             raise Stopped
 

@@ -110,9 +110,7 @@ def _leaf_ranges(batch: Batch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return first, leaves
 
 
-def _within(
-    piece: NDArray[np.int64], begin: NDArray[np.int64], end: NDArray[np.int64]
-) -> NDArray[np.uint64]:
+def _within(piece: NDArray[np.int64], begin: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.uint64]:
     """The leaves from `begin` to `end` that lie in a piece, as bits."""
 
     def below(place: NDArray[np.int64]) -> NDArray[np.uint64]:
