@@ -351,6 +351,49 @@ struct AddPiecesArguments {
     List<const u8> stop;            // [1]
 };
 
+// --- averages at a few rows' own values on a linked scale, each row crossed with each ------------------------
+
+// Each leaf's value and output as in `Leaves`, and for every group on its path which rows have values that lead there.
+struct CrossTrees {
+    Table<const f64> leaf_value;    // [leaves, values_a_leaf]
+    List<const i32> leaf_output;    // [leaves]
+    List<const i32> path_start;     // [leaves + 1]
+    List<const i32> path_mask;      // [paths]
+    Table<const u64> masks;         // [masks, words]
+    Table<const f64> own;           // [outputs, rows]
+    List<const f64> weight;         // [rows]
+    i64 link;
+    f64 factor;
+};
+
+// What moving one group does to the rows from `first` on; entry e is the place of a group on the path of a leaf.
+struct CrossSinglesArguments {
+    CrossTrees trees;
+    i64 first;
+    List<const i32> groups;         // [asked]
+    List<const i32> entry_start;    // [groups + 1]
+    List<const i32> entry_leaf;     // [entries]
+    List<const i32> entry_path;     // [entries]
+    Cube<f64> moves;                // [groups, planes, rows]
+    Cube<f64> averages;             // [groups, outputs, rows]
+    Cube<f64> others;               // [groups, outputs, rows]
+    List<const u8> stop;            // [1]
+};
+
+// The same for two groups at once.
+struct CrossPairsArguments {
+    CrossTrees trees;
+    i64 first;
+    List<const i32> asked;          // [asked]
+    Table<const i32> pairs;         // [pairs, 2]
+    List<const i32> entry_start;    // [pairs + 1]
+    List<const i32> entry_leaf;     // [entries]
+    Table<const i32> entry_path;    // [entries, 2]
+    Cube<const f64> moves;          // [groups, planes, rows]
+    Cube<f64> averages;             // [pairs, outputs, rows]
+    List<const u8> stop;            // [1]
+};
+
 struct TurnArguments {
     Table<const i32> codes;  // [coded_columns, positions]
     Table<i32> turned;       // [rows, coded_columns]

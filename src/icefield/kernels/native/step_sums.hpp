@@ -8,7 +8,7 @@
 
 #include "abi.hpp"
 #include "bits.hpp"
-#include "exponentials.hpp"
+#include "links.hpp"
 #include "memory.hpp"
 
 namespace icefield {
@@ -107,20 +107,10 @@ private:
     }
 
     void link(f64* margin, i64 steps) const {
-        const i64 n = steps * outputs_;
-        if (t_.link == LOGISTIC) {
-            for (i64 i = 0; i < n; ++i) margin[i] = 1.0 / (1.0 + exponential(-t_.factor * margin[i]));
-        } else if (t_.link == EXPONENTIAL) {
-            bool ordinary = true;
-            for (i64 i = 0; i < n; ++i) ordinary &= is_ordinary(margin[i]);
-            // Half of it squared reaches infinity and zero where exp does.
-            const f64 share = ordinary ? 1.0 : 0.5;
-            for (i64 i = 0; i < n; ++i) margin[i] = exponential(share * margin[i]);
-            if (!ordinary) {
-                for (i64 i = 0; i < n; ++i) margin[i] *= margin[i];
-            }
-        } else {
+        if (t_.link == SOFTMAX) {
             softmax(margin, steps);
+        } else {
+            link_each(t_.link, t_.factor, margin, steps * outputs_);
         }
     }
 
