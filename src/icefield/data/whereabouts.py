@@ -38,6 +38,9 @@ KEPT_PLACES = 256
 WORTH_THREADS = 500_000  # values
 
 
+_Waiting = tuple[Feature, int, list[Any]]  # how many features move with it, and which grids are wanted
+
+
 class Whereabouts:
     """The data's side of an effect, for one table and its weights."""
 
@@ -61,7 +64,7 @@ class Whereabouts:
     ) -> None:
         """Look at the columns of many features side by side, for the grids that will be asked for."""
         ready = [one for one in asked if one is None or isinstance(one, (Grid, int))]
-        waiting: dict[Any, tuple[Feature, int, list[Any]]] = {}
+        waiting: dict[Any, _Waiting] = {}
         for features in sets:
             for feature in features:
                 wanted = [g for g in ready if (feature.columns, g, len(features)) not in self._grids]
@@ -73,22 +76,28 @@ class Whereabouts:
 
         pool = ThreadPoolExecutor(threads)
         try:
-            for done in [pool.submit(self._looked, *one, thresholds) for one in waiting.values()]:
+            blocks = self._blocks(list(waiting.values()))
+            for done in [pool.submit(self._looked, block, thresholds) for block in blocks]:
                 done.result()
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _looked(
-        self,
-        feature: Feature,
-        n_features: int,
-        asked: Sequence[Any],
-        thresholds: Callable[[Feature], Float] | None,
-    ) -> None:
-        """Several grids of one feature, from one look at it."""
-        look = self._look(feature)
-        for wanted in asked:
-            self._grid(feature, wanted, n_features, thresholds, look)
+    def _blocks(self, waiting: Sequence[_Waiting]) -> Iterator[Sequence[_Waiting]]:
+        """Features whose columns are looked at together."""
+        from icefield.data.look import side_by_side
+
+        for together in side_by_side([feature.column.values for feature, _, _ in waiting]):
+            yield [waiting[i] for i in together]
+
+    def _looked(self, block: Sequence[_Waiting], thresholds: Callable[[Feature], Float] | None) -> None:
+        """Several grids of each of some features, from one look at it."""
+        from icefield.data.look import copied_together
+
+        copies = copied_together([feature.column.values for feature, _, _ in block])
+        for (feature, n_features, asked), values in zip(block, copies):
+            look = self._look(feature, values)
+            for wanted in asked:
+                self._grid(feature, wanted, n_features, thresholds, look)
 
     @cached_property
     def _joint_rows(self) -> Any:
@@ -140,8 +149,11 @@ class Whereabouts:
         with self._lock:
             return self._grids.setdefault(key, found)
 
-    def _look(self, feature: Feature) -> Look | None:
-        """A look at a column of numbers without weights, from which all that is known of it comes at once."""
+    def _look(self, feature: Feature, values: NDArray[Any] | None = None) -> Look | None:
+        """A look at a column of numbers without weights, from which all that is known of it comes at once.
+
+        `values` are a copy of the column's that is at hand.
+        """
         column = feature.column
         if self.weights is not None or column.kind not in NUMERIC_KINDS:
             return None
@@ -149,7 +161,7 @@ class Whereabouts:
 
         if column.kind != "float" and column.any_missing:  # whose values there are some other number
             return None
-        look = Look.at(column.values)
+        look = Look.at(column.values if values is None else values)
         if look is not None and look.finite == len(column.values):
             column.note_complete()
         return look
