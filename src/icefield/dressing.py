@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from icefield.ask import Ask
@@ -14,11 +15,27 @@ from icefield.data.row_values import RowValues
 from icefield.effect import Effect, KeptCurves, Spread
 from icefield.effect.parts import centered_deviation
 from icefield.engines import Answer, Question
-from icefield.sampling import CENTERED_CURVES, sampling_reach
+from icefield.sampling import CENTERED_CURVES, choose_rows, sampling_reach
 from icefield.typing import Float
 
 if TYPE_CHECKING:
     from icefield.study import Study
+
+
+CENTERED_SHARE = 0.25  # of the budget for curves that only their centred spread needs
+
+
+def with_centered(study: Study, ask: Ask, questions: list[Question]) -> list[Question]:
+    """Questions of one feature's spread keep some curves for that of centred ones, where they take little room."""
+    n_rows = study.n_rows if ask.rows is None else len(ask.rows)
+    asked = [q.spread and q.rows is None and len(q.axes) == 1 for q in questions]
+    points = sum(q.shape[0] for q, wanted in zip(questions, asked) if wanted)
+    size = 8 * points * len(study.model.outputs) * min(n_rows, CENTERED_CURVES)
+    if study.background != "data" or n_rows == 0 or size > CENTERED_SHARE * study.resources.memory:
+        return questions
+    kept = choose_rows(None, n_rows, study.seed, CENTERED_CURVES).positions
+    kept = np.arange(n_rows) if kept is None else kept
+    return [replace(q, rows=kept) if wanted else q for q, wanted in zip(questions, asked)]
 
 
 def dressed_effect(

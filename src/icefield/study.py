@@ -28,7 +28,7 @@ from icefield.data.grid import specifications, whole_steps
 from icefield.data.groups import Groups
 from icefield.data.naming import PLAIN, Naming
 from icefield.data.whereabouts import Whereabouts
-from icefield.dressing import dressed_effect
+from icefield.dressing import dressed_effect, with_centered
 from icefield.effect import Backing, Effect, Predictions, Provenance
 from icefield.engines import Answer, Moments, Question, Resources, Sample
 from icefield.engines.clusters import clustered_answers
@@ -40,7 +40,6 @@ from icefield.memory import Memory
 from icefield.models.model import Model
 from icefield.plan import Engines, Plan
 from icefield.sampling import (
-    CENTERED_CURVES,
     CROSSED_ROWS,
     PREDICTION_ROWS,
     Chosen,
@@ -52,7 +51,6 @@ from icefield.typing import Background, EngineChoice, Float, Positions
 
 __all__ = ["Ask", "Differences", "OwnValues", "Study"]
 
-CENTERED_SHARE = 0.25  # of the budget for curves that only their centred spread needs
 
 Found = TypeVar("Found")
 Key = TypeVar("Key", bound=Hashable)
@@ -212,14 +210,43 @@ class Study:
 
     def effects(self, ask: Ask) -> list[Effect]:
         """The effects asked for, in one pass."""
+        (found,) = self.effects_together([ask])
+        return found
+
+    def effects_together(self, asks: Sequence[Ask]) -> list[list[Effect]]:
+        """What several asks about the same rows want, in one pass."""
         # 1. The features and their grids.
-        features = [tuple(self.feature(f) for f in names) for names in ask.sets]
-        if isinstance(ask.grid, Mapping):
-            specifications(ask.grid, [f.label for fs in features for f in fs])
+        sets = [[tuple(self.feature(f) for f in names) for names in ask.sets] for ask in asks]
         threads = self.resources.threads or available_processors()
-        self._whereabouts.prepare(features, ask.grid, self.engines.thresholds, threads)
-        grids = [self._grids(fs, ask.grid) for fs in features]
+        every = {tuple(f.columns for f in fs): fs for features in sets for fs in features}
+        self._whereabouts.prepare(every.values(), [a.grid for a in asks], self.engines.thresholds, threads)
+        placed = [self._placed(ask, features) for ask, features in zip(asks, sets)]
         # 2. What is wanted of the curves.
+        questions = [self._questions(ask, own) for ask, own in zip(asks, placed)]
+        # 3. The rows, the engine's answers, and how far they err.
+        where = [(fs, gs) for own in placed for fs, gs, _ in own]
+        answers = iter(self._answered(asks[0], where, [one for own in questions for one in own]))
+        # 4. Effects, with what pictures need of the data.
+        rows = asks[0].rows
+        said = "" if rows is None else f"averaged over {counted(len(rows))} of {counted(self.n_rows)} rows"
+        found = []
+        for ask, own, asked in zip(asks, placed, questions):
+            dressed = [
+                dressed_effect(self, ask, fs, gs, (notes, said), question, answer)
+                for (fs, gs, notes), question, answer in zip(own, asked, answers)
+            ]
+            if whole_steps(ask.grid):
+                dressed = [replace(effect, steps=True) for effect in dressed]
+            found.append(dressed)
+        return found
+
+    def _placed(self, ask: Ask, sets: Sequence[tuple[Feature, ...]]) -> list[tuple[Any, Any, str]]:
+        """Features with their grids, and notes about those."""
+        if isinstance(ask.grid, Mapping):
+            specifications(ask.grid, [f.label for fs in sets for f in fs])
+        return [(fs, *self._grids(fs, ask.grid)) for fs in sets]
+
+    def _questions(self, ask: Ask, placed: Sequence[tuple[Any, Any, str]]) -> list[Question]:
         wanted = validate.probabilities(ask.quantiles)
         questions = [
             Question(
@@ -228,19 +255,9 @@ class Study:
                 quantiles=wanted,
                 rows=ask.kept,
             )
-            for fs, (gs, _) in zip(features, grids)
+            for fs, gs, _ in placed
         ]
-        questions = self._with_centered(ask, questions)
-        # 3. The rows, the engine's answers, and how far they err.
-        answers = self._answered(ask, [(fs, gs) for fs, (gs, _) in zip(features, grids)], questions)
-        # 4. Effects, with what pictures need of the data.
-        used = self.n_rows if ask.rows is None else len(ask.rows)
-        said = f"averaged over {counted(used)} of {counted(self.n_rows)} rows" if ask.rows is not None else ""
-        dressed = [
-            dressed_effect(self, ask, fs, gs, (notes, said), question, answer)
-            for fs, (gs, notes), question, answer in zip(features, grids, questions, answers)
-        ]
-        return [replace(effect, steps=True) for effect in dressed] if whole_steps(ask.grid) else dressed
+        return with_centered(self, ask, questions)
 
     def _answered(self, ask: Ask, sets: Sequence[Placed], questions: Sequence[Question]) -> list[Answer]:
         """The engine's answers over the rows asked for, with the standard errors of clusters; against all rows a drawn row
@@ -252,18 +269,6 @@ class Study:
         return clustered_answers(
             self.answers, questions, sample, clusters, self.resources.memory, at_once=self.model.across_rows
         )
-
-    def _with_centered(self, ask: Ask, questions: list[Question]) -> list[Question]:
-        """Questions of one feature's spread keep some curves for that of centred ones, where they take little room."""
-        n_rows = self.n_rows if ask.rows is None else len(ask.rows)
-        asked = [q.spread and q.rows is None and len(q.axes) == 1 for q in questions]
-        points = sum(q.shape[0] for q, wanted in zip(questions, asked) if wanted)
-        size = 8 * points * len(self.model.outputs) * min(n_rows, CENTERED_CURVES)
-        if self.background != "data" or n_rows == 0 or size > CENTERED_SHARE * self.resources.memory:
-            return questions
-        kept = choose_rows(None, n_rows, self.seed, CENTERED_CURVES).positions
-        kept = np.arange(n_rows) if kept is None else kept
-        return [replace(q, rows=kept) if wanted else q for q, wanted in zip(questions, asked)]
 
     def to_precision(
         self, features: Sequence[Any], precision: float, *, grid: Any = None, rows: Positions | None = None

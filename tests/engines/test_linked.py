@@ -76,11 +76,17 @@ LINKS = {
 
 
 @pytest.mark.parametrize("name", LINKS)
-@pytest.mark.parametrize("seed", range(12))
-def test_random_forests(seed: int, name: str, always: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("seed", "pieces"), [*((seed, True) for seed in range(10)), *((seed, False) for seed in range(5))]
+)
+def test_random_forests(
+    seed: int, name: str, pieces: bool, always: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(linked, "few_leaves", lambda _: pieces)
     rng, link = np.random.default_rng([seed, 7]), LINKS[name]
     outputs = 1 if name == "two columns" else int(rng.integers(1, 4))
-    drawn = random_forest(rng, leaves=int(rng.integers(2, 40)), n_outputs=outputs)
+    # More leaves than a piece has, now and then.
+    drawn = random_forest(rng, leaves=int(rng.integers(2, 40 if seed % 3 else 150)), n_outputs=outputs)
     n = int(rng.integers(1, 200))
     matrix = drawn.matrix(rng, n)
     n_response = link.apply(np.zeros((1, outputs))).shape[-1]
@@ -162,16 +168,39 @@ def test_margins_beyond_what_exponentials_hold(always: list[int]) -> None:
                 np.testing.assert_allclose(answer.total.mean[known], expected[known], rtol=1e-9, atol=1e-13)
 
 
-def test_features_that_share_an_input_walk_apart(always: list[int]) -> None:
+def test_grids_of_the_same_features_share_a_walk(always: list[int]) -> None:
     rng = np.random.default_rng(6)
     drawn = random_forest(rng, n_columns=2, trees=3, leaves=9, n_outputs=1)
     axes = [*every_column(rng, drawn), *every_column(rng, drawn)]
     engine = TreesEngine(drawn.model(links.logistic()), "response", [0])
     matrix = drawn.matrix(rng, 50)
-    answers = engine.answer([Question((a,)) for a in axes], Sample(table_of(matrix)), Resources())
-    assert always == [2, 2]
+    kept = [np.arange(5), np.arange(3, 20)]
+    questions = [Question((a,), rows=kept[i // 2]) for i, a in enumerate(axes)]
+    answers = engine.answer(questions, Sample(table_of(matrix)), Resources())
+    assert always == [2]
     for axis, answer in zip(axes, answers):
+        values = loop(drawn, matrix, axis, links.logistic())
+        compared(answer.total, values, np.ones(50), True)
+    for question, axis, answer in zip(questions, axes, answers):
+        own = loop(drawn, matrix, axis, links.logistic())[question.rows].transpose(1, 0, 2)
+        np.testing.assert_allclose(answer.curves, own, rtol=0, atol=TOLERANCE)
+
+
+def test_features_that_share_an_input_walk_apart(always: list[int]) -> None:
+    rng = np.random.default_rng(6)
+    drawn = random_forest(rng, n_columns=3, trees=3, leaves=9, n_outputs=1)
+    one, two, three = every_column(rng, drawn)
+    points = {0: drawn.columns[0].values(rng, 4), 1: drawn.columns[1].values(rng, 4)}
+    axes = [one, two, three, Axis((0, 1), points)]
+    engine = TreesEngine(drawn.model(links.logistic()), "response", [0])
+    matrix = drawn.matrix(rng, 50)
+    answers = engine.answer([Question((a,)) for a in axes], Sample(table_of(matrix)), Resources())
+    assert always == [3, 1]
+    for axis, answer in zip(axes, answers[:3]):
         compared(answer.total, loop(drawn, matrix, axis, links.logistic()), np.ones(50), True)
+    moved = np.stack([np.where([True, True, False], (a, b, 0.0), matrix) for a, b in zip(*points.values())])
+    values = links.logistic().apply(raw(drawn.forest, moved.reshape(-1, 3))).reshape(4, 50).T[:, None]
+    compared(answers[3].total, values, np.ones(50), True)
 
 
 @pytest.mark.parametrize("kind", ["binary", "classes", "counts"])

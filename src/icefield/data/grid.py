@@ -109,9 +109,18 @@ class ReadingGrid(Grid):
     trim: tuple[float, float] = (0.0, 1.0)
     further: int = 17
 
-    def places(self, present: NDArray[Any], weights: NDArray[np.float64] | None) -> NDArray[Any]:
-        """The points of an ordered column's known values."""
-        distinct = _few_distinct(present, (self.points or 0) + self.further)
+    def places(
+        self, present: NDArray[Any], weights: NDArray[np.float64] | None, look: Look | None = None
+    ) -> NDArray[Any]:
+        """The points of an ordered column's known values, from a look at them where there was one."""
+        most = (self.points or 0) + self.further
+        if look is not None and look.certainly_differ(most):
+            even = np.linspace(look.low, look.high, self.further)
+            # As many values as are below; the next one is the first that is not.
+            below = np.minimum(look.at_most(np.nextafter(even, -np.inf)), look.finite - 1)
+            quantiles = looked_up_quantiles(present, np.linspace(*self.trim, self.points or 2), look)
+            return np.unique(np.concatenate([quantiles, look.at_ranks(below).astype(present.dtype)]))
+        distinct = _few_distinct(present, most)
         if distinct is not None:
             return distinct
         ranked = np.sort(present)
@@ -260,7 +269,7 @@ def _ordered_points(
     look: Look | None,
 ) -> tuple[NDArray[Any], str]:
     if isinstance(plan, ReadingGrid):
-        return plan.places(present, kept), ""
+        return plan.places(present, kept, look), ""
     if points is None:
         return np.unique(present), ""
     if look is None or not look.certainly_differ(points):

@@ -7,7 +7,7 @@ in the same way. Every answer is exact.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -21,9 +21,50 @@ CELLS = 4096
 MOST_INNER = 4  # cells that are looked at again, each with another pass over all values
 FEW = 2_000  # values that are sorted sooner than tallied
 HELD = 2**22  # values that are held in one piece; more are read in pieces, as often as they are needed
+BESIDE = 2**25  # bytes of neighbouring columns copied out together
+NEAR = 2_048  # rows of theirs at a time
 EXACT = 2**53  # below which whole numbers are floats
 
 Counts = NDArray[np.int64]
+
+
+def side_by_side(columns: Sequence[NDArray[Any]]) -> Iterator[range]:
+    """Which columns to look at together: neighbours in a matrix that lies in memory row by row.
+
+    A column of such a matrix is a value of every line of memory. Several neighbours are copied out together, while
+    their lines are near.
+    """
+    begin = 0
+    while begin < len(columns):
+        end = begin + 1
+        most = BESIDE // max(1, 8 * len(columns[begin]))
+        while end < len(columns) and end - begin < most and _neighbours(columns[end - 1], columns[end]):
+            end += 1
+        yield range(begin, end)
+        begin = end
+
+
+def _neighbours(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    """Whether two columns lie side by side in the rows of one matrix of floats."""
+    return (
+        one.dtype == other.dtype
+        and one.dtype.kind == "f"
+        and one.strides == other.strides
+        and one.strides[0] > 2 * one.itemsize
+        and one.shape == other.shape
+        and other.__array_interface__["data"][0] - one.__array_interface__["data"][0] == one.itemsize
+    )
+
+
+def copied_together(columns: Sequence[NDArray[Any]]) -> Sequence[NDArray[Any]]:
+    """Neighbours as contiguous arrays of floats; a single column as it is."""
+    if len(columns) < 2:
+        return columns
+    out = np.empty((len(columns), len(columns[0])))
+    for start in range(0, out.shape[1], NEAR):
+        for values, copy in zip(columns, out):
+            copy[start : start + NEAR] = values[start : start + NEAR]
+    return list(out)
 
 
 class Look:

@@ -38,6 +38,9 @@ KEPT_PLACES = 256
 WORTH_THREADS = 500_000  # values
 
 
+_Waiting = tuple[Feature, int, list[Any]]  # how many features move with it, and which grids are wanted
+
+
 class Whereabouts:
     """The data's side of an effect, for one table and its weights."""
 
@@ -55,29 +58,46 @@ class Whereabouts:
     def prepare(
         self,
         sets: Iterable[Sequence[Feature]],
-        asked: Any,
+        asked: Sequence[Any],
         thresholds: Callable[[Feature], Float] | None,
         threads: int,
     ) -> None:
         """Look at the columns of many features side by side, for the grids that will be asked for."""
-        if not (asked is None or isinstance(asked, (Grid, int))):
-            return
-        waiting = {
-            (feature.columns, asked, len(features)): (feature, len(features))
-            for features in sets
-            for feature in features
-        }
-        waiting = {key: one for key, one in waiting.items() if key not in self._grids}
+        ready = [one for one in asked if one is None or isinstance(one, (Grid, int))]
+        waiting: dict[Any, _Waiting] = {}
+        for features in sets:
+            for feature in features:
+                wanted = [g for g in ready if (feature.columns, g, len(features)) not in self._grids]
+                if wanted:
+                    waiting[feature.columns, len(features)] = (feature, len(features), wanted)
         if len(waiting) < 2 or len(waiting) * self.table.n_rows < WORTH_THREADS:
             return
         from concurrent.futures import ThreadPoolExecutor
 
         pool = ThreadPoolExecutor(threads)
         try:
-            for done in [pool.submit(self._grid, f, asked, n, thresholds) for f, n in waiting.values()]:
+            blocks = self._blocks(list(waiting.values()))
+            for done in [pool.submit(self._looked, block, thresholds) for block in blocks]:
                 done.result()
         finally:
             pool.shutdown(cancel_futures=True)
+
+    def _blocks(self, waiting: Sequence[_Waiting]) -> Iterator[Sequence[_Waiting]]:
+        """Features whose columns are looked at together."""
+        from icefield.data.look import side_by_side
+
+        for together in side_by_side([feature.column.values for feature, _, _ in waiting]):
+            yield [waiting[i] for i in together]
+
+    def _looked(self, block: Sequence[_Waiting], thresholds: Callable[[Feature], Float] | None) -> None:
+        """Several grids of each of some features, from one look at it."""
+        from icefield.data.look import copied_together
+
+        copies = copied_together([feature.column.values for feature, _, _ in block])
+        for (feature, n_features, asked), values in zip(block, copies):
+            look = self._look(feature, values)
+            for wanted in asked:
+                self._grid(feature, wanted, n_features, thresholds, look)
 
     @cached_property
     def _joint_rows(self) -> Any:
@@ -105,7 +125,12 @@ class Whereabouts:
         return tuple(values), "; ".join(notes)
 
     def _grid(
-        self, feature: Feature, wanted: Any, n_features: int, thresholds: Callable[[Feature], Float] | None
+        self,
+        feature: Feature,
+        wanted: Any,
+        n_features: int,
+        thresholds: Callable[[Feature], Float] | None,
+        look: Look | None = None,
     ) -> tuple[NDArray[Any], str]:
         own = None if thresholds is None else lambda: thresholds(feature)
         # True is no number of points, though it equals one and would find its grid.
@@ -117,15 +142,18 @@ class Whereabouts:
         with self._lock:
             if key in self._grids:
                 return self._grids[key]
-        look = self._look(feature)  # several columns at once, where threads ask for them
+        look = look or self._look(feature)  # several columns at once, where threads ask for them
         found = grid_values(wanted, feature.column, n_features, self.weights, own, look)
         if look is not None:
             self._remember(feature, found[0], look, alone=n_features == 1)
         with self._lock:
             return self._grids.setdefault(key, found)
 
-    def _look(self, feature: Feature) -> Look | None:
-        """A look at a column of numbers without weights, from which all that is known of it comes at once."""
+    def _look(self, feature: Feature, values: NDArray[Any] | None = None) -> Look | None:
+        """A look at a column of numbers without weights, from which all that is known of it comes at once.
+
+        `values` are a copy of the column's that is at hand.
+        """
         column = feature.column
         if self.weights is not None or column.kind not in NUMERIC_KINDS:
             return None
@@ -133,7 +161,7 @@ class Whereabouts:
 
         if column.kind != "float" and column.any_missing:  # whose values there are some other number
             return None
-        look = Look.at(column.values)
+        look = Look.at(column.values if values is None else values)
         if look is not None and look.finite == len(column.values):
             column.note_complete()
         return look

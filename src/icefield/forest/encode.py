@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -202,8 +203,8 @@ class Encoder:
         """A numeric matrix under one rule needs no look at its columns."""
         if table.library not in ("numpy", "pandas") or table.names != self.names or not self.rules:
             return None
-        rule = self.rules[0]
-        if not isinstance(rule, Numbers) or any(other != rule for other in self.rules[1:]):
+        rule = self._only_rule
+        if rule is None:
             return None
         native = table.native
         if table.library == "pandas":
@@ -212,6 +213,13 @@ class Encoder:
                 return None
             native = native.to_numpy()
         return rule.numbers(native, table.library, table.names) if native.dtype.kind in "fiub" else None
+
+    @cached_property
+    def _only_rule(self) -> Numbers | None:
+        """The rule of numbers that all columns have."""
+        first = self.rules[0]
+        alike = isinstance(first, Numbers) and all(other == first for other in self.rules[1:])
+        return cast(Numbers, first) if alike else None
 
     def _dense(self, table: Table) -> Table:
         """Entries that are not stored are zeros, or missing; stored ones, zeros too, are values."""

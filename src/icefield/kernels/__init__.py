@@ -12,7 +12,7 @@ for this machine, in about a millisecond.
 
 The sources in `native/`: `looking` (where a column's values lie), `packing` (rows -> codes -> one bit per row and condition), `planning` (trees -> a linear
 program of mask operations), `counting` (runs a program over a block and counts rows), `curves` (builds every row's
-curve), `steps` (every feature's linked curve in one walk), `moves` (rows at points of their own), `others` (averages each row over one group at a time), `lists` (subtrees
+curve), `steps` and `pieces` (every feature's linked curve in one walk, for large and for smaller trees), `crossing` (a few rows, each with each other's values), `moves` (rows at points of their own), `others` (averages each row over one group at a time), `lists` (subtrees
 that few rows reach), `regions` (which grid points reach a leaf), `updates` and `families` (leaf counts -> averages of one
 question, or of many).
 """
@@ -31,6 +31,9 @@ Walk = Grouped("Walk")
 Leaves = Grouped("Leaves")
 PlanQuestion = Grouped("PlanQuestion")
 StepTrees = Grouped("StepTrees")
+StepTotals = Grouped("StepTotals")
+PieceTrees = Grouped("PieceTrees")
+CrossTrees = Grouped("CrossTrees")
 RegionsOfAxes = Grouped("RegionsOfAxes")
 
 extent = Kernel("extent")
@@ -53,6 +56,9 @@ add_changes = Kernel("add_changes")
 add_corners = Kernel("add_corners")
 add_others = Kernel("add_others")
 add_steps = Kernel("add_steps")
+add_pieces = Kernel("add_pieces")
+cross_singles = Kernel("cross_singles")
+cross_pairs = Kernel("cross_pairs")
 turn = Kernel("turn")
 
 find_regions = Kernel("find_regions")

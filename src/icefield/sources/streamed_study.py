@@ -344,13 +344,16 @@ class StreamedStudy(Study):
             )
         return found
 
-    def effects(self, ask: Ask) -> list[Effect]:
-        with self._lock:
-            self._count_at_once(ask)
-        self._find_quantiles(ask)
-        found = super().effects(ask)
-        for effect in found:
-            self._standing.forget_placed(effect.grid)
+    def effects_together(self, asks: Sequence[Ask]) -> list[list[Effect]]:
+        found = []
+        for ask in asks:  # each needs a pass of its own anyway, or counts that are known
+            with self._lock:
+                self._count_at_once(ask)
+            self._find_quantiles(ask)
+            found += super().effects_together([ask])
+        for effects in found:
+            for effect in effects:
+                self._standing.forget_placed(effect.grid)
         return found
 
     def _counting(self, plan: Plan, moving: Moving) -> CountedAnswers:

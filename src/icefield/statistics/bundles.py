@@ -9,7 +9,7 @@ of shape ``(outputs, rows, points)`` and weights over points and rows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,44 +26,50 @@ EXPLAINING_BINS = 8  # a numeric column is cut into so many groups to see whethe
 READ_GRID = ReadingGrid()  # what is said is read there, whatever grid a picture has
 
 
+@dataclass(frozen=True)
+class Curved:
+    """Effects with a sample of individual curves: on which grid, how many curves, and whether with their spread.
+
+    The spread is most of the work for many rows; without it only the kept curves say how rows differ.
+    """
+
+    grid: Any = None
+    kept: int = KEPT_CURVES
+    spread: bool = True
+
+
 def effects_with_curves(
-    study: Study,
-    features: Sequence[Any],
-    *,
-    grid: Any = None,
-    rows: Any = None,
-    kept: int = KEPT_CURVES,
-    spread: bool = True,
-) -> tuple[list[Effect], str]:
-    """One-way effects of several features in one pass, with a sample of individual curves kept.
+    study: Study, features: Sequence[Any], *wanted: Curved, rows: Any = None
+) -> tuple[list[list[Effect]], str]:
+    """One-way effects of several features, for each of what is wanted, all in one pass.
 
     Returns the effects and a note on the rows, empty when all were used. Without `rows`, an engine that pays for
-    each row and point (brute force) averages over a seeded sample. Without `spread`, which is most of the work for
-    many rows, only the kept curves say how rows differ.
+    each row and point (brute force) averages over a seeded sample.
     """
     chosen = study.chosen(rows, when_costly=CURVE_ROWS)
     used = study.n_rows if chosen.positions is None else len(chosen.positions)
     weights = None if study.weights is None else study.row_weights(chosen.positions)
-    own, counts = in_proportion(kept, used, weights, study.seed)
-    sets = [(feature,) for feature in features]
     # What rows count for that are uneven or come in clusters, only their standard error knows.
     uneven = study.clusters is not None or not study.copies
-    ask = Ask(
-        sets=sets, kind="ice", grid=grid, spread=spread or uneven, rows=chosen.positions, sampled_from=chosen.sampled_from,
-        kept=own, kept_weights=counts,
-    )  # fmt: skip
-    effects = study.effects(ask)
+
+    def ask(one: Curved) -> Ask:
+        own, counts = in_proportion(one.kept, used, weights, study.seed)
+        return Ask(
+            sets=[(feature,) for feature in features], kind="ice", grid=one.grid, spread=one.spread or uneven,
+            rows=chosen.positions, sampled_from=chosen.sampled_from, kept=own, kept_weights=counts,
+        )  # fmt: skip
+
+    found = study.effects_together([ask(one) for one in wanted])
     if rows is None:
         # A sample of our own choice is measured against the same predictions as everything else.
         baseline, deviation_of_all, unit = study.prediction_moments()
-        effects = [
-            replace(
-                e,
-                predictions=replace(e.predictions, baseline=baseline, output_std=deviation_of_all, unit=unit),
-            )
-            for e in effects
-        ]
-    return effects, f"{chosen.note}; rows={study.n_rows} uses all" if chosen.note else ""
+
+        def measured(effect: Effect) -> Effect:
+            about = replace(effect.predictions, baseline=baseline, output_std=deviation_of_all, unit=unit)
+            return replace(effect, predictions=about)
+
+        found = [[measured(effect) for effect in one] for one in found]
+    return found, f"{chosen.note}; rows={study.n_rows} uses all" if chosen.note else ""
 
 
 def shown_points(effect: Effect, axis: int = 0) -> slice:
@@ -128,6 +134,15 @@ def heterogeneity(curves: Float, weights: Float, row_weights: Float | None = Non
     return np.where(found <= 1e-12 * np.abs(curves).max(axis=(1, 2), initial=0.0), 0.0, found)
 
 
+def heterogeneity_under(curves: Float, weights: Float, row_weights: Float) -> Float:
+    """The heterogeneity of one output's curves for each of several row weights ``(cases, rows)``, to some eight digits."""
+    shape = centred(curves, weights)
+    shape = shape - shape.mean(axis=0)  # the mean square about a mean, as a difference of squares near it
+    own = row_weights / row_weights.sum(axis=1, keepdims=True)
+    about_zero = own @ (np.square(shape) @ weights)
+    return np.sqrt(np.maximum(about_zero - np.square(own @ shape) @ weights, 0.0))
+
+
 def opposing(curves: Float, weights: Float, row_weights: Float | None = None) -> float:
     """Share of one output's curves, shape ``(rows, points)``, that run against the others.
 
@@ -135,17 +150,24 @@ def opposing(curves: Float, weights: Float, row_weights: Float | None = None) ->
     direction of the centred curves); those that hardly move are not counted on either side.
     """
     own = np.ones(len(curves)) if row_weights is None else row_weights
+    return float(running_against(along_pattern(curves, weights, row_weights), own[None])[0])
+
+
+def along_pattern(curves: Float, weights: Float, row_weights: Float | None = None) -> Float:
+    """How far each of one output's curves follows the pattern of most of their movement; below zero, against it."""
+    own = np.ones(len(curves)) if row_weights is None else row_weights
     shape = centred(curves, weights) * np.sqrt(weights)
     heavy = shape * np.sqrt(own)[:, None]  # a curve of weight 2 pulls as two would
-    if not heavy.any():
-        return 0.0
-    along = shape @ leading_direction(heavy)
-    moving = np.abs(along) > 0.25 * np.sqrt(own @ np.square(along) / own.sum())
-    counted = float(own[moving].sum())
-    if counted <= 0:
-        return 0.0
-    up = float(own[moving & (along > 0)].sum()) / counted
-    return min(up, 1.0 - up)
+    return shape @ leading_direction(heavy) if heavy.any() else np.zeros(len(curves))
+
+
+def running_against(along: Float, row_weights: Float) -> Float:
+    """The share of curves on the smaller side of a pattern, for each of several row weights ``(cases, rows)``."""
+    usual = np.sqrt(row_weights @ np.square(along) / row_weights.sum(axis=1))
+    moving = np.where(np.abs(along) > 0.25 * usual[:, None], row_weights, 0.0)
+    counted = moving.sum(axis=1)
+    up = (moving * (along > 0)).sum(axis=1) / np.where(counted > 0, counted, 1.0)
+    return np.where(counted > 0, np.minimum(up, 1.0 - up), 0.0)
 
 
 def row_shares(row_weights: Float | None, rows: int) -> Float:

@@ -49,15 +49,42 @@ def joint_partners(own: Codes, others: Mapping[Any, Codes], least: float) -> tup
     mine = _coarse(own, groups)
     theirs = {name: _coarse(codes, groups) for name, codes in list(others.items())[:TOGETHER]}
     theirs = {name: codes for name, codes in theirs.items() if codes.max() > 0}
-    alone = {name: _coefficient(mine, codes) for name, codes in theirs.items()}
-    best: tuple[Any, Any, float] | None = None
-    for first, second in combinations(theirs, 2):
-        both = theirs[first] * (int(theirs[second].max()) + 1) + theirs[second]
-        found = _coefficient(mine, both)
-        more = found - max(alone[first], alone[second])
-        if more >= max(least, SURE * _by_chance(mine, both)) and (best is None or found > best[2]):
-            best = (first, second, found)
-    return best
+    if len(theirs) < 2:
+        return None
+    found, freedom = _joint_coefficients(mine, list(theirs.values()))
+    alone = np.array([_coefficient(mine, codes) for codes in theirs.values()])
+    sure = SURE * np.sqrt(2.0 * freedom) / size  # so many standard deviations without any dependence
+    more = found - np.maximum(alone[:, None], alone)
+    telling = np.triu(more >= np.maximum(least, sure), 1)
+    if not telling.any():
+        return None
+    first, second = np.unravel_index(int(np.argmax(np.where(telling, found, -1.0))), found.shape)
+    names = list(theirs)
+    return names[first], names[second], float(found[first, second])
+
+
+def _joint_coefficients(mine: Codes, theirs: Sequence[Codes]) -> tuple[Float, Float]:
+    """The coefficient of a column with every two of some others, and the degrees of freedom of each."""
+    size, sizes = len(mine), np.array([int(codes.max()) + 1 for codes in theirs])
+    start = np.cumsum(sizes) - sizes
+    inside = np.zeros((size, int(sizes.sum())), np.float32)
+    for first, codes in zip(start, theirs):
+        inside[np.arange(size), first + codes] = 1.0
+    n_own = int(mine.max()) + 1
+    # How many rows are in each group of the column and of two others: a product for each group.
+    tables = np.stack([inside[mine == group].T @ inside[mine == group] for group in range(n_own)])
+    tables = tables.astype(np.float64)  # counts: exact
+    total = tables.sum(axis=0)
+    expected = np.bincount(mine, minlength=n_own)[:, None, None] * total / size
+    apart = (np.square(tables - expected) / np.maximum(expected, 1e-9)).sum(axis=0)
+
+    def by_pairs(cells: Float) -> Float:
+        return np.asarray(np.add.reduceat(np.add.reduceat(cells, start, axis=0), start, axis=1))
+
+    cells = by_pairs((total > 0).astype(np.float64))
+    squared = by_pairs(apart) / size
+    left = np.maximum(0.0, squared - (n_own - 1) * (cells - 1) / max(1, size - 1))
+    return left / (1.0 + left), int(mine.max()) * np.maximum(cells - 1, 1)
 
 
 def _coarse(codes: Codes, groups: int) -> Codes:
@@ -85,12 +112,6 @@ def _coefficient(first: Codes, second: Codes) -> float:
     squared = float((np.square(table - expected) / np.maximum(expected, 1e-9)).sum()) / len(first)
     squared = max(0.0, squared - (table.shape[0] - 1) * (table.shape[1] - 1) / max(1, len(first) - 1))
     return squared / (1.0 + squared)
-
-
-def _by_chance(first: Codes, second: Codes) -> float:
-    """Standard deviation of the coefficient without any dependence."""
-    freedom = int(first.max()) * max(len(np.unique(second)) - 1, 1)
-    return float(np.sqrt(2.0 * freedom)) / len(first)
 
 
 # --- combinations that never occur -------------------------------------------------------------------

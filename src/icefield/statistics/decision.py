@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from icefield.counts import counted
 from icefield.effect import Effect
 from icefield.sampling import READ_CURVES
-from icefield.statistics.bundles import READ_GRID, effects_with_curves, output_unit
+from icefield.statistics.bundles import READ_GRID, Curved, effects_with_curves, output_unit
 from icefield.statistics.interactions import Interactions, pair_interactions
 from icefield.statistics.reading import EXPLAINED_FROM, Reading, read_effect, together
 from icefield.statistics.thresholds import THRESHOLDS
@@ -95,11 +95,34 @@ def decisions(study: Study, features: Iterable[Any] | None = None, *, rows: Any 
     rows : average over these rows; by default all, or a seeded sample where each row costs predictions. Rows of
         one's own choice make decisions of their own
     """
+    return decisions_beside(study, features, rows=rows)[0]
+
+
+def decisions_beside(
+    study: Study, features: Iterable[Any] | None, *wanted: Curved, rows: Any = None
+) -> tuple[Decisions, list[dict[Any, Effect]]]:
+    """What is said of these features, and effects of theirs that are wanted beside it, as far as possible in one pass.
+
+    The effects come by label, in the order of the decisions.
+    """
     asked = study.listed(features)
     study.resolve(asked)  # partners are looked for among all of them, so none may overlap
+    beside: list[list[Effect]] = []
+
+    def decided() -> Decisions:
+        read = Curved(READ_GRID, kept=READ_CURVES, spread=False)
+        (effects, *others), note = effects_with_curves(study, asked, read, *wanted, rows=rows)
+        beside.extend(others)
+        return _decided(study, asked, effects, note)
+
     if rows is not None:
-        return _decided(study, asked, rows)
-    return study.memory.once(_key(study, asked), lambda: _decided(study, asked, None))
+        made = decided()
+    else:
+        made = study.memory.once(_key(study, asked), decided)
+    if not beside and wanted:  # they were decided on before
+        beside, _ = effects_with_curves(study, asked, *wanted, rows=rows)
+    by_label = [{effect.features[0]: effect for effect in one} for one in beside]
+    return made, [{label: one[label] for label in made} for one in by_label]
 
 
 def decision_of(study: Study, feature: Any) -> Decision:
@@ -124,10 +147,7 @@ def _costly(study: Study) -> bool:
     return study.plan.engine.costs_predictions or not study.plan.engine.additive
 
 
-def _decided(study: Study, asked: list[Any], rows: Any) -> Decisions:
-    effects, note = effects_with_curves(
-        study, asked, grid=READ_GRID, rows=rows, kept=READ_CURVES, spread=False
-    )
+def _decided(study: Study, asked: list[Any], effects: Sequence[Effect], note: str) -> Decisions:
     effects = [replace(effect, groups={}, by=None) for effect in effects]
     every = [read_effect(effect, study.n_rows).each for effect in effects]
     first = [output_moved_most(effect, each) for effect, each in zip(effects, every)]

@@ -23,8 +23,8 @@ from icefield.effect import Effect, drawing
 from icefield.engines.brute import interruptible
 from icefield.errors import InputError
 from icefield.sampling import PERMUTED_ROWS
-from icefield.statistics.bundles import deviation, effects_with_curves, point_weights, shown_points
-from icefield.statistics.decision import Decision, decisions
+from icefield.statistics.bundles import Curved, deviation, point_weights, shown_points
+from icefield.statistics.decision import Decision, decisions_beside
 from icefield.statistics.observations import observed_outputs
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.typing import Backend, Float
@@ -128,11 +128,7 @@ def importance(
     """
     validate.choice("measure", measure, MEASURES)
     asked = study.listed(features)
-    made = decisions(study, asked, rows=rows)
-    effects, _ = effects_with_curves(
-        study, [one.asked for one in made.values()], grid=grid, rows=rows, spread=False
-    )
-    drawn = dict(zip(made, effects))
+    made, (drawn,) = decisions_beside(study, asked, Curved(grid, spread=False), rows=rows)
     ranked = list(made)
     if measure == "spread":
         ranked.sort(key=lambda name: -float(np.nanmean(curve_importance(drawn[name], weighted))))

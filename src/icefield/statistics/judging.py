@@ -12,7 +12,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from icefield.statistics.bundles import deviation, heterogeneity, opposing, row_shares
+from icefield.statistics.bundles import (
+    along_pattern,
+    deviation,
+    heterogeneity,
+    heterogeneity_under,
+    opposing,
+    row_shares,
+    running_against,
+)
 from icefield.statistics.shapes import Shape, shape_of
 from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Float
@@ -70,11 +78,20 @@ class Judged:
 
 def judged(curves: Curves) -> Judged:
     """Compare the numbers with the thresholds."""
+    if curves.own is None:
+        return _compared_with_thresholds(curves, curves.least_differ, None)
+    against = opposing(curves.own, curves.weights, curves.row_weights)
+    return _compared_with_thresholds(curves, _differing(curves), against)
+
+
+def _differing(curves: Curves) -> float:
+    own = np.asarray(curves.own)[None]
+    return float(heterogeneity(own, curves.weights, curves.row_weights)[0]) / curves.unit
+
+
+def _compared_with_thresholds(curves: Curves, differ: float | None, against: float | None) -> Judged:
+    """The statements about an average whose rows differ so much, and run so much against each other."""
     strength = _strength(curves.average, curves.weights, curves.unit)
-    differ, against = curves.least_differ, None
-    if curves.own is not None:
-        differ = float(heterogeneity(curves.own[None], curves.weights, curves.row_weights)[0]) / curves.unit
-        against = opposing(curves.own, curves.weights, curves.row_weights)
     size = differ or 0.0
     # An average of curves that differ is itself uncertain: a shape within its error is no shape.
     limit = max(THRESHOLDS["flat"], THRESHOLDS["sampling"] * size / np.sqrt(max(curves.rows, 1.0)))
@@ -164,10 +181,14 @@ def overturned(curves: Curves, said: Judged, n_rows: int, population: int) -> di
     mean = shares @ own
     rng = np.random.default_rng(0)
     others: dict[str, dict[str, None]] = {}
-    for counts in rng.multinomial(kept, np.full(kept, 1.0 / kept), size=RESAMPLED):
-        weights = shares * (1.0 + reach * (counts - 1.0))
-        moved = curves.average + ratio * (weights @ own / weights.sum() - mean)
-        again = judged(replace(curves, average=moved, row_weights=weights))
+    counts = rng.multinomial(kept, np.full(kept, 1.0 / kept), size=RESAMPLED)
+    weights = shares * (1.0 + reach * (counts - 1.0))
+    moved = curves.average + ratio * (weights @ own / weights.sum(axis=1, keepdims=True) - mean)
+    differ = heterogeneity_under(own, curves.weights, weights) / curves.unit
+    # Against the pattern of all curves: which way most of them run does not change with a few of them.
+    against = running_against(along_pattern(own, curves.weights, curves.row_weights), weights)
+    for average, size, share in zip(moved, differ.tolist(), against.tolist()):
+        again = _compared_with_thresholds(replace(curves, average=average), size, share)
         for name, (now, then) in _compared(said, again).items():
             if now != then:
                 others.setdefault(name, {})[then] = None
@@ -190,7 +211,8 @@ def on_other_grids(curves: Curves, said: Judged) -> dict[str, tuple[str, ...]]:
             weights=np.asarray(np.bincount(near, curves.weights, minlength=len(at)), dtype=np.float64),
             own=None if curves.own is None else curves.own[:, at],
         )
-        for name, (now, then) in _compared(said, judged(half)).items():
+        differ = half.least_differ if half.own is None else _differing(half)
+        for name, (now, then) in _compared(said, _compared_with_thresholds(half, differ, None)).items():
             if now != then and name in ("shape", "direction"):
                 others.setdefault(name, {})[then] = None
     return {name: tuple(seen) for name, seen in others.items()}

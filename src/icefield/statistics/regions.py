@@ -23,6 +23,7 @@ from icefield.data.naming import Naming
 from icefield.effect import Drawable, Effect, Spread
 from icefield.sampling import READ_CURVES
 from icefield.statistics.bundles import (
+    Curved,
     centred,
     effects_with_curves,
     heterogeneity,
@@ -138,7 +139,8 @@ def regions(
         effect = decision.effect  # the curves everything else is said from
     else:
         used = min(READ_CURVES, study.n_rows) if rows is None else rows
-        (effect,), note = effects_with_curves(study, [feature], grid=grid, rows=used, kept=study.n_rows)
+        wanted = Curved(grid, kept=study.n_rows)
+        ((effect,),), note = effects_with_curves(study, [feature], wanted, rows=used)
         effect = replace(effect, groups={}, by=None)
     if effect.std is None:
         curves = cast(Float, effect.individual)  # kept with every effect here

@@ -69,6 +69,34 @@ class Surroundings:
         self.encoded = {name: _encoded(column, rows) for name, column in self.columns.items()}
         self.codes = {name: _codes(column, rows) for name, column in self.columns.items()}
 
+    @cached_property
+    def _indicators(self) -> tuple[NDArray[np.float32], NDArray[np.intp], dict[Any, int]]:
+        """Whether each row is in each group of each column; where a column's groups begin, and its place."""
+        dense = [np.unique(codes, return_inverse=True)[1] for codes in self.codes.values()]
+        sizes = np.array([int(codes.max(initial=0)) + 1 for codes in dense], np.intp)
+        start = np.cumsum(sizes) - sizes
+        out = np.zeros((len(self.rows), int(sizes.sum())), np.float32)
+        for first, codes in zip(start, dense):
+            out[np.arange(len(codes)), first + codes] = 1.0
+        return out, start, {name: place for place, name in enumerate(self.codes)}
+
+    def related_to(self, own: Codes, moving: Collection[Any]) -> tuple[tuple[Any, float], ...]:
+        """The columns that do not move and go with a feature, given by its codes, strongest first; see `contingency`."""
+        indicators, start, places = self._indicators
+        if not len(start) or not len(own):
+            return ()
+        mine = np.unique(own, return_inverse=True)[1]
+        rows = np.zeros((int(mine.max()) + 1, len(mine)), np.float32)
+        rows[mine, np.arange(len(mine))] = 1.0
+        table = (rows @ indicators).astype(np.float64)  # counts: exact
+        totals = indicators.sum(axis=0, dtype=np.float64)
+        expected = np.outer(rows.sum(axis=1, dtype=np.float64), totals) / len(mine)
+        apart = (np.square(table - expected) / expected).sum(axis=0)
+        groups = np.diff(np.append(start, len(totals)))
+        found = _less_chance(np.add.reduceat(apart, start) / len(mine), len(rows), groups, len(mine))
+        named = [(name, float(found[place])) for name, place in places.items() if name not in moving]
+        return tuple(sorted((one for one in named if one[1] >= LEAST), key=lambda one: -one[1]))
+
     def codes_of(self, feature: Feature) -> Codes:
         """A feature, which may be a group of columns, as a few groups or its levels."""
         return _codes(feature.column, self.rows)
@@ -129,7 +157,6 @@ def association(
     """Describe sampled rows around the moved features: beside those most associated, or the columns given."""
     moving = {column for feature in features for column in feature.columns}
     columns, encoded, rows = around.columns, around.encoded, around.rows
-    coded = {name: codes for name, codes in around.codes.items() if name not in moving}
     own = [_encoded(feature.column, rows) for feature in features]
     blocks, names, ranges, at = list(own), [str(f.label) for f in features], [], 0
     for block in own:
@@ -140,7 +167,7 @@ def association(
     correlation = 0.0
     for number, (feature, block) in enumerate(zip(features, own)):
         guess, fitted = around.linear_guess(block, moving)
-        related = _related(_codes(feature.column, rows), coded)
+        related = around.related_to(_codes(feature.column, rows), moving)
         if number == 0:
             correlation, first_related = fitted, related
         # With a single related column the linear guess would say the same again.
@@ -279,11 +306,6 @@ def _with_missing(rank: Float, gone: NDArray[np.bool_]) -> Float:
     return np.column_stack([np.where(gone, 0.5, rank), np.where(gone, APART, 0.0)])
 
 
-def _related(own: Codes, others: dict[Any, Codes]) -> tuple[tuple[Any, float], ...]:
-    found = [(name, contingency(own, other)) for name, other in others.items()]
-    return tuple(sorted((pair for pair in found if pair[1] >= LEAST), key=lambda pair: -pair[1]))
-
-
 def contingency(first: Codes, second: Codes) -> float:
     """Pearson's squared contingency coefficient, corrected for chance: 0 without any dependence.
 
@@ -301,9 +323,13 @@ def contingency(first: Codes, second: Codes) -> float:
     count = len(first)
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / count
     squared = float((np.square(table - expected) / expected).sum()) / count
-    by_chance = (table.shape[0] - 1) * (table.shape[1] - 1) / max(1, count - 1)
-    squared = max(0.0, squared - by_chance)
-    return squared / (1.0 + squared)
+    return float(_less_chance(np.array(squared), shape[0], np.array(shape[1]), count))
+
+
+def _less_chance(squared: Float, groups: int, others: NDArray[np.intp], rows: int) -> Float:
+    """The coefficient from the mean square contingency of a column of `groups` groups and others of `others`."""
+    left = np.maximum(0.0, squared - (groups - 1) * (others - 1) / max(1, rows - 1))
+    return np.asarray(left / (1.0 + left))
 
 
 def _codes(column: Column, rows: NDArray[np.intp]) -> Codes:

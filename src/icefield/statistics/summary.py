@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from icefield.effect import Drawable, Effect
 from icefield.progress import Progress
-from icefield.statistics.bundles import effects_with_curves
-from icefield.statistics.decision import Decisions, decisions
+from icefield.statistics.bundles import Curved
+from icefield.statistics.decision import Decisions, decisions_beside
 from icefield.statistics.fit_check import FitCheck, fit_check
 from icefield.statistics.reading import Reading
 from icefield.statistics.row_space import Surroundings
@@ -79,14 +79,12 @@ def summary(
     rows : average over these rows; by default all, or a seeded sample where each row costs predictions
     """
     asked = study.listed(features)
-    made = decisions(study, asked, rows=rows)
-    order = [one.asked for one in made.values()]
-    effects, _ = effects_with_curves(study, order, grid=grid, rows=rows)
+    made, (effects,) = decisions_beside(study, asked, Curved(grid), rows=rows)
     around = surroundings(study)
     supported = {}
     with Progress("what the data supports", total=len(asked)) as progress:
-        for (name, one), effect in zip(made.items(), effects):
-            supported[name] = _with_support(study, one.asked, effect, around)
+        for name, one in made.items():
+            supported[name] = _with_support(study, one.asked, effects[name], around)
             progress.advance()
     return _table(study, made, supported, made.note)
 

@@ -162,15 +162,19 @@ class Family:
     axes: list[EncodedAxis] = field(default_factory=list)
     questions: list[tuple[int, ...]] = field(default_factory=list)  # numbers of axes
     _numbers: dict[Any, int] = field(default_factory=dict)
+    _places: dict[tuple[int, ...], int] = field(default_factory=dict)  # of groups
+    _taken: set[int] = field(default_factory=set)  # columns
 
     def fits(self, columns: tuple[int, ...]) -> bool:
         """Whether a group is one of this family's, or apart from all of them."""
-        return columns in self.groups or not any(set(columns) & set(g) for g in self.groups)
+        return columns in self._places or self._taken.isdisjoint(columns)
 
     def add(self, axes: Sequence[EncodedAxis]) -> None:
         """Take in a question whose groups fit and do not overlap."""
         for axis in axes:
-            if axis.columns not in self.groups:
+            if axis.columns not in self._places:
+                self._places[axis.columns] = len(self.groups)
+                self._taken.update(axis.columns)
                 self.groups.append(axis.columns)
             if axis.key not in self._numbers:
                 self._numbers[axis.key] = len(self.axes)
@@ -178,7 +182,7 @@ class Family:
         self.questions.append(tuple(self._numbers[axis.key] for axis in axes))
 
     def group_of(self, axis: int) -> int:
-        return self.groups.index(self.axes[axis].columns)
+        return self._places[self.axes[axis].columns]
 
 
 def family_averages(counted: Counted, family: Family) -> list[list[Float]]:

@@ -58,6 +58,13 @@ class EncodedAxis:
         matrix = model.encode(table.take(np.zeros(1, np.intp)).crossed(points))
         return cls.of_matrix(columns, np.asarray(matrix, np.float64))
 
+    @classmethod
+    def joined(cls, axes: Sequence[EncodedAxis]) -> EncodedAxis:
+        """The grid points of several axes that move the same columns, in their callers' order, one after another."""
+        if len(axes) == 1:
+            return axes[0]
+        return cls.of_matrix(axes[0].columns, np.concatenate([a.matrix[np.argsort(a.order)] for a in axes]))
+
     def part(self, start: int, stop: int) -> EncodedAxis:
         """The axis restricted to some of the caller's grid points."""
         back = np.argsort(self.order)[start:stop]

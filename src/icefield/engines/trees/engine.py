@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ from icefield.typing import Float
 if TYPE_CHECKING:
     from icefield.data.frame import Table
     from icefield.engines.trees.averages import Family
-    from icefield.engines.trees.linked import LinkedCurves
+    from icefield.engines.trees.linked_scale import LinkedScale
 
 
 BLOCK = 8192  # rows a mask holds when counting
@@ -60,6 +61,14 @@ class TreesEngine:
         raw = self.selected if self.additive else tuple(range(model.forest.n_outputs))
         self.sums = TreeSums(model.forest, raw)
 
+    @cached_property
+    def _linked(self) -> LinkedScale | None:
+        if self.additive:
+            return None
+        from icefield.engines.trees.linked_scale import LinkedScale
+
+        return LinkedScale.of(self.model, self.sums, self.selected)
+
     def answer(self, questions: Sequence[Question], sample: Sample, resources: Resources) -> list[Answer]:
         for question in questions:
             check_fits(question, sample.n_rows, len(self.selected), resources.memory)
@@ -78,8 +87,9 @@ class TreesEngine:
             averages = self._averages([encoded[i] for i in counted], sample, resources, crew, progress)
             for i, values in zip(counted, averages):
                 answers[i] = Answer(*_without_spread(values, sample))
-            for i, linked in self._linked(questions, encoded, sample, resources, crew):
-                answers[i] = linked
+            if self._linked is not None:
+                for i, linked in self._linked.answers(questions, encoded, sample, resources, crew):
+                    answers[i] = linked
             for i, question in enumerate(questions):
                 answer = answers[i]
                 if answer is None:
@@ -101,55 +111,6 @@ class TreesEngine:
 
         return [[encoded(axis) for axis in question.axes] for question in questions]
 
-    def _linked(
-        self,
-        questions: Sequence[Question],
-        encoded: list[list[EncodedAxis]],
-        sample: Sample,
-        resources: Resources,
-        crew: Crew,
-    ) -> Iterator[tuple[int, Answer]]:
-        """Answers to one-way questions on a linked scale that share a walk, where that pays."""
-        from icefield.engines.trees.linked import LinkedCurves, pays
-
-        form = None if self.additive else self.model.link.form
-        if form is None or (form.complement and len(self.sums.outputs) > 1):
-            return
-        asked = [i for i, q in enumerate(questions) if len(q.axes) == 1 and not q.quantiles]
-        for numbers in _apart(asked, encoded):
-            axes = [encoded[i][0] for i in numbers]
-            walk = LinkedCurves(self.model, self.sums, axes, form, crew)
-            if not pays(self.sums, axes) or not walk.fits(sample.n_groups + 1, resources.memory):
-                continue
-            spread = any(questions[i].spread for i in numbers)
-            moments = list(walk.moments(sample, spread))
-            kept = self._linked_curves(walk, [questions[i] for i in numbers], sample)
-            for i, found, curves in zip(numbers, moments, kept):
-                if found is not None:
-                    total, *groups = (self._chosen_moments(m, form.complement) for m in found)
-                    yield i, Answer(total, tuple(groups), curves=curves)
-
-    def _linked_curves(
-        self, walk: LinkedCurves, questions: Sequence[Question], sample: Sample
-    ) -> list[Float] | list[None]:
-        """The kept curves of questions that share a walk, if all of them keep the same rows."""
-        rows = questions[0].rows
-        if rows is None or any(q.rows is not rows for q in questions):
-            return [None] * len(questions)
-        return [self._chosen(curves, walk.form.complement) for curves in walk.curves(sample, rows)]
-
-    def _chosen(self, values: Float, complement: bool) -> Float:
-        """The outputs wanted of values by raw output, along the first axis."""
-        if complement:
-            return np.concatenate([values if s else 1.0 - values for s in self.selected])
-        return values[list(self.selected)]
-
-    def _chosen_moments(self, moments: Moments, complement: bool) -> Moments:
-        def spread(m2: Float) -> Float:
-            return np.concatenate([m2] * len(self.selected)) if complement else m2[list(self.selected)]
-
-        return moments.changed(lambda mean: self._chosen(mean, complement), spread)
-
     def _by_counts(self, question: Question) -> bool:
         return self.additive and not question.spread and not question.quantiles
 
@@ -170,11 +131,13 @@ class TreesEngine:
         """Partial dependence of sets of columns at every row's own values, ``(outputs, rows)`` each.
 
         None where that is not possible for all rows at once: the scale is not additive over the
-        trees, or the rows' places among the thresholds would not fit the budget.
+        trees and the rows are not few, or their places among the thresholds would not fit the budget.
         """
         from icefield.engines.trees.own_values import OwnValues
 
-        if not self.additive or not OwnValues.fits(self.model, sets, sample.n_rows, resources.memory):
+        if not self.additive:
+            return None if self._linked is None else self._linked.own_averages(sets, sample, resources)
+        if not OwnValues.fits(self.model, sets, sample.n_rows, resources.memory):
             return None
         sample = self.encoder.sample(Sample(sample.table, sample.weights), resources.memory)
         return self._own_averages(sets, sample, resources)
@@ -354,20 +317,6 @@ class TreesEngine:
             for start, stop, values in curves.reduced(chosen, lambda *block: self._response(block[2])):
                 out[:, start:stop] = values.transpose(1, 0, 2)
         return out.reshape(len(self.selected), len(rows), *shape)
-
-
-def _apart(asked: Sequence[int], encoded: list[list[EncodedAxis]]) -> list[list[int]]:
-    """One-way questions in sets that move no forest column twice."""
-    sets: list[tuple[list[int], set[int]]] = []
-    for i in asked:
-        columns = set(encoded[i][0].columns)
-        home = next((one for one in sets if not one[1] & columns), None)
-        if home is None:
-            home = ([], set())
-            sets.append(home)
-        home[0].append(i)
-        home[1].update(columns)
-    return [numbers for numbers, _ in sets]
 
 
 def families(questions: list[list[EncodedAxis]]) -> Iterator[tuple[list[int], Family | None]]:

@@ -2,8 +2,8 @@
 
 A row's curve leaves its own prediction only through trees whose path meets the feature, and changes only at the
 thresholds met there. So a row's margin is summed once for all features, and the link is taken at those few
-steps: the cost depends on rows, trees and depth, and not on how many features or grid points there are. See
-the kernels' `steps`.
+steps: the cost depends on rows and trees, and not on how many features or grid points there are. Smaller trees
+are taken 64 leaves and 64 rows at a time (the kernels' `pieces`), larger ones row by row (`steps`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.engines import Moments, Sample
-from icefield.engines.trees.axes import EncodedAxis, Regions, group_columns
+from icefield.engines.trees.axes import EncodedAxis, Regions, grid_layout, group_columns
 from icefield.engines.trees.crew import Crew, Stopped
+from icefield.engines.trees.layout import Layout
+from icefield.engines.trees.pieces import cut_to_pieces
 from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.engines.trees.rows import WORD
 from icefield.forest.tree_model import LinkForm, TreeModel
@@ -30,10 +32,16 @@ LEAST_ROWS, MOST_ROWS = 256, 8192
 KEPT_ROWS = 64  # whose curves are found at a time
 REFERENCE_ROWS = 1024  # whose mean prediction squares are taken about
 LOST = 1e-9  # of a spread, at most, to rounding
+MOST_LEAVES = 512  # of a tree, on average, that is taken in pieces
 # Rough times in nanoseconds, of which only the proportions matter.
 OWN_NODE, OWN_CODE = 16.0, 3.0  # a node visited, with what its leaves add; a value encoded
 # Where each feature walks alone: a grid point linked and summed, a tree's leaves added.
 CURVE_POINT, CURVE_LEAF = 20.0, 4.0
+
+
+def few_leaves(leaves: NDArray[np.int32]) -> bool:
+    """Whether trees with so many leaves are taken in pieces: all leaves are looked at, where a walk meets few."""
+    return bool(leaves.mean() <= MOST_LEAVES) if leaves.size else True
 
 
 def pays(sums: TreeSums, axes: Sequence[EncodedAxis]) -> bool:
@@ -90,33 +98,13 @@ class LinkedCurves:
         return Program.of(batch, groups, len(self.axes), SINGLES, scatter=True)
 
     @cached_property
-    def _trees(self) -> kernels.Given:
-        """The trees as the kernel walks them."""
-        program, batch, layout = self._program, self._program.batch, self._program.layout
-        nodes = np.full((batch.node_left.size, 8), -1, np.int32)
-        splits = np.flatnonzero(batch.node_left >= 0)
-        condition = batch.node_condition[splits]
-        nodes[splits, :5] = layout.condition_code[condition]
-        nodes[splits, 5], nodes[splits, 6] = batch.node_left[splits], batch.node_right[splits]
-        nodes[splits, 7] = program.group_of_condition[condition]
-        nodes[program.leaf_node, 5] = np.arange(program.leaf_node.size)
-        regions = Regions.of(program, self.axes, range(len(self.axes)))
-        run_start, runs = self._runs(regions)
-        return kernels.StepTrees(
-            nodes=nodes, node_value=batch.node_value, roots=batch.roots, tree_output=batch.node_output[batch.roots],
-            base=self.sums.base, set_table=layout.set_table, path_start=program.path_start,
-            path_group=program.path_group, path_region=self._path_regions(regions), run_start=run_start, runs=runs,
-        )  # fmt: skip
-
-    def _path_regions(self, regions: Regions) -> NDArray[np.int32]:
-        found = np.zeros(self._program.path_group.size, np.int32)
-        on_paths = regions.on_paths(self._program)
-        found[: on_paths.size] = on_paths
-        return found
-
-    def _runs(self, regions: Regions) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The runs of grid points that each region consists of: where they start in a list, and the list."""
-        counts, runs = [np.zeros(1, np.int64)], [np.zeros((0, 2), np.int32)]
+    def _regions(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+        """The region of each entry of the paths; where each region's runs of points start, the runs, and their axes."""
+        regions = Regions.of(self._program, self.axes, range(len(self.axes)))
+        on_paths = np.zeros(self._program.path_group.size, np.int32)
+        found = regions.on_paths(self._program)
+        on_paths[: found.size] = found
+        counts, runs, owner = [np.zeros(1, np.int64)], [np.zeros((0, 2), np.int32)], [np.zeros(0, np.int32)]
         ends = np.append(regions.start[1:], regions.masks.size)
         for axis, (begin, end) in enumerate(zip(regions.start, ends)):
             masks = regions.masks[begin:end].reshape(-1, int(regions.words[axis]))
@@ -125,8 +113,40 @@ class LinkedCurves:
             region, first = np.nonzero(edges == 1)
             last = np.nonzero(edges == -1)[1]
             counts.append(np.bincount(region, minlength=len(masks)))
-            runs.append(np.stack([first, last], axis=1).astype(np.int32) + self.start[axis])
-        return np.cumsum(np.concatenate(counts)), np.concatenate(runs)
+            runs.append(np.stack([first, last], axis=1).astype(np.int32))
+            owner.append(np.full(first.size, axis, np.int32))
+        return on_paths, np.cumsum(np.concatenate(counts)), np.concatenate(runs), np.concatenate(owner)
+
+    @cached_property
+    def _layout(self) -> Layout:
+        return grid_layout(self._program) if self._by_pieces else self._program.layout
+
+    @cached_property
+    def _by_pieces(self) -> bool:
+        return few_leaves(self._program.batch.leaves_below[self._program.batch.roots])
+
+    @cached_property
+    def _trees(self) -> kernels.Given:
+        """The trees as the kernel takes them."""
+        program, batch, layout = self._program, self._program.batch, self._layout
+        path_region, run_start, runs, run_axis = self._regions
+        if self._by_pieces:
+            return cut_to_pieces(
+                program, layout, self.sums.base, path_region, run_start, runs, len(self.axes)
+            )
+        nodes = np.full((batch.node_left.size, 8), -1, np.int32)
+        splits = np.flatnonzero(batch.node_left >= 0)
+        condition = batch.node_condition[splits]
+        nodes[splits, :5] = layout.condition_code[condition]
+        nodes[splits, 5], nodes[splits, 6] = batch.node_left[splits], batch.node_right[splits]
+        nodes[splits, 7] = program.group_of_condition[condition]
+        nodes[program.leaf_node, 5] = np.arange(program.leaf_node.size)
+        return kernels.StepTrees(
+            nodes=nodes, node_value=batch.node_value, roots=batch.roots, tree_output=batch.node_output[batch.roots],
+            base=self.sums.base, set_table=layout.set_table, path_start=program.path_start,
+            path_group=program.path_group, path_region=path_region, run_start=run_start,
+            runs=runs + self.start[run_axis][:, None],
+        )  # fmt: skip
 
     def fits(self, n_segments: int, memory: int) -> bool:
         """Whether trees and sums stay within the budget."""
@@ -192,7 +212,7 @@ class LinkedCurves:
 
     def _blocks(self, n_rows: int) -> list[tuple[int, int]]:
         # Of the layout alone, so that sums are the same for any number of threads.
-        fitting = CODE_BYTES // (4 * max(1, self._program.layout.n_columns)) // WORD * WORD
+        fitting = CODE_BYTES // (4 * max(1, self._layout.n_columns)) // WORD * WORD
         block = int(min(max(fitting, LEAST_ROWS), MOST_ROWS))
         return [(start, min(start + block, n_rows)) for start in range(0, n_rows, block)]
 
@@ -225,19 +245,24 @@ class LinkedCurves:
     ) -> None:
         """Add encoded rows to `room`; into `kept`, if any, each row's own prediction and the steps of its curves."""
         first, curves = kept or (np.zeros((0, self.outputs)), np.zeros((0, self.outputs, 0)))
-        layout, n = self._program.layout, len(matrix)
+        layout, n = self._layout, len(matrix)
         codes = np.empty((layout.n_columns, n), np.int32)
-        layout.encode(
-            matrix, np.arange(n, dtype=np.int32), np.arange(layout.n_columns, dtype=np.int32), codes
-        )
-        turned = np.empty((n, layout.n_columns), np.int32)
-        kernels.turn(codes=codes, turned=turned)
-        finished = kernels.add_steps(
-            trees=self._trees, codes=turned, point_start=self.start[:-1], points=self.points,
-            link=LINKS[self.form.kind], factor=self.form.factor, about=about, weight=weight, segment=segment,
-            own=room.own, sums=room.sums, squares=room.squares, first=first, curves=curves,
-            stop=self.crew.stop,
+        position = np.arange(n, dtype=np.int32)
+        every = np.arange(layout.n_columns, dtype=np.int32)
+        layout.encode(matrix, position, every, codes)
+        totals = kernels.StepTotals(
+            point_start=self.start[:-1], points=self.points, link=LINKS[self.form.kind], factor=self.form.factor,
+            about=about, weight=weight, segment=segment, own=room.own, sums=room.sums, squares=room.squares,
+            first=first, curves=curves,
         )  # fmt: skip
+        if self._by_pieces:
+            bits = np.empty((layout.n_rows, -(-n // WORD)), np.uint64)
+            layout.pack(codes, position, every, bits)
+            finished = kernels.add_pieces(trees=self._trees, totals=totals, bits=bits, stop=self.crew.stop)
+        else:
+            turned = np.empty((n, layout.n_columns), np.int32)
+            kernels.turn(codes=codes, turned=turned)
+            finished = kernels.add_steps(trees=self._trees, totals=totals, codes=turned, stop=self.crew.stop)
         if not finished:
             raise Stopped
 

@@ -300,9 +300,8 @@ struct StepTrees {
     Table<const i32> runs;         // [runs, 2]
 };
 
-struct AddStepsArguments {
-    StepTrees trees;
-    Table<const i32> codes;         // [rows, coded_columns]
+// What rows' curves add up to: the grids, the link, the rows' weights and segments, and the sums.
+struct StepTotals {
     List<const i32> point_start;    // [groups]
     List<const i32> points;         // [groups]
     i64 link;
@@ -315,6 +314,83 @@ struct AddStepsArguments {
     Cube<f64> squares;              // [segments, outputs, squared]
     Table<f64> first;               // [kept_rows, outputs]
     Cube<f64> curves;               // [kept_rows, outputs, kept_points]
+};
+
+struct AddStepsArguments {
+    StepTrees trees;
+    StepTotals totals;
+    Table<const i32> codes;         // [rows, coded_columns]
+    List<const u8> stop;            // [1]
+};
+
+// The same trees, 64 leaves at a time: a *piece* is 64 leaves in the order of the trees, a *part* the splits above a
+// piece that ask one group (-1: none that moves), an *entry* a leaf of a part with the runs of its region.
+struct PieceTrees {
+    Table<const f64> leaf_value;      // [leaves, values_a_leaf]
+    List<const i32> leaf_tree;        // [leaves]
+    List<const i32> tree_output;      // [trees]
+    List<const f64> base;             // [outputs]
+    List<const i32> piece_part;       // [pieces + 1]
+    List<const i32> part_piece;       // [parts]
+    List<const i32> part_group;       // [parts]
+    List<const i32> part_split;       // [parts + 1]
+    List<const u64> part_leaves;      // [parts]
+    List<const i32> part_entry;       // [parts + 1]
+    List<const i32> split_row;        // [splits]
+    Table<const u64> split_leaves;    // [splits, 2]
+    List<const i32> entry_run;        // [entries + 1]
+    Table<const i32> runs;            // [runs, 2]
+    List<const i32> group_part;       // [groups + 1]
+    List<const i32> parts_by_group;   // [moving_parts]
+};
+
+struct AddPiecesArguments {
+    PieceTrees trees;
+    StepTotals totals;
+    Table<const u64> bits;          // [bit_rows, words]
+    List<const u8> stop;            // [1]
+};
+
+// --- averages at a few rows' own values on a linked scale, each row crossed with each ------------------------
+
+// Each leaf's value and output as in `Leaves`, and for every group on its path which rows have values that lead there.
+struct CrossTrees {
+    Table<const f64> leaf_value;    // [leaves, values_a_leaf]
+    List<const i32> leaf_output;    // [leaves]
+    List<const i32> path_start;     // [leaves + 1]
+    List<const i32> path_mask;      // [paths]
+    Table<const u64> masks;         // [masks, words]
+    Table<const f64> own;           // [outputs, rows]
+    List<const f64> weight;         // [rows]
+    i64 link;
+    f64 factor;
+};
+
+// What moving one group does to the rows from `first` on; entry e is the place of a group on the path of a leaf.
+struct CrossSinglesArguments {
+    CrossTrees trees;
+    i64 first;
+    List<const i32> groups;         // [asked]
+    List<const i32> entry_start;    // [groups + 1]
+    List<const i32> entry_leaf;     // [entries]
+    List<const i32> entry_path;     // [entries]
+    Cube<f64> moves;                // [groups, planes, rows]
+    Cube<f64> averages;             // [groups, outputs, rows]
+    Cube<f64> others;               // [groups, outputs, rows]
+    List<const u8> stop;            // [1]
+};
+
+// The same for two groups at once.
+struct CrossPairsArguments {
+    CrossTrees trees;
+    i64 first;
+    List<const i32> asked;          // [asked]
+    Table<const i32> pairs;         // [pairs, 2]
+    List<const i32> entry_start;    // [pairs + 1]
+    List<const i32> entry_leaf;     // [entries]
+    Table<const i32> entry_path;    // [entries, 2]
+    Cube<const f64> moves;          // [groups, planes, rows]
+    Cube<f64> averages;             // [pairs, outputs, rows]
     List<const u8> stop;            // [1]
 };
 

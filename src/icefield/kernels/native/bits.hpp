@@ -1,6 +1,8 @@
 // Words of 64 rows: the operations masks are made of.
 #pragma once
 
+#include <string.h>
+
 #include "arrays.hpp"
 #include "carry_save.hpp"
 
@@ -23,6 +25,38 @@ inline void each_bit(u64 word, i64 first_row, Visit visit) {
         visit(first_row + lowest(word));
         word &= word - 1;
     }
+}
+
+// Which of 64 words are not zero.
+inline u64 filled(const u64* words) {
+    u64 found = 0;
+#if defined(__AVX512F__)
+    for (i64 r = 0; r < WORD; r += 8) {
+        const __m512i eight = _mm512_loadu_si512(words + r);
+        found |= static_cast<u64>(_mm512_test_epi64_mask(eight, eight)) << r;
+    }
+#elif defined(__AVX2__)
+    for (i64 r = 0; r < WORD; r += 4) {
+        const __m256i four = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words + r));
+        const __m256i empty = _mm256_cmpeq_epi64(four, _mm256_setzero_si256());
+        found |= static_cast<u64>(~_mm256_movemask_pd(_mm256_castsi256_pd(empty)) & 15) << r;
+    }
+#else
+    for (i64 r = 0; r < WORD; ++r) found |= static_cast<u64>(words[r] != 0) << r;
+#endif
+    return found;
+}
+
+// 64 flags, each 0 or 1, as a word.
+inline u64 word_of(const u8* flags) {
+    u64 found = 0;
+    for (i64 eight = 0; eight < WORD; eight += 8) {
+        u64 bytes;
+        memcpy(&bytes, flags + eight, sizeof bytes);
+        // Every flag moves to the highest byte, to a bit of its own.
+        found |= (bytes * 0x0102040810204080) >> 56 << eight;
+    }
+    return found;
 }
 
 constexpr i64 AT_ONCE = 4;

@@ -7,13 +7,22 @@
 #include <math.h>
 
 #include "abi.hpp"
+#include "memory.hpp"
 
 namespace icefield {
 namespace {
 
-inline i64 cell_of(f64 x, f64 low, f64 scale, i64 last) {
-    const i64 cell = static_cast<i64>((x - low) * scale);
-    return cell < last ? cell : last;
+constexpr i64 AHEAD = 256;  // values whose cells are found together, as vectors
+
+// The cells of some values; `cells` for one that is not between `low` and `high`.
+inline void find_cells(const Strided<const f64>& values, i64 start, i64 n, f64 low, f64 high, f64 scale, i64 cells,
+                       i32* found) {
+    const f64 last = static_cast<f64>(cells - 1), none = static_cast<f64>(cells);
+    for (i64 r = 0; r < n; ++r) {
+        const f64 x = values(start + r, 0), place = (x - low) * scale;
+        const f64 held = place < last ? place : last;
+        found[r] = static_cast<i32>((x >= low) & (x <= high) ? held : none);
+    }
 }
 
 }  // namespace
@@ -35,23 +44,34 @@ ICEFIELD_EXPORT i64 icefield_extent(const ExtentArguments* a) {
 }
 
 ICEFIELD_EXPORT i64 icefield_tally(const TallyArguments* a) {
-    const i64 last = a->counts.size - 1;
-    for (i64 r = 0; r < a->values.rows; ++r) {
-        const f64 x = a->values(r, 0);
-        if (x >= a->low && x <= a->high) a->counts[cell_of(x, a->low, a->scale, last)] += 1;
+    const i64 cells = a->counts.size, rows = a->values.rows;
+    Zeros<i64> counts(cells + 1);
+    if (!counts.ok()) return NO_MEMORY;
+    i32 found[AHEAD];
+    for (i64 start = 0; start < rows; start += AHEAD) {
+        const i64 n = rows - start < AHEAD ? rows - start : AHEAD;
+        find_cells(a->values, start, n, a->low, a->high, a->scale, cells, found);
+        for (i64 r = 0; r < n; ++r) ++counts[found[r]];
     }
+    for (i64 c = 0; c < cells; ++c) a->counts[c] += counts[c];
     return DONE;
 }
 
 ICEFIELD_EXPORT i64 icefield_gather(const GatherArguments* a) {
-    const i64 last = a->wanted.size - 1;
+    const i64 cells = a->wanted.size, rows = a->values.rows;
+    Zeros<u8> wanted(cells + 1);
+    if (!wanted.ok()) return NO_MEMORY;
+    for (i64 c = 0; c < cells; ++c) wanted[c] = a->wanted[c];
     i64 filled = a->filled[0];
-    for (i64 r = 0; r < a->values.rows; ++r) {
-        const f64 x = a->values(r, 0);
-        if (!(x >= a->low && x <= a->high)) continue;
-        if (!a->wanted[cell_of(x, a->low, a->scale, last)]) continue;
-        if (filled == a->found.size) return STOPPED;  // the column changed since it was tallied
-        a->found[filled++] = x;
+    i32 found[AHEAD];
+    for (i64 start = 0; start < rows; start += AHEAD) {
+        const i64 n = rows - start < AHEAD ? rows - start : AHEAD;
+        find_cells(a->values, start, n, a->low, a->high, a->scale, cells, found);
+        for (i64 r = 0; r < n; ++r) {
+            if (!wanted[found[r]]) continue;
+            if (filled == a->found.size) return STOPPED;  // the column changed since it was tallied
+            a->found[filled++] = a->values(start + r, 0);
+        }
     }
     a->filled[0] = filled;
     return DONE;

@@ -14,36 +14,40 @@ namespace icefield {
 namespace {
 
 // A column's bucket for a value; never decreases with x, so no rounding can lose a cut.
-inline i64 bucket_of(f64 x, f64 low, f64 scale, i64 last) {
+inline i32 bucket_of(f64 x, f64 low, f64 scale, f64 last) {
     const f64 place = (x - low) * scale;
-    if (!(place > 0.0)) return 0;
-    if (place >= static_cast<f64>(last)) return last;
-    return static_cast<i64>(place);
+    const f64 above = place > 0.0 ? place : 0.0;
+    return static_cast<i32>(above < last ? above : last);
 }
 
-void encode_column(const EncodeArguments& a, i64 v) {
-    const i64 last = a.bucket_start.columns - 2;
-    const i64 rows = a.matrix.rows, source = a.column[v];
-    const i64 count = a.cut_count[v];
+// Rows that are encoded together: their values are still near when the next column asks for its own.
+constexpr i64 NEAR = 256;
+
+// The codes of some rows, each step for all of them, as vectors.
+void encode_column(const EncodeArguments& a, i64 v, i64 begin, i64 n) {
+    const f64 last = static_cast<f64>(a.bucket_start.columns - 2);
+    const i64 source = a.column[v];
     const f64* cuts = a.cuts.data + a.cut_start[v];
     const i32* bucket_start = a.bucket_start.row(v);
     const f64 low = a.low[v], scale = a.scale[v];
-    const bool zero_missing = a.zero_missing[v] != 0, exact = a.exact[v] != 0;
-    const i64 steps = a.steps[v];
+    f64 values[NEAR];
+    i32 at[NEAR];
+    for (i64 r = 0; r < n; ++r) values[r] = a.matrix(begin + r, source);
+    for (i64 r = 0; r < n; ++r) at[r] = bucket_start[bucket_of(values[r], low, scale, last)];
+    for (i32 step = 1 << a.steps[v] >> 1; step > 0; step >>= 1) {
+        for (i64 r = 0; r < n; ++r) at[r] += cuts[at[r] + step - 1] < values[r] ? step : 0;
+    }
+    if (a.exact[v] != 0) {
+        // A category that equals no cut is none of those that sets mention; the cut after the last is NaN.
+        const i32 count = static_cast<i32>(a.cut_count[v]);
+        for (i64 r = 0; r < n; ++r) at[r] = cuts[at[r]] == values[r] ? at[r] : count;
+    }
+    // No value is within minus one of zero: then only those that are no number are missing.
+    const f64 zero = a.zero_missing[v] != 0 ? a.zero_limit : -1.0;
     i32* codes = a.codes.row(v);
-    for (i64 r = 0; r < rows; ++r) {
-        const f64 x = a.matrix(r, source);
-        if (x != x || (zero_missing && fabs(x) <= a.zero_limit)) {
-            codes[a.position[r]] = static_cast<i32>(MISSING);
-            continue;
-        }
-        i64 at = bucket_start[bucket_of(x, low, scale, last)];
-        for (i64 s = steps - 1; s >= 0; --s) {
-            at += static_cast<i64>(cuts[at + (i64{1} << s) - 1] < x) << s;
-        }
-        // A category that equals no cut is none of those that sets mention.
-        if (exact && (at >= count || cuts[at] != x)) at = count;
-        codes[a.position[r]] = static_cast<i32>(at);
+    for (i64 r = 0; r < n; ++r) {
+        const bool missing = (values[r] != values[r]) | (fabs(values[r]) <= zero);
+        codes[a.position[begin + r]] = missing ? static_cast<i32>(MISSING) : at[r];
     }
 }
 
@@ -113,7 +117,7 @@ ICEFIELD_EXPORT i64 icefield_fill_buckets(const FillBucketsArguments* arguments)
         i32* start = a.bucket_start.row(v);
         for (i64 b = 0; b < last + 2; ++b) start[b] = 0;
         for (i64 i = a.cut_start[v]; i < a.cut_start[v + 1]; ++i) {
-            ++start[bucket_of(a.cuts[i], a.low[v], a.scale[v], last) + 1];
+            ++start[bucket_of(a.cuts[i], a.low[v], a.scale[v], static_cast<f64>(last)) + 1];
         }
         for (i64 b = 0; b <= last; ++b) start[b + 1] += start[b];
     }
@@ -125,7 +129,11 @@ ICEFIELD_EXPORT i64 icefield_fill_buckets(const FillBucketsArguments* arguments)
 // `cuts` holds each column's cuts followed by enough NaN for the search to run over the end. With `exact`,
 // a value that equals no cut gets the code after the last.
 ICEFIELD_EXPORT i64 icefield_encode(const EncodeArguments* arguments) {
-    for (i64 k = 0; k < arguments->chosen.size; ++k) encode_column(*arguments, arguments->chosen[k]);
+    const EncodeArguments& a = *arguments;
+    for (i64 begin = 0; begin < a.matrix.rows; begin += NEAR) {
+        const i64 end = begin + NEAR < a.matrix.rows ? begin + NEAR : a.matrix.rows;
+        for (i64 k = 0; k < a.chosen.size; ++k) encode_column(a, a.chosen[k], begin, end - begin);
+    }
     return DONE;
 }
 

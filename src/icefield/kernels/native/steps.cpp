@@ -3,13 +3,13 @@
 // A row's curve for one group of columns differs from its own prediction only through trees whose path meets the
 // group, and changes only at the few thresholds met there. So each row's own margin is summed once; every
 // leaf that the row would reach if one group moved adds its difference from the row's own leaf over the
-// leaf's run of grid points; and the link is taken at the ends of those runs only. What is summed over
-// rows are differences between neighbouring steps: cost does not depend on how many points a grid has.
+// leaf's run of grid points; see `step_sums.hpp` for what becomes of those. Here each row walks down the trees;
+// `pieces.cpp` finds the same leaves of smaller trees for 64 rows at a time.
 
 #include "abi.hpp"
 #include "bits.hpp"
-#include "exponentials.hpp"
 #include "memory.hpp"
+#include "step_sums.hpp"
 
 namespace icefield {
 namespace {
@@ -31,30 +31,36 @@ class RowWalk {
 public:
     RowWalk(const AddStepsArguments& arguments)
         : a_(arguments), nodes_(reinterpret_cast<const Node*>(arguments.trees.nodes.data)),
-          outputs_(arguments.trees.base.size), flat_(arguments.sums.columns),
-          differences_(flat_ * outputs_), touched_(flat_ / WORD), is_met_(arguments.point_start.size),
-          met_(arguments.point_start.size), at_(most_steps()), margins_(most_steps() * outputs_),
-          own_(outputs_), path_(arguments.trees.nodes.rows + 1), open_(arguments.trees.nodes.rows + 1) {}
+          outputs_(arguments.trees.base.size), flat_(arguments.totals.sums.columns), steps_(arguments.totals, 1),
+          differences_(flat_ * outputs_), touched_(flat_), is_met_(arguments.totals.point_start.size),
+          met_(arguments.totals.point_start.size), own_(outputs_), path_(arguments.trees.nodes.rows + 1),
+          open_(arguments.trees.nodes.rows + 1) {}
 
     bool ok() const {
-        return differences_.ok() && touched_.ok() && is_met_.ok() && met_.ok() && at_.ok() && margins_.ok() &&
-               own_.ok() && path_.ok() && open_.ok();
+        return steps_.ok() && differences_.ok() && touched_.ok() && is_met_.ok() && met_.ok() && own_.ok() &&
+               path_.ok() && open_.ok();
     }
 
-    void add(i64 row) {
+    // Adds a row; false where memory ran out.
+    bool add(i64 row) {
         codes_ = a_.codes.row(row);
         for (i64 o = 0; o < outputs_; ++o) own_[o] = a_.trees.base[o];
         n_met_ = 0;
         for (i64 t = 0; t < a_.trees.roots.size; ++t) add_tree(a_.trees.roots[t], a_.trees.tree_output[t]);
-        gather();
-        link();
-        reduce(row);
+        steps_.start(row, 1, own_.data());
+        for (i64 m = 0; m < n_met_; ++m) {
+            const i64 group = met_[m], first = a_.totals.point_start[group];
+            is_met_[group] = 0;
+            if (!steps_.gather(0, group, own_.data(), differences_.data() + first * outputs_,
+                               touched_.data() + first)) {
+                return false;
+            }
+        }
+        steps_.finish();
+        return true;
     }
 
 private:
-    // A step at every point, each group's start, and the row's own.
-    i64 most_steps() const { return flat_ + a_.point_start.size + 2; }
-
     bool goes_left(const Node& node) const {
         const i32 code = codes_[node.column];
         const bool is_in_set = a_.trees.set_table[node.set_start + (code < node.set_last ? code : node.set_last)] != 0;
@@ -116,98 +122,11 @@ private:
                     differences_[end * outputs_ + o] -= value[o] - own[o];
                 }
             }
-            set_bit(touched_.data(), begin);
-            set_bit(touched_.data(), end);
+            touched_[begin] = touched_[end] = 1;
             if (!is_met_[group]) {
                 is_met_[group] = 1;
                 met_[n_met_++] = group;
             }
-        }
-    }
-
-    // The row's own margin, then the margins after each step of each group met; leaves no trace of the row.
-    void gather() {
-        n_steps_ = 0;
-        put(-1, own_.data());
-        for (i64 m = 0; m < n_met_; ++m) {
-            const i64 group = met_[m], first = a_.point_start[group], last = first + a_.points[group];
-            is_met_[group] = 0;
-            const i64 before = n_steps_;
-            put(-1, own_.data());  // each group starts from the row's own margin
-            f64* running = margins_.data() + before * outputs_;
-            for (i64 w = first / WORD; w * WORD <= last; ++w) {
-                each_bit(touched_[w], w * WORD, [&](i64 position) {
-                    f64* change = differences_.data() + position * outputs_;
-                    f64* next = margins_.data() + n_steps_ * outputs_;
-                    for (i64 o = 0; o < outputs_; ++o) {
-                        next[o] = running[o] + change[o];
-                        change[o] = 0.0;
-                    }
-                    if (position == last) return;  // the end of the grid is no step
-                    running = next;
-                    at_[n_steps_++] = static_cast<i32>(position);
-                });
-                touched_[w] = 0;
-            }
-        }
-    }
-
-    void put(i32 position, const f64* margin) {
-        for (i64 o = 0; o < outputs_; ++o) margins_[n_steps_ * outputs_ + o] = margin[o];
-        at_[n_steps_++] = position;
-    }
-
-    void link() {
-        f64* margin = margins_.data();
-        const i64 n = n_steps_ * outputs_;
-        if (a_.link == LOGISTIC) {
-            for (i64 i = 0; i < n; ++i) margin[i] = 1.0 / (1.0 + exponential(-a_.factor * margin[i]));
-        } else if (a_.link == EXPONENTIAL) {
-            bool ordinary = true;
-            for (i64 i = 0; i < n; ++i) ordinary &= is_ordinary(margin[i]);
-            // Half of it squared reaches infinity and zero where exp does.
-            const f64 share = ordinary ? 1.0 : 0.5;
-            for (i64 i = 0; i < n; ++i) margin[i] = exponential(share * margin[i]);
-            if (!ordinary) {
-                for (i64 i = 0; i < n; ++i) margin[i] *= margin[i];
-            }
-        } else {
-            for (i64 s = 0; s < n_steps_; ++s) softmax(margin + s * outputs_);
-        }
-    }
-
-    void softmax(f64* margin) const {
-        f64 largest = margin[0], total = 0.0;
-        for (i64 o = 1; o < outputs_; ++o) largest = margin[o] > largest ? margin[o] : largest;
-        for (i64 o = 0; o < outputs_; ++o) margin[o] = exponential(margin[o] - largest);
-        for (i64 o = 0; o < outputs_; ++o) total += margin[o];
-        for (i64 o = 0; o < outputs_; ++o) margin[o] /= total;
-    }
-
-    void reduce(i64 row) {
-        const i64 segment = a_.segment[row];
-        const f64 weight = a_.weight[row];
-        const bool squares = a_.squares.columns > 0, curves = a_.curves.columns > 0;
-        for (i64 o = 0; o < outputs_; ++o) {
-            const f64* value = margins_.data() + o;
-            const f64 about = a_.about[o], own = value[0];
-            a_.own(segment, o, 0) += weight * own;
-            a_.own(segment, o, 1) += weight * (own - about) * (own - about);
-            f64* sums = a_.sums.row(segment, o);
-            f64* square_sums = squares ? a_.squares.row(segment, o) : nullptr;
-            f64* curve = curves ? a_.curves.row(row, o) : nullptr;
-            f64 before = own;
-            for (i64 s = 1; s < n_steps_; ++s) {
-                const f64 now = value[s * outputs_];
-                if (at_[s] >= 0) {
-                    const f64 change = weight * (now - before);
-                    sums[at_[s]] += change;
-                    if (squares) square_sums[at_[s]] += change * (now + before - 2.0 * about);
-                    if (curves) curve[at_[s]] = now - before;
-                }
-                before = now;
-            }
-            if (curves) a_.first(row, o) = own;
         }
     }
 
@@ -220,16 +139,15 @@ private:
     const Node* nodes_;
     i64 outputs_, flat_;
     const i32* codes_ = nullptr;
+    StepSums steps_;
     Zeros<f64> differences_;
-    Zeros<u64> touched_;
+    Zeros<u8> touched_;
     Zeros<u8> is_met_;
     Zeros<i32> met_;
-    Zeros<i32> at_;
-    Zeros<f64> margins_;
     Zeros<f64> own_;
     Zeros<Elsewhere> path_;
     Zeros<i32> open_;
-    i64 n_met_ = 0, n_steps_ = 0;
+    i64 n_met_ = 0;
 };
 
 }  // namespace
@@ -241,7 +159,7 @@ ICEFIELD_EXPORT i64 icefield_add_steps(const AddStepsArguments* arguments) {
     if (!walk.ok()) return NO_MEMORY;
     for (i64 row = 0; row < a.codes.rows; ++row) {
         if ((row & 31) == 0 && __atomic_load_n(a.stop.data, __ATOMIC_RELAXED) != 0) return STOPPED;
-        walk.add(row);
+        if (!walk.add(row)) return NO_MEMORY;
     }
     return DONE;
 }

@@ -1,0 +1,235 @@
+"""Averages at a few rows' own values on a linked scale: single groups, pairs and all but one, together.
+
+See the kernels' `crossing`: what moving one group does to every row is kept for some rows at a time, and a pair adds
+to it only what leaves with both groups on their path do. So thousands of pairs cost little more than the link
+of every combination of two rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield import kernels
+from icefield.engines import Sample
+from icefield.engines.trees.axes import EncodedAxis, Regions, group_columns
+from icefield.engines.trees.crew import Crew, Stopped
+from icefield.engines.trees.linked import LINKS
+from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
+from icefield.forest.check import raw_by_levels
+from icefield.forest.tree_model import LinkForm, TreeModel
+from icefield.progress import Progress
+from icefield.typing import Float
+
+MOST_ROWS = 2_048  # each is crossed with each
+MOST_ENTRIES = 2**23  # pairs of groups on the paths of all leaves
+MOVES = 2**23  # bytes of what single groups do to the rows at work
+GROUPS, PAIRS_AT_ONCE = 8, 64  # that one task takes
+
+Columns = frozenset[int]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Sets of forest columns, taken apart into groups that move.
+
+    Attributes
+    ----------
+    groups : disjoint sets of forest columns
+    pairs : places of two groups each
+    parts : for every set asked for what it is, and of what: ``("group", g)``, ``("pair", p)``, ``("without", g)``,
+        ``("all", 0)`` or ``("none", 0)``
+    """
+
+    groups: tuple[Columns, ...]
+    pairs: tuple[tuple[int, int], ...]
+    parts: tuple[tuple[str, int], ...]
+
+    @classmethod
+    def of(cls, model: TreeModel, sets: Sequence[Sequence[Any]]) -> Wanted | None:
+        """None where a set is of another kind."""
+        every = frozenset(j for driven in model.drives.values() for j in driven)
+        moved = [frozenset(j for name in columns for j in model.drives.get(name, ())) for columns in sets]
+        groups: dict[Columns, int] = {}
+        owner: dict[int, int] = {}
+        for own in sorted({m for m in moved if m and m != every}, key=lambda m: (len(m), sorted(m))):
+            if not any(j in owner for j in own):
+                owner |= dict.fromkeys(own, len(groups))
+                groups[own] = len(groups)
+        atoms = tuple(groups)
+        pairs: dict[tuple[int, int], int] = {}
+        parts: list[tuple[str, int]] = []
+        for own in moved:
+            met = sorted({owner[j] for j in own if j in owner})
+            if own == every:
+                parts.append(("all", 0))
+            elif not own:
+                parts.append(("none", 0))
+            elif own in groups:
+                parts.append(("group", groups[own]))
+            elif every - own in groups:
+                parts.append(("without", groups[every - own]))
+            elif len(met) == 2 and own == atoms[met[0]] | atoms[met[1]]:
+                parts.append(("pair", pairs.setdefault((met[0], met[1]), len(pairs))))
+            else:
+                return None
+        return cls(atoms, tuple(pairs), tuple(parts))
+
+
+class CrossedRows:
+    """The averages of a small sample crossed with itself.
+
+    Parameters
+    ----------
+    model, sums : the trees, with every raw output
+    wanted : what moves
+    sample : the rows
+    form : the link
+    crew : the threads
+
+    Attributes
+    ----------
+    margins : the rows' own sums of the trees, ``(rows, outputs)``
+    weight : the rows' shares of all weight
+    """
+
+    def __init__(
+        self, model: TreeModel, sums: TreeSums, wanted: Wanted, sample: Sample, form: LinkForm, crew: Crew
+    ) -> None:
+        self.sums, self.wanted, self.form, self.crew = sums, wanted, form, crew
+        self.outputs, self.rows = len(sums.outputs), sample.n_rows
+        self.matrix = np.ascontiguousarray(model.encode(sample.table), dtype=np.float64)
+        self.weight = np.ones(self.rows) if sample.weights is None else sample.weights
+        self.weight = np.ascontiguousarray(self.weight / self.weight.sum())
+        self.margins = raw_by_levels(sums.forest, self.matrix)
+
+    @classmethod
+    def fits(cls, sums: TreeSums, wanted: Wanted, n_rows: int, memory: int) -> bool:
+        """Whether crossing stays small: in rows, in groups that meet on paths, and in memory."""
+        if n_rows > MOST_ROWS:
+            return False
+        forest = sums.forest
+        depth = np.log2(1.0 + forest.node_left.size / max(1, forest.tree_root.size))
+        results = 8 * n_rows * len(sums.outputs) * (len(wanted.pairs) + 3 * len(wanted.groups))
+        crossed = min(depth, len(wanted.groups)) ** 2 / 2
+        return bool(crossed * forest.node_left.size / 2 < MOST_ENTRIES and results + 4 * MOVES < memory // 4)
+
+    @cached_property
+    def _program(self) -> Program:
+        # Columns that stay are a group too: a leaf is reached by rows that meet their conditions.
+        groups = [tuple(sorted(g)) for g in (*self.wanted.groups, self._staying)]
+        columns = group_columns(groups, self.sums.forest.n_columns)
+        return Program.of(Batch.of(self.sums, self.sums.trees), columns, len(groups), SINGLES, scatter=True)
+
+    @property
+    def _staying(self) -> Columns:
+        return frozenset(range(self.sums.forest.n_columns)).difference(*self.wanted.groups)
+
+    @cached_property
+    def _paths(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """By entry of the paths, its leaf and its group."""
+        start = self._program.path_start
+        return np.repeat(np.arange(start.size - 1), np.diff(start)), self._program.path_group[
+            : start[-1]
+        ].astype(np.int64)
+
+    def _trees(self, own: Float) -> kernels.Given:
+        program = self._program
+        groups = (*self.wanted.groups, self._staying)
+        order = np.arange(self.rows, dtype=np.int32)
+        axes = [EncodedAxis(tuple(sorted(g)), self.matrix, order) for g in groups]
+        regions = Regions.of(program, axes, range(len(axes)))
+        return kernels.CrossTrees(
+            leaf_value=np.ascontiguousarray(program.leaf_value), leaf_output=program.leaf_output,
+            path_start=program.path_start, path_mask=regions.on_paths(program).astype(np.int32),
+            masks=regions.masks.reshape(-1, -(-self.rows // 64)), own=own, weight=self.weight,
+            link=LINKS[self.form.kind], factor=self.form.factor,
+        )  # fmt: skip
+
+    def averages(self, progress: Progress) -> dict[str, Float]:
+        """By kind of set the averages ``(sets, outputs, rows)``."""
+        n_groups, n_pairs = len(self.wanted.groups), len(self.wanted.pairs)
+        trees = self._trees(np.ascontiguousarray(self.margins.T))
+        singles, pairs = self._single_entries(), self._pair_entries()
+        found = {
+            "group": np.zeros((n_groups, self.outputs, self.rows)),
+            "without": np.zeros((n_groups, self.outputs, self.rows)),
+            "pair": np.zeros((n_pairs, self.outputs, self.rows)),
+        }
+        pair_groups = np.array(self.wanted.pairs, np.int32).reshape(-1, 2)
+        at_once = max(1, MOVES // (8 * self.rows * self.outputs * max(1, n_groups)))
+        for first in range(0, self.rows, at_once):
+            here = min(at_once, self.rows - first)
+            moves = np.empty((n_groups, self.outputs * here, self.rows))
+
+            def move(part: NDArray[np.int32], first: int = first, moves: Float = moves) -> None:
+                self._finished(kernels.cross_singles(
+                    trees=trees, first=first, groups=part, **singles, moves=moves,
+                    averages=found["group"], others=found["without"], stop=self.crew.stop,
+                ))  # fmt: skip
+
+            def cross(part: NDArray[np.int32], first: int = first, moves: Float = moves) -> None:
+                self._finished(kernels.cross_pairs(
+                    trees=trees, first=first, asked=part, pairs=pair_groups, **pairs, moves=moves,
+                    averages=found["pair"], stop=self.crew.stop,
+                ))  # fmt: skip
+
+            for _ in self.crew.map(move, _parts(n_groups, GROUPS)):
+                pass
+            for _ in self.crew.map(cross, _parts(n_pairs, PAIRS_AT_ONCE)):
+                pass
+            progress.advance(here)
+        return found
+
+    def _finished(self, finished: bool) -> None:
+        if not finished:
+            raise Stopped
+
+    def _single_entries(self) -> dict[str, NDArray[np.int32]]:
+        """The places of each group on paths."""
+        leaf, group = self._paths
+        order = np.argsort(group, kind="stable")
+        return {
+            "entry_start": _starts(group[order], len(self.wanted.groups)),
+            "entry_leaf": leaf[order].astype(np.int32),
+            "entry_path": order.astype(np.int32),
+        }
+
+    def _pair_entries(self) -> dict[str, NDArray[np.int32]]:
+        """The places of each pair's groups on the paths that have both."""
+        leaf, group = self._paths
+        n_groups = len(self.wanted.groups)
+        number = np.full((n_groups + 1, n_groups + 1), -1, np.int64)
+        for place_of, (one, other) in enumerate(self.wanted.pairs):
+            number[one, other] = number[other, one] = place_of
+        ends = self._program.path_start[1:][leaf].astype(np.int64)
+        first, second = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        place = np.arange(leaf.size)
+        for apart in range(1, int(np.diff(self._program.path_start).max(initial=1))):
+            here = place[place + apart < ends]
+            here = here[number[group[here], group[here + apart]] >= 0]
+            first.append(here)
+            second.append(here + apart)
+        places = np.stack([np.concatenate(first), np.concatenate(second)], axis=1)
+        pair = number[group[places[:, 0]], group[places[:, 1]]]
+        order = np.argsort(pair, kind="stable")
+        return {
+            "entry_start": _starts(pair[order], len(self.wanted.pairs)),
+            "entry_leaf": leaf[places[order, 0]].astype(np.int32),
+            "entry_path": np.ascontiguousarray(places[order], dtype=np.int32),
+        }
+
+
+def _starts(owner: NDArray[np.int64], n_owners: int) -> NDArray[np.int32]:
+    """Where each owner's entries begin among entries sorted by owner."""
+    return np.searchsorted(owner, np.arange(n_owners + 1)).astype(np.int32)
+
+
+def _parts(size: int, at_once: int) -> list[NDArray[np.int32]]:
+    every = np.arange(size, dtype=np.int32)
+    return [every[start : start + at_once] for start in range(0, size, at_once)]

@@ -1,0 +1,139 @@
+"""What a trees engine answers on a scale that a link leads to, where the kernels know that link.
+
+One-way curves of many features share a walk (`linked`), and averages at a few rows' own values are found for
+all sets of features together (`crossed`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from icefield.engines import Answer, Moments, Question, Resources, Sample
+from icefield.engines.pool import available_processors
+from icefield.engines.trees.axes import EncodedAxis
+from icefield.engines.trees.crew import Crew
+from icefield.engines.trees.crossed import CrossedRows, Wanted
+from icefield.engines.trees.linked import LinkedCurves, pays
+from icefield.engines.trees.program import TreeSums
+from icefield.forest.tree_model import LinkForm, TreeModel
+from icefield.progress import Progress
+from icefield.typing import Float, Positions
+
+
+class LinkedScale:
+    """The trees of a model on its response scale.
+
+    Parameters
+    ----------
+    model, sums : the trees, with every raw output
+    selected : the outputs wanted, among those of the link
+    form : the link
+    """
+
+    def __init__(self, model: TreeModel, sums: TreeSums, selected: Sequence[int], form: LinkForm) -> None:
+        self.model, self.sums, self.selected, self.form = model, sums, tuple(selected), form
+
+    @classmethod
+    def of(cls, model: TreeModel, sums: TreeSums, selected: Sequence[int]) -> LinkedScale | None:
+        """None where the kernels do not know the link."""
+        form = model.link.form
+        if form is None or (form.complement and len(sums.outputs) > 1):
+            return None
+        return cls(model, sums, selected, form)
+
+    def answers(
+        self,
+        questions: Sequence[Question],
+        encoded: list[list[EncodedAxis]],
+        sample: Sample,
+        resources: Resources,
+        crew: Crew,
+    ) -> Iterator[tuple[int, Answer]]:
+        """Answers to one-way questions that share a walk, by their places, where that pays."""
+        asked = [i for i, q in enumerate(questions) if len(q.axes) == 1 and not q.quantiles]
+        for sharing in _apart(asked, encoded):
+            axes = [EncodedAxis.joined([encoded[i][0] for i in numbers]) for numbers in sharing]
+            walk = LinkedCurves(self.model, self.sums, axes, self.form, crew)
+            if not pays(self.sums, axes) or not walk.fits(sample.n_groups + 1, resources.memory):
+                continue
+            spread = any(questions[i].spread for numbers in sharing for i in numbers)
+            kept = self._kept(walk, [questions[i].rows for numbers in sharing for i in numbers], sample)
+            for place, (numbers, found) in enumerate(zip(sharing, walk.moments(sample, spread))):
+                ends = np.cumsum([encoded[i][0].size for i in numbers])
+                for i, end in zip(numbers, ends.tolist()) if found is not None else ():
+                    here = slice(end - encoded[i][0].size, end)
+                    total, *groups = (self._chosen_moments(m, here) for m in found or ())
+                    rows = questions[i].rows
+                    curves = None if rows is None else kept[id(rows)][place][..., here]
+                    yield i, Answer(total, tuple(groups), curves=curves)
+
+    def _kept(
+        self, walk: LinkedCurves, wanted: Sequence[Positions | None], sample: Sample
+    ) -> dict[int, list[Float]]:
+        """The kept curves on each of a walk's axes, by which array of rows it is that is kept."""
+        return {
+            number: [self._chosen(curves) for curves in walk.curves(sample, rows)]
+            for number, rows in {id(rows): rows for rows in wanted if rows is not None}.items()
+        }
+
+    def own_averages(
+        self, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources
+    ) -> Generator[Float] | None:
+        """Averages of sets of columns at few rows' own values, each crossed with each; None where they are many."""
+        wanted = Wanted.of(self.model, sets)
+        if wanted is None or not CrossedRows.fits(self.sums, wanted, sample.n_rows, resources.memory):
+            return None
+        return self._crossed(wanted, sample, resources)
+
+    def _crossed(self, wanted: Wanted, sample: Sample, resources: Resources) -> Generator[Float]:
+        with (
+            Progress("crossing rows", total=sample.n_rows) as progress,
+            Crew(resources.threads or available_processors()) as crew,
+            crew,
+        ):
+            rows = CrossedRows(self.model, self.sums, wanted, sample, self.form, crew)
+            found = rows.averages(progress)
+        response = self.model.link.apply(rows.margins)[:, list(self.selected)].T
+        for kind, number in wanted.parts:
+            if kind == "all":
+                yield response.copy()
+            elif kind == "none":
+                yield np.repeat((response @ rows.weight)[:, None], sample.n_rows, axis=1)
+            else:
+                yield np.array(self._chosen(found[kind][number]))
+
+    def _chosen(self, values: Float) -> Float:
+        """The outputs wanted of values by raw output, along the first axis."""
+        if self.form.complement:
+            return np.concatenate([values if s else 1.0 - values for s in self.selected])
+        return values[list(self.selected)]
+
+    def _chosen_moments(self, moments: Moments, points: slice) -> Moments:
+        """The outputs wanted of the moments at some grid points."""
+
+        def spread(m2: Float) -> Float:
+            here = m2[..., points]
+            if self.form.complement:
+                return np.concatenate([here] * len(self.selected))
+            return here[list(self.selected)]
+
+        return moments.changed(lambda mean: self._chosen(mean[..., points]), spread)
+
+
+def _apart(asked: Sequence[int], encoded: list[list[EncodedAxis]]) -> list[list[list[int]]]:
+    """One-way questions in sets that move no forest column twice; those about the very same columns together."""
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for i in asked:
+        alike.setdefault(encoded[i][0].columns, []).append(i)
+    sets: list[tuple[list[list[int]], set[int]]] = []
+    for columns, numbers in alike.items():
+        home = next((one for one in sets if not one[1] & set(columns)), None)
+        if home is None:
+            home = ([], set())
+            sets.append(home)
+        home[0].append(numbers)
+        home[1].update(columns)
+    return [numbers for numbers, _ in sets]

@@ -1,0 +1,225 @@
+// Every feature's linked curve for 64 rows and 64 leaves at a time.
+//
+// A leaf counts for a row's curve along one group if the row meets every condition on the leaf's path except
+// some of that group. For 64 leaves, the leaves that a row's values of one group rule out are a word, put together
+// from the splits it passes; leaves ruled out by no group are the row's own, leaves ruled out by exactly one are those
+// it reaches if that group moves. Nothing here depends on where a row goes, so rows go side by side.
+
+#include "abi.hpp"
+#include "bits.hpp"
+#include "memory.hpp"
+#include "step_sums.hpp"
+
+namespace icefield {
+namespace {
+
+struct alignas(64) Words {
+    u64 of[WORD];
+};
+
+class WordWalk {
+public:
+    WordWalk(const AddPiecesArguments& arguments)
+        : a_(arguments), outputs_(arguments.trees.base.size), pieces_(arguments.trees.piece_part.size - 1),
+          room_(most_points() / WORD * WORD + WORD), steps_(arguments.totals, WORD), raw_(pieces_ * WORD + WORD),
+          bits_(arguments.bits.rows), own_leaf_(arguments.trees.tree_output.size * WORD),
+          own_value_(arguments.trees.tree_output.size * WORD), margins_(WORD * outputs_),
+          differences_(WORD * room_ * outputs_), touched_(WORD * room_) {
+        const u64 start = reinterpret_cast<u64>(raw_.data());
+        once_ = reinterpret_cast<Words*>((start + 63) / 64 * 64);
+    }
+
+    bool ok() const {
+        return steps_.ok() && raw_.ok() && bits_.ok() && own_leaf_.ok() && own_value_.ok() && margins_.ok() && differences_.ok() &&
+               touched_.ok();
+    }
+
+    // Adds the rows of one word; false where memory ran out.
+    bool add(i64 word, i64 rows) {
+        for (i64 i = 0; i < bits_size(); ++i) bits_[i] = a_.bits(i, word);
+        for (i64 r = 0; r < WORD; ++r) {
+            for (i64 o = 0; o < outputs_; ++o) margins_[r * outputs_ + o] = a_.trees.base[o];
+        }
+        for (i64 piece = 0; piece < pieces_; ++piece) find_leaves(piece);
+        steps_.start(word * WORD, rows, margins_.data());
+        const u64 used = rows == WORD ? ~u64{0} : (u64{1} << rows) - 1;
+        for (i64 group = 0; group < a_.totals.points.size; ++group) {
+            if (!move(group, used)) return false;
+        }
+        return true;
+    }
+
+private:
+    i64 bits_size() const { return a_.bits.rows; }
+
+    i64 most_points() const {
+        i64 most = 0;
+        for (i64 g = 0; g < a_.totals.points.size; ++g) most = a_.totals.points[g] > most ? a_.totals.points[g] : most;
+        return most;
+    }
+
+    // The leaves of a part's piece that each row's values rule out.
+    void rule_out(i64 part, Words& out) const {
+        i64 split = a_.trees.part_split[part];
+        const i64 end = a_.trees.part_split[part + 1];
+        rule_out_by<false>(split, out);
+        while (++split < end) rule_out_by<true>(split, out);
+    }
+
+    template <bool more>
+    void rule_out_by(i64 split, Words& out) const {
+        const u64 goes_left = bits_[a_.trees.split_row[split]];
+        const u64 left = a_.trees.split_leaves(split, 0), either = left ^ a_.trees.split_leaves(split, 1);
+        for (i64 r = 0; r < WORD; ++r) {
+            const u64 ruled_out = left ^ (either & (u64{0} - (goes_left >> r & 1)));
+            out.of[r] = more ? out.of[r] | ruled_out : ruled_out;
+        }
+    }
+
+    // Each row's own leaves of a piece, and those it reaches if one group moves.
+    [[gnu::noinline]] void find_leaves(i64 piece) {
+        Words once{}, more{}, out;
+        for (i64 part = a_.trees.piece_part[piece]; part < a_.trees.piece_part[piece + 1]; ++part) {
+            rule_out(part, out);
+            // A group that stays rules out for good.
+            const u64 stays = a_.trees.part_group[part] < 0 ? ~u64{0} : 0;
+            for (i64 r = 0; r < WORD; ++r) {
+                more.of[r] |= (once.of[r] | stays) & out.of[r];
+                once.of[r] |= out.of[r];
+            }
+        }
+        const i64 first = piece * WORD, left = a_.trees.leaf_tree.size - first;
+        const u64 leaves = left >= WORD ? ~u64{0} : (u64{1} << left) - 1;
+        for (i64 r = 0; r < WORD; ++r) {
+            once_[piece].of[r] = once.of[r] & ~more.of[r];
+            each_bit(leaves & ~once.of[r], first, [&](i64 leaf) { take(r, leaf); });
+        }
+    }
+
+    void take(i64 row, i64 leaf) {
+        const i64 tree = a_.trees.leaf_tree[leaf], output = a_.trees.tree_output[tree];
+        const f64* value = a_.trees.leaf_value.row(leaf);
+        own_leaf_[tree * WORD + row] = static_cast<i32>(leaf);
+        own_value_[tree * WORD + row] = value[0];
+        f64* margin = margins_.data() + row * outputs_;
+        if (output >= 0) {
+            margin[output] += value[0];
+        } else {
+            for (i64 o = 0; o < outputs_; ++o) margin[o] += value[o];
+        }
+    }
+
+    // All that happens along one group's grid.
+    [[gnu::noinline]] bool move(i64 group, u64 used) {
+        u64 met = 0;
+        Words out;
+        for (i64 i = a_.trees.group_part[group]; i < a_.trees.group_part[group + 1]; ++i) {
+            const i64 part = a_.trees.parts_by_group[i];
+            const Words& once = once_[a_.trees.part_piece[part]];
+            rule_out(part, out);
+            for (i64 r = 0; r < WORD; ++r) out.of[r] &= once.of[r];
+            const u64 elsewhere = filled(out.of) & used;
+            if (elsewhere == 0) continue;
+            met |= elsewhere;
+            if (outputs_ == 1) {
+                add_leaves<true>(part, out, elsewhere);
+            } else {
+                add_leaves<false>(part, out, elsewhere);
+            }
+        }
+        bool has_memory = true;
+        each_bit(met, 0, [&](i64 row) {
+            has_memory &= steps_.gather(row, group, margins_.data() + row * outputs_,
+                                        differences_.data() + row * room_ * outputs_,
+                                        touched_.data() + row * room_);
+        });
+        if (has_memory) steps_.finish();
+        return has_memory;
+    }
+
+    // Differences of the leaves `out` that these rows reach if a part's group moves. The hottest loop of all: kept
+    // apart, so that what it needs stays in registers.
+    template <bool single>
+    [[gnu::noinline]] void add_leaves(i64 part, Words& out, u64 rows) {
+        const PieceTrees& t = a_.trees;
+        const i64 first = t.part_piece[part] * WORD, width = single ? 1 : t.leaf_value.columns;
+        const i64 outputs = single ? 1 : outputs_, room = room_;
+        const u64 leaves_here = t.part_leaves[part];
+        const i32* const entry_run = t.entry_run.data + t.part_entry[part];
+        const i32* const leaf_tree = t.leaf_tree.data + first;
+        const f64* const values = t.leaf_value.data + first * width;
+        const i32* const runs = t.runs.data;
+        i32 positions[WORD + AT_ONCE];
+        // One leaf of every row, then another of those that have more: what one row adds does not wait for itself.
+        for (i64 n = positions_of(rows, 0, positions), more = 0; n > 0; n = more, more = 0) {
+            for (i64 k = 0; k < n; ++k) {
+                const i64 row = positions[k];
+                const u64 leaves = out.of[row], others = leaves & (leaves - 1);
+                out.of[row] = others;
+                positions[more] = static_cast<i32>(row);
+                more += others != 0;
+                const i64 place = lowest(leaves), tree = leaf_tree[place];
+                const i64 entry = popcount(leaves_here & ((leaves ^ others) - 1));
+                const f64 change = single ? values[place] - own_value_[tree * WORD + row] : 0.0;
+                f64* const differences = differences_.data() + row * room * outputs;
+                u8* const touched = touched_.data() + row * room;
+                for (i64 run = entry_run[entry]; run < entry_run[entry + 1]; ++run) {
+                    const i64 begin = runs[2 * run], end = runs[2 * run + 1];
+                    if constexpr (single) {
+                        differences[begin] += change;
+                        differences[end] -= change;
+                    } else {
+                        add_outputs(row, tree, values + place * width, differences + begin * outputs,
+                                    differences + end * outputs);
+                    }
+                    touched[begin] = touched[end] = 1;
+                }
+            }
+        }
+    }
+
+    void add_outputs(i64 row, i64 tree, const f64* value, f64* begin, f64* end) const {
+        const i64 output = a_.trees.tree_output[tree];
+        if (output >= 0) {
+            const f64 change = value[0] - own_value_[tree * WORD + row];
+            begin[output] += change;
+            end[output] -= change;
+            return;
+        }
+        const f64* own = a_.trees.leaf_value.row(own_leaf_[tree * WORD + row]);
+        for (i64 o = 0; o < outputs_; ++o) {
+            begin[o] += value[o] - own[o];
+            end[o] -= value[o] - own[o];
+        }
+    }
+
+    const AddPiecesArguments& a_;
+    i64 outputs_, pieces_, room_;
+    StepSums steps_;
+    Zeros<u64> raw_;
+    Zeros<u64> bits_;
+    Zeros<i32> own_leaf_;
+    Zeros<f64> own_value_;
+    Zeros<f64> margins_;
+    Zeros<f64> differences_;
+    Zeros<u8> touched_;
+    Words* once_ = nullptr;
+};
+
+}  // namespace
+
+// Add the rows' linked curves, as differences between neighbouring grid points, to sums and squares.
+ICEFIELD_EXPORT i64 icefield_add_pieces(const AddPiecesArguments* arguments) {
+    const AddPiecesArguments& a = *arguments;
+    WordWalk walk(a);
+    if (!walk.ok()) return NO_MEMORY;
+    const i64 rows = a.totals.weight.size;
+    for (i64 word = 0; word * WORD < rows; ++word) {
+        if (__atomic_load_n(a.stop.data, __ATOMIC_RELAXED) != 0) return STOPPED;
+        const i64 left = rows - word * WORD;
+        if (!walk.add(word, left < WORD ? left : WORD)) return NO_MEMORY;
+    }
+    return DONE;
+}
+
+}  // namespace icefield
