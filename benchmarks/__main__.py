@@ -1,4 +1,7 @@
-"""``python -m benchmarks [name ...]``: run all benchmarks, or the named ones."""
+"""``python -m benchmarks [name ...]``: run all benchmarks, or the named ones.
+
+What follows the first name and is no benchmark is for it to read.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,9 @@ def main(names: list[str]) -> None:
     known = sorted(
         m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if m.name not in helpers
     )
-    for name in names or known:
-        if name not in known:
-            raise SystemExit(f"unknown benchmark {name!r}; known: {', '.join(known)}")
+    if names and names[0] not in known:
+        raise SystemExit(f"unknown benchmark {names[0]!r}; known: {', '.join(known)}")
+    for name in [name for name in names if name in known] or known:
         print(f"\n== {name}", flush=True)
         importlib.import_module(f"benchmarks.{name}").main()
 

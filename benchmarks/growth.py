@@ -1,0 +1,93 @@
+"""How time grows with rows, columns, trees, classes and grid points: ``python -m benchmarks growth [PICTURE]``.
+
+Each is doubled four times while the others stay. Processor seconds of all threads, the least of three, all features'
+curves with spread from a cold Explainer; a straight line of slope one in the picture is time in proportion.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+PICTURE = Path(__file__).parent.parent / "docs" / "images" / "growth.png"
+FITTED, REPEATS, DOUBLED = 5_000, 3, 4
+# Where each of them starts; the others stay at the values of `BESIDE`.
+STARTS = {"rows": 12_500, "columns": 12, "trees": 12, "classes": 2, "grid points": 25}
+BESIDE = {"rows": 50_000, "columns": 24, "trees": 50, "classes": 2, "grid points": 100}
+
+
+def seconds(rows: int, columns: int, trees: int, classes: int, points: int, scale: str) -> float:
+    """Processor seconds of all curves."""
+    from lightgbm import LGBMClassifier
+
+    from icefield import Explainer
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows, columns))
+    fitted = rng.normal(size=(FITTED, columns))
+    score = fitted[:, 0] * fitted[:, 1] + fitted.sum(axis=1) / columns**0.5 + rng.normal(size=FITTED)
+    y = np.searchsorted(np.quantile(score, np.linspace(0, 1, classes + 1)[1:-1]), score)
+    model = LGBMClassifier(n_estimators=trees, verbose=-1).fit(fitted, y)
+    found = []
+    for _ in range(REPEATS):
+        began = time.process_time()
+        Explainer(model, X, scale=scale).effects(grid=points)
+        found.append(time.process_time() - began)
+    return min(found)
+
+
+def measured(what: str, scale: str) -> list[tuple[int, float]]:
+    """Sizes and seconds as one of them doubles."""
+    out = []
+    for doubling in range(DOUBLED + 1):
+        sizes = BESIDE | {what: STARTS[what] * 2**doubling}
+        if what == "columns":
+            sizes["rows"] = 20_000
+        out.append((sizes[what], seconds(*sizes.values(), scale=scale)))
+    return out
+
+
+def drawn(found: dict[tuple[str, str], list[tuple[int, float]]], path: Path) -> None:
+    """A panel for each, both axes logarithmic."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(1, len(STARTS), figsize=(13, 2.9), layout="constrained")
+    for ax, what in zip(axes, STARTS):
+        for (name, scale), line in found.items():
+            if name != what:
+                continue
+            x, y = (np.array(values, float) for values in zip(*line))
+            ax.plot(x / x[0], y / y[0], "o-" if scale == "raw" else "s--", label=scale, ms=4)
+        ax.plot([1, 2**DOUBLED], [1, 2**DOUBLED], color="0.6", lw=1, label="in proportion")
+        ax.set(xscale="log", yscale="log", title=what)
+        ax.set_xticks([2**k for k in range(DOUBLED + 1)], [str(2**k) for k in range(DOUBLED + 1)])
+        ax.set_yticks([1, 2, 4, 8, 16], ["1", "2", "4", "8", "16"])
+        ax.minorticks_off()
+    axes[0].set_ylabel("times the processor time")
+    figure.supxlabel("times as many", fontsize="medium")
+    axes[0].legend(frameon=False, fontsize="small")
+    figure.savefig(path, dpi=110)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    given: list[Any] = list(sys.argv[2:] if arguments is None else arguments)
+    warnings.simplefilter("ignore")
+    found = {}
+    for what in STARTS:
+        for scale in ("raw", "response"):
+            line = found[what, scale] = measured(what, scale)
+            steps = " ".join(f"{b / a:5.2f}" for (_, a), (_, b) in zip(line, line[1:]))
+            print(f"{what:12} {scale:9} {line[0][1]:7.3f} s, then x {steps}", flush=True)
+    drawn(found, Path(given[0]) if given else PICTURE)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
