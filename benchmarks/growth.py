@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,7 @@ def main(arguments: list[str] | None = None) -> None:
     for what in STARTS:
         for scale in ("raw", "response"):
             line = found[what, scale] = measured(what, scale)
-            steps = " ".join(f"{b / a:5.2f}" for (_, a), (_, b) in zip(line, line[1:]))
+            steps = " ".join(f"{b / a:5.2f}" for (_, a), (_, b) in pairwise(line))
             print(f"{what:12} {scale:9} {line[0][1]:7.3f} s, then x {steps}", flush=True)
     drawn(found, Path(given[0]) if given else PICTURE)
 
