@@ -348,7 +348,7 @@ class Study:
         columns = [moving_columns(features) for features in sets.values()]
 
         def ask(plan: Plan, _: str) -> Found:
-            if rows is None:
+            if rows is None and plan.engine.additive:
                 sample = self.sample()
                 walked = plan.engine.own_averages(columns, sample, self.resources)
                 if walked is not None:

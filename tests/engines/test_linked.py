@@ -13,7 +13,7 @@ from forest_walk import raw
 from icefield import Explainer
 from icefield.data.frame import table_of
 from icefield.engines import Axis, Question, Resources, Sample
-from icefield.engines.trees import TreesEngine, linked
+from icefield.engines.trees import TreesEngine, linked, linked_scale
 from icefield.forest import links
 from icefield.forest.tree_model import Link
 from strategies import random_forest
@@ -24,7 +24,7 @@ TOLERANCE = 1e-12
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The shared walk is taken whether it pays or not; counts how often its moments were asked for."""
-    monkeypatch.setattr(linked, "pays", lambda *_: True)
+    monkeypatch.setattr(linked_scale, "pays", lambda *_: True)
     walks: list[int] = []
     moments = linked.LinkedCurves.moments
 
