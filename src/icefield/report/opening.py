@@ -15,7 +15,6 @@ from icefield.wording.sentences import is_plural
 from icefield.wording.values import number_text, sd_text, seconds_text
 
 if TYPE_CHECKING:
-    from icefield.statistics.fit_check import FitCheck
     from icefield.study import Study
 
 NO_LIBRARY = ("builtins", "__main__")
@@ -46,11 +45,6 @@ def lede(study: Study, made: Mapping[Any, Decision]) -> str:
     return text + "."
 
 
-def beware(fit: FitCheck | None) -> str:
-    """What goes before any effect: that the model may have nothing to say, as far as its targets show."""
-    return "" if fit is None or not fit.caution else f" Beware: {fit.caution}."
-
-
 def _what(study: Study) -> str:
     if study.naming.target is None:
         return f"the model’s {page_name(study.model.scale_label)}"
@@ -72,9 +66,9 @@ def facts(study: Study, effect: Effect, seconds: float) -> list[dict[str, str]]:
 
 
 def details(
-    study: Study, effect: Effect, crossed: Interactions | None, ale_rows: int | None, seconds: float
+    study: Study, effect: Effect, curves: int, crossed: Interactions | None, ale_rows: int | None, seconds: float
 ) -> list[dict[str, str]]:
-    """Everything there is to say of how the page was made."""
+    """Everything there is to say of how the page was made; `curves` are the rows behind its bands."""
     model, table, plan = study.model, study.table, study.plan
     baseline = ""
     if effect.baseline is not None and len(model.outputs) == 1:
@@ -88,9 +82,8 @@ def details(
         ("Computed", f"{_how(study)}, {_over(study, effect)}"),
         ("Engine", f"{plan.engine.name}: {_inside(plan.why)}"),
     ]
-    if effect.individual is not None:
-        kept = effect.individual.shape[1]
-        share = "every row" if kept == table.n_rows else f"{counted(kept)} rows"
+    if curves:
+        share = "every row" if curves == table.n_rows else f"{counted(curves)} rows"
         found.append(("Spread", f"Bands and differences between rows come from the curves of {share}"))
     if ale_rows is not None:
         found.append(("ALE", f"from a seeded sample of {counted(ale_rows)} rows"))

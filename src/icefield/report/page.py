@@ -24,7 +24,7 @@ from icefield.counts import counted
 HERE = Path(__file__).parent
 SCRIPTS = ("view.js", "pictures.js", "files.js", "controls.js")  # later ones use what earlier ones define
 JS_CHOICES = ("inline", "cdn")
-PACKED = ("bands", "change", "curves", "level", "pure")  # by far the longest lists
+PACKED = ("bands", "curves", "level", "pure")  # by far the longest lists
 EXACT = 2.0**53  # whole numbers up to here are exact in a script
 CDN = "https://cdn.plot.ly"
 
@@ -96,6 +96,7 @@ def _drawn(report: dict[str, Any]) -> dict[str, Any]:
         "matrix": report["matrix"],
         "surfaces": [_packed(surface) for surface in report["surfaces"]],
         "regions": [region["panel"] for region in report["regions"]],
+        "shares": report["shares"]["outputs"] if report["shares"] and len(report["outputs"]) > 1 else None,
     }
 
 
