@@ -123,6 +123,7 @@ def build(
         "plain": _plain(ranked, panels),
         "outputs": [page_name(o) for o in study.model.outputs],
         "what": page_name(quantity(first, None)),
+        "probability": first.scale == "response" and "probab" in first.scale_label,
         "unit": page_name(study.naming.target_unit, 20) if first.scale_label == "prediction" else "",
         "by": None if first.by is None else page_name(first.naming.name(first.by)),
         "groups": [named_value(g, first.naming, first.by, page_name, unit=False) for g in first.groups],

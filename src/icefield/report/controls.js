@@ -121,7 +121,7 @@ function followShares() {
   for (const part of ["alone", "pairs", "rest"]) {
     const place = document.querySelector(`.stack [data-part=${part}]`);
     place.style.flexGrow = own[part];
-    place.querySelector("b").textContent = `${own[part]} %`;
+    document.querySelector(`.parts [data-percent=${part}]`).textContent = `${own[part]} %`;
   }
   document.querySelector(".stack").setAttribute("aria-label", `Of the variance of the predictions of ${own.output}: single features ${own.alone} %, pairs of features ${own.pairs} %, the rest ${own.rest} %`);
 }

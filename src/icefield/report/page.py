@@ -89,6 +89,7 @@ def _drawn(report: dict[str, Any]) -> dict[str, Any]:
     cards = [{**_packed(card["panel"]), **{key: card[key] for key in words}} for card in report["features"]]
     return {
         "what": report["what"],
+        "probability": report["probability"],
         "outputs": report["outputs"],
         "groups": report["groups"],
         "by": report["by"],

@@ -51,7 +51,8 @@ function extent(panel, view) {
   if (now.curves) parts.push(...now.curves);
   let low = Infinity, high = -Infinity;
   for (const part of parts) for (const v of part) if (v !== null) { if (v < low) low = v; if (v > high) high = v; }
-  return [low, high];
+  // Bands around the average may reach where no probability is; the axis does not.
+  return data.probability && !view.centre ? [Math.max(0, low), Math.min(1, high)] : [low, high];
 }
 function padded([low, high]) {
   if (!(low <= high)) return [0, 1];

@@ -95,11 +95,12 @@ def plane(points: Sequence[dict[str, Any]], size: tuple[float, float]) -> dict[s
     y = [bottom - (bottom - top) * p["differences"] / reach[1] for p in points]
     names = told_apart([p["name"] for p in points], 20 if wide < 480 else 26)
     placed: list[Box] = [Box(a - 6, b - 6, a + 6, b + 6) for a, b in zip(x, y)]
+    lines: list[Line] = []
     found = []
     for number, (point, a, b, name) in enumerate(zip(points, x, y, names)):
         label = None
         if number < LABELLED:
-            label = _label(a, b, name, placed, Box(left - 2, 2, wide - 2, bottom + 1), number)
+            label = _label(a, b, name, placed, lines, Box(left - 2, 2, wide - 2, bottom + 1), number)
         found.append({**point, "x": round(a, 1), "y": round(b, 1), "label": label})
     across, up = ticks(0.0, reach[0]), ticks(0.0, reach[1], 3)
     rings = [
@@ -131,7 +132,7 @@ def plane(points: Sequence[dict[str, Any]], size: tuple[float, float]) -> dict[s
 
 
 def _label(
-    x: float, y: float, text: str, taken: list[Box], inside: Box, number: int
+    x: float, y: float, text: str, taken: list[Box], lines: list[Line], inside: Box, number: int
 ) -> dict[str, Any] | None:
     """Where a point's name goes: beside it, or further off with a line to it; None where there is no room."""
     wide = LETTER * len(text) + 4
@@ -146,7 +147,11 @@ def _label(
         line = Line(x, y, end, y + dy + (0.0 if dx else np.sign(-dy) * LINE / 2)) if far else None
         if any(box.meets(other) or (line is not None and line.crosses(other)) for other in others):
             continue
+        if any(other.crosses(box) or (line is not None and line.meets(other)) for other in lines):
+            continue
         taken.append(box)
+        if line is not None:
+            lines.append(line)
         return {
             "x": round(box.left + 2, 1),
             "y": round(y + dy + 4, 1),
@@ -171,11 +176,22 @@ class Line:
         x, y = self.x + along * (self.to_x - self.x), self.y + along * (self.to_y - self.y)
         return bool(((x > box.left) & (x < box.right) & (y > box.top) & (y < box.bottom)).any())
 
+    def meets(self, other: Line) -> bool:
+        return self._sides(other) < 0 and other._sides(self) < 0
+
+    def _sides(self, other: Line) -> float:
+        """Below zero where the other's ends lie on different sides of this line."""
+
+        def side(x: float, y: float) -> float:
+            return (self.to_x - self.x) * (y - self.y) - (self.to_y - self.y) * (x - self.x)
+
+        return side(other.x, other.y) * side(other.to_x, other.to_y)
+
 
 def _around() -> Iterator[tuple[float, float]]:
     """Offsets of a label from its point: near ones first, to the right rather than to the left."""
     yield from ((9.0, 0.0), (8.0, -10.0), (8.0, 11.0), (-9.0, 0.0), (0.0, -14.0), (0.0, 15.0), (-8.0, -10.0), (-8.0, 11.0))
-    for far in (18.0, 28.0, 40.0, 54.0, 70.0, 88.0, 108.0, 130.0):
+    for far in (18.0, 26.0, 36.0, 48.0, 62.0, 78.0, 96.0):
         yield from ((far, -0.4 * far), (0.7 * far, -0.8 * far), (far, 0.4 * far), (0.4 * far, -far), (-0.7 * far, -0.8 * far),
                     (-far, -0.4 * far), (0.0, -far), (0.7 * far, 0.8 * far), (far, 0.0))  # fmt: skip
 
