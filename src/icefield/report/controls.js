@@ -75,8 +75,8 @@ function follow(card) {
   inside(card, ".plot").setAttribute("aria-label", `Partial dependence of ${panel.name}${words && ", " + words}. ${reading}`);
   inside(card, ".shown").textContent = words && `Shown: ${words}`;
   const size = sizeOf(panel, view.output);
-  inside(card, ".strength").textContent = size.strength;
-  inside(card, ".differences").textContent = size.differences;
+  all(".strength", card).forEach((place) => { place.textContent = size.strength; });
+  all(".differences", card).forEach((place) => { place.textContent = size.differences; });
   card.classList.toggle("own", differs(card));
   const table = inside(card, "details.table[open]");
   if (table) fillTable(table);

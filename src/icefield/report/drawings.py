@@ -126,7 +126,9 @@ def _observed(seen: Means, place: Place, shown: NDArray[Any]) -> dict[str, Any]:
         "rows": [] if known is None else known.rows.tolist(),
         "truth": [] if known is None else numbers(known.observed, 4),
         "predicted": [] if known is None else numbers(known.predicted, 4),
-        "missing": None if gone is None else [numbers(gone.observed[:, 0], 4), numbers(gone.predicted[:, 0], 4)],
+        "missing": None
+        if gone is None
+        else [numbers(gone.observed[:, 0], 4), numbers(gone.predicted[:, 0], 4)],
         "mean": [numbers(mean, 8) for mean in seen.overall()],
     }
 

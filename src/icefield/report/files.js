@@ -10,8 +10,8 @@ function featureTable(card) {
   const panel = panelOf(card), view = viewOf(card), shown = shownColumns(panel, view);
   const share = panel.histogram && panel.axis.kind === "category" ? panel.histogram.share : panel.weight;
   const columns = [
-    ["value", panel.points], [view.centre ? "change in average" : "average", shown.average], ...shown.groups.map((g) => [g.group, g.values]),
-    ...["5 %", "25 %", "50 %", "75 %", "95 %"].map((q, i) => [q, shown.bands[i]]), ["data", share], ["support", panel.support || []],
+    ["value", panel.points], ...(data.models ? [] : [[view.centre ? "change in average" : "average", shown.average]]), ...shown.groups.map((g) => [g.group, g.values]),
+    ...(panel.bands ? ["5 %", "25 %", "50 %", "75 %", "95 %"].map((q, i) => [q, shown.bands[i]]) : []), ["data", share], ...(panel.support ? [["support", panel.support]] : []),
   ];
   return {head: columns.map((c) => c[0]), body: panel.points.map((_, i) => columns.map((c) => i in c[1] ? c[1][i] : ""))};
 }
@@ -54,7 +54,7 @@ function featureLines(card) {
   const add = (group, kind, points, values, rest) => points.forEach((p, i) => lines.push(
     [panel.name, data.outputs[view.output], group, kind, view.centre ? "change" : "level", p, ...computed([values[i]]), ...rest.map((r) => r && i in r ? computed([r[i]])[0] : null)]));
   const nothing = [null, null, null, null, null, null];
-  add("", "pd", panel.values, shown.average, [...shown.bands, panel.support]);
+  if (!data.models) add("", "pd", panel.values, shown.average, [...shown.bands, panel.support]);
   shown.groups.forEach((g) => add(g.group, "pd", panel.values, g.values, nothing));
   if (shown.observed) ["observed", "predicted"].forEach((kind, i) => add("", kind, panel.observed.values, shown.observed[i], nothing));
   if (shown.ale) add("", "ale", panel.ale.values, shown.ale, nothing);
@@ -81,7 +81,7 @@ function saveBlob(blob, name) {
 }
 // A picture on its own needs a ground, a title, a legend, and what it says.
 const NAMED_TRACES = ["average", "band", "ale", "observed", "predicted", "rule"];
-const isNamed = (t) => Boolean(t.meta && (NAMED_TRACES.includes(t.meta) || t.meta.group !== undefined) && t.xaxis !== "x2");
+const isNamed = (t) => Boolean(t.meta && !(data.models && t.meta === "average") && (NAMED_TRACES.includes(t.meta) || t.meta.group !== undefined) && t.xaxis !== "x2");
 function pngOf(item) {
   draw(item);
   const place = item.querySelector(".plot"), wide = place.clientWidth, {margin} = place.layout, ink = css("--ink");

@@ -73,14 +73,14 @@ def fit(study: Study) -> dict[str, Any]:
 
 def _rows_scored(seen: Observed) -> str:
     if len(seen.rows) < seen.all_rows:
-        return f"on {counted(len(seen.rows))} of the {counted(seen.all_rows)} rows given, sampled with the seed"
+        return (
+            f"on {counted(len(seen.rows))} of the {counted(seen.all_rows)} rows given, sampled with the seed"
+        )
     return f"on the {counted(len(seen.rows))} rows given"
 
 
 def _carried(share: float) -> str:
-    return (
-        f"A small model fitted to some of these rows explains {100 * max(share, 0.0):.0f} % of the variance on the others."
-    )
+    return f"A small model fitted to some of these rows explains {100 * max(share, 0.0):.0f} % of the variance on the others."
 
 
 def _score(name: str, value: str, meaning: str) -> dict[str, str]:
@@ -98,10 +98,14 @@ def _number_scores(study: Study, seen: Observed) -> list[dict[str, str]]:
             said = "of the variance of what was observed is explained"
             found.append(_score(f"R²{of}", _share_text(float(share)), said))
         found.append(
-            _score(f"RMSE{of}", number_text(float(root_mean_square(seen)[o])) + unit, "root mean squared error")
+            _score(
+                f"RMSE{of}", number_text(float(root_mean_square(seen)[o])) + unit, "root mean squared error"
+            )
         )
         if not several:
-            found.append(_score("MAE", number_text(float(mean_absolute(seen)[o])) + unit, "mean absolute error"))
+            found.append(
+                _score("MAE", number_text(float(mean_absolute(seen)[o])) + unit, "mean absolute error")
+            )
     return found
 
 
@@ -116,15 +120,23 @@ def _class_scores(study: Study, seen: Observed) -> list[dict[str, str]]:
         if np.isfinite(area):
             name = _class_name(study.model.outputs[0])
             found.append(
-                _score("AUC", _share_text(area), f"how often a row of {name} is ranked above another; 0.5 is chance")
+                _score(
+                    "AUC",
+                    _share_text(area),
+                    f"how often a row of {name} is ranked above another; 0.5 is chance",
+                )
             )
     right = accuracy(seen)
     if right is not None:
         usual = f"the commonest class alone: {100 * right[1]:.0f} %"
-        found.append(_score("Accuracy", f"{100 * right[0]:.0f} %", f"of rows have the likeliest class; {usual}"))
+        found.append(
+            _score("Accuracy", f"{100 * right[0]:.0f} %", f"of rows have the likeliest class; {usual}")
+        )
     loss = log_loss(seen)
     if loss is not None:
-        found.append(_score("Log loss", number_text(loss[0]), f"the classes’ shares alone: {number_text(loss[1])}"))
+        found.append(
+            _score("Log loss", number_text(loss[0]), f"the classes’ shares alone: {number_text(loss[1])}")
+        )
     return found
 
 
@@ -169,7 +181,11 @@ def shares(study: Study, made: Decisions, best: int) -> dict[str, Any] | None:
             }
         )
     left_out = len(made) < len(study.model.columns)
-    return {"outputs": parts, "best": best, "note": _shares_note(found.n_pairs, found.rows, found.pair_rows, left_out)}
+    return {
+        "outputs": parts,
+        "best": best,
+        "note": _shares_note(found.n_pairs, found.rows, found.pair_rows, left_out),
+    }
 
 
 def _whole_percent(shares: list[float]) -> list[int]:
@@ -183,7 +199,11 @@ def _whole_percent(shares: list[float]) -> list[int]:
 
 def _shares_note(n_pairs: int, rows: int, pair_rows: int, left_out: bool) -> str:
     looked = "no pair was worth a look" if not n_pairs else f"{n_pairs} pairs were looked at"
-    at = f"at {counted(rows)} rows" if not pair_rows or pair_rows == rows else f"at {counted(rows)} rows, pairs at {counted(pair_rows)}"
+    at = (
+        f"at {counted(rows)} rows"
+        if not pair_rows or pair_rows == rows
+        else f"at {counted(rows)} rows, pairs at {counted(pair_rows)}"
+    )
     rest = ", and features that are not on this page" if left_out else ""
     return (
         f"Single features: R² of the predictions on the sum of all features’ average curves; pairs: what the sum of the pairs’ "
@@ -230,9 +250,19 @@ def notes(study: Study, found: DataNotes, ranked: Sequence[Ranked], cards: int) 
     said = []
     if found.perfect:
         columns = [(name, f"{100 * min(told, 1.0):.0f} %") for name, told in found.perfect]
-        rest = "Is it known before what is predicted?" if len(columns) == 1 else "Are they known before what is predicted?"
+        rest = (
+            "Is it known before what is predicted?"
+            if len(columns) == 1
+            else "Are they known before what is predicted?"
+        )
         said.append(
-            _note("Suspiciously perfect", "the share of the target’s variance that the column tells alone", columns, named, rest)
+            _note(
+                "Suspiciously perfect",
+                "the share of the target’s variance that the column tells alone",
+                columns,
+                named,
+                rest,
+            )
         )
     if found.copies:
         for same in found.copies[:NAMED]:
@@ -252,7 +282,13 @@ def notes(study: Study, found: DataNotes, ranked: Sequence[Ranked], cards: int) 
 
 
 def _note(title: str, what: str, columns: Sequence[tuple[Any, str]], named: Any, rest: str) -> dict[str, Any]:
-    return {"title": title, "what": what, "columns": named(columns), "more": max(0, len(columns) - NAMED), "rest": rest}
+    return {
+        "title": title,
+        "what": what,
+        "columns": named(columns),
+        "more": max(0, len(columns) - NAMED),
+        "rest": rest,
+    }
 
 
 def _percent(share: float) -> str:

@@ -37,22 +37,23 @@ def page_html(report: dict[str, Any], js: str = "inline") -> str:
 
     Parameters
     ----------
-    report : what `icefield.report.contents` gives
+    report : what `icefield.report.contents` or `icefield.report.comparison` gives
     js : ``"inline"`` or ``"cdn"``
     """
+    models = "models" in report
     own = _script()
     library = _library(js)
     environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)  # fmt: skip
     environment.filters["breakable"] = breakable
     environment.filters["counted"] = counted
-    return environment.get_template("template.html").render(
+    return environment.get_template("comparison.html" if models else "template.html").render(
         report=report,
         policy=_policy(own, library),
         style=Markup(_text("report.css")),
         script=Markup(own),
         library=library,
-        payload=Markup(payload_json(_drawn(report))),
+        payload=Markup(payload_json(_compared(report) if models else _drawn(report))),
     )
 
 
@@ -99,6 +100,12 @@ def _drawn(report: dict[str, Any]) -> dict[str, Any]:
         "regions": [region["panel"] for region in report["regions"]],
         "shares": report["shares"]["outputs"] if report["shares"] and len(report["outputs"]) > 1 else None,
     }
+
+
+def _compared(report: dict[str, Any]) -> dict[str, Any]:
+    """The same of a comparison, whose groups are models."""
+    nothing = {"matrix": None, "surfaces": [], "regions": [], "shares": None}
+    return {**_drawn({**report, **nothing}), "models": True}
 
 
 def _packed(panel: dict[str, Any]) -> dict[str, Any]:

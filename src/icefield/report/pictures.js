@@ -143,7 +143,7 @@ function drawCard(card) {
   const traces = [];
   const quiet = {hoverinfo: "skip", showlegend: false};
   // Beside groups, all rows stand back.
-  const [main, share] = view.group === "none" ? [colour.accent, 1] : [colour.muted, 0.5];
+  const [main, share] = view.group === "none" ? [colour.accent, 1] : [data.models ? "rgba(0,0,0,0)" : colour.muted, 0.5];
   if (view.data && panel.histogram) traces.push(...dataBars(panel, levels, view.log, colour, quiet));
   if (view.bands && now.bands) traces.push(...bandTraces(now.bands.map(cut), x, levels, share, colour, quiet));
   if (now.curves) traces.push(curvesTrace(now.curves.map(cut), x, share, colour));
@@ -218,7 +218,8 @@ function baseLayout(colour, panel, view, wide, gap) {
   return layout;
 }
 function hoverText(panel, view, now, i) {
-  const lines = [`<b>${safe(panel.points[i])}</b>`, `average ${said(now.average[i])}${now.error ? " ± " + said(1.96 * now.error[i]) : ""}`];
+  const lines = [`<b>${safe(panel.points[i])}</b>`];
+  if (!data.models) lines.push(`average ${said(now.average[i])}${now.error ? " ± " + said(1.96 * now.error[i]) : ""}`);
   if (now.bands) lines.push(`half of the rows ${said(now.bands[1][i])} to ${said(now.bands[3][i])}`, `90 % of them ${said(now.bands[0][i])} to ${said(now.bands[4][i])}`);
   if (now.observed && panel.axis.kind !== "category" && i < placed(panel)) lines.push(observedNear(panel, now, i));
   if (panel.support) lines.push(`${percent(panel.support[i])} of the rows could be here`);

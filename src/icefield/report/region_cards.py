@@ -79,7 +79,9 @@ def _sign(reading: Reading) -> str:
 def _together(sizes: Sequence[str], one: Ranked) -> str:
     """ "+6, +24, +41 min": the sizes of all regions, with the unit once."""
     unit = one.effect.naming.target_unit
-    return ", ".join(sizes) + (f" {name_text(unit, 20)}" if unit and one.effect.scale_label == "prediction" else "")
+    return ", ".join(sizes) + (
+        f" {name_text(unit, 20)}" if unit and one.effect.scale_label == "prediction" else ""
+    )
 
 
 def _told(reading: Reading, what: str) -> str:

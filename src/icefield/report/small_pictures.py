@@ -140,7 +140,12 @@ def _label(
     for dx, dy in _around():
         start = x + dx if dx > 0 else x + dx - wide if dx < 0 else x - wide / 2
         box = Box(start, y + dy - LINE / 2, start + wide, y + dy + LINE / 2)
-        if box.left < inside.left or box.right > inside.right or box.top < inside.top or box.bottom > inside.bottom:
+        if (
+            box.left < inside.left
+            or box.right > inside.right
+            or box.top < inside.top
+            or box.bottom > inside.bottom
+        ):
             continue
         end = box.left if dx > 0 else box.right if dx < 0 else x
         far = abs(dx) + abs(dy) >= NEAR
@@ -190,7 +195,16 @@ class Line:
 
 def _around() -> Iterator[tuple[float, float]]:
     """Offsets of a label from its point: near ones first, to the right rather than to the left."""
-    yield from ((9.0, 0.0), (8.0, -10.0), (8.0, 11.0), (-9.0, 0.0), (0.0, -14.0), (0.0, 15.0), (-8.0, -10.0), (-8.0, 11.0))
+    yield from (
+        (9.0, 0.0),
+        (8.0, -10.0),
+        (8.0, 11.0),
+        (-9.0, 0.0),
+        (0.0, -14.0),
+        (0.0, 15.0),
+        (-8.0, -10.0),
+        (-8.0, 11.0),
+    )
     for far in (18.0, 26.0, 36.0, 48.0, 62.0, 78.0, 96.0):
         yield from ((far, -0.4 * far), (0.7 * far, -0.8 * far), (far, 0.4 * far), (0.4 * far, -far), (-0.7 * far, -0.8 * far),
                     (-far, -0.4 * far), (0.0, -far), (0.7 * far, 0.8 * far), (far, 0.0))  # fmt: skip
@@ -250,7 +264,11 @@ def against(groups: Sequence[tuple[str, Bins]], size: tuple[float, float], share
 
 
 def small_curve(
-    effect: Effect, output: int, least: float = 0.0, band: tuple[Float, Float] | None = None, others: Sequence[Float] = ()
+    effect: Effect,
+    output: int,
+    least: float = 0.0,
+    band: tuple[Float, Float] | None = None,
+    others: Sequence[Float] = (),
 ) -> dict[str, Any]:
     """An average with its lowest and highest value as numbers; levels are points, in the order shown.
 
@@ -267,7 +285,15 @@ def small_curve(
     around = [] if band is None else [end[: len(shown)] for end in band]
     known = np.concatenate([one[np.isfinite(one)] for one in (*curves, *around)])
     own = curves[0][np.isfinite(curves[0])]
-    found: dict[str, Any] = {"kind": "line", "d": "", "band": "", "others": [], "points": [], "ends": []}
+    found: dict[str, Any] = {
+        "kind": "line",
+        "d": "",
+        "band": "",
+        "others": [],
+        "points": [],
+        "more": [],
+        "ends": [],
+    }
     if not len(own):
         return found
     wide, high = CURVE
@@ -294,9 +320,12 @@ def small_curve(
     order = np.argsort(curves[0], kind="stable") if len(shown) > MANY_BARS else np.arange(len(shown))
     step = wide / max(len(shown), 1)
     points = [
-        [round((i + 0.5) * step, 1), round(up(float(v)), 1)]
-        for i, v in enumerate(curves[0][order])
-        if np.isfinite(v)
+        [
+            [round((i + 0.5) * step, 1), round(up(float(v)), 1)]
+            for i, v in enumerate(one[order])
+            if np.isfinite(v)
+        ]
+        for one in curves
     ]
     if around:
         found["band"] = "".join(
@@ -304,7 +333,7 @@ def small_curve(
             for i, (a, b) in enumerate(zip(around[0][order], around[1][order]))
             if np.isfinite(a) and np.isfinite(b)
         )
-    return {**found, "kind": "levels", "points": points}
+    return {**found, "kind": "levels", "points": points[0], "more": points[1:]}
 
 
 def _ends(low: float, most: float, up: Any) -> list[list[Any]]:
@@ -322,7 +351,5 @@ def _ends(low: float, most: float, up: Any) -> list[list[Any]]:
 
 
 def _path(at: Float, values: Float, up: Any) -> str:
-    parts = [
-        f"{a:.1f} {up(float(v)):.1f}" for a, v in zip(at, values) if np.isfinite(a) and np.isfinite(v)
-    ]
+    parts = [f"{a:.1f} {up(float(v)):.1f}" for a, v in zip(at, values) if np.isfinite(a) and np.isfinite(v)]
     return "M" + "L".join(parts) if parts else ""

@@ -15,7 +15,7 @@ const cards = all(".card");
 const ITEMS = ".card, .pair, .region";
 const ofKind = (item, card, pair, region) => (item.matches(".card") ? card : item.matches(".pair") ? pair : region)(item);
 const state = {
-  output: 0, group: "none", centre: false, shared: false, log: false,
+  output: 0, group: data.models ? "each" : "none", centre: false, shared: false, log: false,
   bands: true, ale: true, data: true, curves: true, observed: true, view: "level", mask: true, lit: null, row: null,
 };
 
@@ -49,7 +49,7 @@ function viewWords(view) {
     view.centre ? "centred" : "",
     view.shared ? "shared axis" : "",
     view.log ? "log axis" : "",
-    view.group === "none" ? "" : `by ${data.by}` + (one === null ? "" : `: ${data.groups[one]}`),
+    view.group === "none" || (data.models && view.group === "each") ? "" : `by ${data.by}` + (one === null ? "" : `: ${data.groups[one]}`),
   ].filter(Boolean).join(", ");
 }
 function readingOf(panel, view) {

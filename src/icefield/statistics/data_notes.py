@@ -108,7 +108,9 @@ def _equal(table: Table, group: list[Any]) -> list[tuple[Any, ...]]:
     left, found = list(group), []
     while len(left) > 1:
         first = _comparable(table.column(left[0]))
-        same = [name for name in left if np.array_equal(_comparable(table.column(name)), first, equal_nan=True)]
+        same = [
+            name for name in left if np.array_equal(_comparable(table.column(name)), first, equal_nan=True)
+        ]
         if len(same) > 1:
             found.append(tuple(same))
         left = [name for name in left if name not in same] if len(same) else left[1:]
@@ -147,7 +149,8 @@ def _told(column: Column, truth: Float, weights: Float) -> Float:
     mass = np.bincount(codes, share)
     between = np.array(
         [
-            np.square(np.bincount(codes, share * one)) @ np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
+            np.square(np.bincount(codes, share * one))
+            @ np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
             for one in apart.T
         ]
     )
