@@ -80,7 +80,6 @@ def build_comparison(
     began = time.perf_counter()
     names = [page_name(name, 40) for name in studies]
     _check(studies)
-    first = next(iter(studies.values()))
     shared, left_out = _shared(studies, features)
     with Progress("comparison", total=2 * len(studies) + 1) as progress:
         made = []

@@ -104,7 +104,7 @@ def _drawn(report: dict[str, Any]) -> dict[str, Any]:
 
 def _compared(report: dict[str, Any]) -> dict[str, Any]:
     """The same of a comparison, whose groups are models."""
-    nothing = {"matrix": None, "surfaces": [], "regions": [], "shares": None}
+    nothing: dict[str, Any] = {"matrix": None, "surfaces": [], "regions": [], "shares": None}
     return {**_drawn({**report, **nothing}), "models": True}
 
 

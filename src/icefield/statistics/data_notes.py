@@ -59,7 +59,9 @@ def _noticed(study: Study) -> DataNotes:
     chosen = choose_rows(None, study.n_rows, study.seed, PREDICTION_ROWS).positions
     rows = np.arange(study.n_rows) if chosen is None else np.sort(chosen)
     sample = table if chosen is None else table.take(rows)
-    missing, constant, alike = [], [], {}
+    missing: list[tuple[Any, float]] = []
+    constant: list[Any] = []
+    alike: dict[bytes, list[Any]] = {}
     for name in names:
         column, some = table.column(name), sample.column(name)
         if column.kind == "other":
@@ -165,7 +167,8 @@ def _cut(column: Column, weights: Float) -> NDArray[np.intp]:
         known = np.isfinite(values)
         codes = np.zeros(len(values), dtype=np.intp)
         if known.any():
-            cuts = np.unique(equal_parts(values[known], GROUPS, weights[known]))
+            parts = max(2, min(GROUPS, len(values) // GROUP_ROWS - 2))
+            cuts = np.unique(equal_parts(values[known], parts, weights[known]))
             codes[known] = 1 + np.searchsorted(cuts, values[known], side="right")
     else:
         codes = np.where(gone, 0, 1 + column.codes)

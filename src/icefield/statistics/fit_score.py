@@ -194,7 +194,7 @@ def along_feature(seen: Observed, column: Column, output: int) -> Bins | None:
         return None
     distinct = np.unique(values[known])
     codes = np.full(len(values), -1, dtype=np.intp)
-    if len(distinct) <= 2 * FEATURE_BINS:
+    if len(distinct) <= min(2 * FEATURE_BINS, int(known.sum()) // LEAST_ROWS):
         codes[known] = np.searchsorted(distinct, values[known])
     else:
         cuts = equal_parts(values[known], count, seen.weights[known])
