@@ -305,14 +305,20 @@ def _surfaces(study: Study, ranked: list[Ranked], crossed: Interactions | None) 
         if all(name in by_name for name in names) and size >= max(SURFACE, best.get(names, (0.0, 0.0))[0]):
             best[names] = (size, float(h))
     rows = study.chosen(None, when_costly=CROSSED_ROWS).positions
+    strongest = sorted(best.items(), key=lambda item: -item[1][0])[:SURFACES]
+    if not strongest:
+        return []
+    asked = [tuple(by_name[name].asked for name in names) for names, _ in strongest]
+    effects = study.effects(Ask(sets=asked, rows=rows))
+    # A feature has the same grid in all its pairs, and its own curve there is asked for once.
+    grids = {name: grid for effect in effects for name, grid in zip(effect.features, effect.grid)}
+    alone = study.effects(
+        Ask(sets=[(by_name[name].asked,) for name in grids], grid=grids, rows=rows, spread=False)
+    )
+    single = dict(zip(grids, alone))
     out = []
-    for names, (size, h) in sorted(best.items(), key=lambda item: -item[1][0])[:SURFACES]:
-        asked = [by_name[name].asked for name in names]
-        (effect,) = study.effects(Ask(sets=[tuple(asked)], rows=rows))
-        one, two = (
-            study.effects(Ask(sets=[(a,)], grid=g, rows=rows, spread=False))[0]
-            for a, g in zip(asked, effect.grid)
-        )
+    for (names, (size, h)), effect in zip(strongest, effects):
+        one, two = (single[name] for name in effect.features)
         out.append(
             surface_panel(
                 effect,
