@@ -339,10 +339,9 @@ def _left_out(
         if own:
             more = f" and {len(own) - 8} more" if len(own) > 8 else ""
             said.append(f"Not in every model, so not compared; {name} has {', '.join(own[:8])}{more}.")
-    said += [
-        f"{page_name(label, 40)} could not be compared: {page_sentence(why)}"
-        for label, why in refused.items()
-    ]
+    if refused:
+        columns = ", ".join(page_name(label, 40) for label in list(refused)[:8])
+        said.append(f"Not compared, because a model does not know all values of another’s data: {columns}.")
     return said
 
 

@@ -95,7 +95,7 @@ def _number_scores(study: Study, seen: Observed) -> list[dict[str, str]]:
         of = f", {page_name(output, 30)}" if several else ""
         share = explained(seen)[o]
         if np.isfinite(share):
-            said = "of the variance of what was observed is explained"
+            said = "share of the variance explained"
             found.append(_score(f"R²{of}", _share_text(float(share)), said))
         found.append(
             _score(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from icefield.counts import counted
 from icefield.data.columns import TIME_KINDS, Column
 from icefield.effect import Effect
+from icefield.statistics.bundles import shown_points
 from icefield.statistics.fit_score import Bins, Observed, along_feature, at_levels, observed, where_missing
 from icefield.study import Study
 from icefield.typing import Float
@@ -60,7 +61,7 @@ class Means:
         """At groups of an ordered feature's values, or at the levels shown."""
         if not self._effect.ordered[0]:
             return self._at_levels(levels)
-        each = [along_feature(self._seen, self._column, o) for o in self._outputs]
+        each = [along_feature(self._seen, self._column, o, self._drawn()) for o in self._outputs]
         found = [one for one in each if one is not None]
         if not found:
             return None
@@ -72,6 +73,15 @@ class Means:
         return _stacked(
             found, values, [f"{self._near(v, at, single)}, {_rows(n)}" for v, n in zip(values, found[0].rows)]
         )
+
+    def _drawn(self) -> tuple[float, float] | None:
+        """The stretch that the card's curve covers, in the column's own numbers."""
+        grid = self._effect.grid[0][shown_points(self._effect)]
+        if not len(grid):
+            return None
+        if self._column.kind in TIME_KINDS:
+            grid = grid.astype(self._column.values.dtype).astype(np.int64)
+        return float(grid.min()), float(grid.max())
 
     def _near(self, value: Any, at: Float, single: bool) -> str:
         """A group by its mean, or by its value where it has only one."""

@@ -183,12 +183,19 @@ def along_predictions(seen: Observed, output: int) -> Bins | None:
     return Bins(found.at, found.rows, found.observed, found.predicted, low, high)
 
 
-def along_feature(seen: Observed, column: Column, output: int) -> Bins | None:
-    """Means in groups of equal size along an ordered column's known values; `at` is in the column's own numbers."""
+def along_feature(
+    seen: Observed, column: Column, output: int, between: tuple[float, float] | None = None
+) -> Bins | None:
+    """Means in groups of equal size along an ordered column's known values; `at` is in the column's own numbers.
+
+    Rows whose values lie not `between` two, where these are given, are left out.
+    """
     if column.kind not in ORDERED_KINDS:
         return None
     values = column.to_float()
     known = np.isfinite(values)
+    if between is not None:
+        known &= (values >= between[0]) & (values <= between[1])
     count = min(FEATURE_BINS, int(known.sum()) // LEAST_ROWS)
     if count < 1:
         return None
