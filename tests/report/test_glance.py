@@ -83,7 +83,7 @@ def test_notes_name_what_is_odd_and_link_it(rental_report: dict[str, Any]) -> No
     assert [c["name"] for c in notes["The same in every row"]["columns"]] == ["wind", "wind copied"]
     assert [c["name"] for c in notes["One value only"]["columns"]] == ["country"]
     (gone,) = notes["Missing values"]["columns"]
-    assert (gone["name"], gone["text"]) == ("temperature", "7 %")
+    assert (gone["name"], gone["text"]) == ("temperature", "7\u00a0%")
     number = next(card["number"] for card in rental_report["features"] if card["name"] == "temperature")
     assert gone["link"] == f"#f{number}"
 

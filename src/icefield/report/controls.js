@@ -220,6 +220,7 @@ window.addEventListener("beforeprint", () => {
   document.documentElement.dataset.theme = "light";
   // The page takes its width on paper first: pictures keep the width they are drawn at.
   document.documentElement.classList.add("paper");
+  all(".how:not([open])").forEach((part) => { part.open = true; part.dataset.printed = "yes"; });
   makeRoom();
   version++;
   items.slice(0, 60).forEach(draw);
@@ -227,6 +228,7 @@ window.addEventListener("beforeprint", () => {
 window.addEventListener("afterprint", () => {
   if (before) document.documentElement.dataset.theme = before; else delete document.documentElement.dataset.theme;
   document.documentElement.classList.remove("paper");
+  all(".how[data-printed]").forEach((part) => { part.open = false; delete part.dataset.printed; });
   makeRoom();
   changed();
   tidy();

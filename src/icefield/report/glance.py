@@ -80,7 +80,7 @@ def _rows_scored(seen: Observed) -> str:
 
 
 def _carried(share: float) -> str:
-    return f"A small model fitted to some of these rows explains {100 * max(share, 0.0):.0f} % of the variance on the others."
+    return f"A small model fitted to some of these rows explains {100 * max(share, 0.0):.0f}\u00a0% of the variance on the others."
 
 
 def _score(name: str, value: str, meaning: str) -> dict[str, str]:
@@ -128,9 +128,9 @@ def _class_scores(study: Study, seen: Observed) -> list[dict[str, str]]:
             )
     right = accuracy(seen)
     if right is not None:
-        usual = f"the commonest class alone: {100 * right[1]:.0f} %"
+        usual = f"the commonest class alone: {100 * right[1]:.0f}\u00a0%"
         found.append(
-            _score("Accuracy", f"{100 * right[0]:.0f} %", f"of rows have the likeliest class; {usual}")
+            _score("Accuracy", f"{100 * right[0]:.0f}\u00a0%", f"of rows have the likeliest class; {usual}")
         )
     loss = log_loss(seen)
     if loss is not None:
@@ -154,7 +154,7 @@ def _about(seen: Observed, groups: Sequence[Any]) -> str:
     worst = int(apart.argmax())
     values = (float(bins.predicted[worst]), float(bins.observed[worst]))
     if seen.classes:
-        told = f"{100 * values[0]:.0f} % predicted, {100 * values[1]:.0f} % observed"
+        told = f"{100 * values[0]:.0f}\u00a0% predicted, {100 * values[1]:.0f}\u00a0% observed"
     else:
         told = f"{number_text(values[0])} predicted, {number_text(values[1])} observed on average"
     return f"Farthest apart, of {len(bins.at)} groups along the predictions: {told}."
@@ -249,7 +249,7 @@ def notes(study: Study, found: DataNotes, ranked: Sequence[Ranked], cards: int) 
 
     said = []
     if found.perfect:
-        columns = [(name, f"{100 * min(told, 1.0):.0f} %") for name, told in found.perfect]
+        columns = [(name, f"{100 * min(told, 1.0):.0f}\u00a0%") for name, told in found.perfect]
         rest = (
             "Is it known before what is predicted?"
             if len(columns) == 1
@@ -292,4 +292,4 @@ def _note(title: str, what: str, columns: Sequence[tuple[Any, str]], named: Any,
 
 
 def _percent(share: float) -> str:
-    return "under 1 %" if share < 0.01 else f"{100 * share:.0f} %"
+    return "under 1\u00a0%" if share < 0.01 else f"{100 * share:.0f}\u00a0%"

@@ -21,7 +21,7 @@ from icefield.typing import Float
 from icefield.wording.names import told_apart
 from icefield.wording.values import number_text, range_decimals
 
-LETTER = 6.9  # width of a letter of a label, on the safe side
+LETTER = 7.2  # width of a letter of a label, on the safe side
 LINE = 15.0  # height of a line
 NEAR = 22.0  # pixels from a point within which a name needs no line to it
 LABELLED = 14  # features of the plane that are named
@@ -158,8 +158,9 @@ def _label(
         if line is not None:
             lines.append(line)
         return {
-            "x": round(box.left + 2, 1),
+            "x": round(box.left + 2 if dx > 0 else box.right - 2 if dx < 0 else x, 1),
             "y": round(y + dy + 4, 1),
+            "anchor": "start" if dx > 0 else "end" if dx < 0 else "middle",
             "text": text,
             "line": None if line is None else [round(v, 1) for v in (line.x, line.y, line.to_x, line.to_y)],
             "box": [round(v, 1) for v in (box.left, box.top, box.right, box.bottom)],
