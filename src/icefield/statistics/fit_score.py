@@ -88,6 +88,16 @@ def _observed(study: Study) -> tuple[Observed | None, str]:
     return Observed(rows, study.n_all, truth[rows], study.predictions(rows), weights, classes), ""
 
 
+def predictions_of(study: Study, rows: Positions) -> Float:
+    """The model's predictions of rows, ``(rows, outputs)``: those that are known already are not asked for again."""
+    seen = observed(study)[0]
+    if seen is not None and len(rows):
+        at = np.minimum(np.searchsorted(seen.rows, rows), len(seen.rows) - 1)
+        if (seen.rows[at] == rows).all():
+            return seen.predicted[at]
+    return study.predictions(rows)
+
+
 # --- scores ------------------------------------------------------------------------------------------
 
 

@@ -19,6 +19,7 @@ from icefield.effect import Effect
 from icefield.sampling import choose_rows
 from icefield.statistics.bundles import shown_points
 from icefield.statistics.decision import Decision, Decisions
+from icefield.statistics.fit_score import observed, predictions_of
 from icefield.statistics.interactions import SUMMED_ROWS
 from icefield.typing import Float, Positions
 
@@ -61,9 +62,8 @@ def variance_shares(study: Study, made: Decisions) -> VarianceShares | None:
     the functional analysis of variance. Where features go together, one thing can be said by several of them;
     what single curves and pairs both could say counts as the curves'.
     """
-    chosen = choose_rows(None, study.n_rows, study.seed, ROWS).positions
-    rows = np.arange(study.n_rows) if chosen is None else np.sort(chosen)
-    predicted, weights = study.predictions(rows), study.row_weights(rows)
+    rows = _rows(study)
+    predicted, weights = predictions_of(study, rows), study.row_weights(rows)
     if weights.sum() <= 0 or not (_variance(predicted, weights) > 0).any():
         return None
     alone = _explained(predicted, [_summed(study, made.values(), rows)], weights)
@@ -71,7 +71,7 @@ def variance_shares(study: Study, made: Decisions) -> VarianceShares | None:
     found = made.pairs
     if found is not None and found.pure is not None:
         own = _pair_rows(study, found.n_evaluated)
-        at, heavy, first = study.predictions(own), study.row_weights(own), _summed(study, made.values(), own)
+        at, heavy, first = predictions_of(study, own), study.row_weights(own), _summed(study, made.values(), own)
         before = _explained(at, [first], heavy)
         after = _explained(at, [first, found.pure.T], heavy)
         # Of what the curves leave, the pairs explain the same share at all rows as at theirs.
@@ -79,6 +79,15 @@ def variance_shares(study: Study, made: Decisions) -> VarianceShares | None:
         pairs, pair_rows = (1.0 - alone) * np.clip((after - before) / left, 0.0, 1.0), len(own)
     n_pairs = 0 if found is None else len({*found["features"].tolist()})
     return VarianceShares(alone, pairs, 1.0 - alone - pairs, n_pairs, len(rows), pair_rows)
+
+
+def _rows(study: Study) -> Positions:
+    """Rows whose predictions are known where targets were given, else a seeded sample."""
+    seen = observed(study)[0]
+    if seen is not None:
+        return seen.rows[:: max(1, -(-len(seen.rows) // ROWS))]
+    chosen = choose_rows(None, study.n_rows, study.seed, ROWS).positions
+    return np.arange(study.n_rows) if chosen is None else np.sort(chosen)
 
 
 def _pair_rows(study: Study, evaluated: int) -> Positions:
