@@ -121,7 +121,9 @@ def untouched(browser: Browser, page: Path) -> None:
         )
         == 0
     )
-    assert browser.run("Array.from(document.links).every((link) => /^#[a-z]+[0-9]*$/.test(link.getAttribute('href')))")
+    assert browser.run(
+        "Array.from(document.links).every((link) => /^#[a-z]+[0-9]*$/.test(link.getAttribute('href')))"
+    )
 
 
 def walk(browser: Browser) -> None:

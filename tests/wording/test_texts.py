@@ -85,7 +85,10 @@ def test_levels_that_begin_and_end_alike_are_told_apart_in_a_sentence():
 
     from icefield import Explainer
 
-    names = [f"Municipality of the {side} river district somewhere in the land" for side in ("northern", "southern")]
+    names = [
+        f"Municipality of the {side} river district somewhere in the land"
+        for side in ("northern", "southern")
+    ]
     frame = pd.DataFrame({"place": pd.Categorical(names * 30), "x": np.arange(60.0)})
     explainer = Explainer(lambda r: (r["place"] == names[1]).to_numpy() * 2.0, frame)
     said = plain_words(explainer.summary().readings["place"], "the average prediction")

@@ -30,7 +30,8 @@ def region_cards(study: Study, ranked: Sequence[Ranked]) -> list[dict[str, Any]]
 def _card(one: Ranked, found: Regions) -> dict[str, Any]:
     output = one.output
     own = {rule: read_effect(effect).each[output] for rule, effect in found.effect.groups.items()}
-    sizes = size_texts([*own.values()])
+    signed = runs_one_way([*own.values()])
+    sizes = size_texts([*own.values()], signed)
     rules = [
         {
             "rule": page_name(rule, 200),
@@ -49,14 +50,20 @@ def _card(one: Ranked, found: Regions) -> dict[str, Any]:
         "output": output,
         "removed": numbers(found.removed, PRINTED),
         "sizes": _together(sizes, one),
-        "signed": all(size[:1] in "+−" for size in sizes),
+        "signed": signed,
         "rules": rules,
         "panel": regions_panel(found.effect),
     }
 
 
-def size_texts(readings: Sequence[Reading]) -> list[str]:
-    """How far averages move, one beside the other: with a sign where they run one way.
+def runs_one_way(readings: Sequence[Reading]) -> bool:
+    """Whether every average that moves at all runs one way, so that all sizes have a sign."""
+    moving = [reading for reading in readings if not reading.flat]
+    return bool(moving) and all(_sign(reading) for reading in moving)
+
+
+def size_texts(readings: Sequence[Reading], signed: bool = True) -> list[str]:
+    """How far averages move, one beside the other: with a sign where they run one way, if those are wanted.
 
     The same number of decimals for all, so that sizes can be compared at a glance.
     """
@@ -66,7 +73,7 @@ def size_texts(readings: Sequence[Reading]) -> list[str]:
     found = []
     for reading, size in zip(readings, sizes):
         text = number_text(size) if large >= 1e6 or large < 1e-3 else number_text(size, decimals=decimals)
-        found.append(_sign(reading) + text)
+        found.append((_sign(reading) if signed else "") + text)
     return found
 
 
