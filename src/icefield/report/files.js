@@ -85,14 +85,15 @@ const isNamed = (t) => Boolean(t.meta && !(data.models && t.meta === "average") 
 function pngOf(item) {
   draw(item);
   const place = item.querySelector(".plot"), wide = place.clientWidth, {margin} = place.layout, ink = css("--ink");
-  const named = place.data.filter(isNamed), seen = new Set();
-  const legendLines = Math.ceil(named.reduce((sum, t) => sum + 7 * t.name.length + 62, 0) / Math.max(200, wide - 70)) || 0;
-  const caption = lines(captionOf(item), Math.floor((wide - 24) / 6.3)), above = 40 + 20 * legendLines, below = 16 * caption.length + 16;
+  const named = place.data.filter(isNamed), names = [...new Set(named.map((t) => t.name))], seen = new Set(), real = place._fullLayout._size;
+  // Names stand in columns as wide as the longest.
+  const columns = Math.max(1, Math.floor((wide - real.l - real.r) / (7 * Math.max(0, ...names.map((n) => n.length)) + 56))), legendLines = Math.ceil(names.length / columns);
+  const caption = lines(captionOf(item), Math.floor((wide - 24) / 7)), above = 40 + 20 * legendLines, below = 16 * caption.length + 16;
   const size = {width: wide, height: place.clientHeight + above + below, scale: 3, format: "png"};
   const title = {text: safe(short(titleOf(item).filter(Boolean).join(", "), Math.floor(size.width / 8))), font: {size: 15, color: ink}, x: 0, xanchor: "left", xref: "container",
     y: 1, yref: "container", yanchor: "top", pad: {l: 12, t: 12}};
   const told = {text: caption.map(safe).join("<br>"), showarrow: false, align: "left", font: {size: 12, color: css("--muted")}, meta: "caption",
-    xref: "paper", x: 0, xanchor: "left", xshift: 12 - margin.l, yref: "paper", y: 0, yanchor: "top", yshift: -margin.b - 6};
+    xref: "paper", x: 0, xanchor: "left", xshift: 12 - real.l, yref: "paper", y: 0, yanchor: "top", yshift: -real.b - 6};
   const layout = {...place.layout, paper_bgcolor: css("--paper"), width: size.width, height: size.height, title, annotations: [told],
     margin: {...margin, t: margin.t + above, b: margin.b + below}, showlegend: named.length > 0, legend: {orientation: "h", x: 0, y: 1, xanchor: "left", yanchor: "bottom", font: {color: ink}}};
   const traces = place.data.map((t) => {
