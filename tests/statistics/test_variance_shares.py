@@ -78,3 +78,20 @@ def test_curves_at_own_values_know_levels_and_missing():
     effect = decisions(study)["a"].effect
     found = at_own_values(effect, study.table.column("a"))[0]
     assert (found[:4] - found[0]).tolist() == [0.0, 2.0, 0.0, 8.0]
+
+
+def test_rows_that_come_in_turns_are_not_taken_at_equal_steps(monkeypatch):
+    from icefield.statistics import interactions
+    from icefield.statistics import variance_shares as module
+
+    # Every fourth row alike: equal steps would see one hour of the day only.
+    monkeypatch.setattr(interactions, "SUMMED_ROWS", 300)
+    monkeypatch.setattr(module, "ROWS", 300)
+    hour = np.tile(np.arange(4.0), 300)
+    X = np.column_stack([hour, np.random.default_rng(0).choice([-1.0, 1.0], 1200)])
+    model = HistGradientBoostingRegressor(max_iter=60, random_state=0).fit(X, 3 * hour + hour * X[:, 1])
+    for y in (None, 3 * hour):
+        found = shares_of(model, X, y=y)
+        # Of 3h + hs, the part h and s explain alone is 3h + 1.5s; the variance of h is 1.25.
+        assert found.alone[0] == pytest.approx((9 * 1.25 + 2.25) / (9 * 1.25 + 3.5), abs=0.03)
+        assert found.pairs[0] == pytest.approx(1.25 / (9 * 1.25 + 3.5), abs=0.03)

@@ -51,7 +51,7 @@ class Interactions(ResultTable):
     """
 
     features: tuple[Any, ...]
-    # What is left of the pairs' joint effects without their parts, summed, at every so many-th of `n_evaluated` rows.
+    # What is left of the pairs' joint effects without their parts, summed, at `summed_rows(n_evaluated)`.
     pure: Float | None = field(default=None, kw_only=True)
     n_evaluated: int = field(default=0, kw_only=True)
 
@@ -233,6 +233,16 @@ def _triples(study: Study, found: Sequence[Feature], triples: Any) -> list[tuple
     return wanted
 
 
+def summed_rows(n_rows: int) -> NDArray[np.intp]:
+    """Places of the rows at which the interactions of all pairs are added up, some of very many.
+
+    By chance: every so many-th row of an hourly table would be a few hours of the day.
+    """
+    if n_rows <= SUMMED_ROWS:
+        return np.arange(n_rows)
+    return np.unique(np.random.default_rng(0).integers(0, n_rows, SUMMED_ROWS))
+
+
 class _Statistics:
     """The statistics of every set of features, taken in as the averages come: single features first.
 
@@ -251,7 +261,7 @@ class _Statistics:
         self._rest_se: list[Float] = []
         self._whole: list[Float] = []
         self._pure: Float | None = None
-        self._every = max(1, -(-len(share) // SUMMED_ROWS))
+        self._some = summed_rows(len(share))
 
     def take(self, name: _Name, values: Float) -> None:
         """Take in a set's averages, an array of one's own."""
@@ -283,8 +293,8 @@ class _Statistics:
         size = self._mean_square(joint)
         for label in labels:  # in place: a pass over all rows for every pair is what this costs
             joint -= self._alone[label]
-        some = joint[:, :: self._every]
-        self._pure = some.copy() if self._pure is None else self._pure + some
+        some = joint[:, self._some]
+        self._pure = some if self._pure is None else self._pure + some
         self._add(labels, joint, size)
 
     def _take_triple(self, labels: Sequence[Any], joint: Float) -> None:

@@ -20,7 +20,7 @@ from icefield.sampling import choose_rows
 from icefield.statistics.bundles import shown_points
 from icefield.statistics.decision import Decision, Decisions
 from icefield.statistics.fit_score import observed, predictions_of
-from icefield.statistics.interactions import SUMMED_ROWS
+from icefield.statistics.interactions import summed_rows
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
@@ -71,7 +71,11 @@ def variance_shares(study: Study, made: Decisions) -> VarianceShares | None:
     found = made.pairs
     if found is not None and found.pure is not None:
         own = _pair_rows(study, found.n_evaluated)
-        at, heavy, first = predictions_of(study, own), study.row_weights(own), _summed(study, made.values(), own)
+        at, heavy, first = (
+            predictions_of(study, own),
+            study.row_weights(own),
+            _summed(study, made.values(), own),
+        )
         before = _explained(at, [first], heavy)
         after = _explained(at, [first, found.pure.T], heavy)
         # Of what the curves leave, the pairs explain the same share at all rows as at theirs.
@@ -85,16 +89,16 @@ def _rows(study: Study) -> Positions:
     """Rows whose predictions are known where targets were given, else a seeded sample."""
     seen = observed(study)[0]
     if seen is not None:
-        return seen.rows[:: max(1, -(-len(seen.rows) // ROWS))]
+        return np.sort(np.random.default_rng(study.seed).permutation(seen.rows)[:ROWS])
     chosen = choose_rows(None, study.n_rows, study.seed, ROWS).positions
     return np.arange(study.n_rows) if chosen is None else np.sort(chosen)
 
 
 def _pair_rows(study: Study, evaluated: int) -> Positions:
-    """The rows at which pairs were evaluated and summed: evenly out of all, or out of the sample that was crossed."""
+    """The rows at which pairs were evaluated and summed: out of all, or out of the sample that was crossed."""
     chosen = choose_rows(evaluated, study.n_rows, study.seed).positions
     rows = np.arange(study.n_rows) if evaluated >= study.n_rows or chosen is None else chosen
-    return rows[:: max(1, -(-evaluated // SUMMED_ROWS))]
+    return rows[summed_rows(evaluated)]
 
 
 def _summed(study: Study, made: Iterable[Decision], rows: Positions) -> Float:
