@@ -93,7 +93,7 @@ def plane(points: Sequence[dict[str, Any]], size: tuple[float, float]) -> dict[s
     )
     x = [left + (right - left) * p["strength"] / reach[0] for p in points]
     y = [bottom - (bottom - top) * p["differences"] / reach[1] for p in points]
-    names = told_apart([p["name"] for p in points], 20 if wide < 480 else 26)
+    names = told_apart([p["name"] for p in points], 16 if wide < 480 else 26)
     placed: list[Box] = [Box(a - 6, b - 6, a + 6, b + 6) for a, b in zip(x, y)]
     lines: list[Line] = []
     found = []
