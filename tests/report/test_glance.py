@@ -139,7 +139,7 @@ def test_labels_of_the_plane_do_not_collide(seed: int, size: tuple[float, float]
     points.sort(key=lambda p: -np.hypot(p["strength"], p["differences"]))
     found = plane(points, size)
     boxes = [p["label"]["box"] for p in found["points"] if p["label"]]
-    assert len(boxes) >= 6
+    assert len(boxes) >= (6 if size[0] > 500 else 4)
     for a, b in combinations(boxes, 2):
         assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
     assert all(box[0] >= 0 and box[2] <= size[0] and box[1] >= 0 and box[3] <= size[1] for box in boxes)
