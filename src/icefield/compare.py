@@ -8,7 +8,7 @@ refits of one, becomes a band. Nothing is computed that one Explainer would not 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -156,6 +156,46 @@ class Comparison(Mapping[Any, Any]):
     def to_csv(self, path: str | Path | None = None) -> str | None:
         """`to_frame` as CSV: written to `path`, or returned as text without one."""
         return written_csv(self.to_frame(), path)
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        features: Iterable[Any] | None = None,
+        js: str = "inline",
+        title: str | None = None,
+        rows: Any = None,
+    ) -> Path:
+        """Write one offline, interactive HTML file about the models side by side, what changed first; return its path.
+
+        Parameters
+        ----------
+        path : where to write; ``.html`` is usual
+        features : which features; by default those that all models have
+        js : ``"inline"`` for a file that opens offline, ``"cdn"`` for a small one that loads plotly.js
+            from the network
+        title : heading of the page
+        rows : average over these rows; by default all, or a seeded sample where each row costs predictions
+
+        Notes
+        -----
+        Curves of all models are asked for on the first model's grid. A change is the standard deviation, over the data, of
+        the difference of two average curves, in standard deviations of the first model's predictions: a model that
+        predicts more everywhere has the same effects. Scores are there where Explainers were given ``y``.
+
+        Examples
+        --------
+        >>> compare({"old": ex, "new": other}).report("comparison.html")  # doctest: +SKIP
+        """
+        from icefield.report import write_comparison
+
+        if self.of_effects:
+            raise InputTypeError(
+                "This comparison holds Effects, which answer no further questions. Hint: report() needs "
+                "icefield.compare of Explainers."
+            )
+        studies = {name: explainer.study for name, explainer in self._members.items()}
+        return write_comparison(studies, path, features=features, js=js, title=title, rows=rows)
 
     def band(self, quantiles: Sequence[float] | None = None) -> Effect:
         """The models as refits of one: their mean, and the spread between them.

@@ -320,6 +320,8 @@ class Explainer(StatisticsMethods):
     ) -> Path:
         """Write one offline, interactive HTML file about the model, and return its path.
 
+        With ``y`` it also says how well the predictions fit the rows given. The 50 features that move the predictions most have cards.
+
         Parameters
         ----------
         path : where to write; ``.html`` is usual

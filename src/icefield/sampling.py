@@ -26,6 +26,7 @@ STEP_ROWS = 5_000  # the ends of a step: two or four
 # Whatever the engine:
 PREDICTION_ROWS = 20_000  # behind `Effect.baseline` and `Effect.output_std`, the unit of every strength
 KEPT_CURVES = 300  # individual curves kept for pictures
+BAND_CURVES = 5_000  # individual curves behind the bands of a report
 CENTERED_CURVES = 1_000  # individual curves behind `Effect.centered_std`, the band of pictures
 READ_CURVES = 1_000  # individual curves behind what is said of a feature, and behind its regions
 PERMUTED_ROWS = 2_000

@@ -219,7 +219,7 @@ def test_the_explainers_curves_by_either_way(kind: str, monkeypatch: pytest.Monk
     model.fit(X, y, categorical_feature=[5])
     found = []
     for way in (True, False):
-        monkeypatch.setattr(linked, "pays", lambda *_, way=way: way)
+        monkeypatch.setattr(linked_scale, "pays", lambda *_, way=way: way)
         ex = Explainer(model, X, engine="trees", target="all")
         found.append((ex.effects(spread=True), ex.importance()))
     (curves, table), (others, other_table) = found

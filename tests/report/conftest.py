@@ -76,3 +76,52 @@ def opened(browser: Browser, page: Path) -> Browser:
     browser.look()
     browser.open(page)
     return browser
+
+
+def rentals(rows: int = 600) -> tuple[Any, Any]:
+    """A table with a leak, a copy, a constant and missing values, and a target that two features share."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {
+            "hour": rng.integers(0, 24, rows),
+            "temperature": rng.normal(15, 8, rows),
+            "workday": rng.choice([0, 1], rows),
+            "district": pd.Categorical(
+                rng.choice([f"District number {i} of the city" for i in range(9)], rows)
+            ),
+            "wind": rng.gamma(2.0, 5.0, rows),
+        }
+    )
+    busy = np.where(frame["workday"] == 1, np.abs(frame["hour"] - 12), 12 - np.abs(frame["hour"] - 12))
+    y = 20 * busy + 6 * frame["temperature"] + 15 * rng.normal(size=rows)
+    frame["wind copied"] = frame["wind"]
+    frame["country"] = 1
+    frame.loc[:40, "temperature"] = np.nan
+    y[:41] = 20 * busy[:41] + 90
+    return frame, y.to_numpy()
+
+
+@pytest.fixture(scope="session")
+def rental_explainer() -> Explainer:
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    X, y = rentals()
+    plain = X.assign(district=X["district"].cat.codes)
+    model = HistGradientBoostingRegressor(max_iter=40, random_state=0).fit(plain, y)
+    return Explainer(
+        model, plain, y=y, target_name="rentals", units={"rentals": "bikes"},
+        names={"district": dict(enumerate(X["district"].cat.categories))},
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def rental_report(rental_explainer: Explainer) -> dict[str, Any]:
+    return build(rental_explainer.study)
+
+
+@pytest.fixture(scope="session")
+def rental_page(rental_report: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("rentals") / "report.html"
+    path.write_text(page_html(rental_report), encoding="utf-8", newline="\n")
+    return path

@@ -254,7 +254,7 @@ def test_table_and_csv_follow_the_cards_view(opened: Browser, built: dict[str, A
     tick(opened, own_control(0, "centre"))
     head, first, *_ = table_of(opened)
     assert head[:4] == ["value", "change in average", "shore", "5 %"]
-    assert float(first[3].replace("−", "-")) == pytest.approx(panel["change"][1][0][0], rel=1e-3)
+    assert float(first[3].replace("−", "-")) == pytest.approx(panel["bands"][1][0][0], rel=1e-3)
     tick(opened, ".card .csv")
     path = saved(opened, ".csv")
     lines = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
@@ -268,20 +268,20 @@ def test_table_and_csv_follow_the_cards_view(opened: Browser, built: dict[str, A
     assert opened.problems == []
 
 
-def test_a_picture_saved_alone_names_its_groups(opened: Browser) -> None:
+def test_a_picture_saved_alone_has_legend_and_caption(opened: Browser, built: dict[str, Any]) -> None:
     drawn(opened, 0)
     choose(opened, own_control(0, "group"), "each")
     # The figure is caught on its way to the file.
     opened.run("Plotly.toImage = (figure) => { window.caught = figure; return new Promise(() => {}); }")
     tick(opened, ".card .png")
-    assert opened.run("window.caught.data.filter((t) => t.showlegend).map((t) => t.name)") == [
-        "hill",
-        "shore",
-        "all rows",
-    ]
+    named = "window.caught.data.filter((t) => t.showlegend).map((t) => t.name)"
+    bands = ["90 % of rows, around their means", "middle half of rows", "ALE"]
+    assert opened.run(named) == [*bands, "hill", "shore", "all rows"]
     choose(opened, own_control(0, "group"), "none")
     tick(opened, ".card .png")
-    assert opened.run("window.caught.layout.showlegend") is False
+    assert opened.run(named) == [*bands, "average (partial dependence)"]
+    caption = opened.run("window.caught.layout.annotations[0].text.replaceAll('<br>', ' ')")
+    assert caption == built["features"][0]["readings"][0]
 
 
 def test_a_row_is_lit_as_each_card_shows_it(opened: Browser, built: dict[str, Any]) -> None:

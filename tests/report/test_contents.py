@@ -44,12 +44,12 @@ def test_cards_hold_the_explainers_own_numbers(explainer: Explainer, plain: dict
     np.testing.assert_allclose(card["panel"]["ale"]["y"], local.average, rtol=1e-4, atol=1e-4)
 
 
-def test_bands_of_parallel_curves_close_when_centred(plain: dict[str, Any]) -> None:
-    panel = plain["features"][0]["panel"]
-    bands, change = np.array(panel["bands"][0]), np.array(panel["change"][0])
-    assert (np.diff(bands, axis=0) >= 0).all()
-    assert (bands[4] - bands[0]).min() > 1  # rows stand at different levels
-    np.testing.assert_allclose(change[4] - change[0], 0, atol=1e-3)  # but move alike
+def test_bands_are_of_what_rows_do_and_not_of_where_they_stand(plain: dict[str, Any]) -> None:
+    alike = np.array(plain["features"][0]["panel"]["bands"][0])
+    np.testing.assert_allclose(alike[4] - alike[0], 0, atol=1e-3)  # parallel curves, however far apart
+    differing = np.array(plain["features"][1]["panel"]["bands"][0])
+    assert (np.diff(differing, axis=0) >= 0).all()
+    assert (differing[4] - differing[0]).max() > 1
 
 
 def test_rows_stay_out_unless_asked_for(plain: dict[str, Any], built: dict[str, Any]) -> None:
@@ -252,3 +252,49 @@ def test_levels_shown_stand_side_by_side_with_their_own_names() -> None:
     assert values["level 056"] - values["level 007"] == pytest.approx(49, rel=1e-3)
     local = dict(zip(panel["ale"]["values"], panel["ale"]["x"]))
     assert all(panel["points"][int(x)] == name for name, x in local.items())
+
+
+def test_nothing_is_asked_for_twice(rental_explainer: Explainer, monkeypatch: pytest.MonkeyPatch) -> None:
+    from icefield.report import ranked
+    from icefield.study import Study
+
+    study = rental_explainer.study
+    fresh = Explainer(study.model.native, study.table.native, y=study.y).study
+    asked: dict[str, list[Any]] = {"effects": [], "own_averages": [], "ale": []}
+
+    def counted(home: Any, name: str, key: Any) -> None:
+        real = getattr(home, name)
+
+        def call(*given: Any, **options: Any) -> Any:
+            asked[name].append(key(given))
+            return real(*given, **options)
+
+        monkeypatch.setattr(home, name, call)
+
+    counted(Study, "effects", lambda given: [(s, given[1].kind, str(given[1].grid)) for s in given[1].sets])
+    counted(Study, "own_averages", lambda given: list(given[1]))
+    counted(ranked, "ale", lambda given: given[1])
+    found = build(fresh)
+    curves = [one for sets in asked["effects"] for one in sets]
+    assert len(curves) == len({str(one) for one in curves})
+    assert len(asked["effects"]) == 4  # for decisions, cards, surfaces, and the curves these are made of
+    assert len(asked["own_averages"]) == 1  # H
+    assert sorted(asked["ale"]) == sorted(study.model.columns)
+    assert found["surfaces"]
+    assert found["quantile_rows"] == 600
+
+
+def test_bands_come_from_thousands_of_curves_in_any_memory() -> None:
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    X = np.random.default_rng(0).normal(size=(5_300, 4))
+    model = HistGradientBoostingRegressor(max_iter=8, random_state=0).fit(X, X[:, 0] * X[:, 1] + X[:, 2])
+    found = build(Explainer(model, X).study)
+    assert found["quantile_rows"] == 5_000
+    # A budget that holds one feature's curves at a time gives the same bands.
+    little = build(Explainer(model, X, memory=9_000_000).study)
+    assert [c["panel"]["bands"] for c in little["features"]] == [
+        c["panel"]["bands"] for c in found["features"]
+    ]
+    facts = {fact["term"]: fact["text"] for fact in found["facts"]}
+    assert facts["Spread"].endswith("from the curves of 5000 rows")

@@ -12,6 +12,7 @@ from handling import drawn_item
 
 from icefield import Explainer
 from icefield.report import write_report
+from icefield.report.ranked import CARDS
 
 RUN = "window.intruder=1"
 HOSTILE: list[Any] = [
@@ -116,9 +117,12 @@ def untouched(browser: Browser, page: Path) -> None:
     assert browser.run("document.scripts.length") == 3
     assert (
         browser.run(
-            "document.querySelectorAll('img, iframe, object, embed, base, link, form[action], svg a, .plot a').length"
+            "document.querySelectorAll('img, iframe, object, embed, base, link, form[action], svg a:not(.plane a), .plot a').length"
         )
         == 0
+    )
+    assert browser.run(
+        "Array.from(document.links).every((link) => /^#[a-z]+[0-9]*$/.test(link.getAttribute('href')))"
     )
 
 
@@ -142,18 +146,23 @@ def walk(browser: Browser) -> None:
         "document.querySelectorAll('input[type=checkbox], input[type=radio], .legend button, button.quiet:not(.png):not(.csv)').forEach((e) => e.click())"
     )
     browser.run("new Promise((done) => setTimeout(done, 300))")
+    # One of the buttons saves everything.
+    browser.wait("document.getElementById('everything').disabled === false", seconds=300)
+    for path in browser.downloads.iterdir():
+        path.unlink(missing_ok=True)
 
 
 def test_hostile_names_values_groups_and_title(browser: Browser, tmp_path: Path) -> None:
     frame = hostile_frame()
-    explainer = Explainer(moved, frame, by="group <i>")
+    explainer = Explainer(moved, frame, y=moved(frame), by="group <i>")
     features = [name for name in frame.columns if name != "group <i>"]
     page = write_report(
         explainer.study, tmp_path / "report.html", features=features, title=HOSTILE[0], individual=True
     )
     browser.look()
     browser.open(page)
-    assert browser.run("document.querySelectorAll('.card').length") == len(features) >= 50
+    assert browser.run("document.querySelectorAll('.card').length") == CARDS
+    assert browser.run("document.querySelectorAll('#rows tr').length") == len(features) > CARDS
     walk(browser)
     untouched(browser, page)
     assert browser.run("document.title").startswith("</script>")
@@ -169,7 +178,7 @@ def test_hostile_classes(browser: Browser, tmp_path: Path) -> None:
     X = rng.normal(size=(90, 3))
     labels = np.array([HOSTILE[0], HOSTILE[2], "$\\frac$"], dtype=object)[rng.integers(0, 3, 90)]
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, labels)
-    page = write_report(Explainer(model, X).study, tmp_path / "report.html")
+    page = write_report(Explainer(model, X, y=labels).study, tmp_path / "report.html")
     browser.look()
     browser.open(page)
     assert browser.run("document.querySelectorAll('#output option').length") == 3

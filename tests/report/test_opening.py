@@ -101,11 +101,14 @@ def test_two_values_are_compared_and_many_curves_fit_the_file():
     assert page["individual"] == 100
 
 
-def test_a_fit_of_noise_is_said_first():
+def test_a_fit_of_noise_is_said_beside_the_fit():
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 4)), rng.normal(size=300)
     model = HistGradientBoostingRegressor(max_iter=40).fit(X, y)
-    assert "Beware: the predictions explain" in build(Explainer(model, X, y=y).study)["lede"]
-    assert "Beware" not in build(Explainer(model, X).study)["lede"]
+    page = build(Explainer(model, X, y=y).study)
+    assert page["fit"]["caution"].startswith("the predictions explain")
+    text = page_html(page)
+    assert text.index('id="fit"') < text.index("Beware: the predictions explain") < text.index('id="plain"')
+    assert "Beware" not in page_html(build(Explainer(model, X).study))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from icefield.wording.names import abbreviated, name_text, wrapped
+from icefield.wording.sentences import plain_words
 from icefield.wording.values import count_text, duration_unit, shown_value
 
 
@@ -77,3 +78,19 @@ def test_durations_get_a_readable_unit():
 
 def test_counts():
     assert [count_text(c) for c in (7.0, 1234.0, 2.25, 5e6)] == ["7", "1234", "2.25", "5.0M"]
+
+
+def test_levels_that_begin_and_end_alike_are_told_apart_in_a_sentence():
+    import pandas as pd
+
+    from icefield import Explainer
+
+    names = [
+        f"Municipality of the {side} river district somewhere in the land"
+        for side in ("northern", "southern")
+    ]
+    frame = pd.DataFrame({"place": pd.Categorical(names * 30), "x": np.arange(60.0)})
+    explainer = Explainer(lambda r: (r["place"] == names[1]).to_numpy() * 2.0, frame)
+    said = plain_words(explainer.summary().readings["place"], "the average prediction")
+    assert "north" in said
+    assert "south" in said

@@ -257,11 +257,11 @@ def report(
     features: tuple[str, ...],
     quiet: bool,
 ) -> None:
-    """One offline, interactive HTML file about the model.
+    """One offline, interactive HTML file about the model; with --y also how well it fits.
 
     \b
     Example:
-      icefield report model.txt flights.parquet --by origin -o report.html
+      icefield report model.txt flights.parquet --y delay --by origin -o report.html
     """
     explainer.report(output, js=js, individual=individual, title=title, features=features or None)
     if not quiet:

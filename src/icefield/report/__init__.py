@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icefield import validate
 from icefield.errors import InputError, InputTypeError, Setting, complaint, worded
+from icefield.report.comparison import build_comparison
 from icefield.report.contents import build
 from icefield.report.page import JS_CHOICES, page_html
 
 if TYPE_CHECKING:
     from icefield.study import Study
 
-__all__ = ["build", "page_html", "write_report"]
+__all__ = ["build", "build_comparison", "page_html", "write_comparison", "write_report"]
 
 
 def write_report(
@@ -53,6 +54,29 @@ def write_report(
     the path written
     """
     validate.flag("individual", individual)
+    target = _checked(path, js, title)
+    found = build(study, features, individual=individual, title=title, rows=rows)
+    _write_whole(target, page_html(found, js))
+    return target
+
+
+def write_comparison(
+    studies: Mapping[Any, Study],
+    path: str | Path,
+    *,
+    features: Iterable[Any] | None = None,
+    js: str = "inline",
+    title: str | None = None,
+    rows: Any = None,
+) -> Path:
+    """Write the report about several models side by side, with the options of `write_report`."""
+    target = _checked(path, js, title)
+    _write_whole(target, page_html(build_comparison(studies, features, title=title, rows=rows), js))
+    return target
+
+
+def _checked(path: Any, js: Any, title: Any) -> Path:
+    """Where to write, with everything in order: minutes of work should not be lost to a typing error."""
     validate.choice("js", js, JS_CHOICES)
     if title is not None and not isinstance(title, str):
         raise InputTypeError(
@@ -66,13 +90,10 @@ def write_report(
     if not isinstance(path, (str, os.PathLike)):
         raise InputTypeError(complaint("path", "must be a file path", path, 'write "report.html"'))
     target = Path(path)
-    # Minutes of work should not be lost to a typing error in the path.
     if target.is_dir():
         raise InputError(complaint("path", "is a folder", str(path), 'write "report.html"'))
     if not target.parent.is_dir():
         raise InputError(complaint("path", "lies in a folder that does not exist", str(path)))
-    found = build(study, features, individual=individual, title=title, rows=rows)
-    _write_whole(target, page_html(found, js))
     return target
 
 

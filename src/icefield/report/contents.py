@@ -1,39 +1,40 @@
 """Everything the report says, as one plain dict; `page` only lays it out.
 
-The recipe: the summary gives every feature's curve, reading and support; ALE is added per feature;
-the features that move the predictions most are crossed for interactions, the strongest pairs become surfaces;
-and where individual curves differ, regions are looked for.
+The recipe: one decision per feature gives the ranking and what is said; the strongest get a card, with curves, bands, ALE
+and what was observed; the features that move the predictions most are crossed for interactions, the strongest pairs
+become surfaces; and where individual curves differ, regions are looked for. Nothing is asked for twice.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 
-from icefield.effect import Effect
-from icefield.errors import IcefieldError, InputError
+from icefield.counts import counted
+from icefield.errors import InputError
 from icefield.progress import Progress
-from icefield.report import opening
-from icefield.report.drawings import feature_panel, regions_panel, spark, surface_panel
-from icefield.report.plain import numbers
-from icefield.sampling import CROSSED_ROWS, STEP_ROWS
-from icefield.statistics.ale import ale
+from icefield.report import glance, opening
+from icefield.report.drawings import feature_panel, spark, surface_panel
+from icefield.report.means import Means
+from icefield.report.plain import PRINTED, numbers
+from icefield.report.ranked import CARDS, Ranked, ale_rows, with_cards, without_cards
+from icefield.report.region_cards import region_cards
+from icefield.report.small_pictures import small_curve
+from icefield.sampling import CROSSED_ROWS
 from icefield.statistics.bundles import output_unit
-from icefield.statistics.decision import Decision
+from icefield.statistics.data_notes import data_notes
+from icefield.statistics.decision import decisions
 from icefield.statistics.interactions import Interactions
-from icefield.statistics.reading import Reading
-from icefield.statistics.regions import regions
-from icefield.statistics.summary import Summary, summary
 from icefield.study import Ask, Study
 from icefield.typing import Float
 from icefield.wording.labels import quantity, subject_text
-from icefield.wording.names import PAGE_LIMIT, page_name, page_sentence
-from icefield.wording.sentences import plain_cautions, plain_words, strength_word
+from icefield.wording.names import page_name, page_sentence
+from icefield.wording.sentences import plain_words, strength_word
 from icefield.wording.values import named_value
 
 PLAIN_SENTENCES = 6
@@ -49,8 +50,7 @@ NOT_LOOKED_AT = (
 )
 SURFACES = 6
 SURFACE = 0.05  # a pair's interaction, in standard deviations of the predictions, worth a surface
-REGIONS = 6
-PRINTED = 12  # digits of a number that the page prints with fewer: it is rounded once, where it is written
+CARD_PAIRS = 3  # surfaces a card links to
 
 
 def build(
@@ -69,155 +69,144 @@ def build(
         )
     began = time.perf_counter()
     asked = study.listed(features)
-    with Progress("report", total=len(asked) + 4) as progress:
-        table = summary(study, asked, rows=rows)
+    with Progress("report", total=min(CARDS, len(asked)) + 5) as progress:
+        # 1. What is said of every feature, and which of them have cards.
+        made = decisions(study, asked, rows=rows)
+        order = list(made.values())
         progress.advance(2)
-        ranked = [_Ranked.of(table, i) for i in range(len(table.effects))]
-        small = 0
-        if not individual:
-            ranked, small = _without_small_groups(ranked)
-        kept = _curves_kept(ranked) if individual else 0
+        # 2. What the cards draw; a feature's many curves go when its card is laid out.
+        ranked, panels, small, curves = [], [], 0, 0
+        for one in with_cards(study, order[:CARDS], rows):
+            if not individual:
+                one, small = _without_small_groups(one)
+            curves = 0 if one.effect.individual is None else int(one.effect.individual.shape[1])
+            panels.append(
+                feature_panel(
+                    one.effect,
+                    one.local,
+                    Means.of(study, one.asked, one.effect),
+                    curves=CURVES if individual else 0,
+                )
+            )
+            ranked.append(replace(one, effect=replace(one.effect, kept=None)))
+            progress.advance()
+        others = without_cards(order[CARDS:], len(ranked))
+        kept = _curves_kept(ranked, panels) if individual else 0
         # Word-sized curves share one scale, so that a weak effect looks weak.
         reach = max(LEAST_REACH, *(one.reach for one in ranked))
-        cards = []
-        for one in ranked:
-            cards.append(_card(study, one, kept, reach))
-            progress.advance()
-        crossed = table.decisions.pairs
+        cards = [_card(one, panel, reach) for one, panel in zip(ranked, panels)]
         progress.advance()
+        # 3. With whom, and where.
+        crossed = made.pairs
         surfaces = _surfaces(study, ranked, crossed)
-        regions = _regions(study, ranked)
+        parts = region_cards(study, ranked)
+        _link(cards, surfaces, parts)
+        progress.advance()
+        # 4. What is seen first.
+        first = ranked[0].effect
+        fit = glance.fit(study)
+        shares = glance.shares(study, made, ranked[0].output)
         progress.advance()
     seconds = time.perf_counter() - began
-    first = ranked[0].effect
     return {
         "title": page_name(title, 200)
         if title
         else f"How {opening.model_name(study)} responds to its features",
-        "lede": opening.lede(study, table.decisions) + opening.beware(table.fit),
+        "lede": opening.lede(study, made),
         "made": datetime.now().astimezone().strftime("%d %B %Y, %H:%M"),
         "opening": opening.facts(study, first, seconds),
-        "facts": opening.details(study, first, crossed, _ale_rows(study), seconds),
-        "warnings": [
-            {"feature": one.number, "name": one.text(), "text": one.caution} for one in ranked if one.caution
-        ],
-        "plain": _plain(ranked),
+        "facts": opening.details(study, first, curves, crossed, ale_rows(study), seconds),
+        "fit": fit,
+        "shares": shares,
+        "plane": glance.planes([*ranked, *others], len(ranked)),
+        "notes": glance.notes(study, data_notes(study), [*ranked, *others], len(ranked)),
+        "plain": _plain(ranked, panels),
         "outputs": [page_name(o) for o in study.model.outputs],
         "what": page_name(quantity(first, None)),
+        "probability": first.scale == "response" and "probab" in first.scale_label,
+        "unit": page_name(study.naming.target_unit, 20) if first.scale_label == "prediction" else "",
         "by": None if first.by is None else page_name(first.naming.name(first.by)),
         "groups": [named_value(g, first.naming, first.by, page_name, unit=False) for g in first.groups],
         "small_groups": small,
         "individual": kept,
-        "quantile_rows": 0 if first.individual is None else int(first.individual.shape[1]),
+        "quantile_rows": curves,
         "features": cards,
+        "others": [_listed(one, reach) for one in others],
+        "only_cards": _only_cards(len(ranked), len(others)),
         "matrix": _matrix(ranked, crossed),
         "no_pairs": NO_PAIRS if crossed is None and len(study.model.columns) > 1 else "",
         "surfaces": surfaces,
-        "regions": regions,
+        "regions": parts,
     }
 
 
-@dataclass(frozen=True, eq=False)
-class _Ranked:
-    """One row of the summary: a feature as asked, its effect, reading and what was noticed."""
-
-    number: int
-    asked: Any
-    name: Any
-    effect: Effect
-    decision: Decision
-    warning: str | None
-    shape: str
-
-    @classmethod
-    def of(cls, summary: Summary, row: int) -> _Ranked:
-        name = list(summary.effects)[row]
-        decision = summary.decisions[name]
-        return cls(
-            row,
-            decision.asked,
-            name,
-            summary.effects[name],
-            decision,
-            summary["warning"][row],
-            str(summary["shape"][row]),
-        )
-
-    def text(self, limit: int = PAGE_LIMIT) -> str:
-        """What the feature is called."""
-        return page_name(self.effect.naming.name(self.name), limit)
-
-    @property
-    def reading(self) -> Reading:
-        """Of the output it moves most."""
-        return self.decision.reading
-
-    @property
-    def output(self) -> int:
-        """The output this feature moves most."""
-        return self.effect.outputs.index(self.reading.output)
-
-    @property
-    def caution(self) -> str:
-        """What to keep in mind, for a reader who does not know the terms."""
-        return plain_cautions(self.reading, self.effect.support) if self.warning else ""
-
-    @property
-    def reach(self) -> float:
-        """Range of the average, in standard deviations of the predictions."""
-        known = self.effect.average[self.output]
-        known = known[np.isfinite(known)]
-        return float(np.ptp(known)) / output_unit(self.effect, self.output) if len(known) else 0.0
-
-
-def _plain(ranked: list[_Ranked]) -> list[dict[str, Any]]:
+def _plain(ranked: Sequence[Ranked], panels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     told = [one for one in ranked if one.reading.responds][:PLAIN_SENTENCES]
-    out = []
-    for one in told:
-        out.append(
-            {
-                "feature": one.number,
-                "name": one.text(),
-                "text": plain_words(one.reading, subject_text(one.effect, one.output)),
-                "strength": "hidden" if one.reading.hidden else strength_word(one.reading.strength),
-            }
-        )
-    return out
+    return [
+        {
+            "feature": one.number,
+            "name": one.text(),
+            "text": plain_words(one.reading, subject_text(one.effect, one.output)),
+            "strength": "hidden" if one.reading.hidden else strength_word(one.reading.strength),
+            "caution": _sentence(one.caution),
+            "picture": small_curve(
+                one.effect,
+                one.output,
+                LEAST_REACH * output_unit(one.effect, one.output),
+                _band(panels[one.number], one.output),
+            ),
+        }
+        for one in told
+    ]
 
 
-def _without_small_groups(ranked: list[_Ranked]) -> tuple[list[_Ranked], int]:
+def _band(panel: dict[str, Any], output: int) -> tuple[Float, Float] | None:
+    """What nine in ten rows do around the average, as the card has it."""
+    if "bands" not in panel:
+        return None
+    bands = np.array(panel["bands"][output], dtype=np.float64) + panel["mean"][output]
+    return bands[0], bands[-1]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def _only_cards(cards: int, others: int) -> str:
+    if not others:
+        return ""
+    return (
+        f"Only the {counted(cards)} features that move the predictions most have cards, and pairs are looked for among "
+        f"these; the other {counted(others)} are in the table, without what takes a card to tell."
+    )
+
+
+def _without_small_groups(one: Ranked) -> tuple[Ranked, int]:
     """The curve of a group of a few rows is nearly those rows' own: it is left out unless asked for."""
-    small = {name for name, own in ranked[0].effect.groups.items() if own.n_rows < LEAST_GROUP}
-    if not small:
-        return ranked, 0
-
-    def without(one: _Ranked) -> _Ranked:
-        groups = {name: own for name, own in one.effect.groups.items() if name not in small}
-        return replace(one, effect=replace(one.effect, groups=groups))
-
-    return [without(one) for one in ranked], len(small)
+    groups = {name: own for name, own in one.effect.groups.items() if own.n_rows >= LEAST_GROUP}
+    small = len(one.effect.groups) - len(groups)
+    return replace(one, effect=replace(one.effect, groups=groups)) if small else one, small
 
 
 # --- cards -----------------------------------------------------------------------------------------
 
 
-def _curves_kept(ranked: list[_Ranked]) -> int:
+def _curves_kept(ranked: Sequence[Ranked], panels: Sequence[dict[str, Any]]) -> int:
+    """How many rows' own curves the file has room for; the others leave the panels."""
     values = sum(len(one.effect.grid[0]) * len(one.effect.outputs) for one in ranked)
     # Each subgroup's averages take as much room as a row's own curve.
     others = values * (len(ranked[0].effect.groups) + OTHER_CURVES)
     kept = min(CURVES, max(5, (FILE_VALUES - others) // max(values, 1)))
-    return min(kept, *(0 if e.effect.individual is None else e.effect.individual.shape[1] for e in ranked))
+    kept = min(kept, *(len(panel.get("rows", ())) for panel in panels))
+    for panel in panels:
+        if "curves" in panel:
+            panel["curves"] = [own[:kept] for own in panel["curves"]]
+            panel["rows"] = panel["rows"][:kept]
+    return kept
 
 
-def _card(study: Study, one: _Ranked, curves: int, reach: float) -> dict[str, Any]:
-    effect = one.effect
-    weights = None
-    if study.weights is not None and effect.rows is not None:
-        weights = study.weights[effect.rows]
-    local, no_ale = _ale(study, one.asked)
-    support = effect.support
-    readings = one.decision.readings
-    partner = one.decision.partner
+def _listed(one: Ranked, reach: float) -> dict[str, Any]:
+    """What the table says of a feature."""
     return {
         "number": one.number,
         "name": one.text(),
@@ -225,44 +214,57 @@ def _card(study: Study, one: _Ranked, curves: int, reach: float) -> dict[str, An
         "shape": page_sentence(one.shape),
         "movement": numbers(one.decision.movement, PRINTED),
         "strength": numbers(one.reading.strength, PRINTED),
-        "strengths": numbers([r.strength for r in readings], PRINTED),
         "word": strength_word(one.reading.strength),
-        "strength_words": [strength_word(r.strength) for r in readings],
         "heterogeneity": numbers(one.reading.heterogeneity or 0.0, PRINTED),
+        "partner": one.partner,
+        "spark": spark(one.effect, one.output, reach * output_unit(one.effect, one.output)),
+    }
+
+
+def _card(one: Ranked, panel: dict[str, Any], reach: float) -> dict[str, Any]:
+    effect = one.effect
+    support = effect.support
+    readings = one.decision.readings
+    return {
+        **_listed(one, reach),
+        "strengths": numbers([r.strength for r in readings], PRINTED),
+        "strength_words": [strength_word(r.strength) for r in readings],
         "heterogeneities": numbers([r.heterogeneity or 0.0 for r in readings], PRINTED),
-        "partner": None if partner is None else page_name(effect.naming.name(partner[0])),
         "outside": 0.0 if support is None else numbers(support.outside, PRINTED),
         "correlation": None if support is None else numbers(support.correlation, 2),
         "related": ""
         if support is None
         else ", ".join(page_name(effect.naming.name(name), 40) for name, _ in support.related[:3]),
-        "warning": one.caution[:1].upper() + one.caution[1:] or None,
+        "warning": _sentence(one.caution)[:-1] or None,
         "readings": [page_sentence(r.sentence, effect.naming.name(one.name)) for r in readings],
         "best": one.output,
-        "no_ale": no_ale,
-        "spark": spark(effect, one.output, reach * output_unit(effect, one.output)),
-        "panel": feature_panel(effect, local, weights, curves=curves),
+        "no_ale": one.no_ale,
+        "partner_link": "",
+        "pairs": [],
+        "region": None,
+        "panel": panel,
     }
 
 
-def _ale(study: Study, asked: Any) -> tuple[Effect | None, str]:
-    try:
-        return ale(study, asked, rows=_ale_rows(study)), ""
-    except IcefieldError as error:  # a constant column or a one-hot group has none
-        return None, page_sentence(str(error))
-
-
-def _ale_rows(study: Study) -> int | None:
-    chosen = study.chosen(None, when_costly=STEP_ROWS).positions
-    if chosen is None and study.n_rows < study.n_all:
-        return study.n_rows  # of a stream, a pass for every feature would be one too many
-    return None if chosen is None else len(chosen)
+def _link(
+    cards: list[dict[str, Any]], surfaces: Sequence[dict[str, Any]], parts: Sequence[dict[str, Any]]
+) -> None:
+    """Let every card lead to its surfaces and regions."""
+    number = {card["name"]: card["number"] for card in cards}
+    for card in cards:
+        if card["partner"] in number:
+            card["partner_link"] = f"#f{number[card['partner']]}"
+        for place, pair in enumerate(surfaces):
+            if card["number"] in pair["features"] and len(card["pairs"]) < CARD_PAIRS:
+                other = pair["names"][1 - pair["features"].index(card["number"])]
+                card["pairs"].append({"surface": place, "name": other})
+        card["region"] = next((i for i, part in enumerate(parts) if part["feature"] == card["number"]), None)
 
 
 # --- interactions ----------------------------------------------------------------------------------
 
 
-def _matrix(ranked: list[_Ranked], crossed: Interactions | None) -> dict[str, Any] | None:
+def _matrix(ranked: list[Ranked], crossed: Interactions | None) -> dict[str, Any] | None:
     if crossed is None:
         return None
     number = {one.name: one.number for one in ranked}
@@ -286,7 +288,7 @@ def _matrix(ranked: list[_Ranked], crossed: Interactions | None) -> dict[str, An
     }
 
 
-def _surfaces(study: Study, ranked: list[_Ranked], crossed: Interactions | None) -> list[dict[str, Any]]:
+def _surfaces(study: Study, ranked: list[Ranked], crossed: Interactions | None) -> list[dict[str, Any]]:
     if crossed is None:
         return []
     by_name = {one.name: one for one in ranked}
@@ -303,14 +305,20 @@ def _surfaces(study: Study, ranked: list[_Ranked], crossed: Interactions | None)
         if all(name in by_name for name in names) and size >= max(SURFACE, best.get(names, (0.0, 0.0))[0]):
             best[names] = (size, float(h))
     rows = study.chosen(None, when_costly=CROSSED_ROWS).positions
+    strongest = sorted(best.items(), key=lambda item: -item[1][0])[:SURFACES]
+    if not strongest:
+        return []
+    asked = [tuple(by_name[name].asked for name in names) for names, _ in strongest]
+    effects = study.effects(Ask(sets=asked, rows=rows))
+    # A feature has the same grid in all its pairs, and its own curve there is asked for once.
+    grids = {name: grid for effect in effects for name, grid in zip(effect.features, effect.grid)}
+    alone = study.effects(
+        Ask(sets=[(by_name[name].asked,) for name in grids], grid=grids, rows=rows, spread=False)
+    )
+    single = dict(zip(grids, alone))
     out = []
-    for names, (size, h) in sorted(best.items(), key=lambda item: -item[1][0])[:SURFACES]:
-        asked = [by_name[name].asked for name in names]
-        (effect,) = study.effects(Ask(sets=[tuple(asked)], rows=rows))
-        one, two = (
-            study.effects(Ask(sets=[(a,)], grid=g, rows=rows, spread=False))[0]
-            for a, g in zip(asked, effect.grid)
-        )
+    for (names, (size, h)), effect in zip(strongest, effects):
+        one, two = (single[name] for name in effect.features)
         out.append(
             surface_panel(
                 effect,
@@ -324,39 +332,5 @@ def _surfaces(study: Study, ranked: list[_Ranked], crossed: Interactions | None)
                     "rows": effect.n_rows,
                 },
             )
-        )
-    return out
-
-
-# --- regions ---------------------------------------------------------------------------------------
-
-
-def _regions(study: Study, ranked: list[_Ranked]) -> list[dict[str, Any]]:
-    differing = [one for one in ranked if one.reading.curves_differ]
-    differing = sorted(differing, key=lambda one: -(one.reading.heterogeneity or 0.0))[:REGIONS]
-    out = []
-    for one in differing:
-        found = regions(study, one.asked)
-        if len(found) < 2:
-            continue
-        rules = [
-            {
-                "rule": page_name(rule, 200),
-                "share": numbers(share, PRINTED),
-                "heterogeneity": numbers(left, PRINTED),
-                "effect": page_sentence(str(effect)),
-            }
-            for rule, share, left, effect in zip(
-                found["rule"].tolist(), found["share"], found["heterogeneity"], found["effect"].tolist()
-            )
-        ]
-        out.append(
-            {
-                "feature": one.number,
-                "name": one.text(),
-                "removed": numbers(found.removed, PRINTED),
-                "rules": rules,
-                "panel": regions_panel(found.effect),
-            }
         )
     return out

@@ -12,10 +12,10 @@ function find() {
     card.hidden = !keep;
     if (keep) count++;
   });
-  const kept = new Set(cards.filter((c) => !c.hidden).map((c) => c.dataset.feature));
-  rows.forEach((row) => { row.hidden = !kept.has(row.dataset.feature); });
+  rows.forEach((row) => { row.hidden = !row.dataset.name.toLowerCase().includes(wanted); });
   byId("nothing").hidden = count > 0;
-  byId("found").textContent = wanted ? `${count} of ${cards.length} features` : `${cards.length} features`;
+  const what = rows.length > cards.length ? "cards" : "features";
+  byId("found").textContent = wanted ? `${count} of ${cards.length} ${what}` : `${cards.length} ${what}`;
 }
 function sort() {
   const how = byId("sort").value;
@@ -23,7 +23,7 @@ function sort() {
   const order = [...cards].sort(how === "name" ? (a, b) => a.dataset.name.localeCompare(b.dataset.name) : (a, b) => number(b) - number(a));
   const place = new Map(rows.map((row) => [row.dataset.feature, row]));
   byId("cards").append(...order);
-  byId("rows").append(...order.map((card) => place.get(card.dataset.feature)));
+  byId("rows").prepend(...order.map((card) => place.get(card.dataset.feature)));
 }
 
 // --- the matrix ----------------------------------------------------------------------------------
@@ -38,7 +38,7 @@ function paintMatrix() {
     if (v === null) continue;
     const share = v / largest, surface = links.get([+cell.dataset.row, +cell.dataset.column].sort((a, b) => a - b).join());
     cell.style.setProperty("--v", share.toFixed(3));
-    cell.classList.toggle("strong", share > 0.7);
+    cell.classList.toggle("strong", share > 0.5);
     const text = document.createElement(surface === undefined ? "span" : "a");
     text.textContent = v.toFixed(2);
     cell.title = `${data.features[+cell.dataset.row].name} × ${data.features[+cell.dataset.column].name}`;
@@ -75,8 +75,8 @@ function follow(card) {
   inside(card, ".plot").setAttribute("aria-label", `Partial dependence of ${panel.name}${words && ", " + words}. ${reading}`);
   inside(card, ".shown").textContent = words && `Shown: ${words}`;
   const size = sizeOf(panel, view.output);
-  inside(card, ".strength").textContent = size.strength;
-  inside(card, ".differences").textContent = size.differences;
+  all(".strength", card).forEach((place) => { place.textContent = size.strength; });
+  all(".differences", card).forEach((place) => { place.textContent = size.differences; });
   card.classList.toggle("own", differs(card));
   const table = inside(card, "details.table[open]");
   if (table) fillTable(table);
@@ -111,6 +111,19 @@ function followOthers() {
     inside(figure, ".plot").setAttribute("aria-label", `Joint effect of ${pair.names.join(" and ")}${state.output ? " on " + data.outputs[state.output] : ""}; ${size}`);
   });
   all(".pair details.table[open], .region details.table[open]").forEach(fillTable);
+  followShares();
+}
+// What the predictions of the output chosen consist of.
+function followShares() {
+  const own = data.shares && data.shares[state.output];
+  if (!own) return;
+  document.querySelector(".shares .of").textContent = own.output;
+  for (const part of ["alone", "pairs", "rest"]) {
+    const place = document.querySelector(`.stack [data-part=${part}]`);
+    place.style.flexGrow = own[part];
+    document.querySelector(`.parts [data-percent=${part}]`).textContent = `${own[part]} %`;
+  }
+  document.querySelector(".stack").setAttribute("aria-label", `Of the variance of the predictions of ${own.output}: single features ${own.alone} %, pairs of features ${own.pairs} %, the rest ${own.rest} %`);
 }
 // A browser may restore controls on reload.
 all("[data-key]").forEach((control) => { if (control.type !== "radio" || control.checked) state[control.dataset.key] = chosen(control); });
@@ -163,10 +176,32 @@ document.addEventListener("keydown", (event) => {
   const next = shown[here ? shown.indexOf(here) + (event.key === "j" ? 1 : -1) : 0];
   if (next) { next.querySelector("h3").focus({preventScroll: true}); next.scrollIntoView({block: "start"}); }
 });
-window.addEventListener("hashchange", () => {
-  const card = /^#f\d+$/.test(location.hash) && byId(location.hash.slice(1));
-  if (card && card.hidden) { byId("search").value = ""; find(); card.scrollIntoView(); }
+// A link lands at its heading, also where pictures above it are drawn meanwhile, until the reader moves on.
+let landing = 0;
+function land() {
+  const target = location.hash.length > 1 && byId(decodeURIComponent(location.hash.slice(1)));
+  if (!target) return;
+  if (target.hidden) { byId("search").value = ""; find(); }
+  const own = ++landing;
+  let frames = 0, still = 0, before = null;
+  const step = () => {
+    if (own !== landing) return;
+    target.scrollIntoView({block: "start"});
+    const now = target.getBoundingClientRect().top + window.scrollY;
+    still = now === before ? still + 1 : 0;
+    before = now;
+    if (++frames < 90 && still < 12) requestAnimationFrame(step);
+  };
+  step();
+}
+["wheel", "touchstart", "keydown", "pointerdown"].forEach((kind) => window.addEventListener(kind, () => { landing++; }, {passive: true}));
+window.addEventListener("hashchange", land);
+// A second click on the same link leads there again.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest && event.target.closest("a[href^='#']");
+  if (link && link.getAttribute("href") === location.hash) land();
 });
+byId("everything").addEventListener("click", (event) => saveEverything(event.currentTarget));
 
 // --- light, dark and paper -----------------------------------------------------------------------
 
@@ -185,6 +220,7 @@ window.addEventListener("beforeprint", () => {
   document.documentElement.dataset.theme = "light";
   // The page takes its width on paper first: pictures keep the width they are drawn at.
   document.documentElement.classList.add("paper");
+  all(".how:not([open])").forEach((part) => { part.open = true; part.dataset.printed = "yes"; });
   makeRoom();
   version++;
   items.slice(0, 60).forEach(draw);
@@ -192,6 +228,7 @@ window.addEventListener("beforeprint", () => {
 window.addEventListener("afterprint", () => {
   if (before) document.documentElement.dataset.theme = before; else delete document.documentElement.dataset.theme;
   document.documentElement.classList.remove("paper");
+  all(".how[data-printed]").forEach((part) => { part.open = false; delete part.dataset.printed; });
   makeRoom();
   changed();
   tidy();
@@ -205,10 +242,11 @@ new ResizeObserver(([entry]) => {
   const bar = entry.target;
   bar.classList.toggle("still", bar.offsetHeight > 0.3 * window.innerHeight);
   const covered = getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0;
-  document.documentElement.style.scrollPaddingTop = `${covered + 12}px`;
+  document.documentElement.style.setProperty("--covered", `${covered}px`);
 }).observe(byId("toolbar"));
 
 themeButton();
 find();
 paintMatrix();
+land();
 document.documentElement.dataset.ready = "yes";

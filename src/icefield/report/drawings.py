@@ -17,6 +17,7 @@ from icefield.data.columns import is_missing_value
 from icefield.effect import Effect
 from icefield.plots.coordinates import Coordinates
 from icefield.plots.named_ticks import named_ticks
+from icefield.report.means import Means
 from icefield.report.plain import DIGITS, PLACE_DIGITS, numbers, weighted_bands
 from icefield.statistics.bundles import centred, point_weights, shown_points
 from icefield.statistics.support import ale_at
@@ -73,9 +74,9 @@ class Place:
 
 
 def feature_panel(
-    effect: Effect, ale: Effect | None, weights: Float | None, *, curves: int = 0
+    effect: Effect, ale: Effect | None, seen: Means | None = None, *, curves: int = 0
 ) -> dict[str, Any]:
-    """One feature's card: average, bands, ALE, data, groups and, if asked for, `curves` rows' own curves."""
+    """One feature's card: average, bands, ALE, data, groups, what was observed, and `curves` rows' own curves."""
     kept = frequent(effect)
     place = Place(effect, kept=kept)
     values = effect.grid[0][kept]
@@ -101,16 +102,35 @@ def feature_panel(
         "log": _wants_log(effect, place),
     }
     if effect.individual is not None:
-        level = effect.individual
-        change = level - _own_means(level, effect)
-        panel["bands"] = short_curves(weighted_bands(level, weights, QUANTILES)[:, :, kept])
-        panel["change"] = short_curves(weighted_bands(change, weights, QUANTILES)[:, :, kept])
+        # Where rows stand is not the feature's doing: bands are of curves less their own means.
+        change = effect.individual - _own_means(effect.individual, effect)
+        panel["bands"] = short_curves(weighted_bands(change, effect.row_weights, QUANTILES)[:, :, kept])
         if curves:
-            panel["curves"] = short_curves(level[:, :curves][:, :, kept])
+            panel["curves"] = short_curves(effect.individual[:, :curves][:, :, kept])
             panel["rows"] = [] if effect.rows is None else effect.rows[:curves].tolist()
     if ale is not None:
         panel["ale"] = _ale(ale, place, effect, digits)
+    if seen is not None:
+        panel["observed"] = _observed(seen, place, effect.grid[0][kept])
     return panel
+
+
+def _observed(seen: Means, place: Place, shown: NDArray[Any]) -> dict[str, Any]:
+    """Observed and predicted means of the rows near each place, in the card's own places."""
+    known = seen.known(shown.tolist())
+    gone = seen.gone()
+    return {
+        "x": [] if known is None else place(known.values),
+        "points": [] if known is None else known.points,
+        "values": [] if known is None else raw(known.values),
+        "rows": [] if known is None else known.rows.tolist(),
+        "truth": [] if known is None else numbers(known.observed, 4),
+        "predicted": [] if known is None else numbers(known.predicted, 4),
+        "missing": None
+        if gone is None
+        else [numbers(gone.observed[:, 0], 4), numbers(gone.predicted[:, 0], 4)],
+        "mean": [numbers(mean, 8) for mean in seen.overall()],
+    }
 
 
 def short_curves(values: Float, digits: int = 4) -> Any:

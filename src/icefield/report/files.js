@@ -4,14 +4,14 @@
 // A card's view as named columns along its points.
 function shownColumns(panel, view) {
   const now = shownCurves(panel, view), named = now.groups.map((values, g) => ({group: data.groups[g], values}));
-  return {average: now.average, groups: named.filter((_, g) => isShown(view, g)), bands: now.bands || [[], [], [], [], []], ale: now.ale};
+  return {average: now.average, groups: named.filter((_, g) => isShown(view, g)), bands: now.bands || [[], [], [], [], []], ale: now.ale, observed: now.observed};
 }
 function featureTable(card) {
   const panel = panelOf(card), view = viewOf(card), shown = shownColumns(panel, view);
   const share = panel.histogram && panel.axis.kind === "category" ? panel.histogram.share : panel.weight;
   const columns = [
-    ["value", panel.points], [view.centre ? "change in average" : "average", shown.average], ...shown.groups.map((g) => [g.group, g.values]),
-    ...["5 %", "25 %", "50 %", "75 %", "95 %"].map((q, i) => [q, shown.bands[i]]), ["data", share], ["support", panel.support || []],
+    ["value", panel.points], ...(data.models ? [] : [[view.centre ? "change in average" : "average", shown.average]]), ...shown.groups.map((g) => [g.group, g.values]),
+    ...(panel.bands ? ["5 %", "25 %", "50 %", "75 %", "95 %"].map((q, i) => [q, shown.bands[i]]) : []), ["data", share], ...(panel.support ? [["support", panel.support]] : []),
   ];
   return {head: columns.map((c) => c[0]), body: panel.points.map((_, i) => columns.map((c) => i in c[1] ? c[1][i] : ""))};
 }
@@ -54,8 +54,9 @@ function featureLines(card) {
   const add = (group, kind, points, values, rest) => points.forEach((p, i) => lines.push(
     [panel.name, data.outputs[view.output], group, kind, view.centre ? "change" : "level", p, ...computed([values[i]]), ...rest.map((r) => r && i in r ? computed([r[i]])[0] : null)]));
   const nothing = [null, null, null, null, null, null];
-  add("", "pd", panel.values, shown.average, [...shown.bands, panel.support]);
+  if (!data.models) add("", "pd", panel.values, shown.average, [...shown.bands, panel.support]);
   shown.groups.forEach((g) => add(g.group, "pd", panel.values, g.values, nothing));
+  if (shown.observed) ["observed", "predicted"].forEach((kind, i) => add("", kind, panel.observed.values, shown.observed[i], nothing));
   if (shown.ale) add("", "ale", panel.ale.values, shown.ale, nothing);
   return lines;
 }
@@ -69,24 +70,118 @@ function regionLines(article) {
   const {head, body} = regionTable(article, "values");
   return [["output", ...head], ...body.map(([value, ...rest]) => [data.outputs[state.output], value, ...computed(rest)])];
 }
-function saveCsv(item) {
-  const lines = ofKind(item, featureLines, surfaceLines, regionLines);
-  const text = "\ufeff" + lines.map((line) => line.map(csvCell).join(",")).join("\r\n") + "\r\n";
-  const address = URL.createObjectURL(new Blob([text], {type: "text/csv;charset=utf-8"}));
-  save(address, fileName(item) + ".csv");
+const csvOf = (item) => csvText(ofKind(item, featureLines, surfaceLines, regionLines));
+const csvText = (lines) => "\ufeff" + lines.map((line) => line.map(csvCell).join(",")).join("\r\n") + "\r\n";
+const saveCsv = (item) => saveBlob(new Blob([csvOf(item)], {type: "text/csv;charset=utf-8"}), fileName(item) + ".csv");
+const savePng = (item) => pngOf(item).then((address) => save(address, fileName(item) + ".png"));
+function saveBlob(blob, name) {
+  const address = URL.createObjectURL(blob);
+  save(address, name);
   setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
-function savePng(item) {
+// A picture on its own needs a ground, a title, a legend, and what it says.
+const NAMED_TRACES = ["average", "band", "ale", "observed", "predicted", "rule"];
+const isNamed = (t) => Boolean(t.meta && !(data.models && t.meta === "average") && (NAMED_TRACES.includes(t.meta) || t.meta.group !== undefined) && t.xaxis !== "x2");
+function pngOf(item) {
   draw(item);
-  const place = item.querySelector(".plot"), groups = place.data.some((t) => t.meta && t.meta.group !== undefined);
-  const above = 36, size = {width: place.clientWidth, height: place.clientHeight + above, scale: 3, format: "png"};
-  // A picture on its own needs a ground, a title, and the names of its groups.
-  const title = {text: safe(short(titleOf(item).filter(Boolean).join(", "), Math.floor(size.width / 8))), font: {size: 15, color: css("--ink")}, x: 0, xanchor: "left", xref: "container",
+  const place = item.querySelector(".plot"), wide = place.clientWidth, {margin} = place.layout, ink = css("--ink");
+  const named = place.data.filter(isNamed), names = [...new Set(named.map((t) => t.name))], seen = new Set(), real = place._fullLayout._size;
+  // Names stand in columns as wide as the longest.
+  const columns = Math.max(1, Math.floor((wide - real.l - real.r) / (7 * Math.max(0, ...names.map((n) => n.length)) + 56))), legendLines = Math.ceil(names.length / columns);
+  const caption = lines(captionOf(item), Math.floor((wide - 24) / 7)), above = 40 + 20 * legendLines, below = 16 * caption.length + 16;
+  const size = {width: wide, height: place.clientHeight + above + below, scale: 3, format: "png"};
+  const title = {text: safe(short(titleOf(item).filter(Boolean).join(", "), Math.floor(size.width / 8))), font: {size: 15, color: ink}, x: 0, xanchor: "left", xref: "container",
     y: 1, yref: "container", yanchor: "top", pad: {l: 12, t: 12}};
-  const layout = {...place.layout, paper_bgcolor: css("--paper"), width: size.width, height: size.height, title,
-    margin: {...place.layout.margin, t: place.layout.margin.t + above}, showlegend: groups, legend: {orientation: "h", x: 0, y: 1, xanchor: "left", yanchor: "bottom"}};
-  const traces = place.data.map((t) => ({...t, showlegend: Boolean(t.meta && (t.meta === "average" || t.meta.group !== undefined))}));
-  return Plotly.toImage({data: traces, layout}, size).then((address) => save(address, fileName(item) + ".png"));
+  const told = {text: caption.map(safe).join("<br>"), showarrow: false, align: "left", font: {size: 12, color: css("--muted")}, meta: "caption",
+    xref: "paper", x: 0, xanchor: "left", xshift: 12 - real.l, yref: "paper", y: 0, yanchor: "top", yshift: -real.b - 6};
+  const layout = {...place.layout, paper_bgcolor: css("--paper"), width: size.width, height: size.height, title, annotations: [told],
+    margin: {...margin, t: margin.t + above, b: margin.b + below}, showlegend: named.length > 0, legend: {orientation: "h", x: 0, y: 1, xanchor: "left", yanchor: "bottom", font: {color: ink}}};
+  const traces = place.data.map((t) => {
+    const shown = isNamed(t) && !seen.has(t.name);
+    if (shown) seen.add(t.name);
+    return {...t, showlegend: shown};
+  });
+  return Plotly.toImage({data: traces, layout}, size);
+}
+// What a picture says, in words.
+function captionOf(item) {
+  return ofKind(item,
+    (card) => readingOf(panelOf(card), viewOf(card)),
+    (figure) => `${pairSize(data.surfaces[+figure.dataset.surface], state.output)}${state.mask ? "; crossed out where there is no such data" : ""}`,
+    (article) => all(".rules tbody tr", article).map((row) => `${row.querySelector("bdi").textContent}: ${row.querySelector(".size").textContent}`).join("; "));
+}
+function lines(text, letters) {
+  const out = [""];
+  for (const word of text.split(" ")) {
+    if ((out.at(-1) + " " + word).length > letters && out.at(-1)) out.push(word); else out[out.length - 1] += (out.at(-1) && " ") + word;
+  }
+  return out;
+}
+
+// --- everything in one file ----------------------------------------------------------------------
+
+const CRC = Uint32Array.from({length: 256}, (_, n) => { let c = n; for (let k = 0; k < 8; k++) c = c & 1 ? 0xedb88320 ^ (c >>> 1) : c >>> 1; return c >>> 0; });
+function checksum(bytes) {
+  let c = 0xffffffff;
+  for (const byte of bytes) c = CRC[(c ^ byte) & 255] ^ (c >>> 8);
+  return (c ^ 0xffffffff) >>> 0;
+}
+// A zip file whose parts are stored as they are: pictures are packed already, tables are small.
+function zipped(files) {
+  const coder = new TextEncoder(), parts = [], directory = [], now = new Date();
+  const time = now.getHours() << 11 | now.getMinutes() << 5 | now.getSeconds() >> 1, day = (now.getFullYear() - 1980) << 9 | (now.getMonth() + 1) << 5 | now.getDate();
+  const pack = (sizes, values) => {
+    const view = new DataView(new ArrayBuffer(sizes.reduce((a, b) => a + b)));
+    let at = 0;
+    sizes.forEach((size, i) => { if (size === 2) view.setUint16(at, values[i], true); else view.setUint32(at, values[i], true); at += size; });
+    return new Uint8Array(view.buffer);
+  };
+  let at = 0, listed = 0;
+  for (const [name, content] of files) {
+    const own = coder.encode(name), bytes = typeof content === "string" ? coder.encode(content) : content, sum = checksum(bytes);
+    const common = [20, 0x0800, 0, time, day, sum, bytes.length, bytes.length, own.length, 0], sizes = [2, 2, 2, 2, 2, 4, 4, 4, 2, 2];
+    const head = pack([4, ...sizes], [0x04034b50, ...common]);
+    const entry = pack([4, 2, ...sizes, 2, 2, 2, 4, 4], [0x02014b50, 20, ...common, 0, 0, 0, 0, at]);
+    parts.push(head, own, bytes);
+    directory.push(entry, own);
+    at += head.length + own.length + bytes.length;
+    listed += entry.length + own.length;
+  }
+  const end = pack([4, 2, 2, 2, 2, 4, 4, 2], [0x06054b50, 0, 0, files.length, files.length, listed, at, 0]);
+  return new Blob([...parts, ...directory, end], {type: "application/zip"});
+}
+const bytesOf = (address) => Uint8Array.from(atob(address.split(",")[1]), (letter) => letter.charCodeAt(0));
+const cellsOf = (table) => all("tr", table).map((row) => Array.from(row.cells, (c) => c.textContent.trim().replace(/\s+/g, " ")));
+// Every picture and table as the page shows it now.
+async function saveEverything(button) {
+  const files = [], used = new Set(), told = button.textContent;
+  button.disabled = true;
+  const add = (folder, name, suffix, content) => {
+    let own = name;
+    for (let n = 2; used.has(folder + own + suffix); n++) own = `${name}_${n}`;
+    used.add(folder + own + suffix);
+    files.push([`${folder}/${own}${suffix}`, content]);
+  };
+  files.push(["README.txt", readme()]);
+  all("[data-file]").forEach((table) => files.push([`${table.dataset.file}.csv`, csvText(cellsOf(table))]));
+  for (const [i, item] of items.entries()) {
+    button.textContent = `${i + 1} of ${items.length} …`;
+    const rank = item.matches(".card") ? String(+item.dataset.feature + 1).padStart(2, "0") + "_" : "", folder = ofKind(item, () => "features", () => "pairs", () => "regions");
+    const hidden = item.hidden;
+    item.hidden = false;
+    add(folder, rank + fileName(item), ".csv", csvOf(item));
+    if (has) add(folder, rank + fileName(item), ".png", bytesOf(await pngOf(item)));
+    item.hidden = hidden;
+    tidy();
+  }
+  saveBlob(zipped(files), (document.title.replace(/[^\p{L}\p{N}_-]+/gu, "_").replace(/^_+|_+$/g, "").slice(0, 60) || "report") + ".zip");
+  button.textContent = told;
+  button.disabled = false;
+}
+function readme() {
+  const facts = all(".facts > div").map((fact) => Array.from(fact.children, (part) => part.textContent.trim().replace(/\s+/g, " ")).join(": "));
+  const findings = all(".plain > li p").map((line, i) => `${i + 1}. ${line.textContent.trim().replace(/\s+/g, " ")}`);
+  return [document.title, document.querySelector(".lede").textContent, "", ...findings, "", ...facts, ""].join("\r\n");
 }
 function save(address, name) {
   const link = document.createElement("a");

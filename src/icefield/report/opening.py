@@ -15,7 +15,6 @@ from icefield.wording.sentences import is_plural
 from icefield.wording.values import number_text, sd_text, seconds_text
 
 if TYPE_CHECKING:
-    from icefield.statistics.fit_check import FitCheck
     from icefield.study import Study
 
 NO_LIBRARY = ("builtins", "__main__")
@@ -46,11 +45,6 @@ def lede(study: Study, made: Mapping[Any, Decision]) -> str:
     return text + "."
 
 
-def beware(fit: FitCheck | None) -> str:
-    """What goes before any effect: that the model may have nothing to say, as far as its targets show."""
-    return "" if fit is None or not fit.caution else f" Beware: {fit.caution}."
-
-
 def _what(study: Study) -> str:
     if study.naming.target is None:
         return f"the model’s {page_name(study.model.scale_label)}"
@@ -60,21 +54,26 @@ def _what(study: Study) -> str:
 
 def facts(study: Study, effect: Effect, seconds: float) -> list[dict[str, str]]:
     """Model, data, computation and time, for the top of the page."""
-    computed, what = f"{_how(study)}, {_over(study, effect)}", _scale_text(study)
+    computed, what = f"{how(study)}, {_over(study, effect)}", _scale_text(study)
     if what != "prediction":  # which says nothing
         computed += f"; {what}"
     return _listed(
-        ("Model", _model_text(study)),
-        ("Data", _data_text(study)),
+        ("Model", model_text(study)),
+        ("Data", data_text(study)),
         ("Computed", computed),
-        ("Made", _made(seconds)),
+        ("Made", made_text(seconds)),
     )
 
 
 def details(
-    study: Study, effect: Effect, crossed: Interactions | None, ale_rows: int | None, seconds: float
+    study: Study,
+    effect: Effect,
+    curves: int,
+    crossed: Interactions | None,
+    ale_rows: int | None,
+    seconds: float,
 ) -> list[dict[str, str]]:
-    """Everything there is to say of how the page was made."""
+    """Everything there is to say of how the page was made; `curves` are the rows behind its bands."""
     model, table, plan = study.model, study.table, study.plan
     baseline = ""
     if effect.baseline is not None and len(model.outputs) == 1:
@@ -82,15 +81,14 @@ def details(
         baseline = f"; on average {number_text(effect.baseline[0])}"
         baseline += "" if spread is None else f", give or take {number_text(spread[0])}"
     found = [
-        ("Model", _model_text(study)),
+        ("Model", model_text(study)),
         ("Explained", f"{_scale_text(study)}{baseline}"),
-        ("Data", _data_text(study)),
-        ("Computed", f"{_how(study)}, {_over(study, effect)}"),
+        ("Data", data_text(study)),
+        ("Computed", f"{how(study)}, {_over(study, effect)}"),
         ("Engine", f"{plan.engine.name}: {_inside(plan.why)}"),
     ]
-    if effect.individual is not None:
-        kept = effect.individual.shape[1]
-        share = "every row" if kept == table.n_rows else f"{counted(kept)} rows"
+    if curves:
+        share = "every row" if curves == table.n_rows else f"{counted(curves)} rows"
         found.append(("Spread", f"Bands and differences between rows come from the curves of {share}"))
     if ale_rows is not None:
         found.append(("ALE", f"from a seeded sample of {counted(ale_rows)} rows"))
@@ -105,7 +103,7 @@ def details(
         )
     if study.weights is not None:
         found.append(("Weights", "every average and count is weighted"))
-    return _listed(*found, ("Made", _made(seconds)))
+    return _listed(*found, ("Made", made_text(seconds)))
 
 
 def rows_used(crossed: Interactions) -> str:
@@ -117,7 +115,8 @@ def _listed(*found: tuple[str, str]) -> list[dict[str, str]]:
     return [{"term": term, "text": text} for term, text in found]
 
 
-def _model_text(study: Study) -> str:
+def model_text(study: Study) -> str:
+    """The model by library and class."""
     native, kind = study.model.native, study.model.kind
     if hasattr(native, "__name__"):
         return f"a Python function, {page_name(native.__name__)}"
@@ -137,7 +136,8 @@ def _scale_text(study: Study) -> str:
     return what + (" on the raw scale" if model.scale == "raw" else "")
 
 
-def _how(study: Study) -> str:
+def how(study: Study) -> str:
+    """Whether the trees were counted or the model was asked."""
     asked = study.plan.engine.costs_predictions
     return "by asking the model itself" if asked else "exactly, from the model’s trees"
 
@@ -149,7 +149,8 @@ def _over(study: Study, effect: Effect) -> str:
     return "over every row"
 
 
-def _made(seconds: float) -> str:
+def made_text(seconds: float) -> str:
+    """In what time, and with which version."""
     from icefield import __version__
 
     return f"in {seconds_text(seconds)} with icefield {__version__}"
@@ -161,7 +162,8 @@ def _inside(text: str) -> str:
     return found[:1].lower() + found[1:] if found[:2].isalpha() and not found[:2].isupper() else found
 
 
-def _data_text(study: Study) -> str:
+def data_text(study: Study) -> str:
+    """Rows and kinds of columns."""
     table, columns = study.table, study.model.columns
     kinds: dict[str, int] = {}
     missing = 0

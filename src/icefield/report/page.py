@@ -24,7 +24,7 @@ from icefield.counts import counted
 HERE = Path(__file__).parent
 SCRIPTS = ("view.js", "pictures.js", "files.js", "controls.js")  # later ones use what earlier ones define
 JS_CHOICES = ("inline", "cdn")
-PACKED = ("bands", "change", "curves", "level", "pure")  # by far the longest lists
+PACKED = ("bands", "curves", "level", "pure")  # by far the longest lists
 EXACT = 2.0**53  # whole numbers up to here are exact in a script
 CDN = "https://cdn.plot.ly"
 
@@ -37,22 +37,23 @@ def page_html(report: dict[str, Any], js: str = "inline") -> str:
 
     Parameters
     ----------
-    report : what `icefield.report.contents` gives
+    report : what `icefield.report.contents` or `icefield.report.comparison` gives
     js : ``"inline"`` or ``"cdn"``
     """
+    models = "models" in report
     own = _script()
     library = _library(js)
     environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)  # fmt: skip
     environment.filters["breakable"] = breakable
     environment.filters["counted"] = counted
-    return environment.get_template("template.html").render(
+    return environment.get_template("comparison.html" if models else "template.html").render(
         report=report,
         policy=_policy(own, library),
         style=Markup(_text("report.css")),
         script=Markup(own),
         library=library,
-        payload=Markup(payload_json(_drawn(report))),
+        payload=Markup(payload_json(_compared(report) if models else _drawn(report))),
     )
 
 
@@ -89,6 +90,7 @@ def _drawn(report: dict[str, Any]) -> dict[str, Any]:
     cards = [{**_packed(card["panel"]), **{key: card[key] for key in words}} for card in report["features"]]
     return {
         "what": report["what"],
+        "probability": report["probability"],
         "outputs": report["outputs"],
         "groups": report["groups"],
         "by": report["by"],
@@ -96,7 +98,14 @@ def _drawn(report: dict[str, Any]) -> dict[str, Any]:
         "matrix": report["matrix"],
         "surfaces": [_packed(surface) for surface in report["surfaces"]],
         "regions": [region["panel"] for region in report["regions"]],
+        "shares": report["shares"]["outputs"] if report["shares"] and len(report["outputs"]) > 1 else None,
     }
+
+
+def _compared(report: dict[str, Any]) -> dict[str, Any]:
+    """The same of a comparison, whose groups are models."""
+    nothing: dict[str, Any] = {"matrix": None, "surfaces": [], "regions": [], "shares": None}
+    return {**_drawn({**report, **nothing}), "models": True}
 
 
 def _packed(panel: dict[str, Any]) -> dict[str, Any]:

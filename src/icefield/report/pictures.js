@@ -46,10 +46,13 @@ function extent(panel, view) {
   const [first, last] = reach(panel, view.log);
   if (view.ale && now.ale) parts.push(now.ale.filter((_, i) => panel.ale.x[i] >= first && panel.ale.x[i] <= last));
   parts.push(...now.groups.filter((_, g) => isShown(view, g)));
+  if (now.observed) parts.push(...now.observed.map((list) => list.filter((_, i) => panel.observed.x[i] >= first && panel.observed.x[i] <= last)));
+  if (now.observedMissing && placed(panel) < panel.x.length) parts.push(now.observedMissing);
   if (now.curves) parts.push(...now.curves);
   let low = Infinity, high = -Infinity;
   for (const part of parts) for (const v of part) if (v !== null) { if (v < low) low = v; if (v > high) high = v; }
-  return [low, high];
+  // Bands around the average may reach where no probability is; the axis does not.
+  return data.probability && !view.centre ? [Math.max(0, low), Math.min(1, high)] : [low, high];
 }
 function padded([low, high]) {
   if (!(low <= high)) return [0, 1];
@@ -140,7 +143,7 @@ function drawCard(card) {
   const traces = [];
   const quiet = {hoverinfo: "skip", showlegend: false};
   // Beside groups, all rows stand back.
-  const [main, share] = view.group === "none" ? [colour.accent, 1] : [colour.muted, 0.5];
+  const [main, share] = view.group === "none" ? [colour.accent, 1] : [data.models ? "rgba(0,0,0,0)" : colour.muted, 0.5];
   if (view.data && panel.histogram) traces.push(...dataBars(panel, levels, view.log, colour, quiet));
   if (view.bands && now.bands) traces.push(...bandTraces(now.bands.map(cut), x, levels, share, colour, quiet));
   if (now.curves) traces.push(curvesTrace(now.curves.map(cut), x, share, colour));
@@ -150,9 +153,10 @@ function drawCard(card) {
       fill: "toself", fillcolor: faded(main, 0.28), line: {width: 0}});
   }
   if (view.ale && now.ale) {
-    traces.push({type: "scatter", mode: levels ? "markers" : "lines", x: levels ? panel.ale.x.map((v) => v + 0.16) : panel.ale.x, y: now.ale, name: "ALE", showlegend: false,
+    traces.push({type: "scatter", mode: levels ? "markers" : "lines", x: levels ? panel.ale.x.map((v) => v + 0.16) : panel.ale.x, y: now.ale, name: "ALE", meta: "ale", showlegend: false,
       line: {color: colour.second, width: 1.6, dash: "5px,3px"}, marker: {color: colour.second, symbol: "diamond-open", size: 9, line: {width: 1.5}}, hoverinfo: "skip"});
   }
+  if (now.observed) traces.push(...observedTraces(panel, now, levels, colour));
   now.groups.forEach((curve, g) => {
     if (!isShown(view, g)) return;
     const alone = onlyGroup(view) !== null, {opacity, width} = groupStyle(g, alone), {ink, dash, symbol} = groupInk(g, colour);
@@ -163,12 +167,13 @@ function drawCard(card) {
       text: cut(panel.points).map((p, i) => `${safe(data.groups[g])}<br>${safe(p)}: ${said(curve[i])}`), hoverinfo: levels ? "text" : "skip"});
   });
   const text = panel.points.map((_, i) => hoverText(panel, view, now, i));
-  traces.push({type: "scatter", mode: levels ? "markers" : n < 3 ? "lines+markers" : "lines", x, y: cut(now.average), showlegend: false, name: "all rows", meta: "average",
+  traces.push({type: "scatter", mode: levels ? "markers" : n < 3 ? "lines+markers" : "lines", x, y: cut(now.average), showlegend: false, name: view.group === "none" ? "average (partial dependence)" : "all rows", meta: "average",
     line: {color: main, width: 2.4}, marker: {color: main, size: levels ? 9 : 7}, text: cut(text), hoverinfo: "text"});
   if (n < panel.x.length) {
     traces.push({type: "scatter", mode: "markers", x: [0], y: [now.average[n]], xaxis: "x2", showlegend: false,
       marker: {color: main, size: 9}, text: [text[n]], hoverinfo: "text"});
     if (view.bands && now.bands) traces.push(...missingBand(now.bands, n, share, colour, quiet));
+    if (now.observedMissing) traces.push(...meanMarks([0.28], now.observedMissing.map((v) => [v]), ["missing"], colour, "x2"));
     if (view.group !== "none") traces.push(missingGroups(now.groups, n, view, colour));
   }
   const place = card.querySelector(".plot"), legend = card.querySelector(".legend");
@@ -213,13 +218,20 @@ function baseLayout(colour, panel, view, wide, gap) {
   return layout;
 }
 function hoverText(panel, view, now, i) {
-  const lines = [`<b>${safe(panel.points[i])}</b>`, `average ${said(now.average[i])}${now.error ? " ± " + said(1.96 * now.error[i]) : ""}`];
+  const lines = [`<b>${safe(panel.points[i])}</b>`];
+  if (!data.models) lines.push(`average ${said(now.average[i])}${now.error ? " ± " + said(1.96 * now.error[i]) : ""}`);
   if (now.bands) lines.push(`half of the rows ${said(now.bands[1][i])} to ${said(now.bands[3][i])}`, `90 % of them ${said(now.bands[0][i])} to ${said(now.bands[4][i])}`);
+  if (now.observed && panel.axis.kind !== "category" && i < placed(panel)) lines.push(observedNear(panel, now, i));
   if (panel.support) lines.push(`${percent(panel.support[i])} of the rows could be here`);
   const shown = now.groups.flatMap((curve, g) => isShown(view, g) ? [`${safe(short(data.groups[g], 40))} ${said(curve[i])}`] : []);
   lines.push(...shown.slice(0, HOVERED_GROUPS));
   if (shown.length > HOVERED_GROUPS) lines.push(`and ${shown.length - HOVERED_GROUPS} more`);
   return lines.join("<br>");
+}
+// The group of rows whose mean lies nearest to a point.
+function observedNear(panel, now, i) {
+  const {x, points} = panel.observed, far = (k) => Math.abs(x[k] - panel.x[i]), k = x.reduce((best, _, j) => far(j) < far(best) ? j : best, 0);
+  return `observed ${said(now.observed[0][k])}, predicted ${said(now.observed[1][k])} (${safe(points[k])})`;
 }
 function dataBars(panel, levels, log, colour, quiet) {
   const bars = {...quiet, type: "bar", yaxis: "y2", marker: {color: colour.bar, line: {width: 0}}};
@@ -235,7 +247,8 @@ function dataBars(panel, levels, log, colour, quiet) {
   return out;
 }
 function bandTraces(bands, x, levels, share, colour, quiet) {
-  const pair = (low, high, alpha, width) => {
+  const pair = (low, high, alpha, width, name) => {
+    quiet = {...quiet, name, meta: "band"};
     if (levels) {
       const xs = [], ys = [];
       x.forEach((v, i) => { xs.push(v, v, null); ys.push(low[i], high[i], null); });
@@ -244,7 +257,22 @@ function bandTraces(bands, x, levels, share, colour, quiet) {
     return {...quiet, type: "scatter", mode: "lines", x: x.concat([...x].reverse()), y: high.concat([...low].reverse()),
       fill: "toself", fillcolor: faded(colour.accent, share * alpha), line: {width: 0}};
   };
-  return [pair(bands[0], bands[4], levels ? 0.2 : 0.11, 5), pair(bands[1], bands[3], levels ? 0.34 : 0.17, 13)];
+  return [pair(bands[0], bands[4], levels ? 0.2 : 0.11, 5, "90 % of rows, around their means"), pair(bands[1], bands[3], levels ? 0.34 : 0.17, 13, "middle half of rows")];
+}
+// What was observed and what was predicted of the rows near a place: a ring and a dash, joined where they are apart.
+function observedTraces(panel, now, levels, colour) {
+  const {x, points} = panel.observed, [low, high] = reach(panel, false), inside = x.map((_, i) => i).filter((i) => x[i] >= low && x[i] <= high);
+  const pick = (list) => inside.map((i) => list[i]);
+  const marks = meanMarks(pick(x).map((v) => levels ? v + 0.28 : v), now.observed.map(pick), pick(points), colour, "x");
+  return levels ? marks : marks.map((mark) => ({...mark, hoverinfo: "skip"}));  // beside a number's own labels there is no room
+}
+function meanMarks(x, [truth, predicted], points, colour, xaxis) {
+  const text = points.map((p, i) => `${safe(p)}<br>observed ${said(truth[i])}<br>predicted ${said(predicted[i])}`);
+  const base = {type: "scatter", mode: "markers", x, xaxis, showlegend: false, text, hoverinfo: "text"};
+  const joins = {...base, mode: "lines", x: x.flatMap((v) => [v, v, null]), y: truth.flatMap((v, i) => [v, predicted[i], null]), text: undefined, hoverinfo: "skip", line: {color: faded(colour.ink, 0.45), width: 1}};
+  return [joins,
+    {...base, y: predicted, name: "mean predicted", meta: "predicted", marker: {symbol: "line-ew", size: 9, color: colour.ink, line: {width: 1.6, color: colour.ink}}},
+    {...base, y: truth, name: "mean observed", meta: "observed", marker: {symbol: "circle", size: 7, color: colour.paper, line: {width: 1.5, color: colour.ink}}}];
 }
 function missingBand(bands, n, share, colour, quiet) {
   return [[0, 4, 0.2, 5], [1, 3, 0.34, 13]].map(([a, b, alpha, width]) => (
@@ -331,7 +359,7 @@ function drawRegion(article) {
   const n = placed(panel), x = panel.x.slice(0, n), place = article.querySelector(".plot"), wide = place.clientWidth || 500;
   const traces = regionCurves(panel).map(({name, values}, i) => {
     const {ink, dash, symbol} = i ? groupInk(i - 1, colour) : {ink: colour.muted, dash: "4px,3px", symbol: "circle"};
-    return {type: "scatter", mode: levels ? "markers" : "lines", x, y: values.slice(0, n), showlegend: false, line: {color: ink, width: i ? 2.3 : 1.6, dash}, marker: {color: ink, symbol, size: 9, line: {width: 1.5, color: ink}},
+    return {type: "scatter", mode: levels ? "markers" : "lines", x, y: values.slice(0, n), showlegend: false, name: safe(short(name, 60)), meta: "rule", line: {color: ink, width: i ? 2.3 : 1.6, dash}, marker: {color: ink, symbol, size: 9, line: {width: 1.5, color: ink}},
       text: panel.points.slice(0, n).map((p, k) => `${safe(short(name, 60))}<br>${safe(p)}: ${said(values[k])}`), hoverinfo: "text"};
   });
   const layout = baseLayout(colour, panel, state, wide, false), lying = article.classList.contains("lying");

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 DIGITS = 5  # of predictions: finer than a screen shows
+PRINTED = 12  # of a number that the page prints with fewer: it is rounded once, where it is written
 PLACE_DIGITS = 12  # of positions: a date is a large number of days
 
 
@@ -38,7 +39,7 @@ def weighted_bands(
     curves: NDArray[np.float64], weights: NDArray[np.float64] | None, probabilities: tuple[float, ...]
 ) -> NDArray[np.float64]:
     """Quantiles over the rows of ``(outputs, rows, points)`` curves: ``(outputs, quantiles, points)``."""
-    if weights is None:
+    if weights is None or (len(weights) and (weights == weights[0]).all() and weights[0] > 0):
         return np.moveaxis(np.quantile(curves, probabilities, axis=1, method="inverted_cdf"), 0, 1)
     # numpy's weights are sums to one along the axis; zero weights are rows that are not there.
     kept = weights > 0

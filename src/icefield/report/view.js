@@ -15,8 +15,8 @@ const cards = all(".card");
 const ITEMS = ".card, .pair, .region";
 const ofKind = (item, card, pair, region) => (item.matches(".card") ? card : item.matches(".pair") ? pair : region)(item);
 const state = {
-  output: 0, group: "none", centre: false, shared: false, log: false,
-  bands: true, ale: true, data: true, curves: true, view: "level", mask: true, lit: null, row: null,
+  output: 0, group: data.models ? "each" : "none", centre: false, shared: false, log: false,
+  bands: true, ale: true, data: true, curves: true, observed: true, view: "level", mask: true, lit: null, row: null,
 };
 
 // --- the view of one card ------------------------------------------------------------------------
@@ -49,7 +49,7 @@ function viewWords(view) {
     view.centre ? "centred" : "",
     view.shared ? "shared axis" : "",
     view.log ? "log axis" : "",
-    view.group === "none" ? "" : `by ${data.by}` + (one === null ? "" : `: ${data.groups[one]}`),
+    view.group === "none" || (data.models && view.group === "each") ? "" : `by ${data.by}` + (one === null ? "" : `: ${data.groups[one]}`),
   ].filter(Boolean).join(", ");
 }
 function readingOf(panel, view) {
@@ -63,13 +63,16 @@ const pairSize = (pair, o) => `interaction ${pair.strengths[o].toFixed(2)} SD, H
 
 // The curves a view shows, centred or not.
 function shownCurves(panel, view) {
-  const o = view.output, base = view.centre ? panel.mean[o] : 0;
+  const o = view.output, base = view.centre ? panel.mean[o] : 0, seen = panel.observed;
   return {
     average: minus(panel.average[o], base),
     error: panel.error ? panel.error[o] : null,
-    bands: panel.bands ? (view.centre ? panel.change : panel.bands)[o] : null,
+    // Of curves around their own means: where rows stand is not the feature's doing.
+    bands: panel.bands ? panel.bands[o].map((q) => minus(q, view.centre ? 0 : -panel.mean[o])) : null,
     ale: panel.ale ? minus(panel.ale.y[o], panel.ale.mean[o] - (view.centre ? 0 : panel.mean[o])) : null,
     groups: panel.groups.map((g) => minus(g.average[o], view.centre ? g.mean[o] : 0)),
+    observed: seen && seen.x.length && view.observed ? [minus(seen.truth[o], view.centre ? seen.mean[0][o] : 0), minus(seen.predicted[o], view.centre ? seen.mean[1][o] : 0)] : null,
+    observedMissing: seen && seen.missing && view.observed ? [seen.missing[0][o] - (view.centre ? seen.mean[0][o] : 0), seen.missing[1][o] - (view.centre ? seen.mean[1][o] : 0)] : null,
     curves: panel.curves && view.curves ? panel.curves[o].map((c) => minus(c, view.centre ? ownMean(c, panel.weight) : 0)) : null,
   };
 }

@@ -8,7 +8,7 @@ trees, otherwise at a stated, seeded sample of rows crossed with itself.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -29,6 +29,7 @@ _Name = tuple[Any, ...]  # of a set of features: the part it plays, and their la
 METHODS = ("h", "variance")
 # Rounding leaves squares of about this share of the predictions' own; below it a sum counts as zero.
 NOISE = 1e-20
+SUMMED_ROWS = 2_000  # at which the interactions of all pairs are added up
 LEAST_JOINT = (
     0.05  # a joint effect below this share of the predictions' SD is none: H would divide noise by noise
 )
@@ -50,6 +51,9 @@ class Interactions(ResultTable):
     """
 
     features: tuple[Any, ...]
+    # What is left of the pairs' joint effects without their parts, summed, at `summed_rows(n_evaluated)`.
+    pure: Float | None = field(default=None, kw_only=True)
+    n_evaluated: int = field(default=0, kw_only=True)
 
     @property
     def shown(self) -> Mapping[str, NDArray[Any]]:
@@ -229,6 +233,16 @@ def _triples(study: Study, found: Sequence[Feature], triples: Any) -> list[tuple
     return wanted
 
 
+def summed_rows(n_rows: int) -> NDArray[np.intp]:
+    """Places of the rows at which the interactions of all pairs are added up, some of very many.
+
+    By chance: every so many-th row of an hourly table would be a few hours of the day.
+    """
+    if n_rows <= SUMMED_ROWS:
+        return np.arange(n_rows)
+    return np.unique(np.random.default_rng(0).integers(0, n_rows, SUMMED_ROWS))
+
+
 class _Statistics:
     """The statistics of every set of features, taken in as the averages come: single features first.
 
@@ -246,6 +260,8 @@ class _Statistics:
         self._rest: list[Float] = []
         self._rest_se: list[Float] = []
         self._whole: list[Float] = []
+        self._pure: Float | None = None
+        self._some = summed_rows(len(share))
 
     def take(self, name: _Name, values: Float) -> None:
         """Take in a set's averages, an array of one's own."""
@@ -277,6 +293,8 @@ class _Statistics:
         size = self._mean_square(joint)
         for label in labels:  # in place: a pass over all rows for every pair is what this costs
             joint -= self._alone[label]
+        some = joint[:, self._some]
+        self._pure = some if self._pure is None else self._pure + some
         self._add(labels, joint, size)
 
     def _take_triple(self, labels: Sequence[Any], joint: Float) -> None:
@@ -319,7 +337,8 @@ class _Statistics:
         order = np.array([len(labels) for labels in self._features])
         ranked = np.lexsort((-rest.mean(axis=1), order))
         measures = {"h": np.sqrt(squared), "h_squared": squared, "strength": strength, "strength_se": error}
-        return _table(study, found, self._features, ranked, measures, "Friedman's H", why)
+        made = _table(study, found, self._features, ranked, measures, "Friedman's H", why)
+        return replace(made, pure=self._pure, n_evaluated=len(self.share))
 
 
 def _table(

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from icefield.data.naming import HHMM, PLAIN, TIME_OF_DAY, Naming
-from icefield.wording.names import page_name
+from icefield.wording.names import name_text, page_name, told_apart
 from icefield.wording.values import (
+    LEVEL_LIMIT,
     named_range,
     named_value,
     place_text,
@@ -278,6 +279,9 @@ def _plain_shape(reading: Reading, what: str) -> str:
     """An average without a direction: flat, of levels, turning or wandering."""
     low, high = named_range(reading.low, reading.high, reading.naming)
     low_at, high_at = _shown(reading, reading.low_at), _shown(reading, reading.high_at)
+    if low_at == high_at and isinstance(reading.low_at, str) and isinstance(reading.high_at, str):
+        whole = [name_text(level, 10 * LEVEL_LIMIT) for level in (reading.low_at, reading.high_at)]
+        low_at, high_at = told_apart(whole, LEVEL_LIMIT)  # long, and alike at both ends
     turn = _shown(reading, reading.changes_at[0]) if reading.changes_at else None
     is_ = "are" if is_plural(what) else "is"
     if reading.flat:

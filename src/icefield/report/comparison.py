@@ -1,0 +1,399 @@
+"""Several models side by side as one plain dict: what changed first, then every feature in all of them.
+
+Each model is decided on by itself, with its own rows; curves are asked for on the first model's grid, so that they can be
+subtracted. A change is how far two curves are apart beyond a constant, in standard deviations of the first model's
+predictions: a model that predicts more everywhere has another level, and the same effects.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from icefield.counts import counted
+from icefield.effect import Effect
+from icefield.errors import IcefieldError, InputError, complaint
+from icefield.progress import Progress
+from icefield.report import glance, opening
+from icefield.report.drawings import Place, feature_panel, frequent, short_curves
+from icefield.report.plain import PRINTED, numbers
+from icefield.report.ranked import CARDS
+from icefield.report.region_cards import size_texts
+from icefield.report.small_pictures import against, small_curve
+from icefield.sampling import CURVE_ROWS, PREDICTION_ROWS, choose_rows
+from icefield.statistics.bundles import deviation, output_unit, point_weights, shown_points
+from icefield.statistics.decision import Decision, decisions
+from icefield.statistics.fit_score import Observed, along_predictions
+from icefield.study import Ask, Study
+from icefield.typing import Float
+from icefield.wording.labels import quantity, subject_text
+from icefield.wording.names import page_name, page_sentence
+from icefield.wording.sentences import plain_words, shape_words, strength_word
+from icefield.wording.values import number_text, sd_text
+
+NOTICEABLE = 0.07  # standard deviations: below, a change is none, as a strength is
+TOLD = 6
+MOST_MODELS = 8  # that colours tell apart
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """One feature in all models: its decisions, its curves on one grid, and how far these are apart.
+
+    Attributes
+    ----------
+    effects, decisions : one per model
+    change : largest distance of any model's curve from the first's, per output, in its standard deviations
+    """
+
+    name: Any
+    effects: tuple[Effect, ...]
+    decisions: tuple[Decision, ...]
+    change: Float
+
+    @property
+    def output(self) -> int:
+        """The output that changed most."""
+        return int(np.argmax(self.change))
+
+    @property
+    def most(self) -> float:
+        return float(self.change.max())
+
+    def text(self, limit: int = 80) -> str:
+        return page_name(self.effects[0].naming.name(self.name), limit)
+
+
+def build_comparison(
+    studies: Mapping[Any, Study],
+    features: Iterable[Any] | None = None,
+    *,
+    title: str | None = None,
+    rows: Any = None,
+) -> dict[str, Any]:
+    """Ask every model and answer with plain data; see `icefield.report.write_comparison`."""
+    began = time.perf_counter()
+    names = [page_name(name, 40) for name in studies]
+    _check(studies)
+    shared, left_out = _shared(studies, features)
+    with Progress("comparison", total=2 * len(studies) + 1) as progress:
+        made = []
+        for study in studies.values():
+            made.append(decisions(study, shared, rows=rows))
+            progress.advance()
+        effects, refused = _on_one_grid(list(studies.values()), shared, rows, progress)
+        changed = [_changed(label, own, tuple(one[label] for one in made)) for label, own in effects.items()]
+        changed.sort(key=lambda one: (-one.most, -max(d.movement for d in one.decisions)))
+        shares = [glance.shares(study, own, 0) for study, own in zip(studies.values(), made)]
+        progress.advance()
+    if not changed:
+        raise InputError(f"No feature could be compared: {'; '.join(refused.values())}")
+    seconds = time.perf_counter() - began
+    ranks = [{label: place + 1 for place, label in enumerate(own)} for own in made]
+    drawn = changed[:CARDS]
+    lead = changed[0].effects[0]
+    together = _predictions(studies, names)
+    return {
+        "title": page_name(title, 200) if title else f"How {_listed(names)} differ",
+        "lede": _lede(changed, names, together),
+        "made": datetime.now().astimezone().strftime("%d %B %Y, %H:%M"),
+        "models": [
+            _model(name, study, own, share)
+            for name, study, own, share in zip(names, studies.values(), made, shares)
+        ],
+        "together": together,
+        "plain": [
+            _told(number, one, names) for number, one in enumerate(changed[:TOLD]) if one.most >= NOTICEABLE
+        ],
+        "left_out": _left_out(left_out, refused, names),
+        "outputs": [page_name(o) for o in lead.outputs],
+        "what": page_name(quantity(lead, None)),
+        "probability": lead.scale == "response" and "probab" in lead.scale_label,
+        "by": "model",
+        "groups": names,
+        "rows": [_row(number, one, ranks) for number, one in enumerate(changed)],
+        "features": [_card(number, one, names) for number, one in enumerate(drawn)],
+        "facts": _facts(studies, names, seconds),
+    }
+
+
+# --- what can be compared ----------------------------------------------------------------------------
+
+
+def _check(studies: Mapping[Any, Study]) -> None:
+    if not 2 <= len(studies) <= MOST_MODELS:
+        raise InputError(
+            complaint("members", f"must be two to {MOST_MODELS} Explainers to be reported on", len(studies))
+        )
+    name, first = next(iter(studies.items()))
+    for other, study in studies.items():
+        if study.background == "training":
+            raise InputError(
+                "A report shows how rows differ, which training counts do not know. "
+                'Hint: use Explainer(..., background="data").'
+            )
+        for what, mine, theirs in (
+            ("number of outputs", len(study.model.outputs), len(first.model.outputs)),
+            ("scale", study.model.scale_label, first.model.scale_label),
+        ):
+            if mine != theirs:
+                raise InputError(
+                    complaint("members", f"must agree in their {what}: {name!r} has {theirs!r}, {other!r} has another", mine)
+                )  # fmt: skip
+
+
+def _shared(
+    studies: Mapping[Any, Study], features: Iterable[Any] | None
+) -> tuple[list[Any], dict[Any, list[int]]]:
+    """Features of all models, and those that only some have, with the places of these models."""
+    if features is not None:
+        return next(iter(studies.values())).listed(features), {}
+    columns = [list(study.model.columns) for study in studies.values()]
+    shared = [name for name in columns[0] if all(name in own for own in columns)]
+    if not shared:
+        raise InputError(complaint("members", "have no feature in common", [own[:3] for own in columns]))
+    others = dict.fromkeys(name for own in columns for name in own if name not in shared)
+    return shared, {name: [i for i, own in enumerate(columns) if name in own] for name in others}
+
+
+def _on_one_grid(
+    studies: Sequence[Study], asked: Sequence[Any], rows: Any, progress: Progress
+) -> tuple[dict[Any, tuple[Effect, ...]], dict[Any, str]]:
+    """Every feature's curves on the first model's grid; those that a model refuses there, with the reason."""
+    found = {e.features[0]: [e] for e in _curves(studies[0], asked, None, rows)}
+    progress.advance()
+    refused: dict[Any, str] = {}
+    for study in studies[1:]:
+        grids = {label: own[0].grid[0] for label, own in found.items()}
+        try:
+            for effect in _curves(study, asked, grids, rows):
+                found[effect.features[0]].append(effect)
+        except IcefieldError:  # one of them: each by itself says which
+            for one in asked:
+                label = study.feature(one).label
+                try:
+                    found[label] += _curves(study, [one], {label: grids[label]}, rows)
+                except IcefieldError as error:
+                    refused[label] = str(error)
+        progress.advance()
+    return {label: tuple(own) for label, own in found.items() if len(own) == len(studies)}, refused
+
+
+def _curves(study: Study, asked: Sequence[Any], grid: Any, rows: Any) -> list[Effect]:
+    chosen = study.chosen(rows, when_costly=CURVE_ROWS)
+    ask = Ask(
+        sets=[(one,) for one in asked],
+        grid=grid,
+        spread=False,
+        rows=chosen.positions,
+        sampled_from=chosen.sampled_from,
+    )
+    return study.effects(ask)
+
+
+def _changed(label: Any, effects: tuple[Effect, ...], made: tuple[Decision, ...]) -> Changed:
+    first = effects[0]
+    shown, weights = shown_points(first), point_weights(first)
+    apart = []
+    for other in effects[1:]:
+        known = np.isfinite(other.average[:, shown]) & np.isfinite(first.average[:, shown])
+        difference = np.where(known, other.average[:, shown] - first.average[:, shown], 0.0)
+        apart.append(deviation(difference, weights))
+    units = np.array([output_unit(first, o) for o in range(len(first.outputs))])
+    return Changed(label, effects, made, np.max(apart, axis=0) / units)
+
+
+# --- what is said ------------------------------------------------------------------------------------
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _lede(changed: Sequence[Changed], names: Sequence[str], together: dict[str, Any] | None) -> str:
+    noticed = [one for one in changed if one.most >= NOTICEABLE]
+    text = f"Of {counted(len(changed))} features, {counted(len(noticed)) if noticed else 'none'} "
+    text += "has another effect" if len(noticed) < 2 else "have another effect"
+    text += f" than in {names[0]}"
+    if noticed:
+        text += f"; {noticed[0].text()} changes most, by {sd_text(noticed[0].most)} standard deviations of the predictions"
+    if together is not None:
+        both = f" of {_listed(together['names'])}" if len(names) > 2 else ""
+        text += f". On the same rows, predictions{both} correlate by {number_text(together['correlation'], decimals=2)}"
+    return text + "."
+
+
+def _told(number: int, one: Changed, names: Sequence[str]) -> dict[str, Any]:
+    o = one.output
+    readings = [decision.readings[o] for decision in one.decisions]
+    sizes = size_texts(readings)
+    each = [
+        {
+            "model": name,
+            "size": size,
+            "text": page_sentence(plain_words(reading, subject_text(effect, o))),
+        }
+        for name, size, reading, effect in zip(names, sizes, readings, one.effects)
+    ]
+    return {
+        "feature": number,
+        "name": one.text(),
+        "change": numbers(one.most, PRINTED),
+        "output": page_name(one.effects[0].outputs[o]),
+        "each": each,
+        "picture": small_curve(
+            one.effects[0],
+            o,
+            NOTICEABLE * output_unit(one.effects[0], o),
+            others=[_on_level(one, e, o) for e in one.effects[1:]],
+        ),
+    }
+
+
+def _on_level(one: Changed, effect: Effect, output: int) -> Float:
+    """Another model's average, moved to the first one's mean: effects are compared, not levels."""
+    first, weights, shown = one.effects[0], point_weights(one.effects[0]), shown_points(one.effects[0])
+    return effect.average[output] + weights @ (first.average[output][shown] - effect.average[output][shown])
+
+
+def _row(number: int, one: Changed, ranks: Sequence[Mapping[Any, int]]) -> dict[str, Any]:
+    return {
+        "number": number,
+        "name": one.text(),
+        "full": one.text(300),
+        "change": numbers(one.most, PRINTED),
+        "models": [
+            {
+                "rank": rank[one.name],
+                "movement": numbers(decision.movement, PRINTED),
+                "shape": page_sentence(shape_words(decision.reading)),
+                "word": strength_word(decision.reading.strength),
+            }
+            for decision, rank in zip(one.decisions, ranks)
+        ],
+    }
+
+
+def _card(number: int, one: Changed, names: Sequence[str]) -> dict[str, Any]:
+    """A card whose groups are the models; the first model's curve stands where all rows' does on other pages."""
+    first = one.effects[0]
+    kept = frequent(first)
+    panel = feature_panel(first, None)
+    panel["groups"] = [
+        {
+            "average": short_curves(effect.average[:, kept], 5),
+            "mean": numbers(effect.average[:, shown_points(first)] @ point_weights(first), 8),
+            "rows": effect.n_rows,
+            "readings": [page_sentence(r.sentence, effect.naming.name(one.name)) for r in decision.readings],
+        }
+        for effect, decision in zip(one.effects, one.decisions)
+    ]
+    panel["error"] = None
+    panel["axis"] = Place(first, kept=kept).axis()
+    said = [
+        "\n".join(f"{name}: {group['readings'][o]}" for name, group in zip(names, panel["groups"]))
+        for o in range(len(first.outputs))
+    ]
+    return {
+        "number": number,
+        "name": one.text(),
+        "full": one.text(300),
+        "change": numbers(one.most, PRINTED),
+        "changes": numbers(one.change, PRINTED),
+        "movements": [numbers(decision.movement, PRINTED) for decision in one.decisions],
+        "shapes": [page_sentence(shape_words(decision.reading)) for decision in one.decisions],
+        "readings": said,
+        "strengths": [0.0] * len(first.outputs),
+        "strength_words": [""] * len(first.outputs),
+        "heterogeneities": [0.0] * len(first.outputs),
+        "panel": panel,
+    }
+
+
+def _model(name: str, study: Study, made: Any, shares: dict[str, Any] | None) -> dict[str, Any]:
+    fit = glance.fit(study)
+    top = [page_name(study.naming.name(label), 30) for label in list(made)[:3]]
+    return {
+        "name": name,
+        "model": opening.model_text(study),
+        "data": opening.data_text(study),
+        "scores": fit["scores"],
+        "scored": fit.get("rows", ""),
+        "caution": fit["caution"],
+        "shares": None if shares is None else shares["outputs"][0],
+        "top": ", ".join(top),
+    }
+
+
+def _left_out(
+    some: Mapping[Any, Sequence[int]], refused: Mapping[Any, str], names: Sequence[str]
+) -> list[str]:
+    said = []
+    for place, name in enumerate(names):
+        own = [page_name(column, 40) for column, models in some.items() if place in models]
+        if own:
+            more = f" and {len(own) - 8} more" if len(own) > 8 else ""
+            said.append(f"Not in every model, so not compared; {name} has {', '.join(own[:8])}{more}.")
+    if refused:
+        columns = ", ".join(page_name(label, 40) for label in list(refused)[:8])
+        said.append(f"Not compared, because a model does not know all values of another’s data: {columns}.")
+    return said
+
+
+def _facts(studies: Mapping[Any, Study], names: Sequence[str], seconds: float) -> list[dict[str, str]]:
+    found = [
+        {"term": name, "text": f"{opening.model_text(s)}; {opening.data_text(s)}; {opening.how(s)}"}
+        for name, s in zip(names, studies.values())
+    ]
+    found.append({"term": "Grid", "text": f"all curves on that of {names[0]}"})
+    found.append({"term": "Change", "text": "standard deviation, over the data, of the difference of two average curves, in "
+                  f"standard deviations of the predictions of {names[0]}"})  # fmt: skip
+    return [*found, {"term": "Made", "text": opening.made_text(seconds)}]
+
+
+# --- predictions of the same rows --------------------------------------------------------------------
+
+
+def _predictions(studies: Mapping[Any, Study], names: Sequence[str]) -> dict[str, Any] | None:
+    """How the first two models' predictions go together, where both were given the same rows."""
+    one, two = list(studies.values())[:2]
+    if one.n_rows != two.n_rows or not _same_rows(one, two):
+        return None
+    chosen = choose_rows(None, one.n_rows, one.seed, PREDICTION_ROWS).positions
+    rows = np.arange(one.n_rows) if chosen is None else np.sort(chosen)
+    first, second, weights = one.predictions(rows), two.predictions(rows), one.row_weights(rows)
+    seen = Observed(rows, one.n_rows, second, first, weights, False)
+    share = weights / weights.sum()
+    a, b = first[:, 0] - share @ first[:, 0], second[:, 0] - share @ second[:, 0]
+    size = np.sqrt((share @ a**2) * (share @ b**2))
+    if not size > 0:
+        return None
+    bins = along_predictions(seen, 0)
+    return {
+        "correlation": numbers(share @ (a * b) / size, 6),
+        "apart": number_text(float(share @ np.abs(first[:, 0] - second[:, 0]))),
+        "rows": counted(len(rows)),
+        "output": page_name(one.model.outputs[0]),
+        "picture": None if bins is None else against([("", bins)], glance.SQUARE, False),
+        "names": [names[0], names[1]],
+    }
+
+
+def _same_rows(one: Study, two: Study) -> bool:
+    """Whether what both models use is the same in the same order, as far as a look at some rows tells."""
+    shared = [name for name in one.model.columns if name in two.model.columns]
+    if one.table is two.table:
+        return True
+    if not shared:
+        return False
+    rows = np.unique(np.linspace(0, one.n_rows - 1, 200).round().astype(np.intp))
+    a, b = one.table.take(rows), two.table.take(rows)
+    return all(
+        [str(v) for v in a.column(name).shown()] == [str(v) for v in b.column(name).shown()]
+        for name in shared
+    )

@@ -1,0 +1,295 @@
+"""What is seen first: how well the model fits, of what its predictions consist, and which features matter how.
+
+Everything is said of the rows given. A score is no promise about others; shares of variance say by which rule they
+were made, because with features that go together there are several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from icefield.counts import counted
+from icefield.report.plain import numbers
+from icefield.report.ranked import Ranked
+from icefield.report.small_pictures import against, plane
+from icefield.statistics.decision import Decisions
+from icefield.statistics.fit_check import fit_check
+from icefield.statistics.fit_score import (
+    Observed,
+    accuracy,
+    along_predictions,
+    explained,
+    log_loss,
+    mean_absolute,
+    observed,
+    ranked_right,
+    root_mean_square,
+)
+from icefield.statistics.variance_shares import variance_shares
+from icefield.study import Study
+from icefield.wording.names import name_text, page_name
+from icefield.wording.values import number_text
+
+if TYPE_CHECKING:
+    from icefield.statistics.data_notes import DataNotes
+
+CALIBRATED = 4  # classes whose calibration is drawn
+NAMED = 8  # columns that a note names
+WIDE, NARROW = (600.0, 352.0), (348.0, 330.0)
+SQUARE = (330.0, 268.0)
+NO_Y = "Not known: no observed targets were given. With y=, the page says how well the predictions fit them."
+
+
+# --- fit ---------------------------------------------------------------------------------------------
+
+
+def fit(study: Study) -> dict[str, Any]:
+    """Scores on the rows given and observed against predicted; without targets, why there are none."""
+    seen, why = observed(study)
+    if seen is None:
+        known = study.y is not None
+        return {"scores": [], "picture": None, "caution": "", "why": f"Not known: {why}." if known else NO_Y}
+    check = fit_check(study)
+    groups = [
+        (_class_name(study.model.outputs[o]), bins)
+        for o in range(min(CALIBRATED if seen.classes else 1, seen.truth.shape[1]))
+        if (bins := along_predictions(seen, o)) is not None
+    ]
+    drawn = against(groups, SQUARE, seen.classes) if groups else None
+    return {
+        "scores": _class_scores(study, seen) if seen.classes else _number_scores(study, seen),
+        "rows": _rows_scored(seen),
+        "picture": drawn,
+        "classes": seen.classes,
+        "about": _about(seen, groups),
+        "caution": "" if check is None else check.caution,
+        "carried": "" if check is None or check.caution else _carried(check.carried),
+        "why": "",
+    }
+
+
+def _rows_scored(seen: Observed) -> str:
+    if len(seen.rows) < seen.all_rows:
+        return (
+            f"on {counted(len(seen.rows))} of the {counted(seen.all_rows)} rows given, sampled with the seed"
+        )
+    return f"on the {counted(len(seen.rows))} rows given"
+
+
+def _carried(share: float) -> str:
+    return f"A small model fitted to some of these rows explains {100 * max(share, 0.0):.0f}\u00a0% of the variance on the others."
+
+
+def _score(name: str, value: str, meaning: str) -> dict[str, str]:
+    return {"name": name, "value": value, "meaning": meaning}
+
+
+def _number_scores(study: Study, seen: Observed) -> list[dict[str, str]]:
+    unit = f" {name_text(study.naming.target_unit, 20)}" if study.naming.target_unit else ""
+    found = []
+    several = len(study.model.outputs) > 1
+    for o, output in enumerate(study.model.outputs[:3]):
+        of = f", {page_name(output, 30)}" if several else ""
+        share = explained(seen)[o]
+        if np.isfinite(share):
+            said = "share of the variance explained"
+            found.append(_score(f"R²{of}", _share_text(float(share)), said))
+        found.append(
+            _score(
+                f"RMSE{of}", number_text(float(root_mean_square(seen)[o])) + unit, "root mean squared error"
+            )
+        )
+        if not several:
+            found.append(
+                _score("MAE", number_text(float(mean_absolute(seen)[o])) + unit, "mean absolute error")
+            )
+    return found
+
+
+def _share_text(share: float) -> str:
+    return number_text(share, decimals=3 if share > 0.985 else 2)
+
+
+def _class_scores(study: Study, seen: Observed) -> list[dict[str, str]]:
+    found = []
+    if seen.truth.shape[1] == 1:
+        area = ranked_right(seen.truth[:, 0], seen.predicted[:, 0], seen.weights)
+        if np.isfinite(area):
+            name = _class_name(study.model.outputs[0])
+            found.append(
+                _score(
+                    "AUC",
+                    _share_text(area),
+                    f"how often a row of {name} is ranked above another; 0.5 is chance",
+                )
+            )
+    right = accuracy(seen)
+    if right is not None:
+        usual = f"the commonest class alone: {100 * right[1]:.0f}\u00a0%"
+        found.append(
+            _score("Accuracy", f"{100 * right[0]:.0f}\u00a0%", f"of rows have the likeliest class; {usual}")
+        )
+    loss = log_loss(seen)
+    if loss is not None:
+        found.append(
+            _score("Log loss", number_text(loss[0]), f"the classes’ shares alone: {number_text(loss[1])}")
+        )
+    return found
+
+
+def _class_name(output: Any) -> str:
+    """An output by name; a class that is a number as such."""
+    return page_name(output, 30) if isinstance(output, str) else f"class {page_name(output, 30)}"
+
+
+def _about(seen: Observed, groups: Sequence[Any]) -> str:
+    """What the picture shows, also for those who do not see it."""
+    if not groups:
+        return ""
+    bins = groups[0][1]
+    apart = np.abs(bins.observed - bins.predicted)
+    worst = int(apart.argmax())
+    values = (float(bins.predicted[worst]), float(bins.observed[worst]))
+    if seen.classes:
+        told = f"{100 * values[0]:.0f}\u00a0% predicted, {100 * values[1]:.0f}\u00a0% observed"
+    else:
+        told = f"{number_text(values[0])} predicted, {number_text(values[1])} observed on average"
+    return f"Farthest apart, of {len(bins.at)} groups along the predictions: {told}."
+
+
+# --- shares ------------------------------------------------------------------------------------------
+
+
+def shares(study: Study, made: Decisions, best: int) -> dict[str, Any] | None:
+    """Of what the predictions' variance consists, per output; `best` is the output shown where there is no script."""
+    found = variance_shares(study, made)
+    if found is None:
+        return None
+    parts = []
+    for o in range(len(found.alone)):
+        whole = _whole_percent([float(found.alone[o]), float(found.pairs[o]), float(found.rest[o])])
+        parts.append(
+            {
+                "output": page_name(study.model.outputs[o]),
+                "alone": whole[0],
+                "pairs": whole[1],
+                "rest": whole[2],
+                "exact": numbers([found.alone[o], found.pairs[o], found.rest[o]], 4),
+            }
+        )
+    left_out = len(made) < len(study.model.columns)
+    return {
+        "outputs": parts,
+        "best": best,
+        "note": _shares_note(found.n_pairs, found.rows, found.pair_rows, left_out),
+    }
+
+
+def _whole_percent(shares: list[float]) -> list[int]:
+    """Whole percents that sum to a hundred."""
+    exact = [100 * share for share in shares]
+    whole = [int(np.floor(share)) for share in exact]
+    for i in sorted(range(len(exact)), key=lambda i: whole[i] - exact[i])[: 100 - sum(whole)]:
+        whole[i] += 1
+    return whole
+
+
+def _shares_note(n_pairs: int, rows: int, pair_rows: int, left_out: bool) -> str:
+    looked = "no pair was worth a look" if not n_pairs else f"{n_pairs} pairs were looked at"
+    at = (
+        f"at {counted(rows)} rows"
+        if not pair_rows or pair_rows == rows
+        else f"at {counted(rows)} rows, pairs at {counted(pair_rows)}"
+    )
+    rest = ", and features that are not on this page" if left_out else ""
+    return (
+        f"Single features: R² of the predictions on the sum of all features’ average curves; pairs: what the sum of the pairs’ "
+        f"interactions adds; the rest: three and more features together, other pairs{rest} ({looked}; {at}). Where features go "
+        "together, what either could say counts as single features’."
+    )
+
+
+# --- the plane ---------------------------------------------------------------------------------------
+
+
+def planes(ranked: Sequence[Ranked], cards: int) -> dict[str, Any]:
+    """All features by strength and differences, laid out for a wide and for a narrow page."""
+    points = [
+        {
+            "number": one.number,
+            "name": one.text(60),
+            "link": f"#f{one.number}" if one.number < cards else f"#r{one.number}",
+            "strength": numbers(one.reading.strength, 6),
+            "differences": numbers(one.reading.heterogeneity or 0.0, 6),
+            "hidden": one.reading.hidden,
+            "caution": bool(one.caution),
+        }
+        for one in ranked
+    ]
+    return {"wide": plane(points, WIDE), "narrow": plane(points, NARROW)}
+
+
+# --- the data ----------------------------------------------------------------------------------------
+
+
+def notes(study: Study, found: DataNotes, ranked: Sequence[Ranked], cards: int) -> list[dict[str, Any]]:
+    """What is odd about columns, a sentence each, with links to those on the page."""
+    place = {one.name: one.number for one in ranked}
+
+    def named(columns: Sequence[tuple[Any, str]]) -> list[dict[str, Any]]:
+        out = []
+        for column, text in columns[:NAMED]:
+            number = place.get(column)
+            link = "" if number is None else f"#f{number}" if number < cards else f"#r{number}"
+            out.append({"name": page_name(study.naming.name(column)), "text": text, "link": link})
+        return out
+
+    said = []
+    if found.perfect:
+        columns = [(name, f"{100 * min(told, 1.0):.0f}\u00a0%") for name, told in found.perfect]
+        rest = (
+            "Is it known before what is predicted?"
+            if len(columns) == 1
+            else "Are they known before what is predicted?"
+        )
+        said.append(
+            _note(
+                "Suspiciously perfect",
+                "the share of the target’s variance that the column tells alone",
+                columns,
+                named,
+                rest,
+            )
+        )
+    if found.copies:
+        for same in found.copies[:NAMED]:
+            said.append(
+                _note("The same in every row", "", [(name, "") for name in same], named,
+                      "The model may use any of them: their curves share one effect.")
+            )  # fmt: skip
+    if found.constant:
+        said.append(
+            _note("One value only", "", [(name, "") for name in found.constant], named, "Nothing can be said of it from this data."
+                  if len(found.constant) == 1 else "Nothing can be said of them from this data.")
+        )  # fmt: skip
+    if found.missing:
+        columns = [(name, _percent(share)) for name, share in found.missing]
+        said.append(_note("Missing values", "share of the rows", columns, named, ""))
+    return said
+
+
+def _note(title: str, what: str, columns: Sequence[tuple[Any, str]], named: Any, rest: str) -> dict[str, Any]:
+    return {
+        "title": title,
+        "what": what,
+        "columns": named(columns),
+        "more": max(0, len(columns) - NAMED),
+        "rest": rest,
+    }
+
+
+def _percent(share: float) -> str:
+    return "under 1\u00a0%" if share < 0.01 else f"{100 * share:.0f}\u00a0%"

@@ -1,0 +1,129 @@
+"""The features of a report: in the order of their decisions, with what their cards need beyond those.
+
+Only the strongest have cards. For these, curves on a grid for pictures, many rows' own curves, what the data supports
+and ALE are asked for, a few features at a time where their curves would fill the memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from icefield.effect import Effect
+from icefield.errors import IcefieldError
+from icefield.sampling import BAND_CURVES, STEP_ROWS
+from icefield.statistics.ale import ale
+from icefield.statistics.bundles import effects_with_curves, output_unit
+from icefield.statistics.decision import Decision
+from icefield.statistics.reading import Reading
+from icefield.statistics.row_space import Surroundings
+from icefield.statistics.support import pd_ale_disagreement, support_of, surroundings
+from icefield.study import Study
+from icefield.wording.names import PAGE_LIMIT, page_name, page_sentence
+from icefield.wording.sentences import plain_cautions, shape_words
+
+CARDS = 50  # features with a card of their own; the others are in the table
+POINTS = 100  # of a curve's grid at most
+CURVES_SHARE = 0.5  # of the memory budget that curves may take at once
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """A feature at its place: its decision, the effect that is drawn, and its ALE where it has one.
+
+    A feature without a card has the effect that its decision was read from, and nothing else.
+    """
+
+    number: int
+    decision: Decision
+    effect: Effect
+    local: Effect | None = None
+    no_ale: str = ""
+
+    def text(self, limit: int = PAGE_LIMIT) -> str:
+        """What the feature is called."""
+        return page_name(self.effect.naming.name(self.name), limit)
+
+    @property
+    def asked(self) -> Any:
+        return self.decision.asked
+
+    @property
+    def name(self) -> Any:
+        return self.decision.feature
+
+    @property
+    def reading(self) -> Reading:
+        """Of the output it moves most."""
+        return self.decision.reading
+
+    @property
+    def output(self) -> int:
+        """The output this feature moves most."""
+        return self.effect.outputs.index(self.reading.output)
+
+    @property
+    def shape(self) -> str:
+        return shape_words(self.reading)
+
+    @property
+    def caution(self) -> str:
+        """What to keep in mind, for a reader who does not know the terms."""
+        return plain_cautions(self.reading, self.effect.support)
+
+    @property
+    def partner(self) -> str | None:
+        """What the feature it interacts with most is called."""
+        found = self.decision.partner
+        return None if found is None else page_name(self.effect.naming.name(found[0]))
+
+    @property
+    def reach(self) -> float:
+        """Range of the average, in standard deviations of the predictions."""
+        known = self.effect.average[self.output]
+        known = known[np.isfinite(known)]
+        return float(np.ptp(known)) / output_unit(self.effect, self.output) if len(known) else 0.0
+
+
+def with_cards(study: Study, made: Sequence[Decision], rows: Any) -> Iterator[Ranked]:
+    """The strongest features with all that their cards show, a few at a time; each one's curves go when it does."""
+    around = surroundings(study)
+    size = 8 * POINTS * len(study.model.outputs) * min(BAND_CURVES, study.n_rows)
+    at_once = max(1, int(CURVES_SHARE * study.resources.memory / size))
+    for first in range(0, len(made), at_once):
+        some = made[first : first + at_once]
+        effects, _ = effects_with_curves(study, [one.asked for one in some], rows=rows, kept=BAND_CURVES)
+        for place, (decision, effect) in enumerate(zip(some, effects)):
+            effects[place] = None  # type: ignore[call-overload]
+            effect = _supported(study, decision.asked, effect, around)
+            yield Ranked(first + place, decision, effect, *_ale(study, decision.asked))
+
+
+def without_cards(made: Sequence[Decision], first: int) -> list[Ranked]:
+    """The features from a place on, by what was decided of them alone."""
+    return [Ranked(first + place, decision, decision.effect) for place, decision in enumerate(made)]
+
+
+def _supported(study: Study, asked: Any, effect: Effect, around: Surroundings) -> Effect:
+    support = support_of(study, study.resolve([asked]), effect.grid, effect.weight, around)
+    if support.doubtful:
+        support = replace(support, disagreement=pd_ale_disagreement(study, effect, asked))
+    return replace(effect, backing=replace(effect.backing, support=support))
+
+
+def _ale(study: Study, asked: Any) -> tuple[Effect | None, str]:
+    try:
+        return ale(study, asked, rows=ale_rows(study)), ""
+    except IcefieldError as error:  # a constant column or a one-hot group has none
+        return None, page_sentence(str(error))
+
+
+def ale_rows(study: Study) -> int | None:
+    """How many rows are moved for an ALE, None for all."""
+    chosen = study.chosen(None, when_costly=STEP_ROWS).positions
+    if chosen is None and study.n_rows < study.n_all:
+        return study.n_rows  # of a stream, a pass for every feature would be one too many
+    return None if chosen is None else len(chosen)

@@ -1,0 +1,96 @@
+"""Regions as the page tells them: how large the effect is in each, in the target's own unit, and then its shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from icefield.report.drawings import regions_panel
+from icefield.report.plain import PRINTED, numbers
+from icefield.report.ranked import Ranked
+from icefield.statistics.reading import Reading, read_effect
+from icefield.statistics.regions import Regions, regions
+from icefield.study import Study
+from icefield.wording.labels import subject_text
+from icefield.wording.names import name_text, page_name, page_sentence
+from icefield.wording.sentences import plain_words
+from icefield.wording.values import number_text, range_decimals
+
+REGIONS = 6
+
+
+def region_cards(study: Study, ranked: Sequence[Ranked]) -> list[dict[str, Any]]:
+    """For the features about which rows disagree most, the rules that split them into parts that agree."""
+    differing = [one for one in ranked if one.reading.curves_differ]
+    differing = sorted(differing, key=lambda one: -(one.reading.heterogeneity or 0.0))[:REGIONS]
+    found = [(one, regions(study, one.asked)) for one in differing]
+    return [_card(one, parts) for one, parts in found if len(parts) > 1]
+
+
+def _card(one: Ranked, found: Regions) -> dict[str, Any]:
+    output = one.output
+    own = {rule: read_effect(effect).each[output] for rule, effect in found.effect.groups.items()}
+    signed = runs_one_way([*own.values()])
+    sizes = size_texts([*own.values()], signed)
+    rules = [
+        {
+            "rule": page_name(rule, 200),
+            "share": numbers(share, PRINTED),
+            "heterogeneity": numbers(left, PRINTED),
+            "size": size,
+            "effect": page_sentence(_told(reading, subject_text(found.effect, output))),
+        }
+        for (rule, reading), size, share, left in zip(
+            own.items(), sizes, found["share"], found["heterogeneity"]
+        )
+    ]
+    return {
+        "feature": one.number,
+        "name": one.text(),
+        "output": output,
+        "removed": numbers(found.removed, PRINTED),
+        "sizes": _together(sizes, one),
+        "signed": signed,
+        "rules": rules,
+        "panel": regions_panel(found.effect),
+    }
+
+
+def runs_one_way(readings: Sequence[Reading]) -> bool:
+    """Whether every average that moves at all runs one way, so that all sizes have a sign."""
+    moving = [reading for reading in readings if not reading.flat]
+    return bool(moving) and all(_sign(reading) for reading in moving)
+
+
+def size_texts(readings: Sequence[Reading], signed: bool = True) -> list[str]:
+    """How far averages move, one beside the other: with a sign where they run one way, if those are wanted.
+
+    The same number of decimals for all, so that sizes can be compared at a glance.
+    """
+    sizes = [reading.high - reading.low for reading in readings]
+    decimals = range_decimals(0.0, max(sizes, default=0.0))
+    large = max(sizes, default=0.0)
+    found = []
+    for reading, size in zip(readings, sizes):
+        text = number_text(size) if large >= 1e6 or large < 1e-3 else number_text(size, decimals=decimals)
+        found.append((_sign(reading) if signed else "") + text)
+    return found
+
+
+def _sign(reading: Reading) -> str:
+    if reading.one_directional or (reading.shape == "levels" and reading.direction != "none"):
+        return "−" if reading.direction == "decreasing" else "+"
+    return ""
+
+
+def _together(sizes: Sequence[str], one: Ranked) -> str:
+    """ "+6, +24, +41 min": the sizes of all regions, with the unit once."""
+    unit = one.effect.naming.target_unit
+    return ", ".join(sizes) + (
+        f" {name_text(unit, 20)}" if unit and one.effect.scale_label == "prediction" else ""
+    )
+
+
+def _told(reading: Reading, what: str) -> str:
+    text = plain_words(reading, what)
+    return text.removesuffix(".")

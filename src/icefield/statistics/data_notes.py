@@ -1,0 +1,175 @@
+"""What is odd about the columns themselves: missing values, one value only, copies of others, and too good to be true.
+
+None of it is about the model; all of it changes how a curve is to be read. Columns that are equal are found on a sample
+of rows and confirmed on all of them; what foretells the target is looked for on a sample.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.data.frame import ORDERED_KINDS, Column, Table
+from icefield.sampling import PREDICTION_ROWS, choose_rows, equal_parts
+from icefield.statistics.observations import observed_outputs
+from icefield.typing import Float
+
+if TYPE_CHECKING:
+    from icefield.study import Study
+
+GROUPS = 64  # into which a column is cut to see what it foretells
+GROUP_ROWS = 20  # rows a group needs on average: a name in every row foretells everything
+PERFECT = 0.95  # of the target's variance: what a single column seldom tells by honest means
+LEAST_ROWS = 100
+
+
+@dataclass(frozen=True)
+class DataNotes:
+    """What was noticed about the model's columns.
+
+    Attributes
+    ----------
+    missing : columns with missing values, each with its share of the rows, most first
+    constant : columns with one value only, or none
+    copies : columns that are equal in every row, each set in the data's order
+    perfect : columns that alone tell nearly all of an observed target, each with the share of its variance
+    """
+
+    missing: tuple[tuple[Any, float], ...] = ()
+    constant: tuple[Any, ...] = ()
+    copies: tuple[tuple[Any, ...], ...] = ()
+    perfect: tuple[tuple[Any, float], ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether anything was noticed."""
+        return bool(self.missing or self.constant or self.copies or self.perfect)
+
+
+def data_notes(study: Study) -> DataNotes:
+    """Look at the model's columns, once."""
+    return study.memory.once("data notes", lambda: _noticed(study))
+
+
+def _noticed(study: Study) -> DataNotes:
+    names, table = list(study.model.columns), study.table
+    chosen = choose_rows(None, study.n_rows, study.seed, PREDICTION_ROWS).positions
+    rows = np.arange(study.n_rows) if chosen is None else np.sort(chosen)
+    sample = table if chosen is None else table.take(rows)
+    missing: list[tuple[Any, float]] = []
+    constant: list[Any] = []
+    alike: dict[bytes, list[Any]] = {}
+    for name in names:
+        column, some = table.column(name), sample.column(name)
+        if column.kind == "other":
+            continue
+        share = float(np.average(column.missing, weights=study.weights)) if column.any_missing else 0.0
+        if share > 0:
+            missing.append((name, share))
+        if _one_value(some) and (chosen is None or _one_value(column)):
+            constant.append(name)
+        else:
+            alike.setdefault(_fingerprint(some), []).append(name)
+    copies = [same for group in alike.values() if len(group) > 1 for same in _equal(table, group)]
+    return DataNotes(
+        tuple(sorted(missing, key=lambda one: -one[1])),
+        tuple(constant),
+        tuple(copies),
+        _perfect(study, names, sample, rows),
+    )
+
+
+def _one_value(column: Column) -> bool:
+    present = column.values[~column.missing] if column.any_missing else column.values
+    if not len(present):
+        return True
+    if column.any_missing:  # that a value is missing is a second one
+        return False
+    if column.kind == "categorical":
+        return bool((column.codes == column.codes[0]).all())
+    return bool((present == present[0]).all())
+
+
+def _fingerprint(column: Column) -> bytes:
+    return hashlib.blake2b(np.ascontiguousarray(_comparable(column)).tobytes(), digest_size=16).digest()
+
+
+def _comparable(column: Column) -> NDArray[Any]:
+    """Numbers as numbers; levels by the order in which they appear, so that a column under other names is the same."""
+    if column.kind in ORDERED_KINDS or column.kind == "boolean":
+        return column.to_float() + 0.0  # minus zero is zero
+    _, first, codes = np.unique(column.codes, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[codes], dtype=np.float64)
+
+
+def _equal(table: Table, group: list[Any]) -> list[tuple[Any, ...]]:
+    """Those of a group of columns, equal in a sample, that are equal in all rows."""
+    left, found = list(group), []
+    while len(left) > 1:
+        first = _comparable(table.column(left[0]))
+        same = [
+            name for name in left if np.array_equal(_comparable(table.column(name)), first, equal_nan=True)
+        ]
+        if len(same) > 1:
+            found.append(tuple(same))
+        left = [name for name in left if name not in same] if len(same) else left[1:]
+    return found
+
+
+def _perfect(
+    study: Study, names: list[Any], sample: Table, rows: NDArray[np.intp]
+) -> tuple[tuple[Any, float], ...]:
+    truth, _ = observed_outputs(study)
+    if truth is None or len(rows) < LEAST_ROWS:
+        return ()
+    weights = study.row_weights(rows)
+    if weights.sum() <= 0:
+        return ()
+    found = []
+    for name in names:
+        column = sample.column(name)
+        if column.kind == "other":
+            continue
+        told = float(np.nanmax(_told(column, truth[rows], weights), initial=0.0))
+        if told >= PERFECT:
+            found.append((name, told))
+    return tuple(sorted(found, key=lambda one: -one[1]))
+
+
+def _told(column: Column, truth: Float, weights: Float) -> Float:
+    """Share of each target's variance that lies between groups of a column, less what chance would put there."""
+    codes = _cut(column, weights)
+    groups = int(codes.max()) + 1
+    if groups < 2 or groups * GROUP_ROWS > len(codes):
+        return np.zeros(truth.shape[1])
+    share = weights / weights.sum()
+    apart = truth - share @ truth
+    total = share @ np.square(apart)
+    mass = np.bincount(codes, share)
+    between = np.array(
+        [
+            np.square(np.bincount(codes, share * one))
+            @ np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
+            for one in apart.T
+        ]
+    )
+    r2 = np.divide(between, total, out=np.zeros_like(total), where=total > 0)
+    return 1.0 - (1.0 - r2) * (len(codes) - 1) / (len(codes) - groups)
+
+
+def _cut(column: Column, weights: Float) -> NDArray[np.intp]:
+    gone = column.missing
+    if column.kind in ORDERED_KINDS:
+        values = column.to_float()
+        known = np.isfinite(values)
+        codes = np.zeros(len(values), dtype=np.intp)
+        if known.any():
+            parts = max(2, min(GROUPS, len(values) // GROUP_ROWS - 2))
+            cuts = np.unique(equal_parts(values[known], parts, weights[known]))
+            codes[known] = 1 + np.searchsorted(cuts, values[known], side="right")
+    else:
+        codes = np.where(gone, 0, 1 + column.codes)
+    return np.unique(codes, return_inverse=True)[1].astype(np.intp)

@@ -1,0 +1,255 @@
+"""How well the model predicts the rows given: scores, and observed beside predicted means in groups of rows.
+
+All of it is about the rows that were given, which may be those the model was fitted to; whether a fit would carry over
+is another question (`fit_check`). Means are of groups of rows and never of a few: nothing here tells of single rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.data.frame import ORDERED_KINDS, Column
+from icefield.sampling import PREDICTION_ROWS, choose_rows, equal_parts
+from icefield.statistics.observations import observed_outputs
+from icefield.typing import Float, Positions
+
+if TYPE_CHECKING:
+    from icefield.study import Study
+
+LEAST_ROWS = 5  # of a group whose means are told: fewer would tell of single rows
+BIN_ROWS = 20  # of a group along the predictions, whose middle half is told too
+PREDICTED_BINS = 20
+FEATURE_BINS = 12
+LEAST_PROBABILITY = 1e-15  # a prediction of nothing that happens all the same costs this much, not everything
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """Observed targets beside the model's predictions of the same rows.
+
+    Attributes
+    ----------
+    rows : positions of the rows, a seeded sample where there are more than 20,000; `all_rows` is how many there are
+    truth, predicted : ``(rows, outputs)``; of a class, whether it was observed, and its probability
+    weights : of the rows
+    classes : whether outputs are probabilities of classes
+    """
+
+    rows: Positions
+    all_rows: int
+    truth: Float
+    predicted: Float
+    weights: Float
+    classes: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Means of one output in groups of at least five rows.
+
+    Attributes
+    ----------
+    at : mean of what the groups are made by, in each of them
+    rows : how many rows each holds
+    observed, predicted : mean in each group
+    low, high : the middle half of what was observed, None where groups are too small to tell
+    """
+
+    at: Float
+    rows: NDArray[np.intp]
+    observed: Float
+    predicted: Float
+    low: Float | None = None
+    high: Float | None = None
+
+
+def observed(study: Study) -> tuple[Observed | None, str]:
+    """What was observed beside what is predicted, once; or None and the reason."""
+    return study.memory.once("observed and predicted", lambda: _observed(study))
+
+
+def _observed(study: Study) -> tuple[Observed | None, str]:
+    truth, why = observed_outputs(study)
+    if truth is None or study.background != "data":
+        return None, why
+    chosen = choose_rows(None, study.n_rows, study.seed, PREDICTION_ROWS).positions
+    rows = np.arange(study.n_rows) if chosen is None else np.sort(chosen)
+    weights = study.row_weights(rows)
+    kept = weights > 0
+    rows, weights = rows[kept], weights[kept]
+    if len(rows) < LEAST_ROWS:
+        return None, f"fewer than {LEAST_ROWS} rows"
+    classes = "probab" in study.model.scale_label
+    return Observed(rows, study.n_all, truth[rows], study.predictions(rows), weights, classes), ""
+
+
+def predictions_of(study: Study, rows: Positions) -> Float:
+    """The model's predictions of rows, ``(rows, outputs)``: those that are known already are not asked for again."""
+    seen = observed(study)[0]
+    if seen is not None and len(rows):
+        at = np.minimum(np.searchsorted(seen.rows, rows), len(seen.rows) - 1)
+        if (seen.rows[at] == rows).all():
+            return seen.predicted[at]
+    return study.predictions(rows)
+
+
+# --- scores ------------------------------------------------------------------------------------------
+
+
+def explained(seen: Observed) -> Float:
+    """Share of each output's variance that the predictions explain (R squared); NaN where nothing varies."""
+    mean = seen.weights @ seen.truth / seen.weights.sum()
+    spread = seen.weights @ np.square(seen.truth - mean)
+    left = seen.weights @ np.square(seen.truth - seen.predicted)
+    return 1.0 - np.divide(left, spread, out=np.full(len(spread), np.nan), where=spread > 0)
+
+
+def root_mean_square(seen: Observed) -> Float:
+    """Root of the mean squared error, per output."""
+    return np.sqrt(seen.weights @ np.square(seen.truth - seen.predicted) / seen.weights.sum())
+
+
+def mean_absolute(seen: Observed) -> Float:
+    """Mean absolute error, per output."""
+    return np.asarray(seen.weights @ np.abs(seen.truth - seen.predicted) / seen.weights.sum())
+
+
+def ranked_right(truth: Float, predicted: Float, weights: Float) -> float:
+    """Area under the ROC curve: how often a row of the class is predicted above one that is not; ties count half.
+
+    Examples
+    --------
+    >>> ranked_right(np.array([0.0, 1.0, 1.0]), np.array([0.2, 0.2, 0.9]), np.ones(3))
+    0.75
+    """
+    _, place = np.unique(predicted, return_inverse=True)
+    inside = np.bincount(place, weights * truth)
+    outside = np.bincount(place, weights * (1.0 - truth))
+    below = np.cumsum(outside) - outside
+    total = inside.sum() * outside.sum()
+    return float(inside @ (below + 0.5 * outside) / total) if total > 0 else float("nan")
+
+
+def class_probabilities(seen: Observed) -> tuple[Float, Float] | None:
+    """Truth and probabilities of every class; of one class alone, the other is the rest. None where classes lack."""
+    truth, predicted = seen.truth, seen.predicted
+    if truth.shape[1] == 1:
+        truth, predicted = np.hstack([1.0 - truth, truth]), np.hstack([1.0 - predicted, predicted])
+    if not np.allclose(truth.sum(axis=1), 1.0) or not np.allclose(predicted.sum(axis=1), 1.0, atol=1e-6):
+        return None
+    return truth, predicted
+
+
+def accuracy(seen: Observed) -> tuple[float, float] | None:
+    """Share of rows whose likeliest class was observed, and the share of the commonest class."""
+    both = class_probabilities(seen)
+    if both is None:
+        return None
+    truth, predicted = both
+    right = truth[np.arange(len(truth)), predicted.argmax(axis=1)]
+    share = seen.weights @ truth / seen.weights.sum()
+    return float(seen.weights @ right / seen.weights.sum()), float(share.max())
+
+
+def log_loss(seen: Observed) -> tuple[float, float] | None:
+    """Mean of minus the logarithm of the observed class's probability, and that of the classes' shares."""
+    both = class_probabilities(seen)
+    if both is None:
+        return None
+    truth, predicted = both
+    share = seen.weights @ truth / seen.weights.sum()
+    own = (truth * predicted).sum(axis=1)
+    usual = truth @ share
+    total = seen.weights.sum()
+    loss = -(seen.weights @ np.log(np.maximum(own, LEAST_PROBABILITY))) / total
+    return float(loss), float(-(seen.weights @ np.log(np.maximum(usual, LEAST_PROBABILITY))) / total)
+
+
+# --- means in groups ---------------------------------------------------------------------------------
+
+
+def along_predictions(seen: Observed, output: int) -> Bins | None:
+    """Means in groups of equal size along the predictions; None where there are too few rows or predictions."""
+    predicted = seen.predicted[:, output]
+    count = min(PREDICTED_BINS, len(predicted) // BIN_ROWS)
+    if count < 2:
+        return None
+    codes = np.searchsorted(equal_parts(predicted, count, seen.weights), predicted, side="right")
+    found = _means(codes, predicted, seen, output, BIN_ROWS)
+    if found is None or len(found.at) < 2:
+        return None
+    if seen.classes:
+        return found
+    middle = [
+        np.quantile(seen.truth[inside, output], (0.25, 0.75), method="inverted_cdf")
+        for inside in _groups(codes, BIN_ROWS)
+    ]
+    low, high = np.array(middle).T
+    return Bins(found.at, found.rows, found.observed, found.predicted, low, high)
+
+
+def along_feature(
+    seen: Observed, column: Column, output: int, between: tuple[float, float] | None = None
+) -> Bins | None:
+    """Means in groups of equal size along an ordered column's known values; `at` is in the column's own numbers.
+
+    Rows whose values lie not `between` two, where these are given, are left out.
+    """
+    if column.kind not in ORDERED_KINDS:
+        return None
+    values = column.to_float()
+    known = np.isfinite(values)
+    if between is not None:
+        known &= (values >= between[0]) & (values <= between[1])
+    count = min(FEATURE_BINS, int(known.sum()) // LEAST_ROWS)
+    if count < 1:
+        return None
+    distinct = np.unique(values[known])
+    codes = np.full(len(values), -1, dtype=np.intp)
+    if len(distinct) <= min(2 * FEATURE_BINS, int(known.sum()) // LEAST_ROWS):
+        codes[known] = np.searchsorted(distinct, values[known])
+    else:
+        cuts = equal_parts(values[known], count, seen.weights[known])
+        codes[known] = np.searchsorted(cuts, values[known], side="right")
+    return _means(codes, values, seen, output, LEAST_ROWS)
+
+
+def at_levels(
+    seen: Observed, column: Column, levels: Sequence[Any], output: int
+) -> tuple[NDArray[np.intp], Bins] | None:
+    """Means at these levels: places of those with enough rows among the levels given, and the means there."""
+    place = {level: i for i, level in enumerate(levels)}
+    own = np.array([place.get(level, -1) for level in column.levels.tolist()] or [-1], dtype=np.intp)
+    codes = np.where(column.missing, -1, own[np.maximum(column.codes, 0)])
+    found = _means(codes, codes.astype(np.float64), seen, output, LEAST_ROWS)
+    return None if found is None else (np.round(found.at).astype(np.intp), found)
+
+
+def where_missing(seen: Observed, column: Column, output: int) -> Bins | None:
+    """Means of the rows in which the column is missing, None where those are few."""
+    codes = np.where(column.missing, 0, -1)
+    return _means(codes, np.zeros(len(codes)), seen, output, LEAST_ROWS)
+
+
+def _groups(codes: NDArray[np.intp], least: int) -> list[NDArray[np.intp]]:
+    order = np.argsort(codes, kind="stable")
+    order = order[codes[order] >= 0]
+    cuts = np.flatnonzero(np.diff(codes[order])) + 1
+    return [group for group in np.split(order, cuts) if len(group) >= least]
+
+
+def _means(codes: NDArray[np.intp], values: Float, seen: Observed, output: int, least: int) -> Bins | None:
+    groups = _groups(codes, least)
+    if not groups:
+        return None
+
+    def mean(of: Float) -> Float:
+        return np.array([float(seen.weights[g] @ of[g] / seen.weights[g].sum()) for g in groups])
+
+    sizes = np.array([len(g) for g in groups], dtype=np.intp)
+    return Bins(mean(values), sizes, mean(seen.truth[:, output]), mean(seen.predicted[:, output]))
