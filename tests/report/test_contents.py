@@ -260,7 +260,7 @@ def test_nothing_is_asked_for_twice(rental_explainer: Explainer, monkeypatch: py
 
     study = rental_explainer.study
     fresh = Explainer(study.model.native, study.table.native, y=study.y).study
-    asked: dict[str, list[Any]] = {"effects": [], "own_averages": [], "ale": []}
+    asked: dict[str, list[Any]] = {"effects_together": [], "own_averages": [], "ale": []}
 
     def counted(home: Any, name: str, key: Any) -> None:
         real = getattr(home, name)
@@ -271,13 +271,19 @@ def test_nothing_is_asked_for_twice(rental_explainer: Explainer, monkeypatch: py
 
         monkeypatch.setattr(home, name, call)
 
-    counted(Study, "effects", lambda given: [(s, given[1].kind, str(given[1].grid)) for s in given[1].sets])
+    counted(
+        Study,
+        "effects_together",
+        lambda given: [(s, ask.kind, str(ask.grid)) for ask in given[1] for s in ask.sets],
+    )
     counted(Study, "own_averages", lambda given: list(given[1]))
     counted(ranked, "ale", lambda given: given[1])
     found = build(fresh)
-    curves = [one for sets in asked["effects"] for one in sets]
+    curves = [one for sets in asked["effects_together"] for one in sets]
     assert len(curves) == len({str(one) for one in curves})
-    assert len(asked["effects"]) == 4  # for decisions, cards, surfaces, and the curves these are made of
+    assert (
+        len(asked["effects_together"]) == 4
+    )  # for decisions, cards, surfaces, and the curves these are made of
     assert len(asked["own_averages"]) == 1  # H
     assert sorted(asked["ale"]) == sorted(study.model.columns)
     assert found["surfaces"]

@@ -16,7 +16,7 @@ from icefield.effect import Effect
 from icefield.errors import IcefieldError
 from icefield.sampling import BAND_CURVES, STEP_ROWS
 from icefield.statistics.ale import ale
-from icefield.statistics.bundles import effects_with_curves, output_unit
+from icefield.statistics.bundles import Curved, effects_with_curves, output_unit
 from icefield.statistics.decision import Decision
 from icefield.statistics.reading import Reading
 from icefield.statistics.row_space import Surroundings
@@ -95,7 +95,8 @@ def with_cards(study: Study, made: Sequence[Decision], rows: Any) -> Iterator[Ra
     at_once = max(1, int(CURVES_SHARE * study.resources.memory / size))
     for first in range(0, len(made), at_once):
         some = made[first : first + at_once]
-        effects, _ = effects_with_curves(study, [one.asked for one in some], rows=rows, kept=BAND_CURVES)
+        asked, wanted = [one.asked for one in some], Curved(kept=BAND_CURVES)
+        (effects,), _ = effects_with_curves(study, asked, wanted, rows=rows)
         for place, (decision, effect) in enumerate(zip(some, effects)):
             effects[place] = None  # type: ignore[call-overload]
             effect = _supported(study, decision.asked, effect, around)
