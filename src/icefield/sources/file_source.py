@@ -18,7 +18,7 @@ from typing import Any
 from icefield.counts import counted
 from icefield.data.columns import library_named
 from icefield.errors import InputError, complaint, did_you_mean
-from icefield.sources.source import Source, common_type, unreadable, without_first
+from icefield.sources.source import Source, as_wanted, common_type, unreadable, without_first
 
 FORMATS = {
     ".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc", ".csv": "csv",
@@ -140,7 +140,7 @@ class FileSource(Source):
                 fragment_readahead=1, filter=self._chosen,
             )  # fmt: skip
             for batch in reading.to_batches():
-                yield _as_wanted(batch, wanted)
+                yield as_wanted(batch, wanted)
         except (OSError, arrow.ArrowException) as error:
             self._check_unchanged(part)  # a file that is being rewritten reads as a broken one
             raise unreadable(part.where, error) from error
@@ -165,19 +165,6 @@ def _is_text(fragment: Any) -> bool:
         "FeatherFileFormat",
         "NoneType",
     )
-
-
-def _as_wanted(batch: Any, wanted: Any) -> Any:
-    """A batch in the columns' common types; levels are left to who knows all of them."""
-    arrow = library_named("pyarrow")
-    arrays = []
-    for array, field in zip(batch.columns, wanted):
-        if array.type != field.type and not arrow.types.is_dictionary(field.type):
-            if arrow.types.is_dictionary(array.type):
-                array = array.dictionary_decode()
-            array = array.cast(field.type)
-        arrays.append(array)
-    return arrow.RecordBatch.from_arrays(arrays, names=wanted.names)
 
 
 def files_of(*given: str, missing: Sequence[str] = ()) -> FileSource:
