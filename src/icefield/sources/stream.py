@@ -56,7 +56,7 @@ class Stream:
     memory : the budget, in bytes
     """
 
-    def __init__(self, source: Source, columns: Sequence[str], memory: int) -> None:
+    def __init__(self, source: Any, columns: Sequence[str], memory: int) -> None:
         known = source.schema.names
         for name in columns:
             if name not in known:

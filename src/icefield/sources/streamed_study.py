@@ -109,7 +109,7 @@ class StreamedStudy(Study):
         """To another process goes where the rows come from; they are read again there."""
         self.engines.check_model()
         chosen = {"background": self.background, "engine": self.engines.asked, "resources": self.resources}
-        rows = (self.stream.source, self.stream.columns)
+        rows = (type(self.stream), self.stream.source, self.stream.columns)
         return {
             "model": self.model,
             "rows": rows,
@@ -117,8 +117,8 @@ class StreamedStudy(Study):
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        source, columns = state["rows"]
-        stream = Stream(source, columns, state["choices"]["resources"].memory)
+        made, source, columns = state["rows"]
+        stream = made(source, columns, state["choices"]["resources"].memory)
         self.__init__(state["model"], stream, **state["choices"])  # type: ignore[misc]
 
     def __getattr__(self, name: str) -> Any:
