@@ -18,7 +18,7 @@ from icefield.clusters import worker
 from icefield.clusters.origin import FAN_IN, ClusterOrigin, Looked
 from icefield.clusters.outcome import Outcome
 from icefield.clusters.parcels import Parcel
-from icefield.clusters.waiting import FAREWELL, LOOK_EVERY, Lifeline, waited, within
+from icefield.clusters.waiting import FAREWELL, LOOK_EVERY, Lifeline, show, waited, within
 from icefield.data.columns import library_named
 from icefield.errors import ClusterError, InputError, complaint, statement
 from icefield.progress import Progress
@@ -129,7 +129,7 @@ class DaskOrigin(ClusterOrigin):
 
         return waited(
             work,
-            look=lambda: _show(progress, len(done), len(parts)),
+            look=lambda: show(progress, len(done), len(parts)),
             cancel=lambda: worker.stop(job),
         )
 
@@ -211,12 +211,6 @@ def _tree(leaves: Sequence[Any], merge: Any) -> list[Any]:
     return tops
 
 
-def _show(progress: Progress, done: int, tasks: int) -> None:
-    """Advance to the share of the tasks that is done."""
-    if progress.total is not None:
-        progress.advance(progress.total * done / max(tasks, 1) - progress.done)
-
-
 def _gathered(
     client: Any, tops: Sequence[Any], leaves: Sequence[Any], progress: Progress, job: str, label: str
 ) -> Iterator[Any]:
@@ -234,7 +228,7 @@ def _gathered(
                 lifeline.check()
                 waiting = [future for future in waiting if not future.done()]
                 ended = [n for n, future in enumerate(leaves) if future.done()]
-                _show(progress, len(ended), len(leaves))
+                show(progress, len(ended), len(leaves))
                 for future in (*tops, *leaves):
                     if future.status in ("cancelled", "lost") and alive():
                         raise _Lost(future.status)

@@ -28,11 +28,13 @@ class Looked:
     sizes : rows by partition; None where partitions have no numbers before they are worked on
     rows : all of them
     levels : by column of a category type, its levels
+    firm : whether every pass meets these very partitions; an engine may cut the same rows otherwise for other columns
     """
 
     sizes: tuple[int, ...] | None
     rows: int
     levels: dict[str, list[Any]] = field(default_factory=dict)
+    firm: bool = True
 
 
 class ClusterOrigin(Origin):

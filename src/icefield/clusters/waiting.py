@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from icefield.errors import ClusterError, statement
+from icefield.progress import Progress
 
 Found = TypeVar("Found")
 
@@ -57,6 +58,12 @@ def within(work: Callable[[], Any], seconds: float) -> bool:
     thread.start()
     thread.join(seconds)
     return not thread.is_alive()
+
+
+def show(progress: Progress, done: int, tasks: int) -> None:
+    """Advance to the share of the tasks that is done."""
+    if progress.total is not None:
+        progress.advance(progress.total * done / max(tasks, 1) - progress.done)
 
 
 class Lifeline:
