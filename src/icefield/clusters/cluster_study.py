@@ -90,7 +90,7 @@ class ClusterStudy(StreamedStudy):
             found = list(stream.origin.outcomes(model, task, wanted, stream.columns, progress))
         whole = merged(collectors, found)
         if whole.failure is not None:
-            raise whole.failure.error(stream.source.label)
+            raise whole.failure.error(stream.origin.where(whole.failure.number))
         rows = check_parts(whole.parts, looked.sizes if looked.firm else None, looked.rows, stream.source.label)
         for said in whole.versions.values():
             warnings.warn(f"Versions differ: {said}.", VersionWarning, stacklevel=2)

@@ -54,5 +54,9 @@ class ClusterOrigin(Origin):
     def dumps(self, thing: Any) -> bytes:
         """Pickle, as the engine does."""
 
+    def where(self, number: int) -> str:
+        """A partition, for messages."""
+        return f"partition {number} of {self.label}"
+
     def identity(self) -> Any:
         return {"cluster": self.label, "schema": str(self.schema)}

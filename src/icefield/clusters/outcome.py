@@ -43,9 +43,8 @@ class Failure:
         except Exception:  # what an error carries may be anything
             return cls(number, said)
 
-    def error(self, label: str) -> Exception:
+    def error(self, where: str) -> Exception:
         """What to raise where the answer was waited for; it names the partition."""
-        where = f"partition {self.number} of {label}"
         found = None if self.raised is None else pickle.loads(self.raised)
         if isinstance(found, CannotRead):
             return found  # who asked may have another way, and a message of its own

@@ -315,7 +315,7 @@ def _told(error: Exception, label: str) -> Exception:
     if marked:
         failure = pickle.loads(zlib.decompress(base64.b64decode(marked[1])))
         assert isinstance(failure, Failure)
-        return failure.error(label)
+        return failure.error(f"partition {failure.number} of {label}")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     missing = next((line for line in lines if "No module named" in line), None)
     if missing is not None:

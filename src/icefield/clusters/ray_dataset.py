@@ -1,0 +1,198 @@
+"""Ray Datasets: one call of `map_batches` a block, in the caller's own Ray.
+
+Reading and working on a block are one task of Ray's, so rows do not pass through its object store; the model does, once. Blocks
+have no numbers before they are read; they have that of their task, which stays when the task is tried again.
+"""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Any, TypeVar
+
+from icefield.clusters import worker
+from icefield.clusters.origin import FAN_IN, ClusterOrigin, Looked
+from icefield.clusters.outcome import Outcome
+from icefield.clusters.parcels import Parcel
+from icefield.clusters.waiting import Lifeline, waited
+from icefield.data.columns import library_named
+from icefield.errors import ClusterError, IcefieldError, statement
+from icefield.progress import Progress
+
+Found = TypeVar("Found")
+
+BLOCK_BITS = 20  # of a number that say which of its task's blocks it is
+
+
+class RayOrigin(ClusterOrigin):
+    """A `ray.data.Dataset`."""
+
+    label = "the Ray Dataset"
+
+    def __init__(self, dataset: Any) -> None:
+        self._dataset = dataset
+        self._sent: dict[str, Any] = {}
+
+    @cached_property
+    def _head(self) -> Any:
+        arrow = library_named("pyarrow")
+        for batch in self._dataset.limit(1_000).iter_batches(batch_size=1_000, batch_format="pyarrow"):
+            if batch.num_rows:
+                return batch
+        schema = self._dataset.schema()
+        return (arrow.schema([]) if schema is None else schema.base_schema).empty_table()
+
+    @property
+    def schema(self) -> Any:
+        return self._head.schema.remove_metadata()
+
+    def first(self, columns: Sequence[str], rows: int) -> Any:
+        return self._head.select(list(columns)).slice(0, rows)
+
+    def dumps(self, thing: Any) -> bytes:
+        return bytes(library_named("ray.cloudpickle").dumps(thing))
+
+    def look(self, columns: Sequence[str], listed: Sequence[str]) -> Looked:
+        if not listed:  # Ray counts by itself, from metadata where it can
+            return Looked(None, int(self._watched(self._dataset, lambda dataset: [dataset.count()])[0]))
+        seen = [pickle.loads(one) for one in self._watched(self._mapped(listed, _Look(tuple(listed))), _given)]
+        levels = {
+            name: list(dict.fromkeys(level for _, own in seen for level in own[name])) for name in listed
+        }
+        return Looked(None, sum(rows for rows, _ in seen), levels)
+
+    def outcomes(
+        self, model: Parcel, task: Parcel, columns: Sequence[str], all_columns: Sequence[str], progress: Progress
+    ) -> Iterable[Outcome]:
+        ray = library_named("ray")
+        if model.name not in self._sent:
+            self._sent[model.name] = _Sent(model.name, ray.put(model.content))
+        sent = (self._sent[model.name], _Sent(task.name, ray.put(task.content)))
+        states = self._mapped(columns, _Work(*sent)).map_batches(
+            _Join(*sent), batch_size=FAN_IN, batch_format="pyarrow"
+        )
+        found: list[Outcome] = []
+
+        def taken(dataset: Any) -> list[Outcome]:
+            for content in _given(dataset):
+                found.append(Outcome.unpacked(content))
+                if found[-1].failure is not None:
+                    break  # nothing that comes after matters
+            return found
+
+        def look() -> None:
+            progress.advance(sum(sum(one.parts.values()) for one in list(found)) - progress.done)
+
+        return self._watched(states, taken, look)
+
+    def _mapped(self, columns: Sequence[str], work: Any) -> Any:
+        return self._dataset.select_columns(list(columns)).map_batches(
+            work, batch_size=None, batch_format="pyarrow", zero_copy_batch=True
+        )
+
+    def where(self, number: int) -> str:
+        task, block = divmod(number, 1 << BLOCK_BITS)
+        return f"partition {task} of {self.label}" if not block else f"partition {task} (its block {block}) of {self.label}"
+
+    def _watched(self, dataset: Any, work: Callable[[Any], Found], look: Callable[[], None] = lambda: None) -> Found:
+        """What `work` makes of a dataset, while Ray lives and nobody presses Ctrl-C."""
+        ray = library_named("ray")
+        options = dataset.context.execution_options
+        kept, options.preserve_order = options.preserve_order, True
+
+        def alive() -> bool:
+            return ray.is_initialized() and any(node["Alive"] for node in ray.nodes())
+
+        with Lifeline(alive, "The Ray cluster") as lifeline:
+
+            def looking() -> None:
+                lifeline.check()
+                look()
+
+            try:
+                return waited(lambda: work(dataset), look=looking, cancel=lambda: _ended(dataset))
+            except (IcefieldError, KeyboardInterrupt):
+                raise
+            except Exception as error:
+                text = " ".join(f"{type(error).__name__}: {error}".split())
+                raise ClusterError(statement(f"Work on {self.label} failed: {text[:600]}.")) from error
+            finally:
+                options.preserve_order = kept
+
+
+def _given(dataset: Any) -> list[bytes]:
+    """The bytes that tasks gave back, in the order of the blocks."""
+    batches = dataset.iter_batches(batch_size=None, batch_format="pyarrow")
+    return [content for batch in batches for content in batch["outcome"].to_pylist()]
+
+
+def _ended(dataset: Any) -> None:
+    """Cancel the tasks of a dataset that is being iterated."""
+    executor = getattr(dataset, "_current_executor", None)
+    if executor is not None:
+        executor.shutdown(force=True)
+
+
+# --- in Ray's tasks ------------------------------------------------------------------------------------------
+
+
+class _Sent:
+    """A parcel in the object store."""
+
+    def __init__(self, name: str, reference: Any) -> None:
+        self.name, self.reference = name, reference
+
+    @property
+    def way(self) -> tuple[str, worker.Fetch]:
+        return self.name, lambda: bytes(library_named("ray").get(self.reference))
+
+
+class _Work:
+    """A block in, a row with its outcome out."""
+
+    def __init__(self, model: _Sent, task: _Sent) -> None:
+        self.model, self.task = model, task
+
+    def __call__(self, block: Any) -> Any:
+        found = worker.worked(self.model.way, self.task.way, _number(), block.to_batches())
+        return _row(found.packed())
+
+
+class _Join:
+    """Rows with outcomes in, one for all of them out."""
+
+    def __init__(self, model: _Sent, task: _Sent) -> None:
+        self.model, self.task = model, task
+
+    def __call__(self, rows: Any) -> Any:
+        outcomes = [Outcome.unpacked(content) for content in rows["outcome"].to_pylist()]
+        return _row(worker.joined(self.model.way, self.task.way, outcomes).packed())
+
+
+class _Look:
+    """A block in, its size and levels out."""
+
+    def __init__(self, listed: tuple[str, ...]) -> None:
+        self.listed = listed
+
+    def __call__(self, block: Any) -> Any:
+        return _row(pickle.dumps(worker.looked(block.to_batches(), self.listed)))
+
+
+def _row(content: bytes) -> Any:
+    arrow = library_named("pyarrow")
+    return arrow.table({"outcome": arrow.array([content], arrow.large_binary())})
+
+
+_counted = threading.local()
+
+
+def _number() -> int:
+    """The place of a block: that of its task, which stays when the task is tried again, and its place in it."""
+    context = library_named("ray.data._internal.execution.interfaces.task_context").TaskContext.get_current()
+    if getattr(_counted, "context", None) is not context:
+        _counted.context, _counted.blocks = context, itertools.count()
+    return (int(context.task_idx) << BLOCK_BITS) + next(_counted.blocks)
