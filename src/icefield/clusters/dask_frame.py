@@ -23,6 +23,8 @@ from icefield.data.columns import library_named
 from icefield.errors import ClusterError, InputError, complaint, statement
 from icefield.progress import Progress
 
+NEW_WORKERS = 15.0  # seconds until a lost worker is replaced
+RETRIES = 2  # of a task whose error may pass: of a file, of a connection
 TRIES = 3  # times a pass is begun where the cluster lost what it was sent
 
 
@@ -45,7 +47,7 @@ class DaskOrigin(ClusterOrigin):
     def _first(self, rows: int) -> Any:
         """The first rows of the first partition that has some; partitions are looked into one after another."""
         for number in range(self._frame.npartitions):
-            found = self._frame.partitions[number].head(rows, compute=True, npartitions=1)
+            (found,) = self._computed([self._frame.partitions[number].head(rows, compute=False, npartitions=1)])
             if len(found):
                 break
         return _arrow(found)
@@ -71,13 +73,7 @@ class DaskOrigin(ClusterOrigin):
         delayed = library_named("dask").delayed
         parts = self._frame[read].to_delayed(optimize_graph=True)
         tasks = [delayed(_look, pure=False)(part, unknown) for part in parts]
-        client = _client()
-        name = uuid.uuid4().hex
-        if client is None:
-            found = list(library_named("dask").compute(*tasks, scheduler="threads"))
-        else:
-            futures = client.compute(tasks)
-            found = list(_gathered(client, futures, [], Progress("", None), name, self.label))
+        found = self._computed(tasks)
         levels = {
             name: list(dict.fromkeys(level for _, own in found for level in own[name]))
             if name in unknown
@@ -86,6 +82,20 @@ class DaskOrigin(ClusterOrigin):
         }
         sizes = tuple(rows for rows, _ in found)
         return Looked(sizes, sum(sizes), levels)
+
+    def _computed(self, tasks: list[Any]) -> list[Any]:
+        """The results of small tasks."""
+        client = _client()
+        if client is None:
+            return list(library_named("dask").compute(*tasks, scheduler="threads"))
+        for tried in range(1, TRIES + 1):
+            try:
+                futures = client.compute(tasks)
+                return list(_gathered(client, futures, futures, Progress("", None), "", self.label))
+            except _Lost as lost:
+                if tried == TRIES:
+                    raise ClusterError(statement(f"Reading {lost} of {self.label} failed: its workers were lost.")) from lost
+        return []
 
     def outcomes(
         self, model: Parcel, task: Parcel, columns: Sequence[str], all_columns: Sequence[str], progress: Progress
@@ -102,9 +112,10 @@ class DaskOrigin(ClusterOrigin):
             except _Lost as lost:
                 if tried == TRIES:
                     raise ClusterError(
-                        statement(f"The Dask workers were lost {TRIES} times during this pass over {self.label} ({lost}).",
+                        statement(f"Work on {lost} of {self.label} failed: its workers were lost {TRIES} times, with all that they held.",
                                   "see what ends them: memory, for one")
                     ) from lost  # fmt: skip
+                within(lambda: client.wait_for_workers(1, timeout=NEW_WORKERS), NEW_WORKERS)
 
     def _on_threads(self, parts: Sequence[Any], model: Parcel, task: Parcel, progress: Progress) -> list[Outcome]:
         dask, job = library_named("dask"), uuid.uuid4().hex
@@ -137,14 +148,20 @@ class DaskOrigin(ClusterOrigin):
         self, client: Any, parts: Sequence[Any], model: Parcel, task: Parcel, progress: Progress
     ) -> Iterator[Outcome]:
         delayed, job = library_named("dask").delayed, uuid.uuid4().hex
-        sent = client.scatter([model.content, task.content], broadcast=True, hash=False)
+        with Lifeline(lambda: _alive(client), "The Dask cluster") as lifeline:
+            sent = waited(
+                lambda: client.scatter([model.content, task.content], broadcast=True, hash=False),
+                look=lifeline.check,
+                cancel=lambda: None,
+            )
         leaves = client.compute(
             [
                 delayed(_work, pure=False)(
                     part, delayed(_Here)(model.name, sent[0]), delayed(_Here)(task.name, sent[1]), number, job
                 )
                 for number, part in enumerate(parts)
-            ]
+            ],
+            retries=RETRIES,
         )
         tops = _tree(
             leaves,
@@ -211,18 +228,19 @@ def _tree(leaves: Sequence[Any], merge: Any) -> list[Any]:
     return tops
 
 
+def _alive(client: Any) -> bool:
+    return client.status == "running" and bool(client.scheduler_info().get("workers"))
+
+
 def _gathered(
     client: Any, tops: Sequence[Any], leaves: Sequence[Any], progress: Progress, job: str, label: str
 ) -> Iterator[Any]:
     """Results of futures in their order, while looking on: futures know their state without asking the scheduler."""
 
-    def alive() -> bool:
-        return client.status == "running" and bool(client.scheduler_info().get("workers"))
-
     ended: list[int] = []
     waiting = list(tops)
     try:
-        with Lifeline(alive, "The Dask cluster") as lifeline:
+        with Lifeline(lambda: _alive(client), "The Dask cluster") as lifeline:
             while waiting:
                 time.sleep(LOOK_EVERY / 2)
                 lifeline.check()
@@ -230,24 +248,36 @@ def _gathered(
                 ended = [n for n, future in enumerate(leaves) if future.done()]
                 show(progress, len(ended), len(leaves))
                 for future in (*tops, *leaves):
-                    if future.status in ("cancelled", "lost") and alive():
-                        raise _Lost(future.status)
+                    if future.status in ("cancelled", "lost"):
+                        raise _lost(client, leaves)
                     if future.status == "error":
-                        raise _error(future, leaves, label)
-            found: list[Any] = []
-            waited(lambda: found.extend(client.gather(list(tops))), look=lifeline.check, cancel=lambda: None)
+                        raise _error(client, future, leaves, label)
+            try:
+                found = waited(lambda: client.gather(list(tops)), look=lifeline.check, cancel=lambda: None)
+            except Exception as error:  # results may be lost with their workers until they are here
+                raise _lost(client, leaves) from error
             yield from found
     except BaseException:
         within(lambda: client.cancel([*tops, *leaves], force=True), FAREWELL)
-        within(lambda: client.run(worker.stop, job), FAREWELL)
+        within(lambda: client.run(worker.stop, job, wait=False), FAREWELL)
         raise
 
 
-def _error(future: Any, leaves: Sequence[Any], label: str) -> Exception:
+def _lost(client: Any, leaves: Sequence[Any]) -> Exception:
+    """What to raise where results are gone: with the scheduler for good, with workers until these are back."""
+    if client.status != "running":
+        return ClusterError(
+            statement("The connection to the Dask scheduler was lost: nothing of this pass was counted.", "see whether it runs, and ask again")
+        )  # fmt: skip
+    left = [str(number) for number, leaf in enumerate(leaves) if leaf.status != "finished"]
+    return _Lost(f"partition {', '.join(left[:5])}" if left else "the sums")
+
+
+def _error(client: Any, future: Any, leaves: Sequence[Any], label: str) -> Exception:
     """What a failed task says, with its partition where it is one's."""
     error = future.exception(timeout=FAREWELL)
     if "lost dependencies" in str(error):
-        return _Lost(str(error))
+        return _lost(client, leaves)
     number = next((n for n, leaf in enumerate(leaves) if leaf.status == "error"), None)
     which = label if number is None else f"partition {number} of {label}"
     text = " ".join(f"{type(error).__name__}: {error}".split())[:600]

@@ -1,7 +1,7 @@
 """Ray Datasets: one call of `map_batches` a block, in the caller's own Ray.
 
-Reading and working on a block are one task of Ray's, so rows do not pass through its object store; the model does, once. Blocks
-have no numbers before they are read; they have that of their task, which stays when the task is tried again.
+The model is put into Ray's object store once, from where every process of a worker takes it once. Blocks have no numbers
+before they are read; they have that of their task, which stays when the task is tried again.
 """
 
 from __future__ import annotations
