@@ -15,7 +15,7 @@ import time
 import uuid
 import zlib
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from icefield.clusters import worker
 from icefield.clusters.origin import ClusterOrigin, Looked
 from icefield.clusters.outcome import Failure, Outcome
 from icefield.clusters.parcels import Parcel
-from icefield.clusters.waiting import Lifeline, show, waited
+from icefield.clusters.waiting import FAREWELL, Lifeline, show, waited, within
 from icefield.data.columns import library_named
 from icefield.errors import ClusterError, InputError, complaint, statement
 from icefield.progress import Progress
@@ -36,6 +36,10 @@ LOOK_EVERY = 0.5  # seconds between questions to Spark about progress
 PLAIN = ("byte", "short", "integer", "long", "float", "double", "decimal", "string", "varchar", "char", "boolean", "date",
          "timestamp", "timestamp_ntz")  # fmt: skip
 FORM = "number long, bucket long, outcome binary"
+
+
+def _nothing() -> None:
+    pass
 
 
 def spark_origin(frame: Any) -> ClusterOrigin:
@@ -62,7 +66,7 @@ class SparkOrigin(ClusterOrigin):
 
     @cached_property
     def _head(self) -> Any:
-        return self._selected(self._names).limit(1_000).toArrow()
+        return self._collected(self._selected(self._names).limit(1_000), Progress("", None))
 
     @property
     def schema(self) -> Any:
@@ -91,35 +95,44 @@ class SparkOrigin(ClusterOrigin):
         self, model: Parcel, task: Parcel, columns: Sequence[str], all_columns: Sequence[str], progress: Progress
     ) -> Iterable[Outcome]:
         if model.name not in self._sent:
-            self._sent[model.name] = self.sent(model)
+            self._sent[model.name] = self._watched(lambda: self.sent(model))
         parts, job = self._partitions, uuid.uuid4().hex
         together = -(-parts // MOST_OUTCOMES)
-        given = (self._sent[model.name], self.sent(task))
+        given = (self._sent[model.name], self._watched(lambda: self.sent(task)))
         states = self._selected(columns).mapInArrow(_Work(*given, together, job), FORM)
         if together > 1:
             states = states.repartition(MOST_OUTCOMES, "bucket").mapInArrow(_Join(*given), FORM)
         try:
             found = self._collected(states, progress)
         finally:
-            self.forget(given[1])
+            within(lambda: self.forget(given[1]), FAREWELL)
         return [Outcome.unpacked(content) for content in found["outcome"].to_pylist()]
 
     def _collected(self, frame: Any, progress: Progress) -> Any:
         """The rows of a frame as an Arrow table, with Spark's own progress, until Ctrl-C."""
-        job = f"icefield-{uuid.uuid4().hex}"
-        with Lifeline(self.alive, "The Spark cluster") as lifeline:
-            last = [0.0]
+        job, last = f"icefield-{uuid.uuid4().hex}", [0.0]
 
-            def look() -> None:
+        def look() -> None:
+            if time.monotonic() - last[0] > LOOK_EVERY:
+                last[0] = time.monotonic()
+                done, tasks = self.done(job)
+                if tasks:
+                    show(progress, done, tasks)
+
+        return self._watched(lambda: self.run(frame, job), look, lambda: self.cancel(job))
+
+    def _watched(
+        self, work: Callable[[], Any], look: Callable[[], None] = _nothing, cancel: Callable[[], None] = _nothing
+    ) -> Any:
+        """What a call of Spark's gives, while Spark lives; its errors in words."""
+        with Lifeline(self.alive, "The Spark cluster") as lifeline:
+
+            def looking() -> None:
                 lifeline.check()
-                if time.monotonic() - last[0] > LOOK_EVERY:
-                    last[0] = time.monotonic()
-                    done, tasks = self.done(job)
-                    if tasks:
-                        show(progress, done, tasks)
+                look()
 
             try:
-                return waited(lambda: self.run(frame, job), look=look, cancel=lambda: self.cancel(job))
+                return waited(work, look=looking, cancel=cancel)
             except (ClusterError, KeyboardInterrupt):
                 raise
             except Exception as error:
