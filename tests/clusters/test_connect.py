@@ -71,7 +71,10 @@ def server(engine_of, tmp_path_factory):
 def spark(server):
     from pyspark.sql.connect.session import SparkSession
 
-    return SparkSession.builder.remote(f"sc://127.0.0.1:{server[1]}").create()
+    made = SparkSession.builder.remote(f"sc://127.0.0.1:{server[1]}").create()
+    yield made
+    # PySpark's own threads would go on trying to reach the server, and keep this process alive.
+    made._client._channel.close()
 
 
 def test_connect_gives_what_memory_gives(spark, plain, folder, few_rows):

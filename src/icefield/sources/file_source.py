@@ -176,7 +176,7 @@ def files_of(*given: str, missing: Sequence[str] = ()) -> FileSource:
         if "://" in text:
             found = dataset.dataset(text, format=_reader(_format(text), missing), partitioning="hive")
             return of_dataset(found, text)
-        paths = list(dict.fromkeys(path for one in given for path in _paths(one)))
+        paths = list(dict.fromkeys(path for one in given for path in paths_of(one)))
         filesystem = library_named("pyarrow.fs").LocalFileSystem()
         for kind in dict.fromkeys(_format(path) for path in paths):
             own = [path for path in paths if _format(path) == kind]
@@ -210,7 +210,8 @@ def _reader(kind: str, missing: Sequence[str]) -> Any:
     )
 
 
-def _paths(text: str) -> list[str]:
+def paths_of(text: str) -> list[str]:
+    """The files that a path, a folder or a glob means."""
     if os.path.isdir(text):
         within = (os.path.join(folder, name) for folder, _, names in os.walk(text) for name in names)
         hidden = (".", "_")
