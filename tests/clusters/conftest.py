@@ -16,7 +16,12 @@ import pytest
 from sources import rows as made
 
 HERE = Path(__file__).parent
-NEEDS = {"dask": ("dask", "distributed"), "spark": ("pyspark",), "connect": ("pyspark", "grpc"), "ray": ("ray",)}
+NEEDS = {
+    "dask": ("dask", "distributed"),
+    "spark": ("pyspark",),
+    "connect": ("pyspark", "grpc"),
+    "ray": ("ray",),
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -94,13 +94,17 @@ def test_a_task_that_is_tried_again_counts_once(spark, plain, tmp_path):
 def test_workers_that_die_again_and_again_end_in_an_error(spark, plain, tmp_path):
     begun = time.monotonic()
     with pytest.raises(ClusterError, match=r"partition \d of the Spark Connect DataFrame \(tried 3 times\)"):
-        Explainer(models.KillsAlways(tmp_path), spark.createDataFrame(plain).repartition(2)).partial_dependence("x0", grid=[0.0])
+        Explainer(
+            models.KillsAlways(tmp_path), spark.createDataFrame(plain).repartition(2)
+        ).partial_dependence("x0", grid=[0.0])
     assert time.monotonic() - begun < 60
 
 
 def test_an_error_of_the_model_names_the_partition(spark, plain, tmp_path):
     with pytest.raises(ClusterError, match=r"partition \d of the Spark Connect DataFrame.*no such number"):
-        Explainer(models.Fails(tmp_path), spark.createDataFrame(plain).repartition(2)).partial_dependence("x0", grid=[0.0])
+        Explainer(models.Fails(tmp_path), spark.createDataFrame(plain).repartition(2)).partial_dependence(
+            "x0", grid=[0.0]
+        )
 
 
 def test_the_model_is_unpickled_once_a_worker(spark, plain, tmp_path):
@@ -115,7 +119,9 @@ def test_ctrl_c_ends_the_job_there(spark, plain, tmp_path, interrupting):
     interrupting((tmp_path / "began").exists)
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        Explainer(models.Slow(tmp_path), spark.createDataFrame(plain).repartition(8)).partial_dependence("x0", grid=[0.0])
+        Explainer(models.Slow(tmp_path), spark.createDataFrame(plain).repartition(8)).partial_dependence(
+            "x0", grid=[0.0]
+        )
     assert time.monotonic() - begun < 18
     formula_agrees(function(plain), plain, spark.createDataFrame(plain).repartition(3))
     assert len((tmp_path / "began").read_text().split()) < 8  # tasks that were waiting never began

@@ -70,9 +70,7 @@ def test_the_sample_is_that_of_the_stream(client, dd, plain, folder, few_rows):
         streamed = Explainer(model, folder)
         there = Explainer(model, dd.read_parquet(folder))
         assert there.table.column("x0").values.tolist() == streamed.table.column("x0").values.tolist()
-        one, other = (
-            ex.ice("x2", grid=GRID["x2"], rows=20).individual for ex in (streamed, there)
-        )
+        one, other = (ex.ice("x2", grid=GRID["x2"], rows=20).individual for ex in (streamed, there))
     assert np.allclose(one, other, rtol=1e-12)
 
 
@@ -117,7 +115,9 @@ def test_a_killed_worker_is_made_up_for(client, dd, plain, tmp_path):
 def test_workers_that_die_again_and_again_end_in_an_error(client, dd, plain, tmp_path):
     begun = time.monotonic()
     with pytest.raises(ClusterError, match=r"partition [\d, ]+ of the Dask DataFrame"):
-        Explainer(models.KillsAlways(tmp_path), dd.from_pandas(plain, npartitions=2)).partial_dependence("x0", grid=[0.0])
+        Explainer(models.KillsAlways(tmp_path), dd.from_pandas(plain, npartitions=2)).partial_dependence(
+            "x0", grid=[0.0]
+        )
     assert time.monotonic() - begun < 60
     client.wait_for_workers(2, timeout=30)
 
@@ -129,7 +129,9 @@ def test_a_task_that_is_tried_again_counts_once(client, dd, plain, tmp_path):
 
 def test_an_error_of_the_model_names_the_partition(client, dd, plain, tmp_path):
     with pytest.raises(ClusterError, match=r"partition 0 of the Dask DataFrame.*no such number"):
-        Explainer(models.Fails(tmp_path), dd.from_pandas(plain, npartitions=2)).partial_dependence("x0", grid=[0.0])
+        Explainer(models.Fails(tmp_path), dd.from_pandas(plain, npartitions=2)).partial_dependence(
+            "x0", grid=[0.0]
+        )
 
 
 def test_the_model_is_unpickled_once_a_worker(client, dd, plain, tmp_path):
@@ -149,7 +151,9 @@ def test_a_model_that_does_not_pickle_is_refused_before_any_job(client, dd, plai
 
 def test_a_model_that_answers_otherwise_there_is_refused(client, dd, plain, tmp_path):
     with pytest.raises(ClusterError, match="answers otherwise"):
-        Explainer(models.Elsewhere(tmp_path), dd.from_pandas(plain, npartitions=2)).partial_dependence("x0", grid=[0.0])
+        Explainer(models.Elsewhere(tmp_path), dd.from_pandas(plain, npartitions=2)).partial_dependence(
+            "x0", grid=[0.0]
+        )
 
 
 def set_version(module: str, version: str) -> str:
@@ -186,7 +190,9 @@ def test_ctrl_c_ends_the_job_there(client, dd, plain, tmp_path, interrupting):
     interrupting((tmp_path / "began").exists)
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        Explainer(models.Slow(tmp_path), dd.from_pandas(plain, npartitions=8)).partial_dependence("x0", grid=[0.0])
+        Explainer(models.Slow(tmp_path), dd.from_pandas(plain, npartitions=8)).partial_dependence(
+            "x0", grid=[0.0]
+        )
     assert time.monotonic() - begun < 20
     wait_for(lambda: not any(client.processing().values()), 15)
     began = len((tmp_path / "began").read_text().split())
@@ -206,7 +212,9 @@ def test_rows_that_change_between_passes_are_refused(client, dd, plain, tmp_path
     explainer = Explainer(booster(plain, NUMBERS), frame)
     explainer.effects(["x0"], grid={"x0": [0.0]})
     path.write_text("1000")
-    with pytest.raises(ClusterError, match=r"2000 rows in this pass and 3000 before, partition 0 1000 instead of 1500"):
+    with pytest.raises(
+        ClusterError, match=r"2000 rows in this pass and 3000 before, partition 0 1000 instead of 1500"
+    ):
         explainer.effects(["x2"], grid={"x2": [0.0]})
 
 

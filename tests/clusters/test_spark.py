@@ -91,7 +91,9 @@ def test_a_killed_worker_is_made_up_for(spark, plain, tmp_path):
 def test_workers_that_die_again_and_again_end_in_an_error(spark, plain, tmp_path):
     begun = time.monotonic()
     with pytest.raises(ClusterError, match=r"partition \d of the Spark DataFrame \(tried 3 times\)"):
-        Explainer(models.KillsAlways(tmp_path), spark.createDataFrame(plain).repartition(2)).partial_dependence("x0", grid=[0.0])
+        Explainer(
+            models.KillsAlways(tmp_path), spark.createDataFrame(plain).repartition(2)
+        ).partial_dependence("x0", grid=[0.0])
     assert time.monotonic() - begun < 60
 
 
@@ -102,7 +104,9 @@ def test_a_task_that_is_tried_again_counts_once(spark, plain, tmp_path):
 
 def test_an_error_of_the_model_names_the_partition(spark, plain, tmp_path):
     with pytest.raises(ClusterError, match=r"partition \d of the Spark DataFrame.*no such number"):
-        Explainer(models.Fails(tmp_path), spark.createDataFrame(plain).repartition(2)).partial_dependence("x0", grid=[0.0])
+        Explainer(models.Fails(tmp_path), spark.createDataFrame(plain).repartition(2)).partial_dependence(
+            "x0", grid=[0.0]
+        )
 
 
 def test_the_model_is_unpickled_once_a_worker(spark, plain, tmp_path):
@@ -120,7 +124,9 @@ def test_a_model_that_does_not_pickle_is_refused_before_any_job(spark, plain, tm
 
 
 def test_brute_force_gives_what_memory_gives(spark, plain):
-    agree(booster(plain, NUMBERS), plain, spark.createDataFrame(plain), ["one-way, with spread"], engine="brute")
+    agree(
+        booster(plain, NUMBERS), plain, spark.createDataFrame(plain), ["one-way, with spread"], engine="brute"
+    )
 
 
 def test_ctrl_c_ends_the_job_there(spark, plain, tmp_path, interrupting):
@@ -148,7 +154,9 @@ def test_progress_comes_from_spark(spark, plain, tmp_path, monkeypatch):
         seen.append((done, tasks))
 
     monkeypatch.setattr(spark_frame, "show", heard)
-    Explainer(function(plain), spark.createDataFrame(plain).repartition(6)).partial_dependence("x0", grid=[0.0])
+    Explainer(function(plain), spark.createDataFrame(plain).repartition(6)).partial_dependence(
+        "x0", grid=[0.0]
+    )
     assert any(0 < done < tasks for done, tasks in seen)
 
 

@@ -91,7 +91,9 @@ class ClusterStudy(StreamedStudy):
         whole = merged(collectors, found)
         if whole.failure is not None:
             raise whole.failure.error(stream.origin.where(whole.failure.number))
-        rows = check_parts(whole.parts, looked.sizes if looked.firm else None, looked.rows, stream.source.label)
+        rows = check_parts(
+            whole.parts, looked.sizes if looked.firm else None, looked.rows, stream.source.label
+        )
         for said in whole.versions.values():
             warnings.warn(f"Versions differ: {said}.", VersionWarning, stacklevel=2)
         if checkpoint is not None:

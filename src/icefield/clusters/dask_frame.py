@@ -47,7 +47,9 @@ class DaskOrigin(ClusterOrigin):
     def _first(self, rows: int) -> Any:
         """The first rows of the first partition that has some; partitions are looked into one after another."""
         for number in range(self._frame.npartitions):
-            (found,) = self._computed([self._frame.partitions[number].head(rows, compute=False, npartitions=1)])
+            (found,) = self._computed(
+                [self._frame.partitions[number].head(rows, compute=False, npartitions=1)]
+            )
             if len(found):
                 break
         return _arrow(found)
@@ -94,11 +96,18 @@ class DaskOrigin(ClusterOrigin):
                 return list(_gathered(client, futures, futures, Progress("", None), "", self.label))
             except _Lost as lost:
                 if tried == TRIES:
-                    raise ClusterError(statement(f"Reading {lost} of {self.label} failed: its workers were lost.")) from lost
+                    raise ClusterError(
+                        statement(f"Reading {lost} of {self.label} failed: its workers were lost.")
+                    ) from lost
         return []
 
     def outcomes(
-        self, model: Parcel, task: Parcel, columns: Sequence[str], all_columns: Sequence[str], progress: Progress
+        self,
+        model: Parcel,
+        task: Parcel,
+        columns: Sequence[str],
+        all_columns: Sequence[str],
+        progress: Progress,
     ) -> Iterable[Outcome]:
         parts = self._frame[list(columns)].to_delayed(optimize_graph=True)
         client = _client()
@@ -117,7 +126,9 @@ class DaskOrigin(ClusterOrigin):
                     ) from lost  # fmt: skip
                 within(lambda: client.wait_for_workers(1, timeout=NEW_WORKERS), NEW_WORKERS)
 
-    def _on_threads(self, parts: Sequence[Any], model: Parcel, task: Parcel, progress: Progress) -> list[Outcome]:
+    def _on_threads(
+        self, parts: Sequence[Any], model: Parcel, task: Parcel, progress: Progress
+    ) -> list[Outcome]:
         dask, job = library_named("dask"), uuid.uuid4().hex
         delayed, sent = dask.delayed, (_Here(model.name, model.content), _Here(task.name, task.content))
         leaves = [
@@ -213,11 +224,11 @@ def _work(part: Any, model: _Here, task: _Here, number: int, job: str) -> Outcom
 
 
 def _join(outcomes: Sequence[Outcome], model: _Here, task: _Here) -> Outcome:
-    return worker.joined(model.sent, task.sent, outcomes)
+    return worker.united(model.sent, task.sent, outcomes)
 
 
 def _join_sent(outcomes: Sequence[Outcome], name: str, model: bytes, task_name: str, task: bytes) -> Outcome:
-    return worker.joined((name, lambda: model), (task_name, lambda: task), outcomes)
+    return worker.united((name, lambda: model), (task_name, lambda: task), outcomes)
 
 
 def _tree(leaves: Sequence[Any], merge: Any) -> list[Any]:

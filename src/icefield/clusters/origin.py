@@ -46,7 +46,12 @@ class ClusterOrigin(Origin):
 
     @abstractmethod
     def outcomes(
-        self, model: Parcel, task: Parcel, columns: Sequence[str], all_columns: Sequence[str], progress: Progress
+        self,
+        model: Parcel,
+        task: Parcel,
+        columns: Sequence[str],
+        all_columns: Sequence[str],
+        progress: Progress,
     ) -> Iterable[Outcome]:
         """What a pass finds, partition by partition or several together; whatever ends it early ends it on the cluster."""
 

@@ -138,7 +138,11 @@ def check_parts(found: dict[int, int], sizes: Sequence[int] | None, total: int |
             )  # fmt: skip
     if total is not None and rows != total:
         other = next((n for n, size in enumerate(sizes or ()) if found.get(n, 0) != size), None)
-        which = "" if other is None else f", partition {other} {counted(found.get(other, 0))} instead of {counted((sizes or ())[other])}"
+        which = (
+            ""
+            if other is None
+            else f", partition {other} {counted(found.get(other, 0))} instead of {counted((sizes or ())[other])}"
+        )
         raise ClusterError(
             complaint("X", f"gave {counted(rows)} rows in this pass and {counted(total)} before{which}: it must give the same rows every time",
                       label, "write it to files once, or keep it: persist() in Dask, cache() in Spark, materialize() in Ray")

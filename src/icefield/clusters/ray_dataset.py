@@ -1,17 +1,19 @@
 """Ray Datasets: one call of `map_batches` a block, in the caller's own Ray.
 
 The model is put into Ray's object store once, from where every process of a worker takes it once. Blocks have no numbers
-before they are read; they have that of their task, which stays when the task is tried again.
+before they are read; they have that of their task, which stays when the task is tried again. What Ray starts for a pass is started
+by one task of icefield's, so that cancelling it cancels all.
 """
 
 from __future__ import annotations
 
 import itertools
 import pickle
+import re
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from icefield.clusters import worker
 from icefield.clusters.origin import FAN_IN, ClusterOrigin, Looked
@@ -22,9 +24,12 @@ from icefield.data.columns import library_named
 from icefield.errors import ClusterError, IcefieldError, statement
 from icefield.progress import Progress
 
-Found = TypeVar("Found")
-
+COLOURS = re.compile("\x1b\\[[0-9;]*m")  # in Ray's messages
 BLOCK_BITS = 20  # of a number that say which of its task's blocks it is
+
+
+def _on(_: list[Any]) -> bool:
+    return True
 
 
 class RayOrigin(ClusterOrigin):
@@ -38,12 +43,8 @@ class RayOrigin(ClusterOrigin):
 
     @cached_property
     def _head(self) -> Any:
-        arrow = library_named("pyarrow")
-        for batch in self._dataset.limit(1_000).iter_batches(batch_size=1_000, batch_format="pyarrow"):
-            if batch.num_rows:
-                return batch
-        schema = self._dataset.schema()
-        return (arrow.schema([]) if schema is None else schema.base_schema).empty_table()
+        found = self._watched(self._dataset.limit(1_000), _some)
+        return next((batch for batch in found if batch.num_rows), found[0])
 
     @property
     def schema(self) -> Any:
@@ -57,15 +58,22 @@ class RayOrigin(ClusterOrigin):
 
     def look(self, columns: Sequence[str], listed: Sequence[str]) -> Looked:
         if not listed:  # Ray counts by itself, from metadata where it can
-            return Looked(None, int(self._watched(self._dataset, lambda dataset: [dataset.count()])[0]))
-        seen = [pickle.loads(one) for one in self._watched(self._mapped(listed, _Look(tuple(listed))), _given)]
+            return Looked(None, int(self._watched(self._dataset, _count)[0]))
+        seen = [
+            pickle.loads(one) for one in self._watched(self._mapped(listed, _Look(tuple(listed))), _given)
+        ]
         levels = {
             name: list(dict.fromkeys(level for _, own in seen for level in own[name])) for name in listed
         }
         return Looked(None, sum(rows for rows, _ in seen), levels)
 
     def outcomes(
-        self, model: Parcel, task: Parcel, columns: Sequence[str], all_columns: Sequence[str], progress: Progress
+        self,
+        model: Parcel,
+        task: Parcel,
+        columns: Sequence[str],
+        all_columns: Sequence[str],
+        progress: Progress,
     ) -> Iterable[Outcome]:
         ray = library_named("ray")
         if model.name not in self._sent:
@@ -74,19 +82,18 @@ class RayOrigin(ClusterOrigin):
         states = self._mapped(columns, _Work(*sent)).map_batches(
             _Join(*sent), batch_size=FAN_IN, batch_format="pyarrow"
         )
-        found: list[Outcome] = []
+        taken = [0, 0]  # outcomes, and rows in them
 
-        def taken(dataset: Any) -> list[Outcome]:
-            for content in _given(dataset):
-                found.append(Outcome.unpacked(content))
-                if found[-1].failure is not None:
-                    break  # nothing that comes after matters
-            return found
+        def look(so_far: list[bytes]) -> bool:
+            for content in so_far[taken[0] :]:
+                found = Outcome.unpacked(content)
+                if found.failure is not None:
+                    return False  # nothing that comes after matters
+                taken[:] = taken[0] + 1, taken[1] + sum(found.parts.values())
+            progress.advance(taken[1] - progress.done)
+            return True
 
-        def look() -> None:
-            progress.advance(sum(sum(one.parts.values()) for one in list(found)) - progress.done)
-
-        return self._watched(states, taken, look)
+        return [Outcome.unpacked(content) for content in self._watched(states, _given, look)]
 
     def _mapped(self, columns: Sequence[str], work: Any) -> Any:
         return self._dataset.select_columns(list(columns)).map_batches(
@@ -95,45 +102,84 @@ class RayOrigin(ClusterOrigin):
 
     def where(self, number: int) -> str:
         task, block = divmod(number, 1 << BLOCK_BITS)
-        return f"partition {task} of {self.label}" if not block else f"partition {task} (its block {block}) of {self.label}"
+        return (
+            f"partition {task} of {self.label}"
+            if not block
+            else f"partition {task} (its block {block}) of {self.label}"
+        )
 
-    def _watched(self, dataset: Any, work: Callable[[Any], Found], look: Callable[[], None] = lambda: None) -> Found:
-        """What `work` makes of a dataset, while Ray lives and nobody presses Ctrl-C."""
+    def _watched(
+        self, dataset: Any, work: Callable[[Any], Iterator[Any]], look: Callable[[list[Any]], bool] = _on
+    ) -> list[Any]:
+        """What a task of Ray's gives that goes through a dataset, while Ray lives and nobody presses Ctrl-C.
+
+        `look` is shown what came so far, and says whether to go on. The dataset is worked on by a task, not from here: a
+        task can be cancelled, and all that it started with it.
+        """
         ray = library_named("ray")
         options = dataset.context.execution_options
         kept, options.preserve_order = options.preserve_order, True
+        found: list[Any] = []
+        given: list[Any] = []
 
         def alive() -> bool:
             return ray.is_initialized() and any(node["Alive"] for node in ray.nodes())
+
+        def take() -> None:
+            asked = ray.remote(work).options(num_cpus=0, num_returns="streaming")
+            given.append(asked.remote(dataset))
+            for reference in given[0]:
+                found.append(ray.get(reference))
+
+        def cancel() -> None:
+            ray.cancel(given[0], force=True, recursive=True)
 
         with Lifeline(alive, "The Ray cluster") as lifeline:
 
             def looking() -> None:
                 lifeline.check()
-                look()
+                if not look(list(found)):
+                    raise _Enough
 
             try:
-                return waited(lambda: work(dataset), look=looking, cancel=lambda: _ended(dataset))
+                waited(take, look=looking, cancel=cancel)
+            except _Enough:
+                pass
             except (IcefieldError, KeyboardInterrupt):
                 raise
             except Exception as error:
-                text = " ".join(f"{type(error).__name__}: {error}".split())
+                text = COLOURS.sub("", " ".join(f"{type(error).__name__}: {error}".split()))
                 raise ClusterError(statement(f"Work on {self.label} failed: {text[:600]}.")) from error
             finally:
                 options.preserve_order = kept
+        return found
 
 
-def _given(dataset: Any) -> list[bytes]:
+class _Enough(Exception):
+    """No more of a dataset's rows are needed."""
+
+
+def _given(dataset: Any) -> Iterator[bytes]:
     """The bytes that tasks gave back, in the order of the blocks."""
-    batches = dataset.iter_batches(batch_size=None, batch_format="pyarrow")
-    return [content for batch in batches for content in batch["outcome"].to_pylist()]
+    for batch in dataset.iter_batches(batch_size=None, batch_format="pyarrow"):
+        for content in batch["outcome"].to_pylist():  # Ray does not take a generator within a generator
+            yield content  # noqa: UP028
 
 
-def _ended(dataset: Any) -> None:
-    """Cancel the tasks of a dataset that is being iterated."""
-    executor = getattr(dataset, "_current_executor", None)
-    if executor is not None:
-        executor.shutdown(force=True)
+def _some(dataset: Any) -> Iterator[Any]:
+    """The rows as Arrow tables; one without rows where there are none."""
+    given = False
+    for batch in dataset.iter_batches(batch_size=1_000, batch_format="pyarrow"):
+        given = True
+        yield batch
+    if not given:
+        schema = dataset.schema()
+        arrow = library_named("pyarrow")
+        yield (arrow.schema([]) if schema is None else schema.base_schema).empty_table()
+
+
+def _count(dataset: Any) -> Iterator[int]:
+    yield int(dataset.count())
 
 
 # --- in Ray's tasks ------------------------------------------------------------------------------------------
@@ -169,7 +215,7 @@ class _Join:
 
     def __call__(self, rows: Any) -> Any:
         outcomes = [Outcome.unpacked(content) for content in rows["outcome"].to_pylist()]
-        return _row(worker.joined(self.model.way, self.task.way, outcomes).packed())
+        return _row(worker.united(self.model.way, self.task.way, outcomes).packed())
 
 
 class _Look:

@@ -83,7 +83,9 @@ class SparkOrigin(ClusterOrigin):
 
     def look(self, columns: Sequence[str], listed: Sequence[str]) -> Looked:
         # Spark counts by itself, from metadata where it can; its columns are never of a category type.
-        counting = self._selected(columns).selectExpr("spark_partition_id() AS number").groupBy("number").count()
+        counting = (
+            self._selected(columns).selectExpr("spark_partition_id() AS number").groupBy("number").count()
+        )
         found = dict(
             zip(*(column.to_pylist() for column in self._collected(counting, Progress("", None)).columns))
         )
@@ -92,7 +94,12 @@ class SparkOrigin(ClusterOrigin):
         return Looked(sizes, sum(sizes), firm=False)
 
     def outcomes(
-        self, model: Parcel, task: Parcel, columns: Sequence[str], all_columns: Sequence[str], progress: Progress
+        self,
+        model: Parcel,
+        task: Parcel,
+        columns: Sequence[str],
+        all_columns: Sequence[str],
+        progress: Progress,
     ) -> Iterable[Outcome]:
         if model.name not in self._sent:
             self._sent[model.name] = self._watched(lambda: self.sent(model))
@@ -122,7 +129,10 @@ class SparkOrigin(ClusterOrigin):
         return self._watched(lambda: self.run(frame, job), look, lambda: self.cancel(job))
 
     def _watched(
-        self, work: Callable[[], Any], look: Callable[[], None] = _nothing, cancel: Callable[[], None] = _nothing
+        self,
+        work: Callable[[], Any],
+        look: Callable[[], None] = _nothing,
+        cancel: Callable[[], None] = _nothing,
     ) -> Any:
         """What a call of Spark's gives, while Spark lives; its errors in words."""
         with Lifeline(self.alive, "The Spark cluster") as lifeline:
@@ -304,7 +314,7 @@ class _Join:
             for bucket, content in zip(batch["bucket"].to_pylist(), batch["outcome"].to_pylist()):
                 buckets.setdefault(bucket, []).append(Outcome.unpacked(content))
         for bucket, outcomes in sorted(buckets.items()):
-            yield _row(bucket, bucket, worker.joined(self.model.way, self.task.way, outcomes))
+            yield _row(bucket, bucket, worker.united(self.model.way, self.task.way, outcomes))
 
 
 def _row(number: int, bucket: int, found: Outcome) -> Any:
@@ -338,5 +348,3 @@ def _told(error: Exception, label: str) -> Exception:
     lost = LOST_TASK.search(text)
     which = label if lost is None else f"partition {lost[1]} of {label} (tried {lost[2]} times)"
     return ClusterError(statement(f"Work on {which} failed: {' '.join(lines)[:600]}."))
-
-

@@ -19,8 +19,8 @@ from contextlib import closing
 from functools import cached_property
 from typing import Any
 
-from icefield.clusters.outcome import Outcome, merged
 from icefield.clusters.outcome import Failure as _Failure
+from icefield.clusters.outcome import Outcome, merged
 from icefield.clusters.parcels import PROBED, Pass, probed_alike, version_here
 from icefield.data.columns import dictionary_levels, library_named
 from icefield.engines.brute import BruteEngine
@@ -58,7 +58,9 @@ class Model:
 
     def check(self) -> str:
         """Empty where the model answers as it did where it came from; else what is wrong."""
-        if probed_alike(self.model.predict(self.table.slice(0, min(PROBED, self.table.n_rows))), self._probed):
+        if probed_alike(
+            self.model.predict(self.table.slice(0, min(PROBED, self.table.n_rows))), self._probed
+        ):
             return ""
         return "answers otherwise here than where it was sent from"
 
@@ -157,7 +159,7 @@ def worked(
         return Outcome({number: 0}, failure=_Failure.of(number, error))
 
 
-def joined(model: tuple[str, Fetch], task: tuple[str, Fetch], outcomes: Sequence[Outcome]) -> Outcome:
+def united(model: tuple[str, Fetch], task: tuple[str, Fetch], outcomes: Sequence[Outcome]) -> Outcome:
     """Outcomes of several partitions as one, on a worker."""
     failed = next((one for one in outcomes if one.failure is not None), None)
     if failed is not None or len(outcomes) == 1:
@@ -260,7 +262,11 @@ def _checked(batches: Iterable[Any], wanted: Any) -> Iterator[Any]:
             yield as_wanted(batch.select(wanted.names), wanted)
         except arrow.ArrowException as error:
             kinds = [str(batch.schema.field(name).type) for name in wanted.names]
-            odd = [f"{n!r} holds {k} instead of {f.type}" for n, k, f in zip(wanted.names, kinds, wanted) if k != str(f.type)]
+            odd = [
+                f"{n!r} holds {k} instead of {f.type}"
+                for n, k, f in zip(wanted.names, kinds, wanted)
+                if k != str(f.type)
+            ]
             raise InputError(
                 complaint("X", f"has a partition of another type ({', '.join(odd)})", str(error).splitlines()[0][:200],
                           "cast the column before")

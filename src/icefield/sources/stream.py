@@ -20,7 +20,7 @@ from icefield.data.columns import clean_dictionary, dictionary_array, dictionary
 from icefield.data.frame import Table
 from icefield.engines.workers import Task, Workers
 from icefield.errors import InputError, complaint, did_you_mean
-from icefield.sources.source import Origin, Source
+from icefield.sources.source import Origin
 
 MOST_ROWS, LEAST_ROWS = 131_072, 8_192
 BUDGET_SHARE = 16  # blocks may take this part of the budget, each about so many bytes a value:

@@ -20,9 +20,17 @@ from icefield.effect import Effect, Spread
 from icefield.statistics.steps import Steps
 from icefield.typing import Float, Mask, Positions
 
-
 # Sums of `StepSums` that are no more than that; the others are means and spreads about them.
-SIMPLE_SUMS = ("n_rows", "end_weight", "node_weight", "node_squared", "weight", "change", "side_squared", "side_change")
+SIMPLE_SUMS = (
+    "n_rows",
+    "end_weight",
+    "node_weight",
+    "node_squared",
+    "weight",
+    "change",
+    "side_squared",
+    "side_change",
+)
 
 
 @dataclass(frozen=True, eq=False)
