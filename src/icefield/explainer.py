@@ -41,7 +41,7 @@ from icefield.typing import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from icefield.sources import Source
+    from icefield.sources import Origin
 
 
 class Explainer(StatisticsMethods):
@@ -56,7 +56,8 @@ class Explainer(StatisticsMethods):
         further columns for `by` and `weights`. It is neither changed nor copied, and some of it is remembered:
         do not change it while the Explainer is in use. Rows beyond memory are streamed: a path, folder or glob of
         Parquet, Arrow or CSV files, a pyarrow Dataset, a polars LazyFrame, a DuckDB relation, or a function
-        that opens a RecordBatchReader; `y`, `weights` and `by` are names of columns then
+        that opens a RecordBatchReader; or stay on a cluster: a Dask or Spark DataFrame, a Ray Dataset. `y`, `weights` and
+        `by` are names of columns then
     y : observed targets, one per row; only what compares with observations needs them
     target : which outputs. None means all of them, except that a binary classifier gives its
         positive class; ``"all"`` always means all; otherwise a class label or output name, or a position
@@ -209,6 +210,8 @@ class Explainer(StatisticsMethods):
         array([[[229.]]])
         """
         study = self.study
+        if rows is None and precision is None:
+            study.begin(Ask(sets=[features], grid=grid, spread=spread))
         study.resolve(features)
         validate.flag("individual", individual)
         validate.flag("spread", spread, optional=True)
@@ -282,10 +285,11 @@ class Explainer(StatisticsMethods):
             )
         validate.flag("spread", spread)
         singles = self.study.listed(features, least=0)
+        asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
+        self.study.begin(Ask(sets=asked, grid=grid, spread=spread))
         labels = [self.study.feature(f).label for f in singles]
         if len(set(labels)) != len(labels):
             raise InputError(complaint("features", "names the same feature twice", singles))
-        asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
         if not asked:
             raise InputError(complaint("features", f"must name at least {order} features", features))
         found = self.study.effects(Ask(sets=asked, grid=grid, spread=spread))
@@ -378,7 +382,7 @@ class Explainer(StatisticsMethods):
         return repr(self.study)
 
 
-def _source_of(X: Any) -> Source | None:
+def _source_of(X: Any) -> Origin | None:
     """Where rows are streamed from; None for data in memory, of which most is told by its library alone."""
     if type(X).__module__.split(".")[0] in ("numpy", "pandas", "scipy"):
         return None

@@ -207,6 +207,9 @@ class Study:
 
     # --- curves: the recipe --------------------------------------------------------------------
 
+    def begin(self, ask: Ask) -> None:
+        """Told what will be asked first, before any row is looked at: a stream reads its rows once for all of it."""
+
     def effects(self, ask: Ask) -> list[Effect]:
         """The effects asked for, in one pass."""
         # 1. The features and their grids.

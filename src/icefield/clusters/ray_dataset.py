@@ -96,9 +96,12 @@ class RayOrigin(ClusterOrigin):
         return [Outcome.unpacked(content) for content in self._watched(states, _given, look)]
 
     def _mapped(self, columns: Sequence[str], work: Any) -> Any:
-        return self._dataset.select_columns(list(columns)).map_batches(
-            work, batch_size=None, batch_format="pyarrow", zero_copy_batch=True
-        )
+        try:
+            selected = self._dataset.select_columns(list(columns))
+        except Exception as error:  # Ray merges the schemas of blocks here
+            said = " ".join(f"{type(error).__name__}: {error}".split())[:600]
+            raise ClusterError(statement(f"The columns of {self.label} could not be read: {said}.")) from error
+        return selected.map_batches(work, batch_size=None, batch_format="pyarrow", zero_copy_batch=True)
 
     def where(self, number: int) -> str:
         task, block = divmod(number, 1 << BLOCK_BITS)

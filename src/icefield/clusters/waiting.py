@@ -18,7 +18,7 @@ from icefield.progress import Progress
 Found = TypeVar("Found")
 
 LOOK_EVERY = 0.1  # seconds
-PATIENCE = 40.0  # seconds without a sign of life
+PATIENCE = 30.0  # seconds without a sign of life
 FAREWELL = 5.0  # seconds a cluster may take to hear that a job is cancelled
 
 

@@ -111,7 +111,7 @@ class _Part(Origin):
 
 class _PartStream(Stream):
     def __init__(self, plan: Pass, label: str) -> None:
-        super().__init__(_Part(label, plan.wanted), plan.wanted.names, plan.memory)  # type: ignore[arg-type]
+        super().__init__(_Part(label, plan.wanted), plan.wanted.names, plan.memory)
         self.columns, self.block_rows = plan.columns, plan.block_rows
         self.__dict__["levels"] = plan.levels
 

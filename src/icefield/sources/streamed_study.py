@@ -344,9 +344,15 @@ class StreamedStudy(Study):
             )
         return found
 
+    def begin(self, ask: Ask) -> None:
+        named = [str(f) for names in ask.sets for f in names]
+        single = all(len(names) == 1 for names in ask.sets)
+        if named and (len(set(named)) == len(named) or not single):  # what is named twice is refused soon
+            with self._lock:
+                self._count_at_once(ask)
+
     def effects(self, ask: Ask) -> list[Effect]:
-        with self._lock:
-            self._count_at_once(ask)
+        self.begin(ask)
         self._find_quantiles(ask)
         found = super().effects(ask)
         for effect in found:
