@@ -100,7 +100,9 @@ class RayOrigin(ClusterOrigin):
             selected = self._dataset.select_columns(list(columns))
         except Exception as error:  # Ray merges the schemas of blocks here
             said = " ".join(f"{type(error).__name__}: {error}".split())[:600]
-            raise ClusterError(statement(f"The columns of {self.label} could not be read: {said}.")) from error
+            raise ClusterError(
+                statement(f"The columns of {self.label} could not be read: {said}.")
+            ) from error
         return selected.map_batches(work, batch_size=None, batch_format="pyarrow", zero_copy_batch=True)
 
     def where(self, number: int) -> str:
@@ -166,7 +168,7 @@ def _given(dataset: Any) -> Iterator[bytes]:
     """The bytes that tasks gave back, in the order of the blocks."""
     for batch in dataset.iter_batches(batch_size=None, batch_format="pyarrow"):
         for content in batch["outcome"].to_pylist():  # Ray does not take a generator within a generator
-            yield content  # noqa: UP028
+            yield content
 
 
 def _some(dataset: Any) -> Iterator[Any]:
