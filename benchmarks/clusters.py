@@ -5,7 +5,7 @@ On this machine, with one worker and with two: every feature's exact partial dep
 done elsewhere, every row repeated for every grid point and predicted, runs on a sample of the rows; its time for all of
 them is extrapolated, and said to be.
 
-Sizes: ``ICEFIELD_CLUSTERS=3 python -m benchmarks clusters`` is three million rows, the default. An engine that is not
+Sizes: ``ICEFIELD_CLUSTERS=5 python -m benchmarks clusters`` is five million rows; the default is two. An engine that is not
 installed is left out (``make test-cluster`` makes an environment that has all: ``.venv-cluster/bin/python -m benchmarks clusters``).
 """
 
@@ -30,7 +30,7 @@ NEEDS = {"stream": "pyarrow", "dask": "distributed", "spark": "pyspark", "ray": 
 
 
 def main() -> None:
-    millions = int(os.environ.get("ICEFIELD_CLUSTERS", "3"))
+    millions = int(os.environ.get("ICEFIELD_CLUSTERS", "2"))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         model = fitted(folder)
@@ -179,9 +179,10 @@ def _spark_exploded(frame: Any, exploded: _Exploded, workers: int) -> None:
 
 
 def _ray_exploded(frame: Any, exploded: _Exploded, workers: int) -> None:
-    frame.repartition(workers).map_batches(
-        lambda part: exploded(part), batch_format="pandas", batch_size=None
-    ).to_pandas()
+    def work(part: Any) -> Any:
+        return exploded(part.to_pandas())
+
+    frame.repartition(workers).map_batches(work, batch_format="pyarrow", batch_size=None).to_pandas()
 
 
 if __name__ == "__main__":

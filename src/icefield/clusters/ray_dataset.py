@@ -167,7 +167,8 @@ class _Enough(Exception):
 def _given(dataset: Any) -> Iterator[bytes]:
     """The bytes that tasks gave back, in the order of the blocks."""
     for batch in dataset.iter_batches(batch_size=None, batch_format="pyarrow"):
-        for content in batch["outcome"].to_pylist():  # Ray does not take a generator within a generator
+        # Ray does not take a generator within a generator.
+        for content in batch["outcome"].to_pylist():  # noqa: UP028
             yield content
 
 
