@@ -198,3 +198,10 @@ def test_a_checkpoint_keeps_passes_that_are_complete(plain, tmp_path):
 
     again = Explainer(model, Parts(plain, [1_000], never), checkpoint=tmp_path / "sums").effects(**asked)
     assert np.array_equal(first["x0"].average, again["x0"].average)
+
+
+def test_the_model_travels_without_the_rows(plain):
+    many = pd.concat([plain] * 40, ignore_index=True)
+    explainer = Explainer(booster(plain, NUMBERS), Parts(many, [1_000]))
+    explainer.effects(["x0"], grid={"x0": [0.0]})
+    assert len(explainer.study._parcel.content) < 400_000

@@ -79,7 +79,7 @@ def packed_model(study: Any, head: Any, dumps: Any) -> Parcel:
     probed = model.predict(study.stream.source.table(head.slice(0, PROBED)))
     chosen = {
         "model": model,
-        "head": head,
+        "head": head.take(np.arange(head.num_rows)),  # copied: a slice would travel with all it was cut from
         "engine": study.engines.asked,
         "background": study.background,
         "resources": replace(study.resources, threads=1, processes=None),

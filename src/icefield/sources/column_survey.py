@@ -235,7 +235,12 @@ class ColumnSurvey:
     # --- parts of the rows that were looked at elsewhere -----------------------------------------
 
     def condense(self) -> None:
-        """Have cells, which lie elsewhere for other rows, as values that stand for theirs: what is known travels lightly."""
+        """Know the same in one summary of ranks: it travels lightly, and joins with others."""
+        self._leave_cells()
+        self.sketch.condense()
+
+    def _leave_cells(self) -> None:
+        """Have cells, which lie elsewhere for other rows, as values that stand for theirs."""
         self._sort_waiting()
         if self._cells is not None:
             self.sketch.absorb(*self._cells.summary(), self._cells.error)
@@ -245,7 +250,7 @@ class ColumnSurvey:
         """Take in what another survey of this column learned of other rows."""
         other = ColumnSurvey(self.kind, self.sketch.points, self.n_cells)
         other.restore(state)
-        other.condense()
+        other._leave_cells()
         self.missing, self.missing_weight = (
             self.missing + other.missing,
             self.missing_weight + other.missing_weight,
@@ -255,7 +260,7 @@ class ColumnSurvey:
             for level, weight in other._levels.items():
                 self._levels[level] = self._levels.get(level, 0.0) + weight
             return
-        self.condense()
+        self._leave_cells()
         values, weights = other._values, other._weights
         if not other.overflowed:
             if values is None or (not self.overflowed and self._add_distinct(values, weights)):

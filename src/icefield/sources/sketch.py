@@ -78,6 +78,14 @@ class RankSketch:
         self.error += error if len(values) else 0.0
         self.add(values, weights)
 
+    def condense(self) -> None:
+        """Have one summary of all values."""
+        if len(self._summaries) > 1:
+            (values, weights), *further = self._summaries.values()
+            for part in further:
+                values, weights = merged_summaries((values, weights), part)
+            self._summaries = {0: self._thinned(values, weights)}
+
     def merge(self, other: RankSketch) -> None:
         """Take in what another sketch saw."""
         self.error, self.weight = self.error + other.error, self.weight + other.weight
