@@ -30,7 +30,7 @@ def asked(*arguments: object) -> list[float]:
     run = [sys.executable, "-W", "ignore", "-c", "import sys; from icefield.cli import run; sys.exit(run())"]
     done = subprocess.run(
         [*run, "pd", *map(str, arguments), "k", "--grid", "0,2,4", "--json"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ), check=False,
+        capture_output=True, text=True, env=dict(os.environ), check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2_000:]
     found = json.loads(done.stdout)

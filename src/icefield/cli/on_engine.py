@@ -83,4 +83,6 @@ def _ray(paths: list[str], processes: int) -> Any:
     _on_close(ray.shutdown)
     data = importlib.import_module("ray.data")
     data.DataContext.get_current().enable_progress_bars = False
-    return data.read_parquet(paths)
+    # Said to be local, or Ray tries libraries for remote ones in several threads at once.
+    local = importlib.import_module("pyarrow.fs").LocalFileSystem()
+    return data.read_parquet([os.path.abspath(path) for path in paths], filesystem=local)
