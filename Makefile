@@ -9,7 +9,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 endif
 
-.PHONY: demo test test-all sanitize kernels lint ruff ruff-format duplicates format types bench gallery docs dist clean
+.PHONY: demo test test-all test-cluster sanitize kernels lint ruff ruff-format duplicates format types bench gallery docs dist clean
 
 demo: $(VENV)/.demo kernels
 	$(BIN)/python -m icefield.cli.demo
@@ -22,6 +22,23 @@ test: $(VENV)/.test kernels
 
 test-all: $(VENV)/.test kernels
 	$(BIN)/python -m pytest -q -n 2
+
+# Real Dask, Spark, Spark Connect and Ray on this machine, in an environment of their own: each engine in a process of its
+# own, one after another. Ten minutes are more than they need.
+CLUSTERS := .venv-cluster
+test-cluster: export OMP_NUM_THREADS = 1
+test-cluster: $(CLUSTERS)/.cluster kernels-cluster
+	@for file in tests/clusters/test_*.py; do echo "== $$file"; \
+	    timeout 600 $(CLUSTERS)/bin/python -m pytest -q -rs "$$file" || exit 1; done
+
+kernels-cluster: | $(CLUSTERS)/.cluster
+	@$(CLUSTERS)/bin/python build_kernels.py >/dev/null
+
+$(CLUSTERS)/.cluster: pyproject.toml
+	test -d $(CLUSTERS) || $(PYTHON) -m venv $(CLUSTERS)
+	$(CLUSTERS)/bin/python -m pip install --quiet --upgrade pip
+	$(CLUSTERS)/bin/python -m pip install --quiet -e ".[cluster]"
+	@touch $@
 
 # Compiles the kernels again where their sources changed; an editable install does not by itself. Status 3: there is
 # no compiler, and a wheel brings one.
@@ -74,7 +91,7 @@ dist: $(VENV)/.dist
 	$(BIN)/python -m build --outdir dist
 
 clean:
-	rm -rf $(VENV) build dist src/icefield/kernels/built demo_output gallery docs/generated .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CLUSTERS) build dist src/icefield/kernels/built demo_output gallery docs/generated .mypy_cache .ruff_cache .hypothesis
 
 # One stamp file per extra, so that a changed pyproject.toml installs again and nothing else does.
 $(VENV)/pyvenv.cfg:

@@ -64,6 +64,10 @@ MUST_NOT_IMPORT: dict[str, tuple[tuple[str, ...], str]] = {
         ("explainer", "statistics", "report", "plots", "libraries", "kernels"),
         "sources/ reads rows and adds answers up: it knows no facade, no statistics and no picture",
     ),
+    "clusters": (
+        ("explainer", "statistics", "report", "plots", "libraries", "kernels", "wording"),
+        "clusters/ sends a plan out and merges what comes back: it knows no facade, no statistics and no picture",
+    ),
     "report": (
         ("explainer", "engines", "forest", "libraries", "kernels"),
         "report/ tells what statistics found: it asks no engine itself",
@@ -80,11 +84,14 @@ FRAMES = ("pandas", "polars", "pyarrow", "narwhals")
 FRAMES_ALLOWED = {
     "data": "the room for frames",
     "sources": "reads lazy frames and files in pieces, which data/ then sees as tables",
+    "clusters": "takes distributed frames partition by partition, as Arrow batches",
     "cli": "reads files into frames and writes frames to files",
     "libraries": "hands models the frames they were fitted with, by the libraries' own calls",
     "sklearn": "keeps the frames scikit-learn's own functions would take and return",
 }
 NATIVE = ("ctypes", "cffi")
+DISTRIBUTED = ("dask", "distributed", "pyspark", "ray", "cloudpickle")
+DISTRIBUTED_ALLOWED = ("clusters", "cli")
 IMPORTERS = ("import_module", "library_named", "optional", "find_spec")
 
 # Keywords that are not spelled out, and why: everything else says what it takes.
@@ -221,6 +228,15 @@ def native_violations(module: Module) -> list[str]:
     ]
 
 
+def distributed_violations(module: Module) -> list[str]:
+    """Engines of clusters outside their room, or imported before a frame of theirs is given."""
+    return [
+        f"{module.name}, line {one.line}, imports {one.module}: only clusters/ knows engines of clusters, and only when asked"
+        for one in module.imports()
+        if one.module.split(".")[0] in DISTRIBUTED and (module.room not in DISTRIBUTED_ALLOWED or one.on_load)
+    ]
+
+
 def private_violations(module: Module) -> list[str]:
     """Private names and modules of the library, taken from outside of them."""
     found = []
@@ -311,8 +327,15 @@ def modules() -> list[Module]:
 
 @pytest.mark.parametrize(
     "rule",
-    [room_violations, frame_violations, native_violations, private_violations, open_keyword_violations],
-    ids=["rooms", "frames", "native", "private", "keywords"],
+    [
+        room_violations,
+        frame_violations,
+        native_violations,
+        distributed_violations,
+        private_violations,
+        open_keyword_violations,
+    ],
+    ids=["rooms", "frames", "native", "distributed", "private", "keywords"],
 )
 def test_every_module_keeps_the_rule(modules, rule):
     broken = _all([rule(module) for module in modules])
@@ -367,6 +390,9 @@ def test_what_is_put_into_words_is_put_so_once(modules):
         ("compare", "from icefield.cli.output import show", room_violations, "door"),
         ("statistics.fake", "import pandas as pd", frame_violations, "only data/ touches frames"),
         ("plots.fake", "nw = importlib.import_module('narwhals')", frame_violations, "narwhals"),
+        ("engines.fake", "def f():\n    import ray", distributed_violations, "only clusters/"),
+        ("clusters.fake", "import dask.dataframe", distributed_violations, "only when asked"),
+        ("clusters.fake", "from icefield.statistics.ale import ale", room_violations, "no statistics"),
         ("engines.fake", "from ctypes import CDLL", native_violations, "only kernels/ is native"),
         ("statistics.fake", "from icefield.effect import _tidy", private_violations, "_tidy"),
         ("statistics.fake", "from icefield.plots._hidden import x", private_violations, "_hidden"),

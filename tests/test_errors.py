@@ -19,6 +19,7 @@ from icefield.errors import Argument, Setting, brief, complaint, did_you_mean, s
         (icefield.ModelError, ValueError),
         (icefield.EngineError, ValueError),
         (icefield.BudgetError, ValueError),
+        (icefield.ClusterError, RuntimeError),
         (icefield.MissingDependencyError, ImportError),
     ],
 )
@@ -40,6 +41,7 @@ ERRORS = [
     icefield.ModelError,
     icefield.EngineError,
     icefield.BudgetError,
+    icefield.ClusterError,
     icefield.MissingDependencyError,
 ]
 

@@ -15,6 +15,7 @@ from icefield.data.grid import Grid
 from icefield.effect import Effect
 from icefield.errors import (
     BudgetError,
+    ClusterError,
     EngineError,
     IcefieldError,
     InputError,
@@ -28,6 +29,7 @@ __version__ = "0.2.0.dev0"
 
 __all__ = [
     "BudgetError",
+    "ClusterError",
     "Comparison",
     "Effect",
     "EngineError",

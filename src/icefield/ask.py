@@ -102,6 +102,9 @@ class Fold(Protocol):
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Go on from what was known before."""
 
+    def merge(self, state: dict[str, NDArray[Any]]) -> None:
+        """Take in what is known of other rows."""
+
 
 def noted(answers: list[Answer], plan: Plan, reason: str) -> list[Answer]:
     """Answers that say why another engine than the planned one gave them, if one did."""

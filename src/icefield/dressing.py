@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.ask import Ask
+from icefield.counts import counted
 from icefield.data.features import Feature
+from icefield.data.grid import whole_steps
 from icefield.data.row_values import RowValues
 from icefield.effect import Effect, KeptCurves, Spread
 from icefield.effect.parts import centered_deviation
@@ -36,6 +38,13 @@ def with_centered(study: Study, ask: Ask, questions: list[Question]) -> list[Que
     kept = choose_rows(None, n_rows, study.seed, CENTERED_CURVES).positions
     kept = np.arange(n_rows) if kept is None else kept
     return [replace(q, rows=kept) if wanted else q for q, wanted in zip(questions, asked)]
+
+
+def rows_used(study: Study, ask: Ask) -> str:
+    """How many rows are averaged over, where not all are."""
+    if ask.rows is None:
+        return ""
+    return f"averaged over {counted(len(ask.rows))} of {counted(study.n_rows)} rows"
 
 
 def dressed_effect(
@@ -81,7 +90,7 @@ def dressed_effect(
     moving = {column for feature in features for column in feature.columns}
     others = tuple(c for c in study.model.columns if c not in moving)
     return replace(
-        effect, groups=groups, spread=spread, kept=_kept(study, ask, answer),
+        effect, groups=groups, spread=spread, kept=_kept(study, ask, answer), steps=whole_steps(ask.grid),
         provenance=replace(effect.provenance, others=others),
     )  # fmt: skip
 

@@ -76,6 +76,14 @@ class BudgetError(IcefieldError, ValueError):
     """The asked result would not fit the memory budget."""
 
 
+class ClusterError(IcefieldError, RuntimeError):
+    """Work on a cluster could not be finished, or would not be about all rows once."""
+
+
+class VersionWarning(UserWarning):
+    """Workers of a cluster have another version of a model's library."""
+
+
 class MissingDependencyError(IcefieldError, ImportError):
     """An optional library is needed for what was asked and is not installed."""
 

@@ -43,7 +43,7 @@ from icefield.typing import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from icefield.sources import Source
+    from icefield.sources import Origin
 
 
 class Explainer(StatisticsMethods):
@@ -58,7 +58,8 @@ class Explainer(StatisticsMethods):
         further columns for `by` and `weights`. It is neither changed nor copied, and some of it is remembered:
         do not change it while the Explainer is in use. Rows beyond memory are streamed: a path, folder or glob of
         Parquet, Arrow or CSV files, a pyarrow Dataset, a polars LazyFrame, a DuckDB relation, or a function
-        that opens a RecordBatchReader; `y`, `weights` and `by` are names of columns then
+        that opens a RecordBatchReader; or stay on a cluster: a Dask or Spark DataFrame, a Ray Dataset. `y`, `weights` and
+        `by` are names of columns then
     y : observed targets, one per row; only what compares with observations needs them
     target : which outputs. None means all of them, except that a binary classifier gives its
         positive class; ``"all"`` always means all; otherwise a class label or output name, or a position
@@ -215,6 +216,8 @@ class Explainer(StatisticsMethods):
         {'a': 2, 'b': 1}
         """
         study = regrouped(self.study, by)
+        if rows is None and precision is None:
+            study.begin(Ask(sets=[features], grid=grid, spread=spread))
         study.resolve(features)
         validate.flag("individual", individual)
         validate.flag("spread", spread, optional=True)
@@ -294,15 +297,14 @@ class Explainer(StatisticsMethods):
         """
         validate.count("order", order)
         if order > 2:
-            raise InputError(
-                complaint("order", "must be 1 or 2", order, "use partial_dependence(a, b, c) for one triple")
-            )
+            raise InputError(complaint("order", "must be 1 or 2", order, "use partial_dependence(a, b, c)"))
         validate.flag("spread", spread)
         singles = self.study.listed(features, least=0)
+        asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
+        self.study.begin(Ask(sets=asked, grid=grid, spread=spread))
         labels = [self.study.feature(f).label for f in singles]
         if len(set(labels)) != len(labels):
             raise InputError(complaint("features", "names the same feature twice", singles))
-        asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
         if not asked:
             raise InputError(complaint("features", f"must name at least {order} features", features))
         found = regrouped(self.study, by).effects(Ask(sets=asked, grid=grid, spread=spread))
@@ -402,7 +404,7 @@ class Explainer(StatisticsMethods):
         return repr(self.study)
 
 
-def _source_of(X: Any) -> Source | None:
+def _source_of(X: Any) -> Origin | None:
     """Where rows are streamed from; None for data in memory, of which most is told by its library alone."""
     if type(X).__module__.split(".")[0] in ("numpy", "pandas", "scipy"):
         return None

@@ -24,11 +24,11 @@ from icefield.counts import counted
 from icefield.data.distribution import Distribution, suiting_units
 from icefield.data.features import Axis, Feature, listed_features, resolve
 from icefield.data.frame import Table
-from icefield.data.grid import specifications, whole_steps
+from icefield.data.grid import specifications
 from icefield.data.groups import Groups
 from icefield.data.naming import PLAIN, Naming
 from icefield.data.whereabouts import Whereabouts
-from icefield.dressing import dressed_effect, with_centered
+from icefield.dressing import dressed_effect, rows_used, with_centered
 from icefield.effect import Backing, Effect, Predictions, Provenance
 from icefield.engines import Answer, Moments, Question, Resources, Sample
 from icefield.engines.clusters import clustered_answers
@@ -208,6 +208,9 @@ class Study:
 
     # --- curves: the recipe --------------------------------------------------------------------
 
+    def begin(self, ask: Ask) -> None:
+        """Told what will be asked first, before any row is looked at: a stream reads its rows once for all of it."""
+
     def effects(self, ask: Ask) -> list[Effect]:
         """The effects asked for, in one pass."""
         (found,) = self.effects_together([ask])
@@ -217,9 +220,9 @@ class Study:
         """What several asks about the same rows want, in one pass."""
         # 1. The features and their grids.
         sets = [[tuple(self.feature(f) for f in names) for names in ask.sets] for ask in asks]
+        every = {tuple(f.columns for f in fs): fs for features in sets for fs in features}.values()
         threads = self.resources.threads or available_processors()
-        every = {tuple(f.columns for f in fs): fs for features in sets for fs in features}
-        self._whereabouts.prepare(every.values(), [a.grid for a in asks], self.engines.thresholds, threads)
+        self._whereabouts.prepare(every, [a.grid for a in asks], self.engines.thresholds, threads)
         placed = [self._placed(ask, features) for ask, features in zip(asks, sets)]
         # 2. What is wanted of the curves.
         questions = [self._questions(ask, own) for ask, own in zip(asks, placed)]
@@ -227,17 +230,13 @@ class Study:
         where = [(fs, gs) for own in placed for fs, gs, _ in own]
         answers = iter(self._answered(asks[0], where, [one for own in questions for one in own]))
         # 4. Effects, with what pictures need of the data.
-        rows = asks[0].rows
-        said = "" if rows is None else f"averaged over {counted(len(rows))} of {counted(self.n_rows)} rows"
+        said = rows_used(self, asks[0])
         found = []
         for ask, own, asked in zip(asks, placed, questions):
-            dressed = [
+            found.append([
                 dressed_effect(self, ask, fs, gs, (notes, said), question, answer)
                 for (fs, gs, notes), question, answer in zip(own, asked, answers)
-            ]
-            if whole_steps(ask.grid):
-                dressed = [replace(effect, steps=True) for effect in dressed]
-            found.append(dressed)
+            ])  # fmt: skip
         return found
 
     def _placed(self, ask: Ask, sets: Sequence[tuple[Feature, ...]]) -> list[tuple[Any, Any, str]]:

@@ -29,6 +29,10 @@ NOT_RUN = {
         "icefield report MODEL DATA": "the commands' usage; the commands are run in tests/cli",
         'eval "$(_ICEFIELD_COMPLETE': "completion for the shell that reads it",
     },
+    "docs/clusters.md": {
+        "import lightgbm as lgb": "run by tests/clusters/test_page.py (make test-cluster), as all of the page",
+        "ex = Explainer(model, X, by=": "run by tests/clusters/test_page.py (make test-cluster), with real engines",
+    },
     "docs/start.md": {
         "pip install icefield": "installs what is being tested",
         "icefield report model.txt": "run by docs/gallery/plot_31_report_from_the_shell.py",

@@ -36,6 +36,8 @@ _SHARED: list[Callable[[Any], Any]] = [
                  help="'auto' only picks a faster way to the same numbers."),
     click.option("--checkpoint", type=click.Path(dir_okay=False), metavar="FILE",
                  help="Where a long run over several files writes its sums, to go on from after an interruption."),
+    click.option("--on", type=click.Choice(["spark", "dask", "ray"]),
+                 help="Start this engine on this machine, let it read the Parquet files of DATA, and stop it at the end."),
     click.option("--threads", type=click.IntRange(min=1), help="How many threads."),
     click.option("--seed", type=int, default=0, show_default=True, help="For everything sampled."),
     click.option("--allow-pickle", is_flag=True, help="Load pickle and joblib files. They can run any code."),
@@ -102,9 +104,12 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
         others = named_models(model, options.pop("others", ()))
         check_outputs(options, (model, *files, *others.values()))
         if others:
+            if options.pop("on") is not None:
+                raise click.UsageError("--on is for one model: leave it out where several are compared.")
             return function(_of_each(others, data, files, options), **options)
-        if is_streamed(files):
+        if options["on"] is not None or is_streamed(files):
             return function(_streamed(model, files, options)(), **options)
+        options.pop("on")
         if options.pop("checkpoint") is not None:
             raise click.UsageError(NOT_STREAMED)
         explain = _prepared(model, data, options)
@@ -171,13 +176,19 @@ def _streamed(model: str, files: tuple[str, ...], options: dict[str, Any]) -> pa
     from icefield.cli.name_options import given_names, given_units
     from icefield.cli.streamed_data import streamed_data
     from icefield.models.targets import Spelled
-    from icefield.sources import first_rows
+    from icefield.sources import Origin, first_rows
 
     if options["quiet"]:
         _without_progress()
     loaded = load_model(model, allow_pickle=options.pop("allow_pickle"), trust=options.pop("trust"))
     target = options.pop("target")
-    source = streamed_data(loaded, files, MissingCells(options.pop("missing")))
+    missing, engine = MissingCells(options.pop("missing")), options.pop("on")
+    if engine is None:
+        source: Origin = streamed_data(loaded, files, missing)
+    else:
+        from icefield.cli.on_engine import data_on
+
+        source = data_on(engine, loaded, files, options["threads"])
     head = source.table(first_rows(source, source.schema.names))
     return partial(
         _explainer,

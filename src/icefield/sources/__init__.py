@@ -1,7 +1,7 @@
 """Rows beyond memory: sources that are read again and again, and a study that streams them.
 
-`source_of` recognises what is too large, or too lazy, to be a table: paths, datasets, lazy frames, relations and
-factories of readers. Whatever is lazy and cannot be taken gets an error that says how to hand it over.
+`source_of` recognises what is too large, or too lazy, to be a table: paths, datasets, lazy frames, relations,
+factories of readers, and frames on a cluster. Whatever is lazy and cannot be taken gets an error that says how to hand it over.
 """
 
 from __future__ import annotations
@@ -12,19 +12,23 @@ from typing import Any
 from icefield.errors import InputTypeError, complaint
 from icefield.sources.file_source import files_of, of_dataset
 from icefield.sources.lazy_source import DuckDBSource, PolarsSource, ReaderSource
-from icefield.sources.source import Source, first_rows
+from icefield.sources.source import Origin, Source, first_rows
 
-__all__ = ["Source", "first_rows", "source_of"]
+__all__ = ["Origin", "Source", "first_rows", "source_of"]
 
 HAND_OVER = {
-    "dask": "write it once, X.to_parquet(folder), and pass the folder",
-    "pyspark": "write it once, X.write.parquet(folder), and pass the folder",
+    "dask": "pass a dask.dataframe.DataFrame, or write Parquet and pass the folder",
+    "pyspark": "pass a pyspark.sql.DataFrame, or write Parquet and pass the folder",
+    "ray": "pass a ray.data.Dataset, or write Parquet and pass the folder",
     "ibis": "pass a function that opens its reader, X=lambda: table.to_pyarrow_batches()",
     "sqlframe": "write it once as Parquet and pass the folder",
 }
 
 
-def source_of(data: Any) -> Source | None:
+CLUSTERS = ("dask", "pyspark", "ray")
+
+
+def source_of(data: Any) -> Origin | None:
     """The source a user means; None where the data is no source but a table.
 
     Examples
@@ -32,7 +36,7 @@ def source_of(data: Any) -> Source | None:
     >>> source_of([[1.0, 2.0]]) is None
     True
     """
-    if isinstance(data, Source):
+    if isinstance(data, Origin):
         return data
     if isinstance(data, (str, os.PathLike)):
         return files_of(os.fspath(data))
@@ -47,6 +51,12 @@ def source_of(data: Any) -> Source | None:
         return DuckDBSource("the DuckDB relation", data)
     if module == "narwhals" and type(data).__name__ == "LazyFrame":
         return source_of(data.to_native())
+    if module in CLUSTERS:
+        from icefield.clusters import cluster_source
+
+        found = cluster_source(data)
+        if found is not None:
+            return found
     if module in HAND_OVER:
         raise InputTypeError(
             complaint("X", "is lazy in a way that cannot be streamed", data, HAND_OVER[module])

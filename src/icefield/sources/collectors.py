@@ -58,6 +58,7 @@ class Weighed:
         self._reader = reader
         self.weighing = Weighing(1 if reader.groups is None else len(reader.groups.labels) + 1)
         self.state, self.restore = self.weighing.state, self.weighing.restore
+        self.merge = self.weighing.merge
 
     def add(self, block: Block, crew: Crew) -> None:
         sample = self._reader.sample(block)
@@ -71,7 +72,7 @@ class CountedAnswers:
 
     def __init__(self, reader: Reader, averages: StreamedAverages) -> None:
         self._reader, self._averages = reader, averages
-        self.state, self.restore = averages.state, averages.restore
+        self.state, self.restore, self.merge = averages.state, averages.restore, averages.merge
         self.encoded, self.answers = averages.encoded, averages.answers
 
     def add(self, block: Block, crew: Crew) -> None:
@@ -93,10 +94,12 @@ class MergedAnswers:
 
     def add(self, block: Block, crew: Crew) -> None:
         answers = self._engine.answer(self._questions, self._reader.sample(block), self._resources)
-        parts = [[answer.total, *answer.groups] for answer in answers]
+        self._join([[answer.total, *answer.groups] for answer in answers])
+
+    def _join(self, parts: list[list[Moments]]) -> None:
         if not self._found:
             self._found = parts
-        else:
+        elif parts:
             self._found = [[a.merge(b) for a, b in zip(*pair)] for pair in zip(self._found, parts)]
 
     def answers(self) -> list[Answer]:
@@ -110,8 +113,12 @@ class MergedAnswers:
         return found
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        self._found = []
+        self.merge(state)
+
+    def merge(self, state: dict[str, NDArray[Any]]) -> None:
         sizes = state["sizes"].tolist()
-        self._found = [[_read(state, f"{q} {g}") for g in range(size)] for q, size in enumerate(sizes)]
+        self._join([[_read(state, f"{q} {g}") for g in range(size)] for q, size in enumerate(sizes)])
 
 
 def _written(moments: Moments, at: str) -> dict[str, NDArray[Any]]:
@@ -191,13 +198,16 @@ class PointWeights:
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         self.sums = [state[f"sums {number}"].copy() for number in range(len(self.sums))]
 
+    def merge(self, state: dict[str, NDArray[Any]]) -> None:
+        self.sums = [sums + state[f"sums {number}"] for number, sums in enumerate(self.sums)]
+
 
 class Folded:
     """Sums that are asked for by someone else, who sees parts of the rows."""
 
     def __init__(self, reader: Reader, sums: Fold) -> None:
         self._reader, self._sums, self.title = reader, sums, sums.title
-        self.state, self.restore = sums.state, sums.restore
+        self.state, self.restore, self.merge = sums.state, sums.restore, sums.merge
 
     def add(self, block: Block, crew: Crew) -> None:
         sample = self._reader.sample(block)

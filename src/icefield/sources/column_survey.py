@@ -20,6 +20,7 @@ from icefield.typing import Float
 MOST_DISTINCT = 4096  # values of a number that are all remembered
 MOST_LEVELS = 1_000_000
 WORTH_SORTING = 32_768  # values that cells left over
+MERGED_POINTS = 4  # times as many values a summary keeps once summaries of other rows are joined with it
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +55,7 @@ class ColumnSurvey:
         self._known: KnownValues | None = None
         self._cells: ValueCells | None = None
         self._waiting: list[tuple[NDArray[Any], Float]] = []
+        self._is_merged = False
 
     def add(self, array: Any, weights: Float | None) -> None:
         """Take in an Arrow array and the rows' weights."""
@@ -229,6 +231,48 @@ class ColumnSurvey:
         if "levels" in state:
             listed = from_ipc_bytes(state["levels"])
             self._levels = dict(zip(listed["level"].to_pylist(), listed["weight"].to_pylist()))
+
+    # --- parts of the rows that were looked at elsewhere -----------------------------------------
+
+    def condense(self) -> None:
+        """Know the same in one summary of ranks: it travels lightly, and joins with others."""
+        self._leave_cells()
+        self.sketch.condense()
+
+    def _leave_cells(self) -> None:
+        """Have cells, which lie elsewhere for other rows, as values that stand for theirs."""
+        self._sort_waiting()
+        if self._cells is not None:
+            self.sketch.absorb(*self._cells.summary(), self._cells.error)
+            self._cells = None
+
+    def merge(self, state: dict[str, NDArray[Any]]) -> None:
+        """Take in what another survey of this column learned of other rows."""
+        other = ColumnSurvey(self.kind, self.sketch.points, self.n_cells)
+        other.restore(state)
+        other._leave_cells()
+        self.missing, self.missing_weight = (
+            self.missing + other.missing,
+            self.missing_weight + other.missing_weight,
+        )
+        if not self.ordered:
+            self.overflowed = self.overflowed or other.overflowed or len(self._levels) > MOST_LEVELS
+            for level, weight in other._levels.items():
+                self._levels[level] = self._levels.get(level, 0.0) + weight
+            return
+        self._leave_cells()
+        values, weights = other._values, other._weights
+        if not other.overflowed:
+            if values is None or (not self.overflowed and self._add_distinct(values, weights)):
+                return
+            finite = _finite(values)
+            self.sketch.add(values[finite], weights[finite])
+            return
+        if not self.overflowed:
+            self._forget_distinct()
+        if not self._is_merged:
+            self._is_merged, self.sketch.points = True, MERGED_POINTS * self.sketch.points
+        self.sketch.merge(other.sketch)
 
 
 def ipc_bytes(table: Any) -> NDArray[np.uint8]:

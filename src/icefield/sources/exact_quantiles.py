@@ -134,6 +134,13 @@ class Narrowing:
                 values, weights, place = (state[f"{number} {key}"] for key in ("values", "weights", "place"))
                 self._kept[name] = [(values, weights, place)]
 
+    def merge(self, state: dict[str, NDArray[Any]]) -> None:
+        for number, name in enumerate(self._edges):
+            self._sums[name] = self._sums[name] + state[f"{number} sums"]
+            if f"{number} values" in state:
+                values, weights, place = (state[f"{number} {key}"] for key in ("values", "weights", "place"))
+                self._kept[name].append((values, weights, place))
+
 
 def exact_summaries(
     wanted: Sequence[tuple[Sketched, Float]],

@@ -18,7 +18,7 @@ from typing import Any
 from icefield.counts import counted
 from icefield.data.columns import library_named
 from icefield.errors import InputError, complaint, did_you_mean
-from icefield.sources.source import Source, common_type, unreadable, without_first
+from icefield.sources.source import Source, as_wanted, common_type, unreadable, without_first
 
 FORMATS = {
     ".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc", ".csv": "csv",
@@ -140,7 +140,7 @@ class FileSource(Source):
                 fragment_readahead=1, filter=self._chosen,
             )  # fmt: skip
             for batch in reading.to_batches():
-                yield _as_wanted(batch, wanted)
+                yield as_wanted(batch, wanted)
         except (OSError, arrow.ArrowException) as error:
             self._check_unchanged(part)  # a file that is being rewritten reads as a broken one
             raise unreadable(part.where, error) from error
@@ -167,19 +167,6 @@ def _is_text(fragment: Any) -> bool:
     )
 
 
-def _as_wanted(batch: Any, wanted: Any) -> Any:
-    """A batch in the columns' common types; levels are left to who knows all of them."""
-    arrow = library_named("pyarrow")
-    arrays = []
-    for array, field in zip(batch.columns, wanted):
-        if array.type != field.type and not arrow.types.is_dictionary(field.type):
-            if arrow.types.is_dictionary(array.type):
-                array = array.dictionary_decode()
-            array = array.cast(field.type)
-        arrays.append(array)
-    return arrow.RecordBatch.from_arrays(arrays, names=wanted.names)
-
-
 def files_of(*given: str, missing: Sequence[str] = ()) -> FileSource:
     """The files that paths, folders and globs, or a URI, mean; `missing` are texts that stand for no value in CSV."""
     arrow, dataset = library_named("pyarrow"), library_named("pyarrow.dataset")
@@ -189,7 +176,7 @@ def files_of(*given: str, missing: Sequence[str] = ()) -> FileSource:
         if "://" in text:
             found = dataset.dataset(text, format=_reader(_format(text), missing), partitioning="hive")
             return of_dataset(found, text)
-        paths = list(dict.fromkeys(path for one in given for path in _paths(one)))
+        paths = list(dict.fromkeys(path for one in given for path in paths_of(one)))
         filesystem = library_named("pyarrow.fs").LocalFileSystem()
         for kind in dict.fromkeys(_format(path) for path in paths):
             own = [path for path in paths if _format(path) == kind]
@@ -223,7 +210,8 @@ def _reader(kind: str, missing: Sequence[str]) -> Any:
     )
 
 
-def _paths(text: str) -> list[str]:
+def paths_of(text: str) -> list[str]:
+    """The files that a path, a folder or a glob means."""
     if os.path.isdir(text):
         within = (os.path.join(folder, name) for folder, _, names in os.walk(text) for name in names)
         hidden = (".", "_")

@@ -37,6 +37,9 @@ class Collector(Protocol):
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Go on from what was known before."""
 
+    def merge(self, state: dict[str, NDArray[Any]]) -> None:
+        """Take in what is known of rows that come after those seen so far."""
+
 
 def run_pass(
     stream: Stream,

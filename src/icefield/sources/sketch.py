@@ -57,15 +57,42 @@ class RankSketch:
             return
         own = np.ones(len(ordered)) if weights is None else weights
         self.weight += float(len(ordered)) if weights is None else float(own.sum())
-        low, high = ordered[0], ordered[-1]
+        self._stretch(ordered[0], ordered[-1])
+        self._carry(0, self._thinned(ordered, own))
+
+    def _stretch(self, low: Any, high: Any) -> None:
+        """Take in the least and the largest of some values."""
         if self._ends is not None:
             low, high = min(low, self._ends[0]), max(high, self._ends[1])
         self._ends = low, high
-        level, summary = 0, self._thinned(ordered, own)
+
+    def _carry(self, level: int, summary: tuple[NDArray[Any], Float]) -> None:
+        """Put a summary beside those that were joined as often, as in a binary counter."""
         while level in self._summaries:
             summary = self._thinned(*merged_summaries(self._summaries.pop(level), summary))
             level += 1
         self._summaries[level] = summary
+
+    def absorb(self, values: NDArray[Any], weights: Float, error: float) -> None:
+        """Take in sorted values that stand for others, whose ranks are off by at most this weight."""
+        self.error += error if len(values) else 0.0
+        self.add(values, weights)
+
+    def condense(self) -> None:
+        """Have one summary of all values."""
+        if len(self._summaries) > 1:
+            (values, weights), *further = self._summaries.values()
+            for part in further:
+                values, weights = merged_summaries((values, weights), part)
+            self._summaries = {0: self._thinned(values, weights)}
+
+    def merge(self, other: RankSketch) -> None:
+        """Take in what another sketch saw."""
+        self.error, self.weight = self.error + other.error, self.weight + other.weight
+        if other._ends is not None:
+            self._stretch(*other._ends)
+        for level, summary in sorted(other._summaries.items()):
+            self._carry(level, self._thinned(*summary))
 
     def _thinned(self, values: NDArray[Any], weights: Float) -> tuple[NDArray[Any], Float]:
         """At most so many values, each for about the same weight, in the middle of those it stands for."""

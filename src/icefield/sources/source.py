@@ -1,8 +1,9 @@
 """The contract: where rows come from when they are too many to be held.
 
-A `Source` has a schema and gives its rows as Arrow record batches, from the first to the last, as often as it is
-asked, with only the columns that are needed. It promises the same rows every time, or an error that says
-what changed. Nothing else of the library knows files or lazy frames.
+An `Origin` has a schema and shows its first rows. A `Source` gives all of them as Arrow record batches, from the first to the
+last, as often as it is asked, with only the columns that are needed. It promises the same rows every time, or an error that
+says what changed. Nothing else of the library knows files or lazy frames. Rows that lie on a cluster stay there:
+`icefield.clusters` has origins of its own.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from icefield.errors import InputError, complaint
 LOOK = 1_000  # rows at which a model is tried
 
 
-class Source(ABC):
-    """Rows that can be read again and again.
+class Origin(ABC):
+    """Where rows are.
 
     Attributes
     ----------
@@ -41,8 +42,8 @@ class Source(ABC):
         return None
 
     @abstractmethod
-    def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[Any]:
-        """Record batches of about `rows` rows with these columns, in order, without the first `skip` rows."""
+    def first(self, columns: Sequence[str], rows: int) -> Any:
+        """Some of the first rows, at most so many, as an Arrow table with these columns; without rows where there are none."""
 
     @abstractmethod
     def identity(self) -> Any:
@@ -57,13 +58,27 @@ class Source(ABC):
         return table_of(self.frame(rows))
 
 
-def first_rows(source: Source, names: Sequence[str]) -> Any:
-    """The first rows of a source, as an Arrow table."""
-    arrow = library_named("pyarrow")
-    for batch in source.batches(names, LOOK):
-        if batch.num_rows:
-            return arrow.Table.from_batches([batch.slice(0, LOOK)])
-    raise InputError(complaint("X", "has no rows", source.label))
+class Source(Origin):
+    """Rows that can be read again and again."""
+
+    @abstractmethod
+    def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[Any]:
+        """Record batches of about `rows` rows with these columns, in order, without the first `skip` rows."""
+
+    def first(self, columns: Sequence[str], rows: int) -> Any:
+        arrow = library_named("pyarrow")
+        for batch in self.batches(columns, rows):
+            if batch.num_rows:
+                return arrow.Table.from_batches([batch.slice(0, rows)])
+        return arrow.schema([self.schema.field(name) for name in columns]).empty_table()
+
+
+def first_rows(source: Origin, names: Sequence[str]) -> Any:
+    """The first rows of an origin, as an Arrow table."""
+    found = source.first(names, LOOK)
+    if not found.num_rows:
+        raise InputError(complaint("X", "has no rows", source.label))
+    return found
 
 
 def without_first(batches: Iterator[Any], skip: int) -> Iterator[Any]:
@@ -74,6 +89,19 @@ def without_first(batches: Iterator[Any], skip: int) -> Iterator[Any]:
             continue
         yield batch.slice(skip) if skip else batch
         skip = 0
+
+
+def as_wanted(batch: Any, wanted: Any) -> Any:
+    """A batch in the types of a schema, column by column; levels are left to who knows all of them."""
+    arrow = library_named("pyarrow")
+    arrays = []
+    for array, field in zip(batch.columns, wanted):
+        if array.type != field.type and not arrow.types.is_dictionary(field.type):
+            if arrow.types.is_dictionary(array.type):
+                array = array.dictionary_decode()
+            array = array.cast(field.type)
+        arrays.append(array)
+    return arrow.RecordBatch.from_arrays(arrays, names=wanted.names)
 
 
 def unreadable(where: str, error: BaseException) -> InputError:

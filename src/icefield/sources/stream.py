@@ -7,7 +7,7 @@ share one list of levels: a model, or a grid, must not depend on which levels ha
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +20,7 @@ from icefield.data.columns import clean_dictionary, dictionary_array, dictionary
 from icefield.data.frame import Table
 from icefield.engines.workers import Task, Workers
 from icefield.errors import InputError, complaint, did_you_mean
-from icefield.sources.source import Source
+from icefield.sources.source import Origin
 
 MOST_ROWS, LEAST_ROWS = 131_072, 8_192
 BUDGET_SHARE = 16  # blocks may take this part of the budget, each about so many bytes a value:
@@ -34,7 +34,7 @@ class Block:
 
     start: int
     arrow: Any
-    source: Source
+    source: Origin
 
     @property
     def n_rows(self) -> int:
@@ -56,7 +56,7 @@ class Stream:
     memory : the budget, in bytes
     """
 
-    def __init__(self, source: Source, columns: Sequence[str], memory: int) -> None:
+    def __init__(self, source: Any, columns: Sequence[str], memory: int) -> None:
         known = source.schema.names
         for name in columns:
             if name not in known:
@@ -105,15 +105,19 @@ class Stream:
         return {name: list(levels) for name, levels in found.items()}
 
     def _blocks(self, columns: Sequence[str], levels: dict[str, list[Any]], skip: int) -> Generator[Block]:
+        return self.cut(self.source.batches(columns, self.block_rows, skip), levels, skip)
+
+    def cut(self, batches: Iterable[Any], levels: dict[str, list[Any]], start: int) -> Generator[Block]:
+        """Batches as blocks of this stream; the first row is number `start`."""
         arrow = library_named("pyarrow")
         waiting: list[Any] = []
-        held, start = 0, skip
+        held = 0
 
         def joined() -> Any:
             whole = arrow.Table.from_batches(waiting)
             return whole if len(waiting) == 1 else whole.combine_chunks()
 
-        for batch in self.source.batches(columns, self.block_rows, skip):
+        for batch in batches:
             rows = self._with_levels(batch, levels)
             while rows.num_rows:
                 fitting = self.block_rows - held

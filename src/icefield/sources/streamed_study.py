@@ -109,7 +109,7 @@ class StreamedStudy(Study):
         """To another process goes where the rows come from; they are read again there."""
         self.engines.check_model()
         chosen = {"background": self.background, "engine": self.engines.asked, "resources": self.resources}
-        rows = (self.stream.source, self.stream.columns)
+        rows = (type(self.stream), self.stream.source, self.stream.columns)
         return {
             "model": self.model,
             "rows": rows,
@@ -117,8 +117,8 @@ class StreamedStudy(Study):
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        source, columns = state["rows"]
-        stream = Stream(source, columns, state["choices"]["resources"].memory)
+        made, source, columns = state["rows"]
+        stream = made(source, columns, state["choices"]["resources"].memory)
         self.__init__(state["model"], stream, **state["choices"])  # type: ignore[misc]
 
     def __getattr__(self, name: str) -> Any:
@@ -344,11 +344,17 @@ class StreamedStudy(Study):
             )
         return found
 
+    def begin(self, ask: Ask) -> None:
+        named = [str(f) for names in ask.sets for f in names]
+        single = all(len(names) == 1 for names in ask.sets)
+        if named and (len(set(named)) == len(named) or not single):  # what is named twice is refused soon
+            with self._lock:
+                self._count_at_once(ask)
+
     def effects_together(self, asks: Sequence[Ask]) -> list[list[Effect]]:
         found = []
         for ask in asks:  # each needs a pass of its own anyway, or counts that are known
-            with self._lock:
-                self._count_at_once(ask)
+            self.begin(ask)
             self._find_quantiles(ask)
             found += super().effects_together([ask])
         for effects in found:

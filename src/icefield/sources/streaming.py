@@ -8,14 +8,14 @@ from typing import Any
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 from icefield.models.model import read_model
 from icefield.plan import Settings
-from icefield.sources.source import Source, first_rows
+from icefield.sources.source import Origin, Source, first_rows
 from icefield.sources.stream import Stream
 from icefield.sources.streamed_study import StreamedStudy
 
 
 def streamed(
     model: Any,
-    source: Source,
+    source: Origin,
     settings: Settings,
     *,
     y: Any = None,
@@ -31,16 +31,23 @@ def streamed(
     head = source.table(first_rows(source, known))
     read = read_model(model, head, target=settings.target, scale=settings.scale)
     needed = dict.fromkeys([*read.columns, *(name for name in (y, weights, by) if name is not None)])
-    stream = Stream(source, list(needed), settings.resources.memory)
+    made, kind = (Stream, StreamedStudy) if isinstance(source, Source) else _on_cluster()
+    stream = made(source, list(needed), settings.resources.memory)
     kept = None
     if checkpoint is not None:
         from icefield.sources.checkpoint import Checkpoint
 
         kept = Checkpoint(Path(checkpoint), stream, read)
-    return StreamedStudy(
+    return kind(
         read, stream, y=y, weights=weights, by=by, background=settings.background, engine=settings.engine,
         resources=settings.resources, naming=settings.naming(head), checkpoint=kept,
     )  # fmt: skip
+
+
+def _on_cluster() -> tuple[type[Stream], type[StreamedStudy]]:
+    from icefield.clusters.cluster_study import ClusterStream, ClusterStudy
+
+    return ClusterStream, ClusterStudy
 
 
 def _check_column(parameter: str, name: Any, known: list[str]) -> None:

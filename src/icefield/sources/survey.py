@@ -77,6 +77,15 @@ class Survey:
         self._draw(block)
         self.n_rows += block.n_rows
 
+    def expect(self, n_rows: int) -> None:
+        """Told how many rows there will be, keep none that is sure not to be drawn.
+
+        Random numbers below the limit are twelve standard deviations more than are wanted.
+        """
+        enough = self.rows + 12.0 * self.rows**0.5 + 150.0
+        if n_rows > enough:
+            self._limit = np.uint64(min(2.0**64 - 2048.0, enough / n_rows * 2.0**64))
+
     # --- the sample ----------------------------------------------------------------------------
 
     def _draw(self, block: Block) -> None:
@@ -184,6 +193,31 @@ class Survey:
         for number, column in enumerate(self.columns.values()):
             prefix = f"column {number} "
             column.restore({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
+
+    # --- parts of the rows that were looked at elsewhere -----------------------------------------
+
+    def condense(self) -> None:
+        """Know the same in as little room as can be."""
+        self._shrink()
+        for column in self.columns.values():
+            column.condense()
+
+    def merge(self, state: dict[str, NDArray[Any]]) -> None:
+        """Take in what another survey learned of rows that come after these."""
+        rows, largest, smallest, whole = (float(v) for v in state["numbers"])
+        self.n_rows, self.largest_weight = self.n_rows + int(rows), max(self.largest_weight, largest)
+        self._smallest_weight = min(self._smallest_weight, smallest)
+        self._is_whole = self._is_whole and bool(whole)
+        if "kept" in state:
+            drawn, arrow = from_ipc_bytes(state["kept"]), library_named("pyarrow")
+            self._kept = drawn if self._kept is None else arrow.concat_tables([self._kept, drawn])
+            self._keys = np.concatenate([self._keys, state["keys"]])
+            self._places = np.concatenate([self._places, state["places"]])
+            if len(self._keys) > 2 * self.rows:
+                self._shrink()
+        for number, column in enumerate(self.columns.values()):
+            prefix = f"column {number} "
+            column.merge({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
 
 
 def row_weights(block: Block, name: str) -> Float:

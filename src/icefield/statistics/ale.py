@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.ask import Described, Part
+from icefield.ask import Described, Differences, Part
 from icefield.counts import counted
 from icefield.effect import Effect
 from icefield.errors import Argument, BudgetError, InputError, complaint, statement, worded
@@ -28,7 +28,7 @@ from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
     from icefield.data.features import Feature
-    from icefield.study import Differences, Study
+    from icefield.study import Study
 
 DEFAULT_BINS = {1: 40, 2: 20}
 SURFACES = 8  # arrays as large as the result that two-way effects are worked out in
@@ -178,6 +178,10 @@ class LocalChanges:
     def state(self) -> dict[str, NDArray[Any]]:
         """The sums so far, as arrays."""
         found: dict[str, NDArray[Any]] = {"rows": np.array([self.n_rows, self.n_used])}
+        if self.moved is not None:
+            found["moved"] = np.array(
+                [self.moved.engine, self.moved.reason, str(int(self.moved.costs_predictions))]
+            )
         for number, sums in enumerate(self.sums):
             found |= {f"{number} {name}": values for name, values in sums.state().items()}
         return found
@@ -185,9 +189,29 @@ class LocalChanges:
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Go on from sums that were written down."""
         self.n_rows, self.n_used = state["rows"].tolist()
+        self._hear(state)
         for number, sums in enumerate(self.sums):
-            prefix = f"{number} "
-            sums.restore({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
+            sums.restore(_own(state, number))
+
+    def merge(self, state: dict[str, NDArray[Any]]) -> None:
+        """Take in the sums of other rows."""
+        rows, used = state["rows"].tolist()
+        self.n_rows, self.n_used = self.n_rows + rows, self.n_used + used
+        self._hear(state)
+        for number, sums in enumerate(self.sums):
+            sums.merge(_own(state, number))
+
+    def _hear(self, state: dict[str, NDArray[Any]]) -> None:
+        """Which engine moved rows elsewhere, and why not the planned one."""
+        if "moved" in state and (self.moved is None or not self.moved.reason):
+            engine, reason, costly = state["moved"].tolist()
+            self.moved = Differences(np.zeros((0, 0)), costly == "1", engine, reason)
+
+
+def _own(state: dict[str, NDArray[Any]], number: int) -> dict[str, NDArray[Any]]:
+    """What a state says of one of several sums."""
+    prefix = f"{number} "
+    return {name.removeprefix(prefix): v for name, v in state.items() if name.startswith(prefix)}
 
 
 def _row_weights(study: Study, chosen: Chosen) -> Float:
@@ -198,7 +222,7 @@ def _row_weights(study: Study, chosen: Chosen) -> Float:
 
 def _blank(study: Study, features: Sequence[Feature], changes: LocalChanges) -> Effect:
     calls, plan = 2 ** len(features), study.plan
-    moved = changes.moved  # None where a checkpoint held all sums
+    moved = changes.moved  # None where a checkpoint of an earlier version held all sums
     costly = plan.engine.costs_predictions if moved is None else moved.costs_predictions
     asked = "the model is" if costly else f"{plan.why}; the trees are"
     if moved is not None and moved.reason:

@@ -8,7 +8,7 @@ in clusters, of each cluster's (`icefield.statistics.ale_clusters`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any
@@ -19,6 +19,18 @@ from numpy.typing import NDArray
 from icefield.effect import Effect, Spread
 from icefield.statistics.steps import Steps
 from icefield.typing import Float, Mask, Positions
+
+# Sums of `StepSums` that are no more than that; the others are means and spreads about them.
+SIMPLE_SUMS = (
+    "n_rows",
+    "end_weight",
+    "node_weight",
+    "node_squared",
+    "weight",
+    "change",
+    "side_squared",
+    "side_change",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +63,10 @@ class Summed:
         """Take the sums that `state` gave."""
         for name, values in state.items():
             setattr(self, name, values.copy())
+
+    def _add_up(self, state: dict[str, NDArray[Any]], names: Iterable[str]) -> None:
+        for name in names:
+            setattr(self, name, getattr(self, name) + state[name])
 
 
 @dataclass(eq=False)
@@ -155,11 +171,21 @@ class StepSums(Summed):
         both = np.bincount(step, w, minlength=n).astype(np.float64)
         centres = np.stack([_means(step, w, values, both) for values in (one, other)])
         about = sums_by(step, w[:, None] * (one - centres[0][step]) * (other - centres[1][step]), n)
+        self._join_both(both, centres, about)
+
+    def _join_both(self, both: Float, centres: Float, about: Float) -> None:
         whole, share = _joined_weight(self.both, both)
         apart = centres - self.both_centre
         self.both_spread = self.both_spread + about + apart[0] * apart[1] * (self.both * share)[:, None]
         self.both_centre = self.both_centre + apart * share[:, None]
         self.both = whole
+
+    def merge(self, state: dict[str, NDArray[Any]]) -> None:
+        """Take in the sums of other rows."""
+        self._add_up(state, SIMPLE_SUMS)
+        self._join_spread(state["squared"], state["centre"], state["spread"])
+        self._join_both(state["both"], state["both_centre"], state["both_spread"])
+        self.about = np.maximum(self.about, state["about"])
 
     def curve(self, of_features: Sequence[NDArray[Any]], copies: bool) -> LocalCurve:
         """Mean change per step, accumulated, and centred over the data; on the feature's nodes."""

@@ -75,6 +75,10 @@ class CellSums(Summed):
         self.weight = self.weight + np.bincount(cell, w, minlength=len(self.weight))
         self.change = self.change + sums_by(cell, w[:, None] * change, len(self.weight))
 
+    def merge(self, state: dict[str, NDArray[Any]]) -> None:
+        """Take in the sums of other rows."""
+        self._add_up(state, state)
+
     def curve(self, of_features: Sequence[NDArray[Any]], copies: bool) -> LocalCurve:
         """Mean second difference per cell, accumulated twice, less both first-order effects; on both features' nodes."""
         first, second = of_features

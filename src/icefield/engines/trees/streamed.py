@@ -90,6 +90,13 @@ class Weighing:
         for name in self.state():
             setattr(self, name, state[name].copy())
 
+    def merge(self, state: dict[str, NDArray[Any]]) -> None:
+        """Take in what is known of other rows."""
+        for name in ("totals", "squares", "counts"):
+            setattr(self, name, getattr(self, name) + state[name])
+        self.largest = np.maximum(self.largest, state["largest"])
+        self.finest = np.minimum(self.finest, state["finest"])
+
 
 class _PartRows(Rows):
     """The part of the rows that is being counted; what all parts have in common stays."""
@@ -251,3 +258,11 @@ class StreamedAverages:
         self.counters = [state[f"counters {i}"].copy() for i in range(len(self.counters))]
         self._rows.counted = state["counted"].copy()
         self._weighing.restore(state)
+
+    def merge(self, state: dict[str, NDArray[Any]]) -> None:
+        """Take in the counts of other rows."""
+        for number, counters in enumerate(self.counters):
+            counters += state[f"counters {number}"]
+        self._rows.counted = self._rows.counted + state["counted"]
+        if not self._weighs:  # what is known of all weights is known everywhere
+            self._weighing.merge(state)

@@ -1,0 +1,88 @@
+"""``--on spark|dask|ray``: an engine started on this machine because it was asked for, and stopped with the command."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from icefield.cli.data_files import DataFile
+from icefield.cli.missing import MissingCells
+from icefield.cli.model_data import AsItLooks, wanted_columns
+from icefield.clusters import ClusterOrigin, cluster_source
+from icefield.engines.pool import available_processors
+from icefield.errors import MissingDependencyError
+from icefield.sources import first_rows
+from icefield.sources.file_source import FORMATS, paths_of
+
+ENGINES = ("spark", "dask", "ray")
+NEEDS = {"spark": ("pyspark",), "dask": ("dask.dataframe", "distributed"), "ray": ("ray", "ray.data")}
+
+
+def data_on(engine: str, model: Any, files: Sequence[str], threads: int | None) -> ClusterOrigin:
+    """The rows of Parquet files as a frame of an engine that lives as long as the command."""
+    paths = [path for one in files for path in paths_of(one)]
+    other = [path for path in paths if FORMATS[os.path.splitext(path)[1].lower()] != "parquet"]
+    if other:
+        raise click.UsageError(f"--on reads Parquet files only, and {other[0]} is none. Leave --on out.")
+    for name in NEEDS[engine]:
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise MissingDependencyError(
+                f"--on {engine} needs {name.split('.')[0]}, which is not installed. Hint: pip install 'icefield[{engine}]'."
+            ) from error
+    open_frame = {"spark": _spark, "dask": _dask, "ray": _ray}[engine]
+    source = cluster_source(open_frame(paths, threads or available_processors()))
+    assert source is not None
+    names = source.schema.names
+    missing = MissingCells(())
+    wanted = wanted_columns(model, names, AsItLooks(DataFile(first_rows(source, names)), missing))
+    if wanted.levels:
+        listed = ", ".join(map(str, list(wanted.levels)[:5]))
+        raise click.UsageError(
+            f"MODEL knows levels of {listed}, which DATA would have to hold as a category type on every worker. Leave --on out."
+        )
+    return source
+
+
+def _on_close(stop: Any) -> None:
+    click.get_current_context().call_on_close(stop)
+
+
+def _dask(paths: list[str], processes: int) -> Any:
+    distributed, frames = importlib.import_module("distributed"), importlib.import_module("dask.dataframe")
+    cluster = distributed.LocalCluster(n_workers=processes, threads_per_worker=1, dashboard_address=None)
+    _on_close(cluster.close)
+    _on_close(distributed.Client(cluster).close)
+    return frames.read_parquet(paths)
+
+
+def _spark(paths: list[str], processes: int) -> Any:
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = importlib.import_module("pyspark.sql").SparkSession.builder
+    settings = {
+        "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+    }  # fmt: skip
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.master(f"local[{processes},3]").appName("icefield").getOrCreate()
+    _on_close(session.stop)
+    session.sparkContext.setLogLevel("OFF")
+    return session.read.parquet(*paths)
+
+
+def _ray(paths: list[str], processes: int) -> Any:
+    ray = importlib.import_module("ray")
+    ray.init(num_cpus=processes, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    _on_close(ray.shutdown)
+    data = importlib.import_module("ray.data")
+    data.DataContext.get_current().enable_progress_bars = False
+    # Said to be local, or Ray tries libraries for remote ones in several threads at once.
+    local = importlib.import_module("pyarrow.fs").LocalFileSystem()
+    return data.read_parquet([os.path.abspath(path) for path in paths], filesystem=local)

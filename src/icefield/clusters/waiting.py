@@ -1,0 +1,108 @@
+"""Waiting for a cluster: never longer than it lives, never past Ctrl-C.
+
+Engines' own calls may wait for ever once the other side is gone. So they are made in a thread, and who asked looks on: at the
+progress, at whether the cluster still answers, and at the keyboard.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from icefield.errors import ClusterError, statement
+from icefield.progress import Progress
+
+Found = TypeVar("Found")
+
+LOOK_EVERY = 0.1  # seconds
+PATIENCE = 30.0  # seconds without a sign of life
+FAREWELL = 5.0  # seconds a cluster may take to hear that a job is cancelled
+
+
+def waited(work: Callable[[], Found], *, look: Callable[[], None], cancel: Callable[[], None]) -> Found:
+    """What `work` gives, done in a thread while `look` looks on; whatever `look` raises, or Ctrl-C, cancels it."""
+    given: list[Found] = []
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            given.append(work())
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=run, daemon=True, name="icefield cluster")
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(LOOK_EVERY)
+            look()
+    except BaseException:
+        within(cancel, FAREWELL)
+        raise
+    if raised:
+        raise raised[0]
+    return given[0]
+
+
+def within(work: Callable[[], Any], seconds: float) -> bool:
+    """Whether some call came to an end in that time; what it raises is nobody's concern."""
+
+    def run() -> None:
+        with suppress(Exception):
+            work()
+
+    thread = threading.Thread(target=run, daemon=True, name="icefield cluster")
+    thread.start()
+    thread.join(seconds)
+    return not thread.is_alive()
+
+
+def show(progress: Progress, done: int, tasks: int) -> None:
+    """Advance to the share of the tasks that is done."""
+    if progress.total is not None:
+        progress.advance(progress.total * done / max(tasks, 1) - progress.done)
+
+
+class Lifeline:
+    """Asks a cluster for a sign of life again and again, in a thread of its own.
+
+    Parameters
+    ----------
+    sign : a call that returns something true while the cluster lives; it may raise, or never return
+    name : what messages call the cluster
+    """
+
+    def __init__(self, sign: Callable[[], Any], name: str, patience: float = PATIENCE) -> None:
+        self._sign, self._name, self._patience = sign, name, patience
+        self._last, self._over, self._said = time.monotonic(), threading.Event(), ""
+
+    def __enter__(self) -> Lifeline:
+        threading.Thread(target=self._ask, daemon=True, name="icefield lifeline").start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+
+    def _ask(self) -> None:
+        while not self._over.is_set():
+            try:
+                if self._sign():
+                    self._last = time.monotonic()
+                else:
+                    self._said = "no worker is left"
+            except Exception as error:
+                self._said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+            self._over.wait(1.0)
+
+    def check(self) -> None:
+        """An error once there was no sign of life for too long."""
+        silent = time.monotonic() - self._last
+        if silent > self._patience:
+            why = f" ({self._said})" if self._said else ""
+            raise ClusterError(
+                statement(f"{self._name} gave no sign of life for {silent:.0f} seconds{why}: nothing of this pass was counted.",
+                          "see whether the cluster runs, and ask again")
+            )  # fmt: skip
