@@ -186,6 +186,20 @@ def test_grids_of_the_same_features_share_a_walk(always: list[int]) -> None:
         np.testing.assert_allclose(answer.curves, own, rtol=0, atol=TOLERANCE)
 
 
+@pytest.mark.parametrize("pieces", [True, False])
+def test_columns_that_stay(pieces: bool, always: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linked, "few_leaves", lambda _: pieces)
+    rng = np.random.default_rng(12)
+    drawn = random_forest(rng, n_columns=4, trees=6, leaves=25, n_outputs=1)
+    axes = every_column(rng, drawn)[1:3]
+    matrix = drawn.matrix(rng, 90)
+    engine = TreesEngine(drawn.model(links.logistic()), "response", [0])
+    answers = engine.answer([Question((a,)) for a in axes], Sample(table_of(matrix)), Resources())
+    assert always == [2]
+    for axis, answer in zip(axes, answers):
+        compared(answer.total, loop(drawn, matrix, axis, links.logistic()), np.ones(90), True)
+
+
 def test_features_that_share_an_input_walk_apart(always: list[int]) -> None:
     rng = np.random.default_rng(6)
     drawn = random_forest(rng, n_columns=3, trees=3, leaves=9, n_outputs=1)
