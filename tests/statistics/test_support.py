@@ -269,6 +269,7 @@ def test_pictures_fade_where_there_is_little_data(tied):
 def _opacities(drawn):
     """Every opacity in a picture, sorted."""
     if hasattr(drawn, "to_plotly_json"):
-        return sorted((str(t.opacity), str(t.line.color)) for t in drawn.data)
+        lines = [t for t in drawn.data if t.type == "scatter"]
+        return sorted((str(t.opacity), str(t.line.color)) for t in lines)
     lines = drawn.get_lines()
     return sorted((str(line.get_alpha()), str(line.get_color()), line.get_linestyle()) for line in lines)

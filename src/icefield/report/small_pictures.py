@@ -36,7 +36,7 @@ def ticks(low: float, high: float, count: int = 4) -> list[float]:
     Examples
     --------
     >>> ticks(0.0, 0.83), ticks(-12.0, 430.0)
-    ([0.0, 0.2, 0.4, 0.6, 0.8], [0.0, 200.0, 400.0])
+    ([0.0, 0.2, 0.4, 0.6, 0.8], [0.0, 100.0, 200.0, 300.0, 400.0])
     """
     span = high - low
     if not np.isfinite(span) or span <= 0:
@@ -44,7 +44,8 @@ def ticks(low: float, high: float, count: int = 4) -> list[float]:
     size = 10.0 ** np.floor(np.log10(span / count))
     step = float(next(m * size for m in (1, 2, 5, 10) if m * size >= 0.8 * span / count))
     first = np.ceil(low / step - 1e-9)
-    return [float(round(i * step, 12)) for i in np.arange(first, np.floor(high / step + 1e-9) + 1)]
+    last = np.floor(high / step + 1e-9)
+    return [float(round(i * step, 12)) + 0.0 for i in np.arange(first, last + 1)]  # no minus zero
 
 
 def _tick_texts(values: Sequence[float]) -> list[str]:
