@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 # Elements whose address a browser loads by itself, without a click.
 LOADED = {"img": "src", "script": "src", "iframe": "src", "link": "href", "source": "src"}
+PROJECT = str(Path(__file__).resolve().parents[2])
 PASSIVE = {"canonical", "search", "index", "next", "prev", "genindex", "author", "help", "top", "up"}
 
 
@@ -20,6 +21,7 @@ class Page:
     loaded: list[str] = field(default_factory=list)
     anchors: set[str] = field(default_factory=set)
     without_alt: list[str] = field(default_factory=list)
+    text: str = ""
 
 
 class _Reader(HTMLParser):
@@ -46,12 +48,16 @@ class _Reader(HTMLParser):
 
 def read(path: Path) -> Page:
     reader = _Reader()
-    reader.feed(path.read_text(encoding="utf-8"))
+    reader.page.text = path.read_text(encoding="utf-8")
+    reader.feed(reader.page.text)
     return reader.page
 
 
 def problems(root: Path, ignored: tuple[str, ...] = ("_live", "_static")) -> list[str]:
-    """Every dead internal link, picture without words and outside request of a built site."""
+    """Every dead internal link, picture without words, outside request and place on the builder's disk of a built site.
+
+    Warnings of code that a page runs come with such a place.
+    """
     pages = {
         path.resolve(): read(path)
         for path in root.rglob("*.html")
@@ -65,6 +71,8 @@ def problems(root: Path, ignored: tuple[str, ...] = ("_live", "_static")) -> lis
                 found.append(f"{name} loads {address}")
             elif not address.startswith("data:") and not _target(path, address).exists():
                 found.append(f"{name} loads {address}, which is not there")
+        if PROJECT in page.text:
+            found.append(f"{name} shows where it was built, perhaps in a warning")
         found += [f"{name} shows {image} without alt text" for image in page.without_alt]
         for address in page.links:
             parts = urlsplit(address)

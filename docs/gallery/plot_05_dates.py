@@ -22,10 +22,10 @@ X = pd.DataFrame({
 def features(rows):
     date = rows["date"].dt
     days = (rows["date"] - pd.Timestamp("2024-01-01")).dt.days
-    return np.column_stack([days, date.dayofyear, date.dayofweek >= 5, rows["price"]])
+    return np.column_stack([days, date.day_of_year, date.day_of_week >= 5, rows["price"]])
 
 
-sales = 200 + 60 * np.sin((X["date"].dt.dayofyear - 100) / 365 * 2 * np.pi) - 9 * X["price"]
+sales = 200 + 60 * np.sin((X["date"].dt.day_of_year - 100) / 365 * 2 * np.pi) - 9 * X["price"]
 model = HistGradientBoostingRegressor(random_state=0).fit(
     features(X), sales + rng.normal(0, 10, 2500)
 )
