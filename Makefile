@@ -47,7 +47,7 @@ kernels: | $(VENV)/pyvenv.cfg
 	    $(BIN)/python -m pip install --quiet ziglang; fi; $(BIN)/python build_kernels.py >/dev/null
 
 # The tests of the kernels and of the engine that runs them, with every access and operation checked.
-SANITIZED := tests/kernels tests/engines/test_trees.py tests/engines/test_linked.py tests/engines/test_moves.py \
+SANITIZED := tests/kernels tests/engines/test_trees.py tests/engines/test_linked.py tests/engines/test_crossed.py tests/engines/test_moves.py \
     tests/engines/test_training.py
 sanitize: $(VENV)/.test
 	@if ! command -v gcc >/dev/null; then echo "sanitize skipped: it needs gcc for its runtime"; else \
