@@ -194,11 +194,19 @@ def _wants_log(effect: Effect, place: Place) -> bool:
 
 
 def frequent(effect: Effect) -> NDArray[np.intp]:
-    """Grid points to show: all of a number's, the most frequent levels of a category."""
+    """Grid points to show: all of a number's, the most frequent levels of a category and those that words name.
+
+    Words name the highest and the lowest, of any output.
+    """
     size = len(effect.grid[0])
     if effect.ordered[0] or size <= MOST_LEVELS or effect.weight is None:
         return np.arange(size)
-    return np.sort(np.argsort(-effect.weight, kind="stable")[:MOST_LEVELS])
+    shown = effect.average[:, : size - bool(effect.missing_last[0])]
+    known = shown[np.isfinite(shown).any(axis=1)]
+    named = np.stack([np.nanargmax(known, axis=1), np.nanargmin(known, axis=1)], axis=1).ravel()
+    weight = effect.weight.copy()
+    weight[named[: MOST_LEVELS // 2]] = np.inf
+    return np.sort(np.argsort(-weight, kind="stable")[:MOST_LEVELS])
 
 
 def _padded_weights(effect: Effect) -> Float:
