@@ -81,7 +81,7 @@ def test_names_never_become_markup(name):
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (None, "missing"), (np.nan, "missing"), (pd.NA, "missing"), (pd.NaT, "missing"), (np.datetime64("NaT"), "missing"),
+        (None, "missing"), (np.nan, "missing"), (pd.NA, "missing"), (pd.NaT, "missing"), (np.datetime64("NaT", "D"), "missing"),
         (np.datetime64("2020-01-02T00:00:00.000000000"), "2020-01-02"), (np.datetime64("2020-01-02T03:04:05.600"), "2020-01-02 03:04:05.6"),
         (np.datetime64("2020-01-02"), "2020-01-02"), (np.datetime64("2020-10"), "2020-10"), (np.timedelta64(3, "D"), "3 days"),
         (1.23456789, "1.23457"), (10, "10"), (True, "True"), ("a", "a"), (("a", 1), "('a', 1)"),

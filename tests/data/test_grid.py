@@ -182,7 +182,7 @@ def test_times_keep_their_unit():
         grid = points(7, data)
         assert grid.dtype == np.dtype(f"datetime64[{unit}]")
         assert len(grid) == 7
-        assert (np.diff(grid) > np.timedelta64(0)).all()
+        assert (np.diff(grid) > np.timedelta64(0, "ns")).all()
     days = table_of(
         pl.DataFrame({"x": pl.date_range(dt.date(2020, 1, 1), dt.date(2021, 1, 1), eager=True)})
     ).column("x")

@@ -63,7 +63,7 @@ def test_wrapping_loses_nothing(width):
         (np.datetime64("2011-03-04T05:06"), "2011-03-04 05:06"),
         (np.datetime64("2011-03-04"), "2011-03-04"),
         (np.timedelta64(36, "h"), "1.5 days"),
-        (np.datetime64("NaT"), "missing"),
+        (np.datetime64("NaT", "D"), "missing"),
         ("Queenstown", "Queenstown"),
     ],
 )

@@ -250,11 +250,11 @@ def _column_of_objects(name: Any, values: NDArray[Any]) -> Column:
         return Column(name, "float", filled(np.float64, np.nan), missing)
     zoned = any(getattr(v, "tzinfo", None) is not None for v in present)
     if all_are(dt.datetime) and not zoned:
-        return Column(name, "datetime", filled("datetime64[us]", np.datetime64("NaT")), missing)
+        return Column(name, "datetime", filled("datetime64[us]", np.datetime64("NaT", "us")), missing)
     if all_are(dt.date) and not any(issubclass(t, dt.datetime) for t in types):
-        return Column(name, "date", filled("datetime64[D]", np.datetime64("NaT")), missing)
+        return Column(name, "date", filled("datetime64[D]", np.datetime64("NaT", "D")), missing)
     if all_are(dt.timedelta):
-        return Column(name, "duration", filled("timedelta64[us]", np.timedelta64("NaT")), missing)
+        return Column(name, "duration", filled("timedelta64[us]", np.timedelta64("NaT", "us")), missing)
     levels = all(t.__hash__ is not None and not issubclass(t, (complex, np.complexfloating)) for t in types)
     kind = "categorical" if levels and not zoned else "other"
     return Column(name, kind, values, missing)

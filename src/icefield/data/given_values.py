@@ -105,8 +105,12 @@ def _given_integers(items: list[Any], known: list[Any], column: Column) -> NDArr
 def _given_time(value: Any, column: Column) -> Any:
     """One time in the column's unit, refused where the unit cannot hold it."""
     time = time_value(value, duration=column.kind == "duration")
-    cast = time.astype(column.dtype)
-    if cast.astype(time.dtype) != time:
+    try:
+        cast = time.astype(column.dtype)
+        fits = bool(cast.astype(time.dtype) == time)
+    except OverflowError:  # which numpy raises from 2.5 on, where it wrapped around before
+        fits = False
+    if not fits:
         raise InputError(
             complaint("grid", f"is beyond what the {column.kind} column {column.name!r} can hold", value,
                       f"its values are in units of {np.datetime_data(column.dtype)[0]!r}")

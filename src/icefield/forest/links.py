@@ -51,6 +51,11 @@ def signed_square() -> Link:
     return Link("signed square", _signed_square)
 
 
+def ascending() -> Link:
+    """The raw outputs in ascending order, as of quantiles that must not cross."""
+    return Link("ascending", _ascending)
+
+
 def two_columns(link: Link) -> Link:
     """A binary classifier's columns: one minus the positive class's probability, and it."""
     form = None if link.form is None else replace(link.form, complement=True)
@@ -75,6 +80,10 @@ def mixture(parts: Sequence[tuple[Link, int, float, Sequence[int]]], n_response:
     """
     plan = tuple((link.apply, width, weight, tuple(target)) for link, width, weight, target in parts)
     return Link("mixture", partial(_mixture, plan=plan, n_response=n_response))
+
+
+def _ascending(raw: Float) -> Float:
+    return np.sort(raw, axis=-1)
 
 
 def _same(raw: Float) -> Float:

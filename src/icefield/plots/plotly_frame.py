@@ -61,6 +61,6 @@ def positions(values: Float, axis: Axis) -> NDArray[Any]:
     if axis.kind != "time":
         return np.asarray(values, dtype=np.float64)
     known = np.isfinite(values)
-    out = np.full(len(values), np.datetime64("NaT"), dtype="datetime64[ms]")
+    out = np.full(len(values), np.datetime64("NaT", "ms"), dtype="datetime64[ms]")
     out[known] = (np.asarray(values)[known] * 86_400e3).astype(np.int64).astype("datetime64[ms]")
     return out

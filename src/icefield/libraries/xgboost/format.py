@@ -17,6 +17,7 @@ class Learner:
     """What a booster says of itself; built by `saved` with its trees, by `configured` without."""
 
     document: dict[str, Any]
+    version: tuple[int, ...] = ()  # of the library, where it says so
 
     @property
     def objective(self) -> str:
@@ -52,13 +53,20 @@ class Learner:
 
     @property
     def tree_weights(self) -> list[float] | None:
-        """What a dart booster multiplies each tree by; None for a plain one."""
-        return self.document["gradient_booster"]["weight_drop"] if self.booster_name == "dart" else None
+        """What each tree is multiplied by where some were dropped in training; None where none were.
+
+        From XGBoost 3.4 on there is no booster of its own for that.
+        """
+        booster = self.document["gradient_booster"]
+        if self.booster_name == "dart":
+            return booster["weight_drop"]
+        return booster["model"].get("weight_drop") or None
 
 
 def saved(booster: Any) -> Learner:
     """All of a booster, with its trees."""
-    return Learner(json.loads(bytes(booster.save_raw("json")))["learner"])
+    document = json.loads(bytes(booster.save_raw("json")))
+    return Learner(document["learner"], tuple(document.get("version", ())))
 
 
 def configured(booster: Any) -> Learner:

@@ -60,6 +60,9 @@ CLASSES = {
 }  # fmt: skip
 
 
+SORTS_QUANTILES = (3, 4)  # from this version on, several quantiles are predicted in ascending order
+
+
 def tree_reader(model: Any) -> Callable[[Any, Table], TreeModel] | None:
     """The reader of XGBoost's own classes; a subclass may predict in another way."""
     return read_booster if class_path(model) in CLASSES else None
@@ -84,6 +87,9 @@ def read_booster(model: Any, table: Table) -> TreeModel:
     is_regressor = wrapper is not None and not hasattr(model, "predict_proba")
     if learner.objective == "binary:logistic" and n_outputs == 1 and not is_regressor:
         link = links.two_columns(link)
+
+    if learner.objective == "reg:quantileerror" and n_outputs > 1 and learner.version >= SORTS_QUANTILES:
+        link = links.ascending()
 
     encode = _encoder(wrapper, learner, gbtree, table)
     return TreeModel(
