@@ -129,17 +129,21 @@ def _measure(case: Case) -> None:
     model = _model(case, X[:FITTED], y)
     ask = model.predict_proba if case.classes else model.predict
     ask(X[:1000])
-    began = time.perf_counter()
+    began = time.perf_counter(), time.process_time()
     ask(X)
-    print(json.dumps({"question": "predict", "seconds": time.perf_counter() - began}), flush=True)
+    print(json.dumps({"question": "predict", **_since(began)}), flush=True)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with tempfile.TemporaryDirectory() as folder:
         for name, question in _questions(case, model, X, folder):
-            began = time.perf_counter()
+            began = time.perf_counter(), time.process_time()
             question()
-            seconds = time.perf_counter() - began
+            taken = _since(began)
             grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-            print(json.dumps({"question": name, "seconds": seconds, "megabytes": grown}), flush=True)
+            print(json.dumps({"question": name, **taken, "megabytes": grown}), flush=True)
+
+
+def _since(began: tuple[float, float]) -> dict[str, float]:
+    return {"seconds": time.perf_counter() - began[0], "processor": time.process_time() - began[1]}
 
 
 # --- all cases, in turns -------------------------------------------------------------------------
@@ -163,26 +167,33 @@ def _answers(case: Case, root: Path) -> dict[str, dict[str, float]]:
     return {line["question"]: line for line in lines}
 
 
-def _text(found: dict[str, float] | None, predict: float) -> str:
+def _text(found: dict[str, float] | None, predict: dict[str, float]) -> str:
     if found is None:
-        return "no answer".rjust(22)
-    return f"{found['seconds']:9.2f} s {found['seconds'] / predict:8.2f} p"
+        return "no answer".rjust(44)
+    each = (f"{found[of]:9.2f} s {found[of] / predict[of]:8.2f} p" for of in ("seconds", "processor"))
+    return "".join(each)
 
 
 def main(arguments: list[str] | None = None) -> None:
     given = list(sys.argv[2:] if arguments is None else arguments)
     words = given[given.index("--only") + 1 :] if "--only" in given else []
     others = [] if not given or given[0].startswith("--") else [Path(given[0]).resolve()]
-    print("seconds, and as a share of one predict (p) of the same process; memory beside data and model")
+    print("elapsed, then processor seconds, each also as a share of one predict (p) of the same process;")
+    print("memory beside data and model")
     for case in CASES:
         if words and case.name not in words:
             continue
         print(f"\n{case.name}: {case.rows:,} x {case.columns}, {case.trees} trees, {case.scale}", flush=True)
         found = [_answers(case, root) for root in (*others, ROOT)]
-        print(f"  {'predict':14}" + "".join(f"{one['predict']['seconds']:9.2f} s{'':10}" for one in found))
+        print(
+            f"  {'predict':14}"
+            + "".join(
+                f"{one['predict'][of]:9.2f} s{'':11}" for one in found for of in ("seconds", "processor")
+            )
+        )
         for question in case.questions:
             sides = [
-                _text(one.get(question), one["predict"]["seconds"])
+                _text(one.get(question), one["predict"])
                 for one in (found if question != "woodelf" else found[-1:])
             ]
             last = found[-1].get(question, {}).get("megabytes")

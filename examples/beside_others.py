@@ -77,21 +77,11 @@ def sklearn_average() -> Any:
 
 
 def effector_average() -> Any:
-    import effector
-
-    model, X, _ = bikes()
-    at = list(X.columns).index(FEATURE)
-    names = {"feature_names": list(X.columns), "target_name": "rentals"}
-    partial = effector.PDP(X.to_numpy(), _on_arrays(model, X), schema=effector.Schema(**names))
-    return partial.plot(at, heterogeneity="std", show_plot=False)[0]
+    return _effector("std")
 
 
 def pdpbox_average() -> Any:
-    from pdpbox.pdp import PDPIsolate
-
-    model, X, _ = bikes()
-    isolate = PDPIsolate(model, X.copy(), list(X.columns), FEATURE, FEATURE, n_classes=0)
-    return isolate.plot(engine="matplotlib")[0]
+    return _pdpbox()
 
 
 # --- the rows' own curves -------------------------------------------------------------------------
@@ -110,21 +100,29 @@ def sklearn_rows() -> Any:
 
 
 def effector_rows() -> Any:
+    return _effector("ice")
+
+
+def pdpbox_rows() -> Any:
+    return _pdpbox(plot_lines=True)
+
+
+def _effector(heterogeneity: str) -> Any:
     import effector
 
     model, X, _ = bikes()
     at = list(X.columns).index(FEATURE)
     names = {"feature_names": list(X.columns), "target_name": "rentals"}
     partial = effector.PDP(X.to_numpy(), _on_arrays(model, X), schema=effector.Schema(**names))
-    return partial.plot(at, heterogeneity="ice", show_plot=False)[0]
+    return partial.plot(at, heterogeneity=heterogeneity, show_plot=False)[0]
 
 
-def pdpbox_rows() -> Any:
+def _pdpbox(**options: Any) -> Any:
     from pdpbox.pdp import PDPIsolate
 
     model, X, _ = bikes()
     isolate = PDPIsolate(model, X.copy(), list(X.columns), FEATURE, FEATURE, n_classes=0)
-    return isolate.plot(plot_lines=True, engine="matplotlib")[0]
+    return isolate.plot(engine="matplotlib", **options)[0]
 
 
 def _on_arrays(model: Any, X: pd.DataFrame) -> Callable[[Any], Any]:

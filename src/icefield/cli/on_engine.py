@@ -38,7 +38,8 @@ def data_on(engine: str, model: Any, files: Sequence[str], threads: int | None) 
             ) from error
     open_frame = {"spark": _spark, "dask": _dask, "ray": _ray}[engine]
     source = cluster_source(open_frame(paths, threads or available_processors()))
-    assert source is not None
+    if source is None:
+        raise RuntimeError(f"what {engine} opened is no frame of a cluster that is known")
     names = source.schema.names
     missing = MissingCells(())
     wanted = wanted_columns(model, names, AsItLooks(DataFile(first_rows(source, names)), missing))

@@ -83,8 +83,7 @@ class Outcome:
 
     @staticmethod
     def unpacked(content: bytes) -> Outcome:
-        found = pickle.loads(content)
-        assert isinstance(found, Outcome)
+        found: Outcome = pickle.loads(content)
         return found
 
 

@@ -14,7 +14,7 @@ import tempfile
 import time
 import uuid
 import zlib
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -257,7 +257,7 @@ class ConnectOrigin(SparkOrigin):
 # --- on the executors ----------------------------------------------------------------------------------------
 
 
-class _Sent:
+class _Sent(ABC):
     """A parcel as an executor finds it."""
 
     def __init__(self, name: str) -> None:
@@ -267,8 +267,9 @@ class _Sent:
     def way(self) -> tuple[str, worker.Fetch]:
         return self.name, self.fetch
 
+    @abstractmethod
     def fetch(self) -> bytes:
-        raise NotImplementedError
+        """What the driver sent."""
 
 
 class _Broadcast(_Sent):
@@ -336,8 +337,7 @@ def _told(error: Exception, label: str) -> Exception:
     text = str(error)
     marked = MARK.search(text)
     if marked:
-        failure = pickle.loads(zlib.decompress(base64.b64decode(marked[1])))
-        assert isinstance(failure, Failure)
+        failure: Failure = pickle.loads(zlib.decompress(base64.b64decode(marked[1])))
         return failure.error(f"partition {failure.number} of {label}")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     missing = next((line for line in lines if "No module named" in line), None)
