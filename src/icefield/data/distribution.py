@@ -18,6 +18,7 @@ from icefield.data.columns import ORDERED_KINDS, TIME_KINDS, Column
 if TYPE_CHECKING:
     from icefield.data.look import Look
 
+USUAL_TRIM = (0.05, 0.95)  # of grids, whose quantiles are gathered with the deciles
 BINS = 40
 RUG = 400
 BLOCK = 262_144
@@ -174,10 +175,12 @@ def marginal_of(
         edges = _edges(values.min(), values.max(), column.kind)
         counts = _counted(values, edges, kept)
     else:
-        deciles = looked_up_quantiles(values, tenths, look)
         edges = _edges(values.dtype.type(look.low), values.dtype.type(look.high), column.kind)
         # A value on an edge belongs to the bin above it, except on the last.
-        below = look.at_most(np.nextafter(edges[1:-1], -np.inf))
+        limits = np.nextafter(edges[1:-1], -np.inf)
+        look.expect(_ranks(np.append(tenths, USUAL_TRIM), look.finite), limits)
+        deciles = looked_up_quantiles(values, tenths, look)
+        below = look.at_most(limits)
         counts = np.diff(below, prepend=0, append=look.finite).astype(np.float64)
     rug = values if len(values) <= RUG else values[rng.integers(0, len(values), RUG)]
     return Marginal(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.data.columns import NUMERIC_KINDS, ORDERED_KINDS, TIME_KINDS, Column, object_array
-from icefield.data.distribution import looked_up_quantiles, weighted_quantiles
+from icefield.data.distribution import USUAL_TRIM, looked_up_quantiles, weighted_quantiles
 from icefield.data.given_values import given_values
 from icefield.errors import (
     EngineError,
@@ -64,7 +64,7 @@ class Grid:
 
     kind: str = "uniform"
     points: int | None = None
-    trim: tuple[float, float] = (0.05, 0.95)
+    trim: tuple[float, float] = USUAL_TRIM
     missing: str = "show"
     exact: bool = field(default=False, repr=False)
 

@@ -12,17 +12,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.typing import Float
 
-CELLS = 4096
+CELLS, MANY_CELLS = 4096, 16_384
+MANY = 2**17  # values for which more cells, with fewer of them each, are worth their memory
 MOST_INNER = 4  # cells that are looked at again, each with another pass over all values
 FEW = 2_000  # values that are sorted sooner than tallied
 HELD = 2**22  # values that are held in one piece; more are read in pieces, as often as they are needed
 BESIDE = 2**25  # bytes of neighbouring columns copied out together
-NEAR = 2_048  # rows of theirs at a time
+COPIED = {np.dtype(np.float64): kernels.copy_columns, np.dtype(np.float32): kernels.copy_narrow_columns}
 EXACT = 2**53  # below which whole numbers are floats
 
 Counts = NDArray[np.int64]
@@ -56,14 +58,19 @@ def _neighbours(one: NDArray[Any], other: NDArray[Any]) -> bool:
     )
 
 
-def copied_together(columns: Sequence[NDArray[Any]]) -> Sequence[NDArray[Any]]:
-    """Neighbours as contiguous arrays of floats; a single column as it is."""
+def copied_together(columns: Sequence[NDArray[Any]], room: Float | None = None) -> Sequence[NDArray[Any]]:
+    """Neighbours as contiguous arrays of floats, in `room` where they fit; a single column as it is."""
     if len(columns) < 2:
         return columns
-    out = np.empty((len(columns), len(columns[0])))
-    for start in range(0, out.shape[1], NEAR):
+    first, shape = columns[0], (len(columns), len(columns[0]))
+    size = shape[0] * shape[1]
+    out = (np.empty(size) if room is None or room.size < size else room[:size]).reshape(shape)
+    if first.dtype in COPIED:
+        side = as_strided(first, shape[::-1], (first.strides[0], first.itemsize), writeable=False)
+        COPIED[first.dtype](matrix=side, columns=out)
+    else:
         for values, copy in zip(columns, out):
-            copy[start : start + NEAR] = values[start : start + NEAR]
+            copy[:] = values
     return list(out)
 
 
@@ -82,9 +89,10 @@ class Look:
         for part in self._parts():
             kernels.extent(values=part, ends=ends, finite=finite)
         self.low, self.high, self.finite = float(ends[0]), float(ends[1]), int(finite[0])
+        self._cells = CELLS if self.finite < MANY else MANY_CELLS
         with np.errstate(all="ignore"):
-            self._scale = float(np.float64(CELLS) / (ends[1] - ends[0]))
-        self._gathered = np.zeros(CELLS, bool)
+            self._scale = float(np.float64(self._cells) / (ends[1] - ends[0]))
+        self._gathered = np.zeros(self._cells, bool)
         self._sorted = np.empty(0)
         self._inner: dict[int, Look] = {}
 
@@ -98,6 +106,12 @@ class Look:
             return None
         look = cls(values)
         return look if look.finite else None
+
+    def expect(self, ranks: Counts, limits: Float) -> None:
+        """Take note of what will be asked for: its values are gathered in one pass."""
+        if self._is_tallied:
+            cells = np.concatenate([np.searchsorted(self._up_to, ranks, side="right"), self._cell_of(limits)])
+            self._gather(cells[self._counts[cells] <= self._few])
 
     def at_ranks(self, ranks: Counts) -> Float:
         """The finite values of some ranks, from 0 for the smallest."""
@@ -117,8 +131,7 @@ class Look:
         """How many finite values are at most each limit."""
         if not self._is_tallied:
             return np.searchsorted(self._whole, limits, side="right").astype(np.int64)
-        inside = np.clip(limits, self.low, self.high)
-        cells = np.minimum(((inside - self.low) * self._scale).astype(np.int64), CELLS - 1)
+        inside, cells = np.clip(limits, self.low, self.high), self._cell_of(limits)
         found = self._before(cells)
         for inner, mine in self._many(cells):
             found[mine] += inner.at_most(inside[mine])
@@ -127,6 +140,10 @@ class Look:
         # Gathered values of lower cells are all below.
         found[few] += np.searchsorted(self._sorted, inside[few], side="right") - self._start(cells[few])
         return np.where(limits < self.low, 0, np.where(limits >= self.high, self.finite, found))
+
+    def _cell_of(self, limits: Float) -> Counts:
+        inside = np.clip(limits, self.low, self.high)
+        return np.minimum(((inside - self.low) * self._scale).astype(np.int64), self._cells - 1)
 
     def certainly_differ(self, number: int) -> bool:
         """Whether more than so many values differ for sure."""
@@ -150,11 +167,11 @@ class Look:
     @property
     def _few(self) -> int:
         """Values of one cell that are sorted as they are."""
-        return max(FEW, 8 * self.finite // CELLS)
+        return max(FEW, 8 * self.finite // self._cells)
 
     @cached_property
     def _counts(self) -> Counts:
-        counts = np.zeros(CELLS, np.int64)
+        counts = np.zeros(self._cells, np.int64)
         for part in self._parts():
             kernels.tally(values=part, low=self.low, high=self.high, scale=self._scale, counts=counts)
         return counts
@@ -176,13 +193,13 @@ class Look:
         """A look at each cell that holds many values, and which of the asked ones lie there."""
         for cell in np.unique(cells[self._counts[cells] > self._few]).tolist():
             if cell not in self._inner:
-                wanted = np.zeros(CELLS, bool)
+                wanted = np.zeros(self._cells, bool)
                 wanted[cell] = True
                 self._inner[cell] = Look(self._of(wanted))
             yield self._inner[cell], cells == cell
 
     def _gather(self, cells: Counts) -> None:
-        wanted = np.zeros(CELLS, bool)
+        wanted = np.zeros(self._cells, bool)
         wanted[cells] = True
         wanted &= ~self._gathered
         if wanted.any():

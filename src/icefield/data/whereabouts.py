@@ -76,8 +76,8 @@ class Whereabouts:
 
         pool = ThreadPoolExecutor(threads)
         try:
-            blocks = self._blocks(list(waiting.values()))
-            for done in [pool.submit(self._looked, block, thresholds) for block in blocks]:
+            blocks, rooms = self._blocks(list(waiting.values())), list[Float]()
+            for done in [pool.submit(self._looked, block, thresholds, rooms) for block in blocks]:
                 done.result()
         finally:
             pool.shutdown(cancel_futures=True)
@@ -89,15 +89,25 @@ class Whereabouts:
         for together in side_by_side([feature.column.values for feature, _, _ in waiting]):
             yield [waiting[i] for i in together]
 
-    def _looked(self, block: Sequence[_Waiting], thresholds: Callable[[Feature], Float] | None) -> None:
-        """Several grids of each of some features, from one look at it."""
-        from icefield.data.look import copied_together
+    def _looked(
+        self,
+        block: Sequence[_Waiting],
+        thresholds: Callable[[Feature], Float] | None,
+        rooms: list[Float],
+    ) -> None:
+        """Several grids of each of some features, from one look at it; `rooms` are taken for copies and given back."""
+        from icefield.data.look import BESIDE, copied_together
 
-        copies = copied_together([feature.column.values for feature, _, _ in block])
+        room = None
+        if len(block) > 1:
+            room = rooms.pop() if rooms else np.empty(BESIDE // 8)
+        copies = copied_together([feature.column.values for feature, _, _ in block], room)
         for (feature, n_features, asked), values in zip(block, copies):
             look = self._look(feature, values)
             for wanted in asked:
                 self._grid(feature, wanted, n_features, thresholds, look)
+        if room is not None:
+            rooms.append(room)
 
     @cached_property
     def _joint_rows(self) -> Any:
@@ -143,9 +153,14 @@ class Whereabouts:
             if key in self._grids:
                 return self._grids[key]
         look = look or self._look(feature)  # several columns at once, where threads ask for them
-        found = grid_values(wanted, feature.column, n_features, self.weights, own, look)
         if look is not None:
-            self._remember(feature, found[0], look, alone=n_features == 1)
+            self._describe(feature, look)
+        found = grid_values(wanted, feature.column, n_features, self.weights, own, look)
+        if look is not None and n_features == 1 and len(found[0]) > 1:
+            counts = nearest_counts(found[0], feature.column, look)
+            if counts is not None:
+                with self._lock:
+                    self._nearby[feature.columns, found[0].tobytes()] = counts
         with self._lock:
             return self._grids.setdefault(key, found)
 
@@ -166,15 +181,13 @@ class Whereabouts:
             column.note_complete()
         return look
 
-    def _remember(self, feature: Feature, points: NDArray[Any], look: Look, *, alone: bool) -> None:
-        """What pictures need of a column that has just been looked at."""
+    def _describe(self, feature: Feature, look: Look) -> None:
+        """What pictures need of a column that has just been looked at, which gathers most of what its grid needs too."""
         label = (feature.label, feature.columns)
-        marginal = self._marginals.get(label) or self._summary(feature, look)
-        counts = nearest_counts(points, feature.column, look) if alone and len(points) > 1 else None
-        with self._lock:
-            self._marginals.setdefault(label, marginal)
-            if counts is not None:
-                self._nearby[feature.columns, points.tobytes()] = counts
+        if label not in self._marginals:
+            marginal = self._summary(feature, look)
+            with self._lock:
+                self._marginals.setdefault(label, marginal)
 
     def point_weights(
         self,

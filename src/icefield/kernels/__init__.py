@@ -36,6 +36,8 @@ PieceTrees = Grouped("PieceTrees")
 CrossTrees = Grouped("CrossTrees")
 RegionsOfAxes = Grouped("RegionsOfAxes")
 
+copy_columns = Kernel("copy_columns")
+copy_narrow_columns = Kernel("copy_narrow_columns")
 extent = Kernel("extent")
 tally = Kernel("tally")
 gather = Kernel("gather")
@@ -43,6 +45,7 @@ gather = Kernel("gather")
 fill_buckets = Kernel("fill_buckets")
 encode = Kernel("encode")
 pack = Kernel("pack")
+pack_values = Kernel("pack_values")
 
 survey = Kernel("survey")
 measure_plan = Kernel("measure_plan")
@@ -103,6 +106,7 @@ __all__ = [
     "levels",
     "measure_plan",
     "pack",
+    "pack_values",
     "plan_sizes",
     "region_shares",
     "resolve",

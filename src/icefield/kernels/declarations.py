@@ -15,7 +15,9 @@ from pathlib import Path
 
 NATIVE = Path(__file__).parent / "native"
 WORD_BYTES = 8  # of every member of a structure, or a multiple
-TYPES = {"i8": "int8", "i32": "int32", "i64": "int64", "u8": "uint8", "u64": "uint64", "f64": "float64"}
+TYPES = {
+    "i8": "int8", "i32": "int32", "i64": "int64", "u8": "uint8", "u64": "uint64", "f32": "float32", "f64": "float64",
+}  # fmt: skip
 AXES = {"List": 1, "Table": 2, "Cube": 3, "Strided": 2}
 
 Size = tuple[str, int]  # a name and what is added to it; a plain number has no name

@@ -7,7 +7,9 @@ code says where its value lies among them, and answers all of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,8 +18,12 @@ from numpy.typing import NDArray
 from icefield import kernels
 from icefield.forest.form import ZERO_THRESHOLD, Forest
 
+WORD = 64
+
 BUCKETS = 1024
 TRIMMED = (0.0, 0.005, 0.02, 0.05)  # shares of a column's cuts left to its end buckets, at either end
+FEW_CONDITIONS = 128  # of a column, with each of which its values are compared
+AT_A_TIME = 1024  # rows of a matrix that is made a part at a time; whole words
 MOST_KEPT = 2**18  # conditions of a layout that is kept for the next question
 
 
@@ -73,6 +79,46 @@ class Layout:
             cut_count=self.cut_count, low=self.low, scale=self.scale, bucket_start=self.bucket_start,
             steps=self.steps, codes=codes,
         )  # fmt: skip
+
+    def load(
+        self,
+        read: Callable[[int, int], NDArray[np.float64]],
+        position: NDArray[np.int32],
+        codes: NDArray[np.int32],
+        bits: NDArray[np.uint64],
+        *,
+        all_codes: bool = False,
+    ) -> None:
+        """Write the bits of every condition, and the codes of columns that need them or, if asked for, of all.
+
+        `read` gives the matrix of rows from one to another. Where the rows are in the order of their positions, few are
+        asked for at a time: a matrix that is made for this stays near, and small.
+        """
+        n = position.size
+        in_order = n > 0 and position[-1] == n - 1 and bool((np.diff(position) == 1).all())
+        compared, searched = self._ways
+        coded = np.arange(self.n_columns, dtype=np.int32) if all_codes else searched
+        some = AT_A_TIME if in_order else max(1, n)
+        for start in range(0, n, some):
+            stop = min(start + some, n)
+            matrix, own = read(start, stop), position[start:stop]
+            words = -(-(stop - start) // WORD) if in_order else bits.shape[1]
+            kernels.pack_values(
+                matrix=matrix, position=own - start if in_order else own, chosen=compared, column=self.column,
+                zero_missing=self.zero_missing, zero_limit=ZERO_THRESHOLD, cuts=self.cuts, cut_start=self.cut_start,
+                row_start=self.row_start, code_start=self.code_start, code_row=self.code_row,
+                row_missing_left=self.row_missing_left, first_word=start // WORD, words=words, bits=bits,
+            )  # fmt: skip
+            if coded.size:
+                self.encode(matrix, own, coded, codes)
+        if searched.size:
+            self.pack(codes, position, searched, bits)
+
+    @cached_property
+    def _ways(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Coded columns whose values are compared with each cut, and those whose values are searched among them."""
+        few = (self.is_set == 0) & (np.diff(self.row_start) <= FEW_CONDITIONS)
+        return np.flatnonzero(few).astype(np.int32), np.flatnonzero(~few).astype(np.int32)
 
     def pack(
         self,

@@ -8,23 +8,28 @@ are taken 64 leaves and 64 rows at a time (the kernels' `pieces`), larger ones r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.engines import Moments, Sample
-from icefield.engines.trees.axes import EncodedAxis, Regions, grid_layout, group_columns
+from icefield.engines.trees.axes import EncodedAxis, grid_layout, group_columns
 from icefield.engines.trees.crew import Crew, Stopped
+from icefield.engines.trees.grid_steps import GridSteps
 from icefield.engines.trees.layout import Layout
 from icefield.engines.trees.pieces import cut_to_pieces
 from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.engines.trees.rows import WORD
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.typing import Float, Positions
+
+if TYPE_CHECKING:
+    from icefield.data.table import Table
 
 LINKS = {"logistic": kernels.LOGISTIC, "exp": kernels.EXPONENTIAL, "softmax": kernels.SOFTMAX}
 CODE_BYTES = 2**22  # of a block's codes, which are held twice
@@ -57,10 +62,10 @@ def pays(sums: TreeSums, axes: Sequence[EncodedAxis]) -> bool:
 
 @dataclass
 class Sums:
-    """What rows add up to: their own predictions, and differences along the flat grid of all axes."""
+    """What rows add up to: their own predictions, and differences at the steps of all axes."""
 
     own: Float  # (segments, outputs, 2): sums, and squares about the reference
-    sums: Float  # (segments, outputs, flat)
+    sums: Float  # (segments, outputs, steps)
     squares: Float  # the same, or with no columns
 
     def add(self, other: Sums) -> None:
@@ -85,11 +90,6 @@ class LinkedCurves:
     ) -> None:
         self.model, self.sums, self.axes, self.form, self.crew = model, sums, tuple(axes), form, crew
         self.outputs = len(sums.outputs)
-        sizes = np.array([axis.size for axis in axes], np.int64)
-        room = (sizes // WORD + 1) * WORD  # one more than the points: where a run that reaches the end ends
-        self.start = np.concatenate([[0], np.cumsum(room)]).astype(np.int32)
-        self.points = sizes.astype(np.int32)
-        self.flat = int(self.start[-1])
 
     @cached_property
     def _program(self) -> Program:
@@ -98,24 +98,8 @@ class LinkedCurves:
         return Program.of(batch, groups, len(self.axes), SINGLES, scatter=True)
 
     @cached_property
-    def _regions(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-        """The region of each entry of the paths; where each region's runs of points start, the runs, and their axes."""
-        regions = Regions.of(self._program, self.axes, range(len(self.axes)))
-        on_paths = np.zeros(self._program.path_group.size, np.int32)
-        found = regions.on_paths(self._program)
-        on_paths[: found.size] = found
-        counts, runs, owner = [np.zeros(1, np.int64)], [np.zeros((0, 2), np.int32)], [np.zeros(0, np.int32)]
-        ends = np.append(regions.start[1:], regions.masks.size)
-        for axis, (begin, end) in enumerate(zip(regions.start, ends)):
-            masks = regions.masks[begin:end].reshape(-1, int(regions.words[axis]))
-            bits = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little")[:, : self.points[axis]]
-            edges = np.diff(np.pad(bits.astype(np.int8), ((0, 0), (1, 1))), axis=1)
-            region, first = np.nonzero(edges == 1)
-            last = np.nonzero(edges == -1)[1]
-            counts.append(np.bincount(region, minlength=len(masks)))
-            runs.append(np.stack([first, last], axis=1).astype(np.int32))
-            owner.append(np.full(first.size, axis, np.int32))
-        return on_paths, np.cumsum(np.concatenate(counts)), np.concatenate(runs), np.concatenate(owner)
+    def _steps(self) -> GridSteps:
+        return GridSteps.of(self._program, self.axes)
 
     @cached_property
     def _layout(self) -> Layout:
@@ -129,11 +113,9 @@ class LinkedCurves:
     def _trees(self) -> kernels.Given:
         """The trees as the kernel takes them."""
         program, batch, layout = self._program, self._program.batch, self._layout
-        path_region, run_start, runs, run_axis = self._regions
+        steps = self._steps
         if self._by_pieces:
-            return cut_to_pieces(
-                program, layout, self.sums.base, path_region, run_start, runs, len(self.axes)
-            )
+            return cut_to_pieces(program, layout, self.sums.base, steps, len(self.axes))
         nodes = np.full((batch.node_left.size, 8), -1, np.int32)
         splits = np.flatnonzero(batch.node_left >= 0)
         condition = batch.node_condition[splits]
@@ -144,15 +126,15 @@ class LinkedCurves:
         return kernels.StepTrees(
             nodes=nodes, node_value=batch.node_value, roots=batch.roots, tree_output=batch.node_output[batch.roots],
             base=self.sums.base, set_table=layout.set_table, path_start=program.path_start,
-            path_group=program.path_group, path_region=path_region, run_start=run_start,
-            runs=runs + self.start[run_axis][:, None],
+            path_group=program.path_group, path_region=steps.path_region, run_start=steps.run_start,
+            runs=steps.runs + steps.start[steps.run_axis][:, None],
         )  # fmt: skip
 
     def fits(self, n_segments: int, memory: int) -> bool:
         """Whether trees and sums stay within the budget."""
         tables = 2 * self.crew.threads + 1
         return (
-            16 * n_segments * self.outputs * self.flat * tables + 64 * self._program.batch.node_left.size
+            16 * n_segments * self.outputs * self._steps.flat * tables + 64 * self._program.batch.node_left.size
             <= memory // 2
         )
 
@@ -196,18 +178,17 @@ class LinkedCurves:
         parts = [(i, rows[i : i + KEPT_ROWS]) for i in range(0, len(rows), KEPT_ROWS)]
 
         def kept(part: tuple[int, Positions]) -> tuple[int, Float, Float]:
-            matrix = self.model.encode(sample.table.take(part[1]))
-            first = np.empty((len(matrix), self.outputs))
-            curves = np.zeros((len(matrix), self.outputs, self.flat))
-            ones, none = np.ones(len(matrix)), np.zeros(len(matrix), np.int32)
-            self._walk(matrix, np.zeros(self.outputs), ones, none, self._room(1, False), (first, curves))
+            n, read = len(part[1]), self._reader(sample.table.take(part[1]))
+            first = np.empty((n, self.outputs))
+            curves = np.zeros((n, self.outputs, self._steps.flat))
+            ones, none = np.ones(n), np.zeros(n, np.int32)
+            self._walk(read, np.zeros(self.outputs), ones, none, self._room(1, False), (first, curves))
             return part[0], first, curves
 
         for begin, first, curves in self.crew.map(kept, parts):
-            for axis, start, found in zip(self.axes, self.start, out):
-                steps = curves[:, :, start : start + axis.size]
-                values = first[:, :, None] + np.cumsum(steps, axis=-1)
-                found[:, begin : begin + len(first), axis.order] = values.transpose(1, 0, 2)
+            for number, (axis, found) in enumerate(zip(self.axes, out)):
+                values = first[:, :, None] + self._steps.summed(number, axis, curves)
+                found[:, begin : begin + len(first)] = values.transpose(1, 0, 2)
         return out
 
     def _blocks(self, n_rows: int) -> list[tuple[int, int]]:
@@ -224,42 +205,43 @@ class LinkedCurves:
         if sample.codes is not None:  # a row in no group belongs to the last segment
             codes = sample.codes[start:stop]
             segment = np.where(codes < 0, sample.n_groups, codes).astype(np.int32)
-        matrix = self.model.encode(sample.table.slice(start, stop))
-        self._walk(matrix, about, np.ascontiguousarray(weight), segment, room)
+        self._walk(self._reader(sample.table, start), about, np.ascontiguousarray(weight), segment, room)
         return room
 
     def _room(self, segments: int, spread: bool) -> Sums:
-        shape = (segments, self.outputs, self.flat)
-        return Sums(
-            np.zeros((segments, self.outputs, 2)), np.zeros(shape), np.zeros((*shape[:2], self.flat * spread))
-        )
+        flat = self._steps.flat
+        shape = (segments, self.outputs)
+        return Sums(np.zeros((*shape, 2)), np.zeros((*shape, flat)), np.zeros((*shape, flat * spread)))
+
+    def _reader(self, table: Table, first: int = 0) -> Callable[[int, int], Float]:
+        """The encoded rows from one to another, counted from `first`."""
+        return lambda start, stop: self.model.encode(table.slice(first + start, first + stop))
 
     def _walk(
         self,
-        matrix: Float,
+        read: Callable[[int, int], Float],
         about: Float,
         weight: Float,
         segment: NDArray[np.int32],
         room: Sums,
         kept: tuple[Float, Float] | None = None,
     ) -> None:
-        """Add encoded rows to `room`; into `kept`, if any, each row's own prediction and the steps of its curves."""
+        """Add rows, read as encoded, to `room`; into `kept`, if any, each row's own prediction and the steps of its curves."""
         first, curves = kept or (np.zeros((0, self.outputs)), np.zeros((0, self.outputs, 0)))
-        layout, n = self._layout, len(matrix)
-        codes = np.empty((layout.n_columns, n), np.int32)
+        layout, n = self._layout, len(weight)
         position = np.arange(n, dtype=np.int32)
-        every = np.arange(layout.n_columns, dtype=np.int32)
-        layout.encode(matrix, position, every, codes)
+        codes = np.empty((layout.n_columns, n), np.int32)
         totals = kernels.StepTotals(
-            point_start=self.start[:-1], points=self.points, link=LINKS[self.form.kind], factor=self.form.factor,
+            point_start=self._steps.start[:-1], points=self._steps.count, link=LINKS[self.form.kind], factor=self.form.factor,
             about=about, weight=weight, segment=segment, own=room.own, sums=room.sums, squares=room.squares,
             first=first, curves=curves,
         )  # fmt: skip
         if self._by_pieces:
             bits = np.empty((layout.n_rows, -(-n // WORD)), np.uint64)
-            layout.pack(codes, position, every, bits)
+            layout.load(read, position, codes, bits)
             finished = kernels.add_pieces(trees=self._trees, totals=totals, bits=bits, stop=self.crew.stop)
         else:
+            layout.encode(read(0, n), position, np.arange(layout.n_columns, dtype=np.int32), codes)
             turned = np.empty((n, layout.n_columns), np.int32)
             kernels.turn(codes=codes, turned=turned)
             finished = kernels.add_steps(trees=self._trees, totals=totals, codes=turned, stop=self.crew.stop)
@@ -269,9 +251,8 @@ class LinkedCurves:
     def _about(self, sample: Sample) -> Float:
         """The mean prediction of a few rows: squares about a number near the mean lose little."""
         some = sample.table.slice(0, min(REFERENCE_ROWS, sample.n_rows))
-        matrix, room = self.model.encode(some), self._room(1, False)
-        n = len(matrix)
-        self._walk(matrix, np.zeros(self.outputs), np.ones(n), np.zeros(n, np.int32), room)
+        n, room = some.n_rows, self._room(1, False)
+        self._walk(self._reader(some), np.zeros(self.outputs), np.ones(n), np.zeros(n, np.int32), room)
         return np.ascontiguousarray(room.own[0, :, 0] / n)
 
     def _moments(
@@ -285,20 +266,16 @@ class LinkedCurves:
         spread: bool,
     ) -> Moments | None:
         count, weight, weight_squared = weights
-        here = slice(self.start[number], self.start[number] + axis.size)
         shape = (self.outputs, axis.size)
         if weight == 0.0:
             return Moments(count, 0.0, 0.0, np.zeros(shape), np.zeros(shape) if spread else None)
         own = total.own[segment].sum(axis=0)
-        mean = np.empty(shape)
-        steps = np.cumsum(total.sums[segment].sum(axis=0)[:, here], axis=1)
-        mean[:, axis.order] = (own[:, :1] + steps) / weight
+        mean = (own[:, :1] + self._steps.summed(number, axis, total.sums[segment].sum(axis=0))) / weight
         if not np.isfinite(mean).all():  # an infinite prediction has no differences to sum
             return None
         if not spread:
             return Moments(count, weight, weight_squared, mean, None)
-        squares = np.empty(shape)
-        squares[:, axis.order] = own[:, 1:] + np.cumsum(total.squares[segment].sum(axis=0)[:, here], axis=1)
+        squares = own[:, 1:] + self._steps.summed(number, axis, total.squares[segment].sum(axis=0))
         shift = weight * np.square(mean - about[:, None])
         m2 = squares - shift
         rounding = 4.0 * np.finfo(np.float64).eps * np.sqrt(count) * (np.abs(squares) + shift)

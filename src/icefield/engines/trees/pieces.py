@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
+from icefield.engines.trees.grid_steps import GridSteps
 from icefield.engines.trees.layout import Layout
 from icefield.engines.trees.program import Batch, Program
 from icefield.engines.trees.rows import WORD
@@ -17,9 +18,7 @@ def cut_to_pieces(
     program: Program,
     layout: Layout,
     base: NDArray[np.float64],
-    path_region: NDArray[np.int32],
-    run_start: NDArray[np.int64],
-    runs: NDArray[np.int32],
+    steps: GridSteps,
     n_groups: int,
 ) -> kernels.Given:
     """The trees of a program, for its groups.
@@ -29,8 +28,7 @@ def cut_to_pieces(
     program : whose batch and paths
     layout : gives every condition a row of bits
     base : of each output
-    path_region : by entry of the program's paths, the region on the group's grid
-    run_start, runs : the runs of points of each region, counted from the group's first
+    steps : of the groups' grids
     n_groups : how many groups move
     """
     batch = program.batch
@@ -70,10 +68,10 @@ def cut_to_pieces(
         parts, path_leaf // WORD * (n_groups + 1) + program.path_group[: path_leaf.size] + 1
     )
     entries = np.lexsort((path_leaf, path_part))
-    region = path_region[: path_leaf.size][entries]
-    lengths = np.diff(run_start)[region]
+    region = steps.path_region[: path_leaf.size][entries]
+    lengths = np.diff(steps.run_start)[region]
     entry_run = np.concatenate([[0], np.cumsum(lengths)])
-    own_runs = np.arange(entry_run[-1]) - np.repeat(entry_run[:-1] - run_start[region], lengths)
+    own_runs = np.arange(entry_run[-1]) - np.repeat(entry_run[:-1] - steps.run_start[region], lengths)
     return kernels.PieceTrees(
         leaf_value=np.ascontiguousarray(batch.node_value[leaf_node]),
         leaf_tree=(np.searchsorted(batch.roots, leaf_node, side="right") - 1).astype(np.int32),
@@ -88,7 +86,7 @@ def cut_to_pieces(
         split_row=layout.condition_row[condition[order]],
         split_leaves=sorted_masks,
         entry_run=entry_run.astype(np.int32),
-        runs=np.ascontiguousarray(runs[own_runs]),
+        runs=np.ascontiguousarray(steps.runs[own_runs]),
         group_part=np.searchsorted(part_group[by_group], np.arange(n_groups + 1)).astype(np.int32),
         parts_by_group=by_group.astype(np.int32),
     )

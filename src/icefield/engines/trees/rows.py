@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.engines import Sample
-from icefield.engines.trees.layout import Layout
+from icefield.engines.trees.layout import WORD, Layout
 from icefield.forest.tree_model import TreeModel
 from icefield.typing import Float
 
-WORD = 64
 NO_WEIGHT = -(2**20)  # the exponent of a segment's unit when nothing in it weighs anything
 MOST_POSITIONS = 2**16  # list entries keep a row's position in 16 bits
 
@@ -114,7 +113,6 @@ class Workspace:
         # Lists ask few rows about many columns: a row's codes stand together for them.
         self.codes_by_row = np.empty((words * WORD if has_lists else 0, layout.n_columns), np.int32)
         self.bits = aligned((layout.n_rows, words))
-        self.columns = np.arange(layout.n_columns, dtype=np.int32)
         self.planes = aligned((max(rows.weights.n_planes, int(rows.n_segments > 1)), words))
         self.weight_of = np.ones(words * WORD, np.int64)
         self.segment_of = np.zeros(words * WORD, np.int32)
@@ -126,7 +124,13 @@ class Workspace:
         position = np.arange(stop - start, dtype=np.int32)
         if rows.sample.codes is not None:
             position = self._by_segment(rows.sample.codes[start:stop])
-        self.load_matrix(rows.matrix(start, stop), position, here)
+        here[:] = bit_mask(position, rows.words)
+        self.layout.load(
+            lambda a, b: rows.matrix(start + a, start + b), position, self.codes, self.bits,
+            all_codes=self.codes_by_row.size > 0,
+        )  # fmt: skip
+        if self.codes_by_row.size:
+            self.codes_by_row[:] = self.codes.T
         if rows.weights.values is not None:
             values = rows.weights.values[start:stop]
             self.weight_of[position] = values
@@ -135,14 +139,6 @@ class Workspace:
         elif rows.n_segments > 1:
             self.planes[0] = here
         return position
-
-    def load_matrix(self, matrix: Float, position: NDArray[np.int32], here: NDArray[np.uint64]) -> None:
-        """Fill codes and bits from encoded rows, and mark their positions in `here`."""
-        here[:] = bit_mask(position, self.rows.words)
-        self.layout.encode(matrix, position, self.columns, self.codes)
-        self.layout.pack(self.codes, position, self.columns, self.bits)
-        if self.codes_by_row.size:
-            self.codes_by_row[:] = self.codes.T
 
     def _by_segment(self, codes: NDArray[np.intp]) -> NDArray[np.int32]:
         """Positions that keep the rows of a group together, each group at whole words."""

@@ -13,6 +13,7 @@ using i32 = int32_t;
 using i64 = int64_t;
 using u8 = uint8_t;
 using u64 = uint64_t;
+using f32 = float;
 using f64 = double;
 
 // C-contiguous, one axis.

@@ -1,8 +1,6 @@
 // Words of 64 rows: the operations masks are made of.
 #pragma once
 
-#include <string.h>
-
 #include "arrays.hpp"
 #include "carry_save.hpp"
 
@@ -47,15 +45,23 @@ inline u64 filled(const u64* words) {
     return found;
 }
 
-// 64 flags, each 0 or 1, as a word.
-inline u64 word_of(const u8* flags) {
+// Which of 64 values are at most a limit; none that is no number.
+inline u64 at_most(const f64* values, f64 limit) {
     u64 found = 0;
-    for (i64 eight = 0; eight < WORD; eight += 8) {
-        u64 bytes;
-        memcpy(&bytes, flags + eight, sizeof bytes);
-        // Every flag moves to the highest byte, to a bit of its own.
-        found |= (bytes * 0x0102040810204080) >> 56 << eight;
+#if defined(__AVX512F__)
+    const __m512d limits = _mm512_set1_pd(limit);
+    for (i64 r = 0; r < WORD; r += 8) {
+        found |= static_cast<u64>(_mm512_cmp_pd_mask(_mm512_loadu_pd(values + r), limits, _CMP_LE_OQ)) << r;
     }
+#elif defined(__AVX2__)
+    const __m256d limits = _mm256_set1_pd(limit);
+    for (i64 r = 0; r < WORD; r += 4) {
+        const __m256d inside = _mm256_cmp_pd(_mm256_loadu_pd(values + r), limits, _CMP_LE_OQ);
+        found |= static_cast<u64>(_mm256_movemask_pd(inside)) << r;
+    }
+#else
+    for (i64 r = 0; r < WORD; ++r) found |= static_cast<u64>(values[r] <= limit) << r;
+#endif
     return found;
 }
 

@@ -25,7 +25,30 @@ inline void find_cells(const Strided<const f64>& values, i64 start, i64 n, f64 l
     }
 }
 
+// A matrix's columns one after another; few rows at a time, whose lines of memory stay near for all columns.
+template <class T>
+void copy_columns(const Strided<const T>& matrix, const Table<f64>& columns) {
+    constexpr i64 NEAR = 64;
+    for (i64 begin = 0; begin < matrix.rows; begin += NEAR) {
+        const i64 end = matrix.rows - begin < NEAR ? matrix.rows : begin + NEAR;
+        for (i64 c = 0; c < columns.rows; ++c) {
+            f64* column = columns.row(c);
+            for (i64 r = begin; r < end; ++r) column[r] = static_cast<f64>(matrix(r, c));
+        }
+    }
+}
+
 }  // namespace
+
+ICEFIELD_EXPORT i64 icefield_copy_columns(const CopyColumnsArguments* a) {
+    copy_columns(a->matrix, a->columns);
+    return DONE;
+}
+
+ICEFIELD_EXPORT i64 icefield_copy_narrow_columns(const CopyNarrowColumnsArguments* a) {
+    copy_columns(a->matrix, a->columns);
+    return DONE;
+}
 
 ICEFIELD_EXPORT i64 icefield_extent(const ExtentArguments* a) {
     f64 low = a->ends[0], high = a->ends[1];

@@ -21,10 +21,10 @@ class WordWalk {
 public:
     WordWalk(const AddPiecesArguments& arguments)
         : a_(arguments), outputs_(arguments.trees.base.size), pieces_(arguments.trees.piece_part.size - 1),
-          room_(most_points() / WORD * WORD + WORD), steps_(arguments.totals, WORD), raw_(pieces_ * WORD + WORD),
+          room_(most_points() + 1), words_(room_ / WORD + 1), steps_(arguments.totals, WORD), raw_(pieces_ * WORD + WORD),
           bits_(arguments.bits.rows), own_leaf_(arguments.trees.tree_output.size * WORD),
           own_value_(arguments.trees.tree_output.size * WORD), margins_(WORD * outputs_),
-          differences_(WORD * room_ * outputs_), touched_(WORD * room_) {
+          differences_(WORD * room_ * outputs_), touched_(WORD * words_) {
         const u64 start = reinterpret_cast<u64>(raw_.data());
         once_ = reinterpret_cast<Words*>((start + 63) / 64 * 64);
     }
@@ -131,7 +131,7 @@ private:
         each_bit(met, 0, [&](i64 row) {
             has_memory &= steps_.gather(row, group, margins_.data() + row * outputs_,
                                         differences_.data() + row * room_ * outputs_,
-                                        touched_.data() + row * room_);
+                                        touched_.data() + row * words_);
         });
         if (has_memory) steps_.finish();
         return has_memory;
@@ -162,7 +162,7 @@ private:
                 const i64 entry = popcount(leaves_here & ((leaves ^ others) - 1));
                 const f64 change = single ? values[place] - own_value_[tree * WORD + row] : 0.0;
                 f64* const differences = differences_.data() + row * room * outputs;
-                u8* const touched = touched_.data() + row * room;
+                u64* const touched = touched_.data() + row * words_;
                 for (i64 run = entry_run[entry]; run < entry_run[entry + 1]; ++run) {
                     const i64 begin = runs[2 * run], end = runs[2 * run + 1];
                     if constexpr (single) {
@@ -172,7 +172,8 @@ private:
                         add_outputs(row, tree, values + place * width, differences + begin * outputs,
                                     differences + end * outputs);
                     }
-                    touched[begin] = touched[end] = 1;
+                    set_bit(touched, begin);
+                    set_bit(touched, end);
                 }
             }
         }
@@ -194,7 +195,7 @@ private:
     }
 
     const AddPiecesArguments& a_;
-    i64 outputs_, pieces_, room_;
+    i64 outputs_, pieces_, room_, words_;
     StepSums steps_;
     Zeros<u64> raw_;
     Zeros<u64> bits_;
@@ -202,7 +203,7 @@ private:
     Zeros<f64> own_value_;
     Zeros<f64> margins_;
     Zeros<f64> differences_;
-    Zeros<u8> touched_;
+    Zeros<u64> touched_;
     Words* once_ = nullptr;
 };
 

@@ -17,10 +17,10 @@ class StepSums {
 public:
     // For `rows` rows at a time.
     StepSums(const StepTotals& totals, i64 rows)
-        : t_(totals), outputs_(totals.about.size), at_(1024), row_(1024), margins_(1024 * outputs_),
+        : t_(totals), outputs_(totals.about.size), at_(1024), curves_(256), margins_(1024 * outputs_),
           own_(rows * outputs_) {}
 
-    bool ok() const { return at_.ok() && row_.ok() && margins_.ok() && own_.ok(); }
+    bool ok() const { return at_.ok() && curves_.ok() && margins_.ok() && own_.ok(); }
 
     // Rows from `first` on, with their own margins: adds their own predictions.
     void start(i64 first, i64 rows, const f64* margins) {
@@ -40,27 +40,27 @@ public:
         }
     }
 
-    // The margins of row `row` of those after each step along a group's grid; `differences` and `touched`, which
-    // begin where the group does, are left with no trace of the row. False where memory ran out.
-    bool gather(i64 row, i64 group, const f64* own, f64* differences, u8* touched) {
-        const i64 last = t_.points[group], begin = t_.point_start[group];
+    // The margins of row `row` of those after each step along a group's grid; `differences`, and the bits of
+    // `touched`, which begin where the group does, are left with no trace of the row. False where memory ran out.
+    bool gather(i64 row, i64 group, const f64* own, f64* differences, u64* touched) {
+        const i64 last = t_.points[group], begin = t_.point_start[group], before = n_steps_;
         if (!has_room(last)) return false;
         before_ = own;
-        tag_ = ~static_cast<i32>(row);
         for (i64 w = 0; w * WORD <= last; ++w) {
-            const u64 here = word_of(touched + w * WORD);
+            const u64 here = touched[w];
             if (here == 0) continue;
-            memset(touched + w * WORD, 0, WORD);
+            touched[w] = 0;
             if (outputs_ == 1) {
                 append<true>(here, w * WORD, last, begin, differences);
             } else {
                 append<false>(here, w * WORD, last, begin, differences);
             }
         }
+        if (n_steps_ > before) curves_[n_curves_++] = {static_cast<i32>(row), static_cast<i32>(n_steps_)};
         return true;
     }
 
-    // Link the steps gathered and add what they change. Steps of one row and group follow each other.
+    // Link the steps gathered and add what they change.
     void finish() {
         link(margins_.data(), n_steps_);
         for (i64 o = 0; o < outputs_; ++o) {
@@ -71,17 +71,22 @@ public:
             }
         }
         if (t_.curves.columns > 0) keep();
-        n_steps_ = 0;
+        n_steps_ = n_curves_ = 0;
     }
 
 private:
+    // The steps of one row along one group's grid; they begin where those of the curve before end.
+    struct Curve {
+        i32 row;  // of those started
+        i32 end;
+    };
+
     // The steps at these places of a grid, each from the margins of the one before.
     template <bool single>
     void append(u64 places, i64 first, i64 last, i64 begin, f64* differences) {
         const i64 outputs = single ? 1 : outputs_;
         const f64* before = before_;
         f64* next = margins_.data() + n_steps_ * outputs;
-        i32* row = row_.data() + n_steps_;
         i32* at = at_.data() + n_steps_;
         for (; places != 0; places &= places - 1) {
             const i64 position = first + lowest(places);
@@ -91,9 +96,7 @@ private:
                 change[o] = 0.0;
             }
             if (position == last) break;  // the end of the grid is no step
-            *row++ = tag_;
             *at++ = static_cast<i32>(begin + position);
-            tag_ = tag_ < 0 ? ~tag_ : tag_;
             before = next;
             next += outputs;
         }
@@ -103,7 +106,7 @@ private:
 
     bool has_room(i64 more) {
         const i64 needed = n_steps_ + more + 1;
-        return at_.has_room(needed) && row_.has_room(needed) && margins_.has_room(needed * outputs_);
+        return at_.has_room(needed) && curves_.has_room(n_curves_ + 1) && margins_.has_room(needed * outputs_);
     }
 
     void link(f64* margin, i64 steps) const {
@@ -128,43 +131,50 @@ private:
         }
     }
 
-    i64 row_of(i64 step) const { return row_[step] < 0 ? ~row_[step] : row_[step]; }
-
     template <bool squares>
     void reduce(i64 output) {
         const f64 about = 2.0 * t_.about[output];
         const f64* value = margins_.data() + output;
-        f64 before = 0.0;
-        for (i64 s = 0; s < n_steps_; ++s) {
-            const i64 own = row_of(s), row = first_ + own, segment = t_.segment[row];
-            if (row_[s] < 0) before = own_[own * outputs_ + output];
-            const f64 now = value[s * outputs_];
-            const f64 change = t_.weight[row] * (now - before);
-            t_.sums(segment, output, at_[s]) += change;
-            if constexpr (squares) t_.squares(segment, output, at_[s]) += change * (now + before - about);
-            before = now;
+        i64 s = 0;
+        for (i64 c = 0; c < n_curves_; ++c) {
+            const Curve curve = curves_[c];
+            const i64 segment = t_.segment[first_ + curve.row];
+            const f64 weight = t_.weight[first_ + curve.row];
+            f64* const sums = t_.sums.row(segment, output);
+            f64* const about_mean = squares ? t_.squares.row(segment, output) : nullptr;
+            f64 before = own_[curve.row * outputs_ + output];
+            for (; s < curve.end; ++s) {
+                const f64 now = value[s * outputs_];
+                const f64 change = weight * (now - before);
+                sums[at_[s]] += change;
+                if constexpr (squares) about_mean[at_[s]] += change * (now + before - about);
+                before = now;
+            }
         }
     }
 
     // The steps of the rows' own curves.
     void keep() {
-        for (i64 s = 0; s < n_steps_; ++s) {
-            const i64 row = row_of(s);
-            const f64* now = margins_.data() + s * outputs_;
-            const f64* before = row_[s] < 0 ? own_.data() + row * outputs_ : now - outputs_;
-            for (i64 o = 0; o < outputs_; ++o) t_.curves(first_ + row, o, at_[s]) = now[o] - before[o];
+        i64 s = 0;
+        for (i64 c = 0; c < n_curves_; ++c) {
+            const Curve curve = curves_[c];
+            const f64* before = own_.data() + curve.row * outputs_;
+            for (; s < curve.end; ++s) {
+                const f64* now = margins_.data() + s * outputs_;
+                for (i64 o = 0; o < outputs_; ++o) t_.curves(first_ + curve.row, o, at_[s]) = now[o] - before[o];
+                before = now;
+            }
         }
     }
 
     const StepTotals& t_;
     i64 outputs_;
     Growing<i32> at_;
-    Growing<i32> row_;  // of those started, its complement at the first step of a curve
+    Growing<Curve> curves_;
     Growing<f64> margins_;
     Zeros<f64> own_;
-    i64 n_steps_ = 0, first_ = 0;
+    i64 n_steps_ = 0, n_curves_ = 0, first_ = 0;
     const f64* before_ = nullptr;  // the margins that the next step starts from
-    i32 tag_ = 0;
 };
 
 }  // namespace icefield

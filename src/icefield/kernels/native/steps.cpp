@@ -32,7 +32,7 @@ public:
     RowWalk(const AddStepsArguments& arguments)
         : a_(arguments), nodes_(reinterpret_cast<const Node*>(arguments.trees.nodes.data)),
           outputs_(arguments.trees.base.size), flat_(arguments.totals.sums.columns), steps_(arguments.totals, 1),
-          differences_(flat_ * outputs_), touched_(flat_), is_met_(arguments.totals.point_start.size),
+          differences_(flat_ * outputs_), touched_(flat_ / WORD), is_met_(arguments.totals.point_start.size),
           met_(arguments.totals.point_start.size), own_(outputs_), path_(arguments.trees.nodes.rows + 1),
           open_(arguments.trees.nodes.rows + 1) {}
 
@@ -52,7 +52,7 @@ public:
             const i64 group = met_[m], first = a_.totals.point_start[group];
             is_met_[group] = 0;
             if (!steps_.gather(0, group, own_.data(), differences_.data() + first * outputs_,
-                               touched_.data() + first)) {
+                               touched_.data() + first / WORD)) {
                 return false;
             }
         }
@@ -122,7 +122,8 @@ private:
                     differences_[end * outputs_ + o] -= value[o] - own[o];
                 }
             }
-            touched_[begin] = touched_[end] = 1;
+            set_bit(touched_.data(), begin);
+            set_bit(touched_.data(), end);
             if (!is_met_[group]) {
                 is_met_[group] = 1;
                 met_[n_met_++] = group;
@@ -141,7 +142,7 @@ private:
     const i32* codes_ = nullptr;
     StepSums steps_;
     Zeros<f64> differences_;
-    Zeros<u8> touched_;
+    Zeros<u64> touched_;
     Zeros<u8> is_met_;
     Zeros<i32> met_;
     Zeros<f64> own_;
