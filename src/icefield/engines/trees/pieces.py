@@ -57,19 +57,22 @@ def cut_to_pieces(
     part_group = (parts % (n_groups + 1) - 1).astype(np.int32)
     part_piece = (parts // (n_groups + 1)).astype(np.int32)
     sorted_masks = np.ascontiguousarray(masks[order])
-    asked = sorted_masks[:, 0] | sorted_masks[:, 1]
     moving = np.flatnonzero(part_group >= 0)
     by_group = moving[np.argsort(part_group[moving], kind="stable")]
 
-    # The leaves of a part that moves, in order, with the runs of their regions.
+    # The leaves of a part that moves, in order, with the runs of their regions; leaves that no point of the grid reaches
+    # are none of it.
     counts = np.diff(program.path_start)
     path_leaf = np.repeat(first[program.leaf_node], counts)
     path_part = np.searchsorted(
         parts, path_leaf // WORD * (n_groups + 1) + program.path_group[: path_leaf.size] + 1
     )
+    lengths = np.diff(steps.run_start)[steps.path_region[: path_leaf.size]]
     entries = np.lexsort((path_leaf, path_part))
-    region = steps.path_region[: path_leaf.size][entries]
-    lengths = np.diff(steps.run_start)[region]
+    entries = entries[lengths[entries] > 0]
+    region, lengths = steps.path_region[entries], lengths[entries]
+    part_leaves = np.zeros(parts.size, np.uint64)
+    np.bitwise_or.at(part_leaves, path_part[entries], np.uint64(1) << (path_leaf[entries] % WORD).astype(np.uint64))
     entry_run = np.concatenate([[0], np.cumsum(lengths)])
     own_runs = np.arange(entry_run[-1]) - np.repeat(entry_run[:-1] - steps.run_start[region], lengths)
     return kernels.PieceTrees(
@@ -81,7 +84,7 @@ def cut_to_pieces(
         part_piece=part_piece,
         part_group=part_group,
         part_split=np.append(part_start, order.size).astype(np.int32),
-        part_leaves=np.bitwise_or.reduceat(asked, part_start) if parts.size else asked,
+        part_leaves=part_leaves,
         part_entry=np.searchsorted(path_part[entries], np.arange(parts.size + 1)).astype(np.int32),
         split_row=layout.condition_row[condition[order]],
         split_leaves=sorted_masks,

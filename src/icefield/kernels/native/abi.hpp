@@ -353,7 +353,8 @@ struct AddStepsArguments {
 };
 
 // The same trees, 64 leaves at a time: a *piece* is 64 leaves in the order of the trees, a *part* the splits above a
-// piece that ask one group (-1: none that moves), an *entry* a leaf of a part with the runs of its region.
+// piece that ask one group (-1: none that moves), an *entry* a leaf of a part
+// with the runs of its region, if it has any.
 struct PieceTrees {
     Table<const f64> leaf_value;      // [leaves, values_a_leaf]
     List<const i32> leaf_tree;        // [leaves]

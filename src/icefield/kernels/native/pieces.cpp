@@ -21,10 +21,10 @@ class WordWalk {
 public:
     WordWalk(const AddPiecesArguments& arguments)
         : a_(arguments), outputs_(arguments.trees.base.size), pieces_(arguments.trees.piece_part.size - 1),
-          room_(most_points() + 1), words_(room_ / WORD + 1), steps_(arguments.totals, WORD), raw_(pieces_ * WORD + WORD),
+          steps_(arguments.totals, WORD), raw_(pieces_ * WORD + WORD),
           bits_(arguments.bits.rows), own_leaf_(arguments.trees.tree_output.size * WORD),
           own_value_(arguments.trees.tree_output.size * WORD), margins_(WORD * outputs_),
-          differences_(WORD * room_ * outputs_), touched_(WORD * words_) {
+          differences_(WORD * (most_points() + 1) * outputs_), touched_(most_points() + 1 + WORD) {
         const u64 start = reinterpret_cast<u64>(raw_.data());
         once_ = reinterpret_cast<Words*>((start + 63) / 64 * 64);
     }
@@ -111,35 +111,41 @@ private:
 
     // All that happens along one group's grid.
     [[gnu::noinline]] bool move(i64 group, u64 used) {
+        // A row's differences lie close together, as far as this grid goes: all rows' stay near.
+        room_ = a_.totals.points[group] + 1;
+        words_ = (room_ + WORD - 1) / WORD;
         u64 met = 0;
         Words out;
         for (i64 i = a_.trees.group_part[group]; i < a_.trees.group_part[group + 1]; ++i) {
             const i64 part = a_.trees.parts_by_group[i];
             const Words& once = once_[a_.trees.part_piece[part]];
+            const u64 leaves = a_.trees.part_leaves[part];
+            if (leaves == 0) continue;
             rule_out(part, out);
-            for (i64 r = 0; r < WORD; ++r) out.of[r] &= once.of[r];
+            for (i64 r = 0; r < WORD; ++r) out.of[r] &= once.of[r] & leaves;
             const u64 elsewhere = filled(out.of) & used;
             if (elsewhere == 0) continue;
             met |= elsewhere;
-            if (outputs_ == 1) {
-                add_leaves<true>(part, out, elsewhere);
+            if (outputs_ > 1) {
+                add_leaves<false, false>(part, out, elsewhere);
+            } else if (words_ > 1) {
+                add_leaves<true, false>(part, out, elsewhere);
             } else {
-                add_leaves<false>(part, out, elsewhere);
+                add_leaves<true, true>(part, out, elsewhere);
             }
         }
-        bool has_memory = true;
+        if (!steps_.has_room(group, popcount(met))) return false;
         each_bit(met, 0, [&](i64 row) {
-            has_memory &= steps_.gather(row, group, margins_.data() + row * outputs_,
-                                        differences_.data() + row * room_ * outputs_,
-                                        touched_.data() + row * words_);
+            steps_.gather(row, group, margins_.data() + row * outputs_, differences_.data() + row * room_ * outputs_,
+                          touched_.data() + row * words_);
         });
-        if (has_memory) steps_.finish();
-        return has_memory;
+        steps_.finish();
+        return true;
     }
 
     // Differences of the leaves `out` that these rows reach if a part's group moves. The hottest loop of all: kept
     // apart, so that what it needs stays in registers.
-    template <bool single>
+    template <bool single, bool one_word>
     [[gnu::noinline]] void add_leaves(i64 part, Words& out, u64 rows) {
         const PieceTrees& t = a_.trees;
         const i64 first = t.part_piece[part] * WORD, width = single ? 1 : t.leaf_value.columns;
@@ -162,7 +168,7 @@ private:
                 const i64 entry = popcount(leaves_here & ((leaves ^ others) - 1));
                 const f64 change = single ? values[place] - own_value_[tree * WORD + row] : 0.0;
                 f64* const differences = differences_.data() + row * room * outputs;
-                u64* const touched = touched_.data() + row * words_;
+                u64* const touched = touched_.data() + (one_word ? row : row * words_);
                 for (i64 run = entry_run[entry]; run < entry_run[entry + 1]; ++run) {
                     const i64 begin = runs[2 * run], end = runs[2 * run + 1];
                     if constexpr (single) {
@@ -172,8 +178,12 @@ private:
                         add_outputs(row, tree, values + place * width, differences + begin * outputs,
                                     differences + end * outputs);
                     }
-                    set_bit(touched, begin);
-                    set_bit(touched, end);
+                    if constexpr (one_word) {
+                        *touched |= u64{1} << begin | u64{1} << end;
+                    } else {
+                        set_bit(touched, begin);
+                        set_bit(touched, end);
+                    }
                 }
             }
         }
@@ -195,7 +205,8 @@ private:
     }
 
     const AddPiecesArguments& a_;
-    i64 outputs_, pieces_, room_, words_;
+    i64 outputs_, pieces_;
+    i64 room_ = 0, words_ = 0;  // of one row, for the group that moves
     StepSums steps_;
     Zeros<u64> raw_;
     Zeros<u64> bits_;

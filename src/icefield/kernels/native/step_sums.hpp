@@ -40,11 +40,16 @@ public:
         }
     }
 
-    // The margins of row `row` of those after each step along a group's grid; `differences`, and the bits of
-    // `touched`, which begin where the group does, are left with no trace of the row. False where memory ran out.
-    bool gather(i64 row, i64 group, const f64* own, f64* differences, u64* touched) {
+    // Memory for the steps of so many more curves along a group's grid; false where there is none.
+    bool has_room(i64 group, i64 curves) {
+        const i64 needed = n_steps_ + curves * t_.points[group] + 1;
+        return at_.has_room(needed) && curves_.has_room(n_curves_ + curves) && margins_.has_room(needed * outputs_);
+    }
+
+    // The margins of row `row` of those after each step along a group's grid, for which there must be room;
+    // `differences`, and the bits of `touched`, which begin where the group does, are left with no trace of the row.
+    void gather(i64 row, i64 group, const f64* own, f64* differences, u64* touched) {
         const i64 last = t_.points[group], begin = t_.point_start[group], before = n_steps_;
-        if (!has_room(last)) return false;
         before_ = own;
         for (i64 w = 0; w * WORD <= last; ++w) {
             const u64 here = touched[w];
@@ -56,8 +61,8 @@ public:
                 append<false>(here, w * WORD, last, begin, differences);
             }
         }
-        if (n_steps_ > before) curves_[n_curves_++] = {static_cast<i32>(row), static_cast<i32>(n_steps_)};
-        return true;
+        curves_[n_curves_] = {static_cast<i32>(row), static_cast<i32>(n_steps_)};
+        n_curves_ += n_steps_ > before;
     }
 
     // Link the steps gathered and add what they change.
@@ -102,11 +107,6 @@ private:
         }
         before_ = before;
         n_steps_ = at - at_.data();
-    }
-
-    bool has_room(i64 more) {
-        const i64 needed = n_steps_ + more + 1;
-        return at_.has_room(needed) && curves_.has_room(n_curves_ + 1) && margins_.has_room(needed * outputs_);
     }
 
     void link(f64* margin, i64 steps) const {

@@ -51,10 +51,8 @@ public:
         for (i64 m = 0; m < n_met_; ++m) {
             const i64 group = met_[m], first = a_.totals.point_start[group];
             is_met_[group] = 0;
-            if (!steps_.gather(0, group, own_.data(), differences_.data() + first * outputs_,
-                               touched_.data() + first / WORD)) {
-                return false;
-            }
+            if (!steps_.has_room(group, 1)) return false;
+            steps_.gather(0, group, own_.data(), differences_.data() + first * outputs_, touched_.data() + first / WORD);
         }
         steps_.finish();
         return true;
