@@ -15,7 +15,7 @@ from icefield.data.features import Feature
 from icefield.data.grid import whole_steps
 from icefield.data.row_values import RowValues
 from icefield.effect import Effect, KeptCurves, Spread
-from icefield.effect.parts import centered_deviation
+from icefield.effect.parts import AllBut, centered_deviation
 from icefield.engines import Answer, Question
 from icefield.sampling import CENTERED_CURVES, choose_rows, sampling_reach
 from icefield.typing import Float
@@ -87,8 +87,8 @@ def dressed_effect(
     }
     effect = filled(0, answer.quantiles)
     spread = replace(effect.spread, centered_std=_centered(study, ask, question, answer, weights[0]))
-    moving = {column for feature in features for column in feature.columns}
-    others = tuple(c for c in study.model.columns if c not in moving)
+    moving = frozenset(column for feature in features for column in feature.columns)
+    others = AllBut(study.model.columns, moving)
     return replace(
         effect, groups=groups, spread=spread, kept=_kept(study, ask, answer), steps=whole_steps(ask.grid),
         provenance=replace(effect.provenance, others=others),

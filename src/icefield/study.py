@@ -100,6 +100,7 @@ class Study:
         self._lock, self.memory = threading.RLock(), Memory()
         self.copies = count_copies(self.weights)  # whether weights say how often rows occur
         self._whereabouts = Whereabouts(self.table, self.weights, self.seed)
+        self._usable = dict.fromkeys(self.model.columns)  # in order, and found at once among thousands
 
     def __getstate__(self) -> dict[str, Any]:
         """To another process goes what was chosen; what was found on the way is found again there."""
@@ -155,14 +156,14 @@ class Study:
 
     def feature(self, asked: Any) -> Feature:
         """One feature a user means."""
-        return resolve(asked, self.table, self.model.columns)
+        return resolve(asked, self.table, self._usable)
 
     def feature_in(self, feature: Feature, table: Table) -> Feature:
         """The same feature in another table of the same columns."""
         if table is self.table:
             return feature
         asked = {feature.label: list(feature.columns)} if feature.is_group else feature.label
-        return resolve(asked, table, self.model.columns)
+        return resolve(asked, table, self._usable)
 
     def described(self, feature: Feature) -> Described:
         """A feature's values over all rows."""

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from icefield import kernels
 from icefield.data import look as module
 from icefield.data.columns import column_of_array
 from icefield.data.features import nearest_counts, nearest_points
 from icefield.data.grid import Grid, grid_values
 from icefield.data.look import FEW, Look
 
-N = 9_000
+N = 20_000  # more than are sorted at once
 
 
 def samples() -> dict[str, NDArray[Any]]:
@@ -40,14 +41,22 @@ def samples() -> dict[str, NDArray[Any]]:
     }
 
 
+@pytest.mark.parametrize("how", ["sorted", "in cells", "in more cells", "expected"])
 @pytest.mark.parametrize("name", list(samples()))
-def test_ranks_and_counts_are_those_of_the_sorted_values(name: str) -> None:
+def test_ranks_and_counts_are_those_of_the_sorted_values(
+    name: str, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     values = samples()[name]
+    monkeypatch.setattr(module, "MANY", 10_000 if how == "in more cells" else 10**9)
+    if how == "sorted":
+        values = values[:5_000]
     ordered = np.sort(values[np.isfinite(values)].astype(np.float64))
     rng = np.random.default_rng(1)
     look = Look.at(values)
     assert look is not None
     assert (look.low, look.high, look.finite) == (ordered[0], ordered[-1], len(ordered))
+    if how == "expected":
+        look.expect(rng.integers(0, len(ordered), 20), rng.choice(ordered, 20))
     for _ in range(2):  # what was gathered serves the next question
         ranks = rng.integers(0, len(ordered), 60)
         np.testing.assert_array_equal(look.at_ranks(ranks), ordered[ranks])
@@ -56,6 +65,41 @@ def test_ranks_and_counts_are_those_of_the_sorted_values(name: str) -> None:
         )
         limits = np.concatenate([limits, np.nextafter(limits, np.inf), np.nextafter(limits, -np.inf)])
         np.testing.assert_array_equal(look.at_most(limits), np.searchsorted(ordered, limits, side="right"))
+
+
+def test_what_is_expected_is_gathered_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(0).normal(size=N)
+    look = Look.at(values)
+    assert look is not None
+    ranks, limits = np.array([50, N // 2]), np.array([-1.0, 0.3])
+    passes = []
+    gather = kernels.gather
+    monkeypatch.setattr(kernels, "gather", lambda **given: passes.append(1) or gather(**given))
+    look.expect(ranks, limits)
+    np.testing.assert_array_equal(look.at_ranks(ranks), np.sort(values)[ranks])
+    np.testing.assert_array_equal(look.at_most(limits), [np.count_nonzero(values <= x) for x in limits])
+    assert len(passes) == 1
+
+
+@pytest.mark.parametrize("distinct", [1, 5, 6, 400])
+def test_few_values_differ_for_sure_only_if_they_do(distinct: int) -> None:
+    look = Look.at(np.resize(np.arange(float(distinct)), 5_000))
+    assert look is not None
+    assert look.certainly_differ(5) == (distinct > 5)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", ">f8"])
+def test_neighbours_are_copied_out_together(dtype: str) -> None:
+    matrix = np.random.default_rng(0).normal(size=(300, 7)).astype(dtype)
+    columns = [matrix[:, j] for j in range(1, 6)]
+    (together,) = module.side_by_side(columns)
+    assert together == range(5)
+    for room in (None, np.empty(2_000), np.empty(10)):
+        for copy, values in zip(module.copied_together(columns, room), columns, strict=True):
+            np.testing.assert_array_equal(copy, values)
+            assert copy.flags.c_contiguous
+            assert copy.dtype == np.float64
+            assert room is None or np.shares_memory(copy, room) == (room.size >= 1_500)
 
 
 def test_long_columns_are_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,15 @@ def built(**given: Any) -> Effect:
 def test_every_field_of_a_part_is_an_attribute_of_the_effect(part: str) -> None:
     effect = EXPLAINER.ice(0, rows=3, quantiles=[0.5])
     for name in PART_FIELDS[part]:
-        assert getattr(effect, name) is getattr(getattr(effect, part), name)
+        held = getattr(getattr(effect, part), name)
+        found = getattr(effect, name)
+        assert found is held or (name == "others" and found == tuple(held))
+
+
+def test_the_names_of_columns_that_stay_are_shared() -> None:
+    first, second = (EXPLAINER.partial_dependence(i) for i in (0, 1))
+    assert first.provenance.others.columns is second.provenance.others.columns
+    assert first.others == tuple(c for c in EXPLAINER.study.model.columns if c != first.features[0])
 
 
 def test_an_effect_has_few_fields_of_its_own() -> None:

@@ -147,7 +147,9 @@ class Case:
 
     def region(self, leaf: int, axis: EncodedAxis, group: int) -> np.ndarray:
         """Which points of an axis a leaf's own conditions on the group let pass."""
-        return self.meets(int(self.program.leaf_node[leaf]), axis.matrix, {group}, inside=True)
+        points = np.full((axis.size, self.drawn.forest.n_columns), np.nan)
+        points[:, list(axis.columns)] = axis.matrix
+        return self.meets(int(self.program.leaf_node[leaf]), points, {group}, inside=True)
 
     def walk(self):
         """The program over all rows as one block."""

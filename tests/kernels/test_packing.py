@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from forest_walk import goes_left
+from icefield.engines.trees import layout as module
 from icefield.engines.trees.layout import lay_out
 from strategies import random_forest
 
@@ -37,6 +38,42 @@ def test_bits_are_the_routing_rule(seed):
         assert np.array_equal(bits[layout.condition_row[condition]], expected), condition
 
 
+@pytest.mark.parametrize("few", [0, 3, 10**6])
+@pytest.mark.parametrize("seed", range(20))
+def test_bits_from_values_or_codes_are_the_routing_rule(seed, few, monkeypatch):
+    monkeypatch.setattr(module, "FEW_CONDITIONS", few)
+    monkeypatch.setattr(module, "AT_A_TIME", 128)
+    rng = np.random.default_rng(seed)
+    drawn = random_forest(rng, leaves=30, trees=6)
+    matrix = np.asarray(drawn.matrix(rng, int(rng.choice([1, 64, 65, 700]))), order="CF"[seed % 2])
+    rows = len(matrix)
+    every = np.arange(drawn.forest.condition_column.size)
+    layout = lay_out(drawn.forest, every, np.ones(every.size, bool))
+    words = -(-rows // 64) + 2
+    # In order, or anywhere with gaps between.
+    position = np.arange(rows) if seed % 4 < 2 else rng.permutation(64 * words)[:rows]
+    position = position.astype(np.int32)
+    codes = np.full((layout.n_columns, 64 * words), -1, np.int32)
+    bits = np.zeros((layout.n_rows, words), np.uint64)
+    layout.load(lambda a, b: matrix[a:b], position, codes, bits, all_codes=seed % 3 == 0)
+    flags = unpacked(bits, 64 * words)
+    nowhere = np.setdiff1d(np.arange(64 * words), position)
+    for condition in every:
+        expected = goes_left(drawn.forest, condition, matrix[:, drawn.forest.condition_column[condition]])
+        row = flags[layout.condition_row[condition]]
+        assert np.array_equal(row[position], expected), condition
+        assert not row[nowhere].any()
+    if seed % 3 == 0:
+        expected_codes = np.empty((layout.n_columns, rows), np.int32)
+        layout.encode(
+            matrix,
+            np.arange(rows, dtype=np.int32),
+            np.arange(layout.n_columns, dtype=np.int32),
+            expected_codes,
+        )
+        assert np.array_equal(codes[:, position], expected_codes)
+
+
 @pytest.mark.parametrize("shape", ["even", "cauchy", "sentinel", "tiny", "huge", "equal"])
 def test_skewed_thresholds_are_searched_exactly(shape):
     rng = np.random.default_rng(0)
@@ -55,9 +92,13 @@ def test_skewed_thresholds_are_searched_exactly(shape):
     values = np.concatenate([thresholds, np.nextafter(thresholds, np.inf), np.nextafter(thresholds, -np.inf)])
     matrix = np.concatenate([values, [np.nan, np.inf, -np.inf, 0.0, -0.0]])[:, None]
     layout, bits = packed(forest, matrix)
+    straight = np.zeros((layout.n_rows, -(-len(matrix) // 64)), np.uint64)
+    codes = np.empty((layout.n_columns, len(matrix)), np.int32)
+    layout.load(lambda a, b: matrix[a:b], np.arange(len(matrix), dtype=np.int32), codes, straight)
     for condition in range(n):
         expected = goes_left(forest, condition, matrix[:, 0])
         assert np.array_equal(bits[layout.condition_row[condition]], expected), condition
+    assert np.array_equal(unpacked(straight, len(matrix)), bits)
 
 
 def test_conditions_without_bits_keep_their_codes():

@@ -8,7 +8,7 @@ know the difference.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +73,7 @@ class Feature:
         return Axis(self.label, points)
 
 
-def resolve(asked: Any, table: Table, columns: Sequence[Any]) -> Feature:
+def resolve(asked: Any, table: Table, columns: Collection[Any]) -> Feature:
     """The feature a user means; `columns` are those the model uses."""
     if isinstance(asked, Mapping):
         return _group(asked, table, columns)
@@ -103,13 +103,11 @@ def listed_features(features: Iterable[Any] | None, columns: Sequence[Any], leas
 
 def column_name(asked: Any, table: Table, parameter: str) -> Any:
     """A column's label from its label or its position."""
-    try:
+    if table.has(asked):
         # The table's own label, of the same kind: False is not column 0, though Python calls them equal.
-        label = table.names[table.names.index(asked)]
+        label = table.names[table.position(asked)]
         if isinstance(label, bool) == isinstance(asked, bool):
             return label
-    except (TypeError, ValueError):
-        pass
     if isinstance(asked, (int, np.integer)) and not isinstance(asked, bool):
         if 0 <= asked < len(table.names):
             return table.names[int(asked)]
@@ -138,7 +136,7 @@ def column_name(asked: Any, table: Table, parameter: str) -> Any:
     )
 
 
-def _group(asked: Mapping[Any, Any], table: Table, columns: Sequence[Any]) -> Feature:
+def _group(asked: Mapping[Any, Any], table: Table, columns: Collection[Any]) -> Feature:
     if len(asked) != 1:
         raise InputError(
             complaint("features", "must name one group per mapping", dict(asked),

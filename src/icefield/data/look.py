@@ -21,7 +21,8 @@ from icefield.typing import Float
 CELLS, MANY_CELLS = 4096, 16_384
 MANY = 2**17  # values for which more cells, with fewer of them each, are worth their memory
 MOST_INNER = 4  # cells that are looked at again, each with another pass over all values
-FEW = 2_000  # values that are sorted sooner than tallied
+FEW = 2_000  # values that need no look, or of one cell that are sorted as they are
+SORTED = 2**14  # values that are sorted sooner than tallied
 HELD = 2**22  # values that are held in one piece; more are read in pieces, as often as they are needed
 BESIDE = 2**25  # bytes of neighbouring columns copied out together
 COPIED = {np.dtype(np.float64): kernels.copy_columns, np.dtype(np.float32): kernels.copy_narrow_columns}
@@ -147,12 +148,14 @@ class Look:
 
     def certainly_differ(self, number: int) -> bool:
         """Whether more than so many values differ for sure."""
+        if self.finite <= SORTED:
+            return int(np.count_nonzero(np.diff(self._whole))) >= number
         return 0.0 < self._scale < np.inf and int(np.count_nonzero(self._counts)) > number
 
     @cached_property
     def _is_tallied(self) -> bool:
         """Whether cells of equal width tell the values apart; not where there are few, or many in many cells."""
-        if self.finite <= FEW or not 0.0 < self._scale < np.inf:
+        if self.finite <= SORTED or not 0.0 < self._scale < np.inf:
             return False
         return int(np.count_nonzero(self._counts > self._few)) <= MOST_INNER
 

@@ -8,7 +8,7 @@ name, and `with_fields` puts values that were given by such names into the parts
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -119,6 +119,17 @@ class Predictions:
     unit: Float | None = None
 
 
+@dataclass(frozen=True)
+class AllBut:
+    """All of a model's columns but a few: thousands of effects share the names instead of listing them one each."""
+
+    columns: tuple[Any, ...]
+    without: frozenset[Any]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (column for column in self.columns if column not in self.without)
+
+
 @dataclass(frozen=True, eq=False)
 class Provenance:
     """How the numbers came about.
@@ -141,7 +152,7 @@ class Provenance:
     n_rows: int = 0
     sampled_from: int = 0
     over: str = "rows"
-    others: tuple[Any, ...] | None = None
+    others: tuple[Any, ...] | AllBut | None = None
     library: str = "numpy"
     naming: Naming = PLAIN
 
@@ -286,7 +297,7 @@ class PartFields:
 
     @property
     def others(self) -> tuple[Any, ...] | None:
-        return self.provenance.others
+        return None if self.provenance.others is None else tuple(self.provenance.others)
 
     @property
     def library(self) -> str:

@@ -252,7 +252,8 @@ class _FamilySums:
                 if axis_of_group[self.group[a]] < 0:
                     axis_of_group[self.group[a]] = a
             axes = [a for a in axes if axis_of_group[self.group[a]] != a]
-            pair_of_groups = np.full((n_groups, n_groups), -1, np.int32)
+            paired = n_groups if self.surfaces_at else 0  # without pairs nobody asks
+            pair_of_groups = np.full((paired, paired), -1, np.int32)
             chosen: list[tuple[int, int]] = []
             for pair in pairs:
                 a, b = self.group[pair[0]], self.group[pair[1]]

@@ -7,9 +7,10 @@ column, so that conditions on a number are runs of points; results are put back 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,9 @@ Updates = tuple[NDArray[np.int64], NDArray[np.int32], Float]
 
 @dataclass(frozen=True)
 class EncodedAxis:
-    """Forest columns that move together and their values, one row of `matrix` a grid point.
+    """Forest columns that move together and their values, one row of `matrix` a grid point and one column each.
 
-    `matrix` has all forest columns; only the moving ones matter. Its rows are sorted;
-    ``order[k]`` is the place of sorted point k in the caller's grid.
+    The rows are sorted; ``order[k]`` is the place of sorted point k in the caller's grid.
     """
 
     columns: tuple[int, ...]
@@ -46,34 +46,72 @@ class EncodedAxis:
         return len(self.matrix)
 
     @classmethod
+    def of_values(cls, columns: tuple[int, ...], values: Float) -> EncodedAxis:
+        """Of the columns' values in the caller's order."""
+        order = np.argsort(values[:, 0], kind="stable") if columns else np.arange(len(values))
+        return cls(columns, np.ascontiguousarray(values[order]), order.astype(np.int32))
+
+    @classmethod
     def of_matrix(cls, columns: tuple[int, ...], matrix: Float) -> EncodedAxis:
-        order = np.argsort(matrix[:, columns[0]], kind="stable") if columns else np.arange(len(matrix))
-        return cls(columns, np.ascontiguousarray(matrix[order]), order.astype(np.int32))
+        """The same from a matrix of all forest columns."""
+        return cls.of_values(columns, np.asarray(matrix, np.float64)[:, list(columns)])
 
     @classmethod
     def of(cls, model: TreeModel, table: Table, axis: Axis) -> EncodedAxis:
         """Encode an axis's grid vectors, on any one row of the table."""
-        columns = tuple(sorted({j for name in axis.columns for j in model.drives.get(name, ())}))
-        points = {name: np.asarray(values) for name, values in axis.points.items()}
-        matrix = model.encode(table.take(np.zeros(1, np.intp)).crossed(points))
-        return cls.of_matrix(columns, np.asarray(matrix, np.float64))
+        (found,) = cls.of_each(model, table, [axis])
+        return found
+
+    @classmethod
+    def of_each(cls, model: TreeModel, table: Table, axes: Sequence[Axis]) -> list[EncodedAxis]:
+        """Encode the grid vectors of several axes; those that decide different columns lie side by side in one matrix."""
+        columns = [axis_columns(model, axis) for axis in axes]
+        row, found = table.take(np.zeros(1, np.intp)), []
+        for together in _apart(axes, columns):
+            points = {name: np.asarray(values) for a in together for name, values in axes[a].points.items()}
+            matrix = np.asarray(model.encode(row.crossed(points)), np.float64)
+            found += [(a, cls.of_matrix(columns[a], matrix)) for a in together]
+        return [axis for _, axis in sorted(found, key=lambda one: one[0])]
 
     @classmethod
     def joined(cls, axes: Sequence[EncodedAxis]) -> EncodedAxis:
         """The grid points of several axes that move the same columns, in their callers' order, one after another."""
         if len(axes) == 1:
             return axes[0]
-        return cls.of_matrix(axes[0].columns, np.concatenate([a.matrix[np.argsort(a.order)] for a in axes]))
+        return cls.of_values(axes[0].columns, np.concatenate([a.matrix[np.argsort(a.order)] for a in axes]))
 
     def part(self, start: int, stop: int) -> EncodedAxis:
         """The axis restricted to some of the caller's grid points."""
         back = np.argsort(self.order)[start:stop]
-        return EncodedAxis.of_matrix(self.columns, self.matrix[back])
+        return EncodedAxis.of_values(self.columns, self.matrix[back])
 
     @cached_property
     def key(self) -> tuple[tuple[int, ...], bytes]:
         """Equal for axes that move the same columns over the same values."""
-        return self.columns, self.matrix[:, self.columns].tobytes() + self.order.tobytes()
+        return self.columns, self.matrix.tobytes() + self.order.tobytes()
+
+
+def axis_columns(model: TreeModel, axis: Axis) -> tuple[int, ...]:
+    """The forest columns that an axis decides."""
+    return tuple(sorted({j for name in axis.columns for j in model.drives.get(name, ())}))
+
+
+def _apart(axes: Sequence[Axis], columns: Sequence[tuple[int, ...]]) -> Iterator[list[int]]:
+    """Numbers of axes, together where they have equally many points, and no two move the same column of the table or
+    decide the same one of the forest."""
+    waiting = list(range(len(axes)))
+    while waiting:
+        together, left, used = list[int](), list[int](), set[Any]()
+        size = axes[waiting[0]].size
+        for a in waiting:
+            own = {*axes[a].points, *(("forest", j) for j in columns[a])}
+            if axes[a].size == size and used.isdisjoint(own):
+                together.append(a)
+                used |= own
+            else:
+                left.append(a)
+        yield together
+        waiting = left
 
 
 def last_values_left(model: TreeModel, column: Any, table: Table) -> Float:
@@ -193,7 +231,7 @@ class Regions:
     def of(cls, program: Program, axes: Sequence[EncodedAxis], groups: Sequence[int]) -> Regions:
         """Regions on `axes`, where axis a moves the program's group ``groups[a]``."""
         batch = program.batch
-        splits = [_splits(program, group) for group in range(program.n_groups)]
+        splits = _splits(program)
         rank = np.full(batch.node_left.size, -1, np.int32)
         for own in splits:
             rank[batch.node_left[own]] = 2 * np.arange(own.size)
@@ -234,11 +272,14 @@ def find_updates(program: Program, axes: Sequence[EncodedAxis]) -> Updates:
     return start, at, sign
 
 
-def _splits(program: Program, group: int) -> NDArray[np.int32]:
+def _splits(program: Program) -> list[NDArray[np.int32]]:
+    """By group, the splits that ask it."""
     batch = program.batch
     splits = np.flatnonzero(batch.node_left >= 0)
-    own = program.group_of_condition[batch.node_condition[splits]] == group
-    return splits[own].astype(np.int32)
+    group = program.group_of_condition[batch.node_condition[splits]]
+    order = np.argsort(group, kind="stable")
+    ends = np.searchsorted(group[order], np.arange(program.n_groups + 1))
+    return [splits[order[a:b]].astype(np.int32) for a, b in pairwise(ends)]
 
 
 def grid_layout(program: Program) -> Layout:
@@ -256,10 +297,15 @@ def _grid_bits(layout: Layout, axis: EncodedAxis) -> NDArray[np.uint64]:
     """Which grid points each condition on the axis's columns sends left."""
     words = -(-axis.size // WORD)
     position = np.arange(axis.size, dtype=np.int32)
-    chosen = np.flatnonzero(np.isin(layout.column, axis.columns)).astype(np.int32)
-    # Only the chosen columns' rows are ever touched.
+    # Coded columns are in the order of their columns. Only those of the axis are ever touched.
+    first, end = (np.searchsorted(layout.column, axis.columns, side=side) for side in ("left", "right"))
+    chosen = np.concatenate(
+        [np.arange(a, b, dtype=np.int32) for a, b in zip(first, end)] or [np.zeros(0, np.int32)]
+    )
+    place = np.empty(layout.n_columns, np.int32)
+    place[chosen] = np.repeat(np.arange(len(axis.columns), dtype=np.int32), end - first)
     codes = np.empty((layout.n_columns, axis.size), np.int32)
     bits = np.empty((layout.n_rows, words), np.uint64)
-    layout.encode(axis.matrix, position, chosen, codes)
+    layout.encode(axis.matrix, position, chosen, codes, place)
     layout.pack(codes, position, chosen, bits)
     return bits

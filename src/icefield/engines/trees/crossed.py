@@ -142,7 +142,7 @@ class CrossedRows:
         program = self._program
         groups = (*self.wanted.groups, self._staying)
         order = np.arange(self.rows, dtype=np.int32)
-        axes = [EncodedAxis(tuple(sorted(g)), self.matrix, order) for g in groups]
+        axes = [EncodedAxis(tuple(sorted(g)), self.matrix[:, sorted(g)], order) for g in groups]
         regions = Regions.of(program, axes, range(len(axes)))
         return kernels.CrossTrees(
             leaf_value=np.ascontiguousarray(program.leaf_value), leaf_output=program.leaf_output,

@@ -101,15 +101,13 @@ class TreesEngine:
 
     def _encoded(self, questions: Sequence[Question], sample: Sample) -> list[list[EncodedAxis]]:
         """The questions' axes, those that share their values encoded once."""
-        known: dict[Any, EncodedAxis] = {}
 
-        def encoded(axis: Axis) -> EncodedAxis:
-            key = (axis.columns, tuple(id(values) for values in axis.points.values()))
-            if key not in known:
-                known[key] = EncodedAxis.of(self.model, sample.table, axis)
-            return known[key]
+        def key(axis: Axis) -> Any:
+            return axis.columns, tuple(id(values) for values in axis.points.values())
 
-        return [[encoded(axis) for axis in question.axes] for question in questions]
+        known = {key(axis): axis for question in questions for axis in question.axes}
+        found = dict(zip(known, EncodedAxis.of_each(self.model, sample.table, list(known.values()))))
+        return [[found[key(axis)] for axis in question.axes] for question in questions]
 
     def _by_counts(self, question: Question) -> bool:
         return self.additive and not question.spread and not question.quantiles

@@ -71,10 +71,15 @@ class Layout:
         position: NDArray[np.int32],
         chosen: NDArray[np.int32],
         codes: NDArray[np.int32],
+        column: NDArray[np.int32] | None = None,
     ) -> None:
-        """Write the codes of the rows, at their positions, for the chosen coded columns."""
+        """Write the codes of the rows, at their positions, for the chosen coded columns.
+
+        `column` says where in the matrix each coded column is, if not at its column of the forest.
+        """
         kernels.encode(
-            matrix=matrix, position=position, chosen=chosen, column=self.column, exact=self.is_set,
+            matrix=matrix, position=position, chosen=chosen,
+            column=self.column if column is None else column, exact=self.is_set,
             zero_missing=self.zero_missing, zero_limit=ZERO_THRESHOLD, cuts=self.cuts, cut_start=self.cut_start,
             cut_count=self.cut_count, low=self.low, scale=self.scale, bucket_start=self.bucket_start,
             steps=self.steps, codes=codes,

@@ -134,7 +134,8 @@ class LinkedCurves:
         """Whether trees and sums stay within the budget."""
         tables = 2 * self.crew.threads + 1
         return (
-            16 * n_segments * self.outputs * self._steps.flat * tables + 64 * self._program.batch.node_left.size
+            16 * n_segments * self.outputs * self._steps.flat * tables
+            + 64 * self._program.batch.node_left.size
             <= memory // 2
         )
 

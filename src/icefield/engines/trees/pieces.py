@@ -72,7 +72,9 @@ def cut_to_pieces(
     entries = entries[lengths[entries] > 0]
     region, lengths = steps.path_region[entries], lengths[entries]
     part_leaves = np.zeros(parts.size, np.uint64)
-    np.bitwise_or.at(part_leaves, path_part[entries], np.uint64(1) << (path_leaf[entries] % WORD).astype(np.uint64))
+    np.bitwise_or.at(
+        part_leaves, path_part[entries], np.uint64(1) << (path_leaf[entries] % WORD).astype(np.uint64)
+    )
     entry_run = np.concatenate([[0], np.cumsum(lengths)])
     own_runs = np.arange(entry_run[-1]) - np.repeat(entry_run[:-1] - steps.run_start[region], lengths)
     return kernels.PieceTrees(

@@ -183,8 +183,10 @@ class StreamedAverages:
 
     def encoded(self, questions: Sequence[Question]) -> list[list[EncodedAxis]]:
         """The questions' grids as the trees see them; an error where one holds a value they cannot read."""
-        model = self._engine.model
-        return [[EncodedAxis.of(model, self._table, axis) for axis in q.axes] for q in questions]
+        found = iter(
+            EncodedAxis.of_each(self._engine.model, self._table, [a for q in questions for a in q.axes])
+        )
+        return [[next(found) for _ in q.axes] for q in questions]
 
     def _averages(
         self, axes: list[list[EncodedAxis]], counts_of: Callable[[Program], NDArray[np.int64]]

@@ -491,7 +491,7 @@ struct AddFamilyArguments {
     List<const f64> share;            // [slots]
     List<const i32> axis_of_group;    // [groups]
     List<const i64> single_start;     // [axes + 1]
-    Table<const i32> pair_of_groups;  // [groups, groups]
+    Table<const i32> pair_of_groups;  // [paired_groups, paired_groups]
     Table<const i32> pair_axes;       // [pairs, 2]
     List<const i64> pair_start;       // [pairs]
     List<f64> total;                  // [outputs]
