@@ -14,7 +14,8 @@ The sources in `native/`: `looking` (where a column's values lie), `packing` (ro
 program of mask operations), `counting` (runs a program over a block and counts rows), `curves` (builds every row's
 curve), `steps` and `pieces` (every feature's linked curve in one walk, for large and for smaller trees), `crossing` (a few rows, each with each other's values), `moves` (rows at points of their own), `others` (averages each row over one group at a time), `lists` (subtrees
 that few rows reach), `regions` (which grid points reach a leaf), `updates` and `families` (leaf counts -> averages of one
-question, or of many).
+question, or of many), `reading` (numbers in the text of a
+model).
 """
 
 from __future__ import annotations
@@ -68,6 +69,8 @@ find_updates = Kernel("find_updates")
 add_joint = Kernel("add_joint")
 add_family = Kernel("add_family")
 
+read_numbers = Kernel("read_numbers")
+
 
 def plan_sizes() -> Filled:
     """Room for the sizes `measure_plan` finds."""
@@ -104,6 +107,7 @@ __all__ = [
     "measure_plan",
     "pack",
     "plan_sizes",
+    "read_numbers",
     "region_shares",
     "resolve",
     "sum_up",

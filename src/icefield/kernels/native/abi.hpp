@@ -470,4 +470,12 @@ struct AddFamilyArguments {
     Table<f64> surfaces;              // [outputs, all_surface_points]
 };
 
+// --- reading: numbers written as text ---------------------------------------------------------------------
+
+struct ReadNumbersArguments {
+    List<const u8> text;  // [characters]
+    List<f64> found;      // [numbers]
+    List<u8> left;        // [numbers]
+};
+
 }  // namespace icefield
