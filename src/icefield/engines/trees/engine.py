@@ -114,7 +114,7 @@ class TreesEngine:
         return [[encoded(axis) for axis in question.axes] for question in questions]
 
     def _by_counts(self, question: Question) -> bool:
-        return self.additive and not question.spread and not question.quantiles
+        return self.additive and bool(question.axes) and not question.spread and not question.quantiles
 
     def _empty(self, question: Question, sample: Sample) -> Answer:
         shape = (len(self.selected), *question.shape)
@@ -302,9 +302,12 @@ class TreesEngine:
 
     def _predictions(self, question: Question, sample: Sample, resources: Resources, crew: Crew) -> Answer:
         """Every row's own prediction, and the moments of these: one walk gives both."""
-        curves = self._kept(np.arange(sample.n_rows), [], sample, resources, crew)
-        total, *groups = block_moments(curves.T, sample, 0, sample.n_rows, question.spread)
-        return Answer(total, tuple(groups), curves=curves)
+        from icefield.engines.trees.predictions import raw_predictions
+
+        raw = raw_predictions(self.model, self.sums, sample, crew, resources.memory)
+        values = self._response(raw[:, None, :])[:, :, 0]
+        total, *groups = block_moments(values, sample, 0, sample.n_rows, question.spread)
+        return Answer(total, tuple(groups), curves=np.ascontiguousarray(values.T))
 
     def _kept(
         self,
