@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from icefield import kernels
 from icefield.data.frame import Table
 from icefield.engines import Axis
+from icefield.engines.trees.encoded import EncodeOnce
 from icefield.engines.trees.layout import Layout, lay_out
 from icefield.engines.trees.program import Batch, Program
 from icefield.engines.trees.rows import WORD, bit_mask
@@ -55,8 +57,8 @@ class EncodedAxis:
         """Encode an axis's grid vectors, on any one row of the table."""
         columns = tuple(sorted({j for name in axis.columns for j in model.drives.get(name, ())}))
         points = {name: np.asarray(values) for name, values in axis.points.items()}
-        matrix = model.encode(table.take(np.zeros(1, np.intp)).crossed(points))
-        return cls.of_matrix(columns, np.asarray(matrix, np.float64))
+        encode = model.encode if isinstance(model.encode, EncodeOnce) else EncodeOnce(model)
+        return cls.of_matrix(columns, encode.points(table, points))
 
     @classmethod
     def joined(cls, axes: Sequence[EncodedAxis]) -> EncodedAxis:
@@ -193,7 +195,7 @@ class Regions:
     def of(cls, program: Program, axes: Sequence[EncodedAxis], groups: Sequence[int]) -> Regions:
         """Regions on `axes`, where axis a moves the program's group ``groups[a]``."""
         batch = program.batch
-        splits = [_splits(program, group) for group in range(program.n_groups)]
+        splits = _splits_by_group(program)
         rank = np.full(batch.node_left.size, -1, np.int32)
         for own in splits:
             rank[batch.node_left[own]] = 2 * np.arange(own.size)
@@ -234,11 +236,14 @@ def find_updates(program: Program, axes: Sequence[EncodedAxis]) -> Updates:
     return start, at, sign
 
 
-def _splits(program: Program, group: int) -> NDArray[np.int32]:
+def _splits_by_group(program: Program) -> list[NDArray[np.int32]]:
+    """The splits on each moving group, in order."""
     batch = program.batch
     splits = np.flatnonzero(batch.node_left >= 0)
-    own = program.group_of_condition[batch.node_condition[splits]] == group
-    return splits[own].astype(np.int32)
+    group = program.group_of_condition[batch.node_condition[splits]]
+    order = np.argsort(group, kind="stable")
+    bounds = np.searchsorted(group[order], np.arange(program.n_groups + 1))
+    return [splits[order[a:b]].astype(np.int32) for a, b in pairwise(bounds.tolist())]
 
 
 def grid_layout(program: Program) -> Layout:
