@@ -21,7 +21,7 @@ TRIMMED = (0.0, 0.005, 0.02, 0.05)  # shares of a column's cuts left to its end 
 MOST_KEPT = 2**18  # conditions of a layout that is kept for the next question
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Layout:
     """Tables for `kernels.encode` and `kernels.pack`; the first block is by coded column, the others as named."""
 

@@ -66,7 +66,7 @@ class TreeSums:
         return TreeSums(other, tuple(range(len(self.outputs))))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Batch:
     """Some trees: local node numbers, and the value and output of every node that is a leaf."""
 
@@ -128,7 +128,7 @@ class Batch:
         return np.flatnonzero(is_tested)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Program:
     """What `kernels.write_plan` wrote for a batch, and the layout its conditions refer to."""
 

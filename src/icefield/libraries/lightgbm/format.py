@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield import kernels
-
 CATEGORICAL, DEFAULT_LEFT = 1, 2  # bits of a split's decision_type; bits 2 and 3 are the missing type
 BUFFER = 2**20  # characters that LightGBM has room for at first
 LARGEST_EXACT = 2.0**53  # whole numbers below are the same as floating ones
@@ -135,6 +133,8 @@ def is_booster(model: Any) -> bool:
 
 def numbers(texts: Iterable[str], dtype: Any) -> NDArray[Any]:
     """The numbers of a field, one tree after another."""
+    from icefield import kernels  # whoever only predicts needs none
+
     joined = " ".join(text for text in texts if text)
     found = np.empty(joined.count(" ") + 1 if joined else 0)
     left = np.empty(len(found), np.uint8)
