@@ -206,6 +206,7 @@ class Regions:
         counts = np.array([2 * splits[g].size for g in groups], np.int64) * words
         start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         masks = np.empty(int(start[-1]), np.uint64)
+        bits = _bits_of_axes(layout, axes)
         for a, (axis, group) in enumerate(zip(axes, groups)):
             own = splits[group]
             if not own.size:
@@ -213,7 +214,7 @@ class Regions:
             kernels.find_regions(
                 splits=own, node_condition=batch.node_condition, node_left=batch.node_left,
                 node_right=batch.node_right, condition_row=layout.condition_row,
-                region_before=program.region_before, rank=rank, bits=_grid_bits(layout, axis),
+                region_before=program.region_before, rank=rank, bits=bits[a],
                 everything=bit_mask(np.arange(axis.size, dtype=np.int32), int(words[a])),
                 regions=masks[start[a] : start[a + 1]].reshape(-1, int(words[a])),
             )  # fmt: skip
@@ -257,14 +258,42 @@ def every_condition_packed(batch: Batch) -> Layout:
     return lay_out(batch.forest, batch.conditions(), np.ones(batch.forest.condition_column.size, bool))
 
 
-def _grid_bits(layout: Layout, axis: EncodedAxis) -> NDArray[np.uint64]:
-    """Which grid points each condition on the axis's columns sends left."""
-    words = -(-axis.size // WORD)
-    position = np.arange(axis.size, dtype=np.int32)
-    chosen = np.flatnonzero(np.isin(layout.column, axis.columns)).astype(np.int32)
+def _bits_of_axes(layout: Layout, axes: Sequence[EncodedAxis]) -> list[NDArray[np.uint64]]:
+    """By axis, which grid points each condition on its columns sends left.
+
+    Axes of one size that move different columns share an array: a condition looks at one column only.
+    """
+    found: list[NDArray[np.uint64]] = [np.empty((0, 0), np.uint64)] * len(axes)
+    waiting = list(range(len(axes)))
+    while waiting:
+        size, taken = axes[waiting[0]].size, set[int]()
+        sharing, others = [], []
+        for a in waiting:
+            if axes[a].size == size and taken.isdisjoint(axes[a].columns):
+                taken.update(axes[a].columns)
+                sharing.append(a)
+            else:
+                others.append(a)
+        bits = _grid_bits(layout, [axes[a] for a in sharing])
+        for a in sharing:
+            found[a] = bits
+        waiting = others
+    return found
+
+
+def _grid_bits(layout: Layout, axes: Sequence[EncodedAxis]) -> NDArray[np.uint64]:
+    """Which grid points each condition on the axes' columns sends left; they have one size and no common column."""
+    size = axes[0].size
+    words = -(-size // WORD)
+    matrix = axes[0].matrix if len(axes) == 1 else axes[0].matrix.copy()
+    for axis in axes[1:]:
+        matrix[:, axis.columns] = axis.matrix[:, axis.columns]
+    moving = np.concatenate([np.array(axis.columns, np.int64) for axis in axes])
+    position = np.arange(size, dtype=np.int32)
+    chosen = np.flatnonzero(np.isin(layout.column, moving)).astype(np.int32)
     # Only the chosen columns' rows are ever touched.
-    codes = np.empty((layout.n_columns, axis.size), np.int32)
+    codes = np.empty((layout.n_columns, size), np.int32)
     bits = np.empty((layout.n_rows, words), np.uint64)
-    layout.encode(axis.matrix, position, chosen, codes)
+    layout.encode(matrix, position, chosen, codes)
     layout.pack(codes, position, chosen, bits)
     return bits
