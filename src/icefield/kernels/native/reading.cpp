@@ -3,7 +3,7 @@
 // A decimal number is `digits * 10^-places`. With at most 19 digits and 27 places, `digits` and `5^places` are whole
 // numbers of 64 bits: a quotient that is nearly right is put right by comparing whole numbers of 128 bits, so that
 // what comes out is the nearest number, even where half-way, as every careful reader gives it. Any other number is
-// left to the caller.
+// left to the caller, as are all that need 128 bits where the compiler has none.
 
 #include <string.h>
 
@@ -12,7 +12,9 @@
 namespace icefield {
 namespace {
 
+#if defined(__SIZEOF_INT128__)
 __extension__ using u128 = unsigned __int128;
+#endif
 
 constexpr i64 MOST_DIGITS = 19;
 constexpr i64 MOST_PLACES = 27;
@@ -39,6 +41,7 @@ inline bool quotient(u64 digits, i64 places, f64& found) {
         found = static_cast<f64>(digits) / TENS[places];
         return true;
     }
+#if defined(__SIZEOF_INT128__)
     f64 near = static_cast<f64>(digits);
     near = places <= EXACT_PLACES ? near / TENS[places] : near / TENS[EXACT_PLACES] / TENS[places - EXACT_PLACES];
     u64 bits;
@@ -66,6 +69,7 @@ inline bool quotient(u64 digits, i64 places, f64& found) {
             return true;
         }
     }
+#endif
     return false;
 }
 
