@@ -44,7 +44,7 @@ MUST_NOT_IMPORT: dict[str, tuple[tuple[str, ...], str]] = {
         "models/ predicts: it knows no engine and nothing that is built on one",
     ),
     "libraries": (
-        ("engines", "kernels", "statistics", "study", "explainer", "plots", "report", "wording"),
+        ("engines", "statistics", "study", "explainer", "plots", "report", "wording"),
         "libraries/ adapts what others wrote: it knows no engine and nothing that is built on one",
     ),
     "engines": (

@@ -141,3 +141,57 @@ def test_entries_absent_from_sparse_rows():
     as_missing = encoded(stored, Numbers(), Numbers(), absent_is_missing=True)
     assert np.array_equal(as_missing, [[1.0, np.nan], [np.nan, 0.0]], equal_nan=True)
     assert encoded(stored, Numbers(), Numbers()).tolist() == [[1.0, 0.0], [0.0, 0.0]]
+
+
+RULES = [
+    Numbers(),
+    Numbers(float32=True),
+    Numbers(float32=True, missing=-999.0),
+    Numbers(refuse_missing=True, refuse_infinite=True),
+]
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("kind", ["numpy", "pandas"])
+def test_points_are_what_a_row_at_them_is(kind, rule):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4, 3))
+    table = table_of(X if kind == "numpy" else pd.DataFrame(X, columns=["a", "b", "c"]))
+    encoder = Encoder(table.names, (rule,) * 3)
+    first, last = table.names[0], table.names[2]
+    values = np.array([0.1, -999.0, 1e-40, 7.0])
+    points = {last: values, first: -values}
+    found = encoder.points(table, points)
+    expected = encoder(table.take(np.zeros(1, np.intp)).crossed(points))
+    np.testing.assert_array_equal(found[:, [0, 2]], expected[:, [0, 2]])
+
+
+def test_points_that_a_model_refuses_are_refused():
+    table = table_of(np.zeros((2, 2)))
+    encoder = Encoder(table.names, (Numbers(refuse_missing=True, refuse_infinite=True),) * 2)
+    for bad in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="Column 1 holds"):
+            encoder.points(table, {1: np.array([0.0, bad])})
+
+
+@pytest.mark.parametrize(
+    ("data", "values", "rules"),
+    [
+        (np.zeros((2, 2), np.float32), np.array([0.5]), [Numbers()] * 2),
+        (np.zeros((2, 2), np.int64), np.array([0.5]), [Numbers()] * 2),
+        (np.zeros((2, 2)), np.array([1]), [Numbers()] * 2),
+        (np.zeros((2, 2)), np.array([0.5]), [Numbers(), Numbers(float32=True)]),
+        (np.zeros((2, 2)), np.array([0.5]), [CategoryNumbers(Numbers())] * 2),
+        (pd.DataFrame({0: [1, 2], 1: [1.0, 2.0]}), np.array([0.5]), [Numbers()] * 2),
+        (pd.DataFrame({0: pd.array([1.0, None], dtype="Float64"), 1: 0.0}), np.array([0.5]), [Numbers()] * 2),
+        (pl.DataFrame({"0": [1.0, 2.0], "1": [1.0, 2.0]}), np.array([0.5]), [Numbers()] * 2),
+    ],
+)
+def test_points_of_any_other_column_need_a_row(data, values, rules):
+    table = table_of(data)
+    assert Encoder(table.names, tuple(rules)).points(table, {table.names[0]: values}) is None
+
+
+def test_points_of_another_table_need_a_row():
+    table = table_of(np.zeros((2, 2)))
+    assert Encoder((1, 0), (Numbers(),) * 2).points(table, {0: np.array([0.5])}) is None

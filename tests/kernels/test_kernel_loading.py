@@ -18,7 +18,7 @@ pytestmark = pytest.mark.other_processes
 PACKAGE = Path(icefield.__file__).parent
 TESTS = Path(__file__).parents[1]
 
-# What a level answers to a few random forests, to the last bit: counts, averages, curves.
+# What a level answers to a few random forests, to the last bit: counts, averages, curves, predictions.
 DIGEST = """
 import hashlib, sys
 import numpy as np
@@ -40,6 +40,9 @@ for seed in range(12):
         engine = TreesEngine(drawn.model(IDENTITY), "raw", list(range(drawn.forest.n_outputs)))
         for answer in engine.answer(questions, sample, Resources(threads=1)):
             whole.update(answer.total.mean.tobytes())
+    for kept in (np.arange(300), np.arange(200)):
+        (answer,) = engine.answer([Question((), True, (), kept)], sample, Resources(threads=1))
+        whole.update(answer.curves.tobytes())
 import icefield.kernels
 print(icefield.kernels.level(), whole.hexdigest())
 """

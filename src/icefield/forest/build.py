@@ -19,7 +19,7 @@ from icefield.forest.form import Forest, validate
 from icefield.forest.tree_model import CannotRead
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Nodes:
     """Trees as their library stores them: one entry per node, every node with its own test.
 

@@ -76,13 +76,20 @@ def _chosen_rows(table: Table, seed: int) -> NDArray[np.intp]:
     sample = draw.choice(table.n_rows, min(table.n_rows, SEARCHED_ROWS), replace=False)
     if len(sample) <= CHECKED_ROWS:
         return sample.astype(np.intp)
-    candidates = table.take(sample.astype(np.intp))
-    missing = np.zeros(len(sample), bool)
-    for name in table.names:
-        missing |= candidates.column(name).missing
+    missing = _with_missing(table.take(sample.astype(np.intp)))
     gaps = np.flatnonzero(missing)[: CHECKED_ROWS // 2]
     others = np.setdiff1d(np.arange(len(sample)), gaps)[: CHECKED_ROWS - len(gaps)]
     return sample[np.concatenate([gaps, others])].astype(np.intp)
+
+
+def _with_missing(table: Table) -> NDArray[np.bool_]:
+    """Which rows have a missing value."""
+    if table.library == "numpy" and table.native.dtype.kind == "f":
+        return np.isnan(table.native).any(axis=1)
+    missing = np.zeros(table.n_rows, bool)
+    for name in table.names:
+        missing |= table.column(name).missing
+    return missing
 
 
 def _magnitude(tree_model: TreeModel) -> float:
@@ -100,11 +107,14 @@ def raw_by_levels(forest: Forest, matrix: NDArray[np.float64]) -> NDArray[np.flo
     row = np.repeat(np.arange(len(matrix)), n_trees)
     at = np.tile(forest.tree_root.astype(np.int64), len(matrix))
     moving = np.flatnonzero(forest.node_condition[at] >= 0)
+    here, row = at[moving], row[moving]
     while moving.size:
-        condition = forest.node_condition[at[moving]]
-        left = _go_left(forest, condition, matrix[row[moving], forest.condition_column[condition]])
-        at[moving] = np.where(left, forest.node_left[at[moving]], forest.node_right[at[moving]])
-        moving = moving[forest.node_condition[at[moving]] >= 0]
+        condition = forest.node_condition[here]
+        left = _go_left(forest, condition, matrix[row, forest.condition_column[condition]])
+        here = np.where(left, forest.node_left[here], forest.node_right[here])
+        at[moving] = here
+        on = np.flatnonzero(forest.node_condition[here] >= 0)
+        moving, here, row = moving[on], here[on], row[on]
     value = forest.leaf_value[forest.node_leaf[at]].reshape(len(matrix), n_trees, -1)
     raw = np.tile(forest.base, (len(matrix), 1))
     vectors = forest.tree_output < 0
@@ -117,13 +127,15 @@ def raw_by_levels(forest: Forest, matrix: NDArray[np.float64]) -> NDArray[np.flo
 
 def _go_left(forest: Forest, condition: NDArray[np.int32], values: NDArray[np.float64]) -> NDArray[np.bool_]:
     left = values <= forest.condition_threshold[condition]
-    in_set = np.flatnonzero(forest.condition_set[condition] >= 0)
-    if in_set.size:
+    if len(forest.set_start) > 1:
+        in_set = np.flatnonzero(forest.condition_set[condition] >= 0)
         left[in_set] = _are_members(forest, forest.condition_set[condition[in_set]], values[in_set])
-    missing = np.isnan(values) | (
-        forest.condition_zero_missing[condition] & (np.abs(values) <= ZERO_THRESHOLD)
-    )
-    return np.where(missing, forest.condition_missing_left[condition], left)
+    missing = np.isnan(values) | (np.abs(values) <= ZERO_THRESHOLD)
+    asked = np.flatnonzero(missing)  # few
+    sure = np.isnan(values[asked]) | forest.condition_zero_missing[condition[asked]]
+    asked = asked[sure]
+    left[asked] = forest.condition_missing_left[condition[asked]]
+    return left
 
 
 def _are_members(forest: Forest, number: NDArray[np.int32], values: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ itself and carry no state, so that blocks of rows may be encoded in any order an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -214,6 +214,22 @@ class Encoder:
             native = native.to_numpy()
         return rule.numbers(native, table.library, table.names) if native.dtype.kind in "fiub" else None
 
+    def points(self, table: Table, points: Mapping[Any, NDArray[Any]]) -> Float | None:
+        """Rows in which some columns take these values, and the others any; None where only a row of the table can say.
+
+        A column of plain numbers takes a number as it is, and one rule for all columns looks at none of the others.
+        """
+        if table.library not in ("numpy", "pandas") or table.names != self.names or not self.rules:
+            return None
+        rule = self._only_rule
+        if rule is None or not all(_takes_as_is(table, name, values) for name, values in points.items()):
+            return None
+        size = len(next(iter(points.values())))
+        out = np.zeros((size, len(self.names)))
+        for name, values in points.items():
+            out[:, table.position(name)] = rule.numbers(values, table.library, (name,))
+        return out
+
     @cached_property
     def _only_rule(self) -> Numbers | None:
         """The rule of numbers that all columns have."""
@@ -239,6 +255,12 @@ class Encoder:
         for i, name in enumerate(self.names):
             driven[name] = (*driven.get(name, ()), i)
         return driven
+
+
+def _takes_as_is(table: Table, name: Any, values: NDArray[Any]) -> bool:
+    """Whether a column of a matrix or of pandas, and what is put into it, are the same kind of plain numbers."""
+    held = table.native.dtype if table.library == "numpy" else table.native[name].dtype
+    return bool(held == np.float64 and values.dtype == np.float64)
 
 
 def check_width(table: Table, expected: int) -> None:

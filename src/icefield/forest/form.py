@@ -29,7 +29,7 @@ ZERO_THRESHOLD = float(np.float32(1e-35))
 LARGEST_CODE = 2**53  # category codes up to here are told apart exactly as float64
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Forest:
     """A tree ensemble as flat arrays.
 

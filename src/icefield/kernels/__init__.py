@@ -14,7 +14,8 @@ The sources in `native/`: `looking` (where a column's values lie), `packing` (ro
 program of mask operations), `counting` (runs a program over a block and counts rows), `curves` (builds every row's
 curve), `steps` and `pieces` (every feature's linked curve in one walk, for large and for smaller trees), `crossing` (a few rows, each with each other's values), `moves` (rows at points of their own), `others` (averages each row over one group at a time), `lists` (subtrees
 that few rows reach), `regions` (which grid points reach a leaf), `updates` and `families` (leaf counts -> averages of one
-question, or of many).
+question, or of many), `predictions` (every row's own), `reading` (numbers in the text of a
+model).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from icefield.kernels.loading import KernelsError, interface, level, levels
 _CONSTANTS = interface().constants
 JOINT, SINGLES, PAIRS = (_CONSTANTS[name] for name in ("JOINT", "SINGLES", "PAIRS"))
 LOGISTIC, EXPONENTIAL, SOFTMAX = (_CONSTANTS[name] for name in ("LOGISTIC", "EXPONENTIAL", "SOFTMAX"))
+MOST_NUMBERED = _CONSTANTS["MOST_NUMBERED"]
 
 # Members that several kernels share.
 Walk = Grouped("Walk")
@@ -71,6 +73,9 @@ find_updates = Kernel("find_updates")
 add_joint = Kernel("add_joint")
 add_family = Kernel("add_family")
 
+add_predictions = Kernel("add_predictions")
+read_numbers = Kernel("read_numbers")
+
 
 def plan_sizes() -> Filled:
     """Room for the sizes `measure_plan` finds."""
@@ -79,6 +84,7 @@ def plan_sizes() -> Filled:
 
 __all__ = [
     "JOINT",
+    "MOST_NUMBERED",
     "PAIRS",
     "SINGLES",
     "Filled",
@@ -94,6 +100,7 @@ __all__ = [
     "add_joint",
     "add_leaves",
     "add_others",
+    "add_predictions",
     "count",
     "count_updates",
     "encode",
@@ -108,6 +115,7 @@ __all__ = [
     "pack",
     "pack_values",
     "plan_sizes",
+    "read_numbers",
     "region_shares",
     "resolve",
     "sum_up",

@@ -8,8 +8,8 @@ Attributes also change for reasons that do not matter, so a change of these alon
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,11 +113,8 @@ class Fingerprint:
         if not self._is_watched:
             return []
         found: list[Any] = []
-        for part in _parts(self._model.native, set(), learns_in_place=False):
-            found.append(part)
-            if len(found) == MOST_PARTS:
-                break
-        return found
+        _add_parts(self._model.native, found, set(), learns_in_place=False)
+        return found[:MOST_PARTS]
 
 
 def changed_model() -> ModelError:
@@ -130,39 +127,40 @@ def changed_model() -> ModelError:
     )  # fmt: skip
 
 
-def _parts(value: Any, seen: set[int], learns_in_place: bool) -> Iterator[Any]:
-    """A model's attributes down to plain values and to objects that are told apart by identity."""
+def _add_parts(value: Any, found: list[Any], seen: set[int], learns_in_place: bool) -> None:
+    """Add a model's attributes, down to plain values and to objects that are told apart by identity."""
     if isinstance(value, PLAIN):
-        yield value
+        found.append(value)
         return
-    if id(value) in seen:
+    if id(value) in seen or len(found) >= MOST_PARTS:
         return
     seen.add(id(value))
     if isinstance(value, (list, tuple)):
-        yield len(value)
-        for item in value:
-            yield from _parts(item, seen, learns_in_place)
+        found.append(len(value))
+        for item in value[:MOST_PARTS]:
+            _add_parts(item, found, seen, learns_in_place)
     elif isinstance(value, dict):
-        for key, item in value.items():
-            yield key
-            yield from _parts(item, seen, learns_in_place)
-    elif isinstance(value, np.ndarray) and value.dtype == object:
-        yield value
-        for item in value.ravel().tolist():
-            yield from _parts(item, seen, learns_in_place)
+        for key, item in islice(value.items(), MOST_PARTS):
+            found.append(key)
+            _add_parts(item, found, seen, learns_in_place)
+    elif isinstance(value, np.ndarray):
+        found.append(value)
+        if value.dtype == object:
+            for item in value.ravel()[:MOST_PARTS].tolist():
+                _add_parts(item, found, seen, learns_in_place)
+        elif learns_in_place:
+            found.append(value.flat[:: max(1, value.size // SAMPLED)].tobytes())
     else:
-        yield value
-        if isinstance(value, np.ndarray):
-            if learns_in_place:
-                yield value.flat[:: max(1, value.size // SAMPLED)].tobytes()
-        elif _is_looked_into(value):
+        found.append(value)
+        if _is_looked_into(value):
             attributes = vars(value)
             if "tree_" in attributes:  # a forest has hundreds, each with the same settings
-                yield attributes["tree_"]
+                found.append(attributes["tree_"])
                 return
+            in_place = hasattr(value, "partial_fit")
             for name, item in attributes.items():
-                yield name
-                yield from _parts(item, seen, hasattr(value, "partial_fit"))
+                found.append(name)
+                _add_parts(item, found, seen, in_place)
 
 
 def _is_looked_into(value: Any) -> bool:

@@ -13,6 +13,7 @@ from icefield.data.frame import table_of
 from icefield.errors import IcefieldError, InputError, ModelError
 from icefield.forest import CannotRead, read
 from icefield.libraries.catboost import format
+from icefield.libraries.catboost.trees import _Columns, _Splits, _symmetric
 from icefield.libraries.native_files import in_child
 from tree_reading import read_and_compare, same_leaves
 
@@ -288,3 +289,51 @@ def test_a_child_that_says_why_is_quoted(numbers, monkeypatch):
     monkeypatch.setattr(format, "in_child", lambda *task: done)
     with pytest.raises(CannotRead, match=r"does not export this model .CatBoostError: no such thing"):
         read(model, table_of(X))
+
+
+@pytest.mark.parametrize("width", [1, 3])
+@pytest.mark.parametrize("seed", range(10))
+def test_symmetric_trees_of_any_depths_and_weights(seed, width):
+    """Every leaf by its number, whose bits say which of the tree's splits hold, the first split's the lowest."""
+    draw = np.random.default_rng([seed, width])
+    trees = []
+    for _ in range(6):
+        depth = int(draw.integers(0, 4))
+        tests = [
+            {"split_type": "FloatFeature", "float_feature_index": int(draw.integers(2)), "border": 0.25 * d}
+            if draw.random() < 0.7
+            else {"split_type": "OneHotFeature", "cat_feature_index": 0, "value": int(draw.integers(5))}
+            for d in range(depth)
+        ]
+        weights = [draw.integers(0, 9, 2**depth).astype(float).tolist(), [], None][draw.integers(3)]
+        values = draw.normal(size=width * 2**depth).tolist()
+        trees.append({"splits": tests or None, "leaf_values": values, "leaf_weights": weights})
+    splits = _Splits(_Columns({0: 0, 1: 1}, {0: True, 1: False}, {0: 2}))
+    nodes, root = _symmetric(trees, splits)
+    assert len(root) == len(trees)
+    for tree, first in zip(trees, root):
+        own = tree["splits"] or []
+        for leaf in range(2 ** len(own)):
+            node = first
+            for split in reversed(range(len(own))):
+                column, border, nan_left, code = splits.condition(own[split])
+                found = (
+                    nodes.column[node],
+                    nodes.threshold[node],
+                    nodes.missing_left[node],
+                    nodes.set_number[node],
+                )
+                assert found == (column, border, nan_left, code)
+                holds = bool(leaf >> split & 1)
+                goes_left = holds if code >= 0 else not holds  # a set sends its members left
+                if tree["leaf_weights"]:
+                    assert (
+                        nodes.weight[node] == nodes.weight[nodes.left[node]] + nodes.weight[nodes.right[node]]
+                    )
+                node = nodes.left[node] if goes_left else nodes.right[node]
+            assert (nodes.left[node], nodes.right[node], nodes.set_number[node]) == (-1, -1, -1)
+            assert nodes.value[node].tolist() == tree["leaf_values"][leaf * width : (leaf + 1) * width]
+            if tree["leaf_weights"]:
+                assert nodes.weight[node] == tree["leaf_weights"][leaf]
+            else:
+                assert np.isnan(nodes.weight[node])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from icefield.libraries.lightgbm.format import blocks, header_of, numbers, objective_words, parse
+from icefield.libraries.lightgbm import format as form
+from icefield.libraries.lightgbm.format import blocks, exported, header_of, numbers, objective_words, parse
 
 TEXT = """tree
 version=v4
@@ -72,6 +73,81 @@ def test_only_line_feeds_end_a_line() -> None:
 def test_numbers_of_one_tree_after_another() -> None:
     assert numbers(["1 2", "", "3"], np.int64).tolist() == [1, 2, 3]
     assert numbers([], np.float64).shape == (0,)
+
+
+def test_numbers_are_read_as_python_reads_them() -> None:
+    words = ["0.1", "-1.5e-300", "1e22", "123456789012345678901234567890", "-0", "5e-324", "inf", "1e-07"]
+    assert numbers([" ".join(words)], np.float64).tolist() == [float(word) for word in words]
+    assert numbers(["4294967295 0"], np.uint32).tolist() == [4294967295, 0]
+    assert numbers(["9007199254740993"], np.int64).tolist() == [9007199254740993]
+    assert numbers(["1  2 "], np.int64).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("text", ["1.5", "1 x", "1  2 y", "nan"])
+def test_what_is_no_whole_number_is_an_error(text: str) -> None:
+    with pytest.raises(ValueError, match="invalid literal"):
+        numbers([text], np.int64)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("best", [-1, 17])
+def test_a_model_in_parts_is_the_model_at_once(
+    monkeypatch: pytest.MonkeyPatch, classes: int, best: int
+) -> None:
+    lightgbm = pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=300), rng.integers(0, 5, 300)])
+    data = lightgbm.Dataset(X, np.arange(300) % classes, categorical_feature=[1])
+    settings = {
+        "objective": "multiclass",
+        "num_class": classes,
+        "verbose": -1,
+        "num_threads": 1,
+        "num_leaves": 7,
+    }
+    booster = lightgbm.train(settings, data, 40)
+    booster.best_iteration = best
+    whole = parse(booster.model_to_string())
+    asked = []
+
+    def counted(**which: int) -> str:
+        asked.append(which)
+        return type(booster).model_to_string(booster, **which)
+
+    monkeypatch.setattr(booster, "model_to_string", counted)
+    assert list(exported(booster).trees()) == list(whole.trees())
+    assert asked == [{"num_iteration": 1}, {}]  # a small one is written at once
+    monkeypatch.setattr(form, "BUFFER", 2**13)
+    asked.clear()
+    parts = exported(booster)
+    assert len(asked) > 3
+    assert list(parts.trees()) == list(whole.trees())
+    assert len(list(parts.trees())) == classes * (40 if best < 0 else best)
+    assert parts.ended
+    assert {**parts.header, "tree_sizes": ""} == {**whole.header, "tree_sizes": ""}
+
+
+def test_a_model_that_breaks_off_in_a_part_has_not_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    lightgbm = pytest.importorskip("lightgbm")
+    data = lightgbm.Dataset(np.random.default_rng(0).normal(size=(60, 2)), np.arange(60.0))
+    booster = lightgbm.train({"verbose": -1, "num_threads": 1}, data, 5)
+    own = booster.model_to_string
+    monkeypatch.setattr(form, "BUFFER", 2**9)
+    monkeypatch.setattr(
+        booster, "model_to_string",
+        lambda **which: own(**which).replace("end of trees", "" if which.get("start_iteration") == 4 else "end of trees"),
+    )  # fmt: skip
+    assert not exported(booster).ended
+
+
+def test_a_header_that_is_long_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    lightgbm = pytest.importorskip("lightgbm")
+    data = lightgbm.Dataset(np.random.default_rng(0).normal(size=(60, 2)), np.arange(60.0))
+    booster = lightgbm.train({"verbose": -1, "num_threads": 1}, data, 5)
+    whole = parse(booster.model_to_string())
+    monkeypatch.setattr(form, "BUFFER", 2**9)
+    monkeypatch.setattr(form, "LARGEST_HEADER", 10)
+    assert exported(booster) == whole
 
 
 def test_a_boosters_own_header() -> None:

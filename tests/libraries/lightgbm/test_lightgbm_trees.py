@@ -343,7 +343,7 @@ def test_what_is_not_known_is_refused_by_name(numbers, monkeypatch, pattern, rep
     model = trained(X, score, objective="regression")
     text, count = re.subn(pattern, replacement, model.model_to_string())
     assert count
-    monkeypatch.setattr(model, "model_to_string", lambda: text)
+    monkeypatch.setattr(model, "model_to_string", lambda **_: text)
     with pytest.raises(CannotRead, match=reason):
         read(model, table_of(X))
 

@@ -7,7 +7,7 @@ column, so that conditions on a number are runs of points; results are put back 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from icefield import kernels
 from icefield.data.frame import Table
 from icefield.engines import Axis
+from icefield.engines.trees.encoded import EncodeOnce
 from icefield.engines.trees.layout import Layout, lay_out
 from icefield.engines.trees.program import Batch, Program
 from icefield.engines.trees.rows import WORD, bit_mask
@@ -66,10 +67,13 @@ class EncodedAxis:
     def of_each(cls, model: TreeModel, table: Table, axes: Sequence[Axis]) -> list[EncodedAxis]:
         """Encode the grid vectors of several axes; those that decide different columns lie side by side in one matrix."""
         columns = [axis_columns(model, axis) for axis in axes]
-        row, found = table.take(np.zeros(1, np.intp)), []
-        for together in _apart(axes, columns):
+        encode = model.encode if isinstance(model.encode, EncodeOnce) else EncodeOnce(model)
+        found = []
+        # A column of the table may decide several of the forest.
+        moved = [{*axis.points, *(("forest", j) for j in own)} for axis, own in zip(axes, columns)]
+        for together in _side_by_side([axis.size for axis in axes], moved):
             points = {name: np.asarray(values) for a in together for name, values in axes[a].points.items()}
-            matrix = np.asarray(model.encode(row.crossed(points)), np.float64)
+            matrix = encode.points(table, points)
             found += [(a, cls.of_matrix(columns[a], matrix)) for a in together]
         return [axis for _, axis in sorted(found, key=lambda one: one[0])]
 
@@ -96,22 +100,19 @@ def axis_columns(model: TreeModel, axis: Axis) -> tuple[int, ...]:
     return tuple(sorted({j for name in axis.columns for j in model.drives.get(name, ())}))
 
 
-def _apart(axes: Sequence[Axis], columns: Sequence[tuple[int, ...]]) -> Iterator[list[int]]:
-    """Numbers of axes, together where they have equally many points, and no two move the same column of the table or
-    decide the same one of the forest."""
-    waiting = list(range(len(axes)))
+def _side_by_side(sizes: Sequence[int], moved: Sequence[Collection[Any]]) -> Iterator[list[int]]:
+    """Numbers of axes, together where they have equally many points and no two share anything that moves."""
+    waiting = list(range(len(sizes)))
     while waiting:
-        together, left, used = list[int](), list[int](), set[Any]()
-        size = axes[waiting[0]].size
+        together, others, taken = list[int](), list[int](), set[Any]()
         for a in waiting:
-            own = {*axes[a].points, *(("forest", j) for j in columns[a])}
-            if axes[a].size == size and used.isdisjoint(own):
+            if sizes[a] == sizes[waiting[0]] and taken.isdisjoint(moved[a]):
                 together.append(a)
-                used |= own
+                taken.update(moved[a])
             else:
-                left.append(a)
+                others.append(a)
         yield together
-        waiting = left
+        waiting = others
 
 
 def last_values_left(model: TreeModel, column: Any, table: Table) -> Float:
@@ -231,7 +232,7 @@ class Regions:
     def of(cls, program: Program, axes: Sequence[EncodedAxis], groups: Sequence[int]) -> Regions:
         """Regions on `axes`, where axis a moves the program's group ``groups[a]``."""
         batch = program.batch
-        splits = _splits(program)
+        splits = _splits_by_group(program)
         rank = np.full(batch.node_left.size, -1, np.int32)
         for own in splits:
             rank[batch.node_left[own]] = 2 * np.arange(own.size)
@@ -242,6 +243,7 @@ class Regions:
         counts = np.array([2 * splits[g].size for g in groups], np.int64) * words
         start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         masks = np.empty(int(start[-1]), np.uint64)
+        bits = _bits_of_axes(layout, axes)
         for a, (axis, group) in enumerate(zip(axes, groups)):
             own = splits[group]
             if not own.size:
@@ -249,7 +251,7 @@ class Regions:
             kernels.find_regions(
                 splits=own, node_condition=batch.node_condition, node_left=batch.node_left,
                 node_right=batch.node_right, condition_row=layout.condition_row,
-                region_before=program.region_before, rank=rank, bits=_grid_bits(layout, axis),
+                region_before=program.region_before, rank=rank, bits=bits[a],
                 everything=bit_mask(np.arange(axis.size, dtype=np.int32), int(words[a])),
                 regions=masks[start[a] : start[a + 1]].reshape(-1, int(words[a])),
             )  # fmt: skip
@@ -272,14 +274,14 @@ def find_updates(program: Program, axes: Sequence[EncodedAxis]) -> Updates:
     return start, at, sign
 
 
-def _splits(program: Program) -> list[NDArray[np.int32]]:
-    """By group, the splits that ask it."""
+def _splits_by_group(program: Program) -> list[NDArray[np.int32]]:
+    """The splits on each moving group, in order."""
     batch = program.batch
     splits = np.flatnonzero(batch.node_left >= 0)
     group = program.group_of_condition[batch.node_condition[splits]]
     order = np.argsort(group, kind="stable")
-    ends = np.searchsorted(group[order], np.arange(program.n_groups + 1))
-    return [splits[order[a:b]].astype(np.int32) for a, b in pairwise(ends)]
+    bounds = np.searchsorted(group[order], np.arange(program.n_groups + 1))
+    return [splits[order[a:b]].astype(np.int32) for a, b in pairwise(bounds.tolist())]
 
 
 def grid_layout(program: Program) -> Layout:
@@ -293,19 +295,33 @@ def every_condition_packed(batch: Batch) -> Layout:
     return lay_out(batch.forest, batch.conditions(), np.ones(batch.forest.condition_column.size, bool))
 
 
-def _grid_bits(layout: Layout, axis: EncodedAxis) -> NDArray[np.uint64]:
-    """Which grid points each condition on the axis's columns sends left."""
-    words = -(-axis.size // WORD)
-    position = np.arange(axis.size, dtype=np.int32)
-    # Coded columns are in the order of their columns. Only those of the axis are ever touched.
-    first, end = (np.searchsorted(layout.column, axis.columns, side=side) for side in ("left", "right"))
-    chosen = np.concatenate(
-        [np.arange(a, b, dtype=np.int32) for a, b in zip(first, end)] or [np.zeros(0, np.int32)]
-    )
-    place = np.empty(layout.n_columns, np.int32)
-    place[chosen] = np.repeat(np.arange(len(axis.columns), dtype=np.int32), end - first)
-    codes = np.empty((layout.n_columns, axis.size), np.int32)
+def _bits_of_axes(layout: Layout, axes: Sequence[EncodedAxis]) -> list[NDArray[np.uint64]]:
+    """By axis, which grid points each condition on its columns sends left.
+
+    Axes of one size that move different columns share an array: a condition looks at one column only.
+    """
+    found: list[NDArray[np.uint64]] = [np.empty((0, 0), np.uint64)] * len(axes)
+    for together in _side_by_side([axis.size for axis in axes], [axis.columns for axis in axes]):
+        bits = _grid_bits(layout, [axes[a] for a in together])
+        for a in together:
+            found[a] = bits
+    return found
+
+
+def _grid_bits(layout: Layout, axes: Sequence[EncodedAxis]) -> NDArray[np.uint64]:
+    """Which grid points each condition on the axes' columns sends left; they have one size and no common column."""
+    size = axes[0].size
+    words = -(-size // WORD)
+    matrix = np.concatenate([axis.matrix for axis in axes], axis=1)
+    place = np.full(int(layout.column.max(initial=-1)) + 1, -1, np.int32)
+    moving = np.concatenate([np.array(axis.columns, np.int64) for axis in axes])
+    place[moving[moving < place.size]] = np.flatnonzero(moving < place.size)
+    column = place[layout.column]
+    chosen = np.flatnonzero(column >= 0).astype(np.int32)
+    position = np.arange(size, dtype=np.int32)
+    # Only the chosen columns' rows are ever touched.
+    codes = np.empty((layout.n_columns, size), np.int32)
     bits = np.empty((layout.n_rows, words), np.uint64)
-    layout.encode(axis.matrix, position, chosen, codes, place)
+    layout.encode(matrix, position, chosen, codes, column)
     layout.pack(codes, position, chosen, bits)
     return bits

@@ -6,7 +6,7 @@ walking the trees does, and every question needs the same rows again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.forest.encode import Encoder
 from icefield.typing import Float
 
 if TYPE_CHECKING:
@@ -53,6 +54,11 @@ class EncodeOnce:
         if isinstance(table, EncodedRows):
             return table.matrix
         return np.asarray(self._encode(table), np.float64)
+
+    def points(self, table: Table, points: Mapping[Any, NDArray[Any]]) -> Float:
+        """Any one row of the table at each of some points, whose values its moving columns take."""
+        found = self._encode.points(table, points) if isinstance(self._encode, Encoder) else None
+        return self(table.take(np.zeros(1, np.intp)).crossed(points)) if found is None else found
 
     def kept(self, table: Table, memory: int) -> Table | EncodedRows:
         """The table's rows encoded, or the table itself where these would not fit the budget."""

@@ -92,6 +92,8 @@ class TreesEngine:
                     answers[i] = linked
             for i, question in enumerate(questions):
                 answer = answers[i]
+                if answer is None and _keeps_every_prediction(question, sample):
+                    answer = self._predictions(question, sample, resources, crew)
                 if answer is None:
                     answer = self._by_curves(question, encoded[i], sample, resources, crew)
                 if question.rows is not None and answer.curves is None:
@@ -110,7 +112,7 @@ class TreesEngine:
         return [[found[key(axis)] for axis in question.axes] for question in questions]
 
     def _by_counts(self, question: Question) -> bool:
-        return self.additive and not question.spread and not question.quantiles
+        return self.additive and bool(question.axes) and not question.spread and not question.quantiles
 
     def _empty(self, question: Question, sample: Sample) -> Answer:
         shape = (len(self.selected), *question.shape)
@@ -296,6 +298,15 @@ class TreesEngine:
             )  # fmt: skip
         return answer
 
+    def _predictions(self, question: Question, sample: Sample, resources: Resources, crew: Crew) -> Answer:
+        """Every row's own prediction, and the moments of these: one walk gives both."""
+        from icefield.engines.trees.predictions import raw_predictions
+
+        raw = raw_predictions(self.model, self.sums, sample, crew, resources.memory)
+        values = self._response(raw[:, None, :])[:, :, 0]
+        total, *groups = block_moments(values, sample, 0, sample.n_rows, question.spread)
+        return Answer(total, tuple(groups), curves=np.ascontiguousarray(values.T))
+
     def _kept(
         self,
         rows: NDArray[np.intp],
@@ -311,10 +322,21 @@ class TreesEngine:
         out = np.empty((len(self.selected), len(rows), int(np.prod(shape))))
         if len(rows):
             curves = Curves(self.model, self.sums, axes, crew, resources.memory)
-            chosen = Sample(sample.table.take(rows))
+            chosen = Sample(sample.table if _is_every_row(rows, sample) else sample.table.take(rows))
             for start, stop, values in curves.reduced(chosen, lambda *block: self._response(block[2])):
                 out[:, start:stop] = values.transpose(1, 0, 2)
         return out.reshape(len(self.selected), len(rows), *shape)
+
+
+def _keeps_every_prediction(question: Question, sample: Sample) -> bool:
+    """Whether nothing moves, and every row's curve, which is one number then, is asked for as well."""
+    if question.axes or question.quantiles or question.rows is None:
+        return False
+    return _is_every_row(question.rows, sample)
+
+
+def _is_every_row(rows: NDArray[np.intp], sample: Sample) -> bool:
+    return len(rows) == sample.n_rows and bool((rows == np.arange(len(rows))).all())
 
 
 def families(questions: list[list[EncodedAxis]]) -> Iterator[tuple[list[int], Family | None]]:

@@ -27,7 +27,7 @@ AT_A_TIME = 1024  # rows of a matrix that is made a part at a time; whole words
 MOST_KEPT = 2**18  # conditions of a layout that is kept for the next question
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Layout:
     """Tables for `kernels.encode` and `kernels.pack`; the first block is by coded column, the others as named."""
 

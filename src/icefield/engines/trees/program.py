@@ -66,7 +66,7 @@ class TreeSums:
         return TreeSums(other, tuple(range(len(self.outputs))))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Batch:
     """Some trees: local node numbers, and the value and output of every node that is a leaf."""
 
@@ -88,11 +88,10 @@ class Batch:
     def of(cls, sums: TreeSums, trees: NDArray[np.intp]) -> Batch:
         forest = sums.forest
         ends = np.append(forest.tree_root[1:], forest.node_left.size)
-        spans = [np.arange(forest.tree_root[t], ends[t]) for t in trees]
-        nodes = np.concatenate([np.zeros(0, np.int64), *spans]).astype(np.intp)
-        sizes = np.array([s.size for s in spans], np.int64)
+        sizes = (ends - forest.tree_root)[trees].astype(np.int64)
         roots = np.concatenate([[0], np.cumsum(sizes)])[:-1].astype(np.int32)
         shift = np.repeat(forest.tree_root[trees].astype(np.int64) - roots, sizes)
+        nodes = (np.arange(shift.size) + shift).astype(np.intp)
 
         def moved(child: NDArray[np.int32]) -> NDArray[np.int32]:
             return np.where(child[nodes] < 0, -1, child[nodes] - shift).astype(np.int32)
@@ -124,10 +123,12 @@ class Batch:
     def conditions(self, nodes: NDArray[np.bool_] | None = None) -> NDArray[np.intp]:
         """The forest's conditions that these nodes (all by default) test."""
         condition = self.node_condition if nodes is None else self.node_condition[nodes]
-        return np.unique(condition[condition >= 0]).astype(np.intp)
+        is_tested = np.zeros(self.forest.condition_column.size, bool)
+        is_tested[condition[condition >= 0]] = True
+        return np.flatnonzero(is_tested)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Program:
     """What `kernels.write_plan` wrote for a batch, and the layout its conditions refer to."""
 

@@ -500,4 +500,24 @@ struct AddFamilyArguments {
     Table<f64> surfaces;              // [outputs, all_surface_points]
 };
 
+// --- reading: numbers written as text ---------------------------------------------------------------------
+
+struct ReadNumbersArguments {
+    List<const u8> text;  // [characters]
+    List<f64> found;      // [numbers]
+    List<u8> left;        // [numbers]
+};
+
+// --- predictions: every row's own ------------------------------------------------------------------------
+
+constexpr i64 MOST_NUMBERED = 256;  // leaves of a tree whose rows are told apart by numbers
+
+struct AddPredictionsArguments {
+    Walk walk;
+    Leaves leaves;
+    List<const i64> tree_start;   // [trees + 1]
+    List<const u8> leaf_by_leaf;  // [trees]
+    Table<f64> out;               // [outputs, rows]
+};
+
 }  // namespace icefield

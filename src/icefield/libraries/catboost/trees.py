@@ -165,44 +165,48 @@ class _Splits:
 
 def _symmetric(trees: Sequence[dict[str, Any]], splits: _Splits) -> tuple[Nodes, NDArray[np.int64]]:
     """Symmetric trees as full binary ones: the last split at the root, so leaves stay in order."""
-    parts: list[Nodes] = []
-    root: list[int] = []
-    start = 0
-    for tree in trees:
-        tests = [splits.condition(split) for split in reversed(tree["splits"] or [])]
-        depth, n_leaves = len(tests), 2 ** len(tests)
-        level = np.repeat(np.arange(depth), 2 ** np.arange(depth))
-        column, border, nan_left, code = np.array(tests, np.float64).reshape(depth, 4)[level].T
-        values = np.asarray(tree["leaf_values"], np.float64).reshape(n_leaves, -1)
-        lower = start + 2 * np.arange(n_leaves - 1) + 1
-        # A one-hot split that holds goes right in CatBoost, and left as a set.
-        is_set = code >= 0
-        leaf = np.zeros(n_leaves)
-        parts.append(
-            Nodes.of(
-                column=np.concatenate([column, leaf]),
-                threshold=np.concatenate([border, leaf]),
-                missing_left=np.concatenate([nan_left, leaf]),
-                set_number=np.concatenate([code, leaf - 1]),
-                left=np.concatenate([np.where(is_set, lower + 1, lower), leaf - 1]),
-                right=np.concatenate([np.where(is_set, lower, lower + 1), leaf - 1]),
-                value=np.concatenate([np.zeros((n_leaves - 1, values.shape[1])), values]),
-                weight=_summed_upwards(tree.get("leaf_weights"), n_leaves),
-            )
-        )
-        root.append(start)
-        start += 2 * n_leaves - 1
-    return _joined(parts), np.array(root, np.int64)
+    tests = [[splits.condition(split) for split in reversed(tree["splits"] or [])] for tree in trees]
+    depth = np.array([len(own) for own in tests], np.int64)
+    sizes = 2 ** (depth + 1) - 1
+    root = np.cumsum(sizes) - sizes
+    n_nodes = int(sizes.sum())
+    width = len(trees[0]["leaf_values"]) // 2 ** len(tests[0]) if len(trees) else 1
+    nodes = Nodes.of(
+        column=np.zeros(n_nodes), threshold=np.zeros(n_nodes), missing_left=np.zeros(n_nodes),
+        left=np.full(n_nodes, -1), right=np.full(n_nodes, -1), value=np.zeros((n_nodes, width)),
+    )  # fmt: skip
+    for one in np.unique(depth):
+        own = np.flatnonzero(depth == one)
+        alike = own.tolist()
+        _fill(nodes, root[own], int(one), [trees[t] for t in alike], [tests[t] for t in alike])
+    return nodes, root
 
 
-def _summed_upwards(leaf_weights: Sequence[float] | None, n_leaves: int) -> NDArray[np.float64]:
-    """Each node's training weight from its leaves', in the order of a heap."""
-    if not leaf_weights or len(leaf_weights) != n_leaves:
-        return np.full(2 * n_leaves - 1, np.nan)
-    levels = [np.asarray(leaf_weights, np.float64)]
-    while len(levels[0]) > 1:
-        levels.insert(0, levels[0].reshape(-1, 2).sum(axis=1))
-    return np.concatenate(levels)
+def _fill(
+    nodes: Nodes, root: NDArray[np.int64], depth: int, trees: Sequence[dict[str, Any]], tests: Sequence[Any]
+) -> None:
+    """Write symmetric trees of one depth to their places, all at once."""
+    n_splits, n_leaves = 2**depth - 1, 2**depth
+    split_at = root[:, None] + np.arange(n_splits)
+    leaf_at = root[:, None] + n_splits + np.arange(n_leaves)
+    level = np.repeat(np.arange(depth), 2 ** np.arange(depth))
+    each = np.array(tests, np.float64).reshape(len(trees), depth, 4)[:, level]
+    nodes.column[split_at] = each[:, :, 0]
+    nodes.threshold[split_at] = each[:, :, 1]
+    nodes.missing_left[split_at] = each[:, :, 2]
+    nodes.set_number[split_at] = each[:, :, 3]
+    # A one-hot split that holds goes right in CatBoost, and left as a set.
+    is_set = each[:, :, 3] >= 0
+    lower = root[:, None] + 2 * np.arange(n_splits) + 1
+    nodes.left[split_at] = np.where(is_set, lower + 1, lower)
+    nodes.right[split_at] = np.where(is_set, lower, lower + 1)
+    values = np.array([tree["leaf_values"] for tree in trees], np.float64)
+    nodes.value[leaf_at] = values.reshape(len(trees), n_leaves, -1)
+    known = [i for i, tree in enumerate(trees) if len(tree.get("leaf_weights") or ()) == n_leaves]
+    weights = np.array([trees[i]["leaf_weights"] for i in known], np.float64).reshape(len(known), n_leaves)
+    for above in range(depth, -1, -1):  # each node's from those below it, in the order of a heap
+        nodes.weight[root[known, None] + 2**above - 1 + np.arange(2**above)] = weights
+        weights = weights[:, ::2] + weights[:, 1::2] if above else weights
 
 
 def _nested(trees: Sequence[dict[str, Any]], splits: _Splits) -> tuple[Nodes, NDArray[np.int64]]:
@@ -249,12 +253,6 @@ def _weights_of_parents(
         if left[node] >= 0:
             weight[node] = weight[left[node]] + weight[right[node]]
     return weight
-
-
-def _joined(parts: Sequence[Nodes]) -> Nodes:
-    return Nodes(
-        *(np.concatenate([getattr(part, name) for part in parts]) for name in Nodes.__dataclass_fields__)
-    )
 
 
 def _encoder(model: Any, table: Table, columns: _Columns, splits: _Splits) -> Encoder:

@@ -8,13 +8,16 @@ here, and nothing is refused: readers of trees are strict about what they find, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 CATEGORICAL, DEFAULT_LEFT = 1, 2  # bits of a split's decision_type; bits 2 and 3 are the missing type
+BUFFER = 2**20  # characters that LightGBM has room for at first
+LARGEST_EXACT = 2.0**53  # whole numbers below are the same as floating ones
+LARGEST_HEADER = 2**17  # what stands beside the trees is written again with every part
 
 
 @dataclass(frozen=True)
@@ -27,12 +30,14 @@ class ModelText:
     header : what each header line says; empty for a line without ``=``
     ended : whether there is an end of trees
     body : the text of all trees
+    size : of the whole text
     """
 
     first_line: str
     header: Mapping[str, str]
     ended: bool
     body: str
+    size: int
 
     def trees(self) -> Iterator[dict[str, str]]:
         """The fields of each tree, as text."""
@@ -71,7 +76,31 @@ def parse(text: str) -> ModelText:
     first, *lines = head.strip().split("\n")
     header = {name: value for name, _, value in (line.partition("=") for line in lines)}
     body, end, _ = rest.partition("\nend of trees")
-    return ModelText(first, header, bool(end), tree.lstrip("\n") + body)
+    return ModelText(first, header, bool(end), tree.lstrip("\n") + body, len(text))
+
+
+def exported(booster: Any) -> ModelText:
+    """All of a booster's model that predicts, up to its best iteration where it has one.
+
+    LightGBM writes into a megabyte first, and everything a second time where that was too small. So a large model is
+    asked for a few iterations at a time.
+    """
+    first = parse(booster.model_to_string(num_iteration=1))
+    best = booster.best_iteration
+    iterations = best if best > 0 else booster.current_iteration()
+    if len(first.body) * iterations <= BUFFER // 2 or first.size - len(first.body) > LARGEST_HEADER:
+        return parse(booster.model_to_string())
+    parts: list[ModelText] = []
+    length = len(first.body)  # of an iteration, as far as seen
+    start = 0
+    while start < iterations:
+        few = min(max(1, BUFFER * 3 // 4 // max(length, 1)), iterations - start)
+        part = parse(booster.model_to_string(num_iteration=few, start_iteration=start))
+        parts.append(part)
+        length = max(length, len(part.body) // few)
+        start += few
+    ended = all(part.ended for part in parts)
+    return replace(first, ended=ended, body="\n".join(part.body for part in parts))
 
 
 def header_of(booster: Any) -> Mapping[str, str]:
@@ -104,4 +133,19 @@ def is_booster(model: Any) -> bool:
 
 def numbers(texts: Iterable[str], dtype: Any) -> NDArray[Any]:
     """The numbers of a field, one tree after another."""
-    return np.array(" ".join(texts).split(), dtype=dtype)
+    from icefield import kernels  # whoever only predicts needs none
+
+    joined = " ".join(text for text in texts if text)
+    found = np.empty(joined.count(" ") + 1 if joined else 0)
+    left = np.empty(len(found), np.uint8)
+    characters = np.frombuffer(joined.encode(), np.uint8)
+    is_read = kernels.read_numbers(text=characters, found=found, left=left)
+    if is_read and left.any():  # very small, very large, or no number
+        words = joined.split(" ")
+        try:
+            found[left == 1] = [float(words[i]) for i in np.flatnonzero(left)]
+        except ValueError:
+            is_read = False
+    if is_read and np.dtype(dtype).kind != "f":
+        is_read = bool((np.abs(found) < LARGEST_EXACT).all() and (found == np.rint(found)).all())
+    return found.astype(dtype, copy=False) if is_read else np.array(joined.split(), dtype)

@@ -35,9 +35,9 @@ from icefield.libraries.lightgbm.format import (
     DEFAULT_LEFT,
     ModelText,
     booster_of,
+    exported,
     is_booster,
     numbers,
-    parse,
 )
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def read_booster(model: Any, table: Table) -> TreeModel:
     booster = booster_of(model)
     if booster is not model:
         _check_predict_parameters(model)
-    text = parse(booster.model_to_string())
+    text = exported(booster)
     _check_header(text)
     header = text.header
     n_columns = int(header["max_feature_idx"]) + 1

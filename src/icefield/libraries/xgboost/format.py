@@ -1,4 +1,4 @@
-"""XGBoost's JSON, as ``save_raw`` and ``save_config`` give it: the one place that knows where things stand.
+"""XGBoost's JSON, binary or as text, as ``save_raw`` and ``save_config`` give it: the one place that knows where things stand.
 
 A model is a *learner* with sizes, an objective and a booster; the trees of a dart booster lie one level
 deeper than those of a plain one. Nothing is refused here: readers of trees are strict about what they
@@ -8,8 +8,11 @@ find, checkers of files are not.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from icefield.libraries.xgboost.binary import NotBinary, decoded
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class Learner:
         return booster["gbtree"]["model"] if self.booster_name == "dart" else None
 
     @property
-    def tree_weights(self) -> list[float] | None:
+    def tree_weights(self) -> Sequence[float] | None:
         """What each tree is multiplied by where some were dropped in training; None where none were.
 
         From XGBoost 3.4 on there is no booster of its own for that.
@@ -60,13 +63,27 @@ class Learner:
         booster = self.document["gradient_booster"]
         if self.booster_name == "dart":
             return booster["weight_drop"]
-        return booster["model"].get("weight_drop") or None
+        weights = booster["model"].get("weight_drop")
+        return None if weights is None or len(weights) == 0 else weights
 
 
 def saved(booster: Any) -> Learner:
     """All of a booster, with its trees."""
-    document = json.loads(bytes(booster.save_raw("json")))
+    document = _document(booster)
     return Learner(document["learner"], tuple(document.get("version", ())))
+
+
+def _document(booster: Any) -> dict[str, Any]:
+    """A booster as XGBoost writes it: in binary form, whose arrays need no reading.
+
+    Models with categories are written as text, which has their numeric levels as a user would write them.
+    """
+    if "c" not in (booster.feature_types or ()):
+        try:
+            return decoded(bytes(booster.save_raw("ubj")))
+        except NotBinary:  # of another version
+            pass
+    return json.loads(bytes(booster.save_raw("json")))
 
 
 def configured(booster: Any) -> Learner:

@@ -1,4 +1,4 @@
-"""Reading XGBoost: from the JSON of ``save_raw`` to a `Forest`.
+"""Reading XGBoost: from what ``save_raw`` gives to a `Forest`.
 
 XGBoost rounds to float32 and goes left when ``x < threshold``, strictly, which for float32 numbers
 is ``x <=`` the number just below. A category in the split's set goes right, every other number
@@ -10,7 +10,7 @@ Entries that are absent from a *sparse* matrix are missing; zeros of a dense one
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -153,7 +153,7 @@ def _check_classifier(model: Any, objective: str) -> None:
 def _forest(
     gbtree: dict[str, Any],
     n_trees: int,
-    tree_weights: list[float] | None,
+    tree_weights: Sequence[float] | None,
     base: NDArray[np.float64],
     n_columns: int,
 ) -> Forest:
@@ -170,7 +170,7 @@ def _forest(
     start = np.repeat(root[:-1], n_nodes)
 
     def field(name: str, dtype: Any) -> NDArray:
-        return np.array([number for tree in trees for number in tree[name]], dtype)
+        return np.concatenate([np.asarray(tree[name]) for tree in trees]).astype(dtype)
 
     left = field("left_children", np.int64)
     right = field("right_children", np.int64)

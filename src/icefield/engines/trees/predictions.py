@@ -1,0 +1,53 @@
+"""Every row's own prediction: a walk in which nothing moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from icefield import kernels
+from icefield.engines import Sample
+from icefield.engines.trees.axes import group_columns
+from icefield.engines.trees.crew import Crew, Stopped
+from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
+from icefield.engines.trees.rows import Rows
+from icefield.engines.trees.visits import Walk, each_block
+from icefield.forest.tree_model import TreeModel
+from icefield.typing import Float
+
+BLOCK = 4096  # rows
+
+
+def raw_predictions(model: TreeModel, sums: TreeSums, sample: Sample, crew: Crew, memory: int) -> Float:
+    """The trees' sums ``(rows, outputs)`` of all rows of a sample."""
+    rows = Rows(model, Sample(sample.table), BLOCK)
+    found = np.zeros((len(sums.outputs), sample.n_rows))
+    unmoved = group_columns([()], sums.forest.n_columns)
+    for trees in batches(sums, 1, JOINT, words=rows.words, threads=crew.threads, segments=1, memory=memory):
+        program = Program.of(Batch.of(sums, trees), unmoved, 1, JOINT, scatter=True)
+        for (start, stop), added in _added(program, rows, crew, len(sums.outputs)):
+            found[:, start:stop] += added
+    return (found + sums.base[:, None]).T
+
+
+def _added(
+    program: Program, rows: Rows, crew: Crew, n_outputs: int
+) -> Iterator[tuple[tuple[int, int], Float]]:
+    """What a program's trees add to the outputs of each block of rows."""
+    leaves, roots = program.leaves, program.batch.roots
+    sizes = program.batch.leaves_below[roots]
+    tree_start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    leaf_by_leaf = (sizes > kernels.MOST_NUMBERED).astype(np.uint8)
+    leaf_by_leaf[np.searchsorted(roots, program.entry_node, side="right") - 1] = 1
+
+    def work(block: tuple[int, int], walk: Walk) -> tuple[tuple[int, int], Float]:
+        out = np.zeros((n_outputs, block[1] - block[0]))
+        finished = kernels.add_predictions(
+            walk=walk, leaves=leaves, tree_start=tree_start, leaf_by_leaf=leaf_by_leaf, out=out
+        )
+        if not finished:
+            raise Stopped
+        return block, out
+
+    yield from each_block(program, rows, crew, work)
