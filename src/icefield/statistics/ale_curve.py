@@ -110,12 +110,41 @@ class StepSums(Summed):
         """Before any row; for so many nodes."""
         (n_nodes,) = sizes
         steps = n_nodes - 1
-        flat, wide = np.zeros(steps), np.zeros((steps, outputs))
-        return cls(
-            np.zeros(1, np.int64), np.zeros(n_nodes), np.zeros(n_nodes), np.zeros(n_nodes), flat, wide, flat, wide,
-            wide, np.zeros((2, steps)), np.zeros((2, steps, outputs)), flat, np.zeros((2, steps, outputs)), wide,
-            np.ones(1, np.int64),
+        flat, wide, twice = (steps,), (steps, outputs), (2, steps, outputs)
+        shapes = (
+            n_nodes, n_nodes, n_nodes, flat, wide, flat, wide, wide, (2, steps), twice, flat, twice, wide,
         )  # fmt: skip
+        return cls(np.zeros(1, np.int64), *(np.zeros(shape) for shape in shapes), np.ones(1, np.int64))
+
+    @classmethod
+    def at_places(cls, counts: Float, changes: Float, about: int) -> StepSums:
+        """From sums by place, where rows stand: between nodes or at them; see `icefield.engines.local_sums.PlaceSums`."""
+        found = cls.none([len(counts)], changes.shape[1])
+        (rows, weight, squared), n = counts.T, len(counts) - 1
+        found.n_rows, found.about = np.array([round(rows.sum())]), np.array([about])
+        found.node_squared = squared.copy()
+        sums, means, spreads = changes[..., :2], changes[..., 2:4], changes[..., 4:6]
+        side_squared = squared[:, None]
+        if about == 2:  # the last node ends a step and begins none
+            found.end_weight = np.append(0.0, weight[:-1])
+            found.node_weight = (np.append(weight[:-1], 0.0) + found.end_weight) / 2
+            found.weight, found.change = weight[:-1].copy(), sums[:-1, :, 0].copy()
+            found.side_squared[0], found.side_change[0] = squared[:-1], (side_squared * means[..., 0])[:-1]
+            found._join_spread(squared[:-1], means[:-1, :, 0], spreads[:-1, :, 0])
+            return found
+        # A level is left across the step before it and the step after.
+        found.end_weight, found.node_weight = weight.copy(), weight.copy()
+        found.weight, found.change = weight[:-1] + weight[1:], sums[:-1, :, 1] + sums[1:, :, 0]
+        found.side_squared[0], found.side_squared[1] = squared[:-1], squared[1:]
+        found.side_change[0] = (side_squared * means[..., 1])[:-1]
+        found.side_change[1] = (side_squared * means[..., 0])[1:]
+        found._join_spread(squared[:-1], means[:-1, :, 1], spreads[:-1, :, 1])
+        found._join_spread(squared[1:], means[1:, :, 0], spreads[1:, :, 0])
+        if n > 1:  # rows at a level between others cross both steps
+            found.both[: n - 1] = squared[1:-1]
+            found.both_centre[:, : n - 1] = np.moveaxis(means[1:-1], -1, 0)
+            found.both_spread[: n - 1] = changes[1:-1, :, 6]
+        return found
 
     def add(
         self,

@@ -7,6 +7,7 @@ steps; means per bin count rows at nodes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,37 @@ class Cut:
         known = ~column.missing & (weights > 0)
         return self._between(column, known) if self.ordered else self._at_levels(column, known)
 
+    @property
+    def on_levels(self) -> bool:
+        """Whether rows stand at nodes rather than between them; a single node has nothing beside it."""
+        return not self.ordered or len(self.nodes) == 1
+
+    def placing(self, column: Column, weights: Float) -> Callable[[slice], NDArray[np.int32]]:
+        """Says where some of the rows stand: the number of their step, or of their level; -1 for none."""
+        nodes, missing = self.nodes, column.missing if column.any_missing else None
+        of_level = None if self.ordered else self._level_places(column)
+        unbounded = column.kind == "float" and not np.isfinite(nodes[[0, -1]]).all()
+
+        def places(rows: slice) -> NDArray[np.int32]:
+            known = weights[rows] > 0
+            if missing is not None:
+                known &= ~missing[rows]
+            if of_level is not None:
+                return np.where(known, of_level[column.codes[rows]], np.int32(-1))
+            values = column.values[rows]
+            if unbounded:
+                known &= np.isfinite(values)
+            known &= (values >= nodes[0]) & (values <= nodes[-1])
+            step = np.searchsorted(nodes, values, side="left") - 1
+            return np.where(known, step.clip(0, max(0, len(nodes) - 2)), -1).astype(np.int32)
+
+        return places
+
+    def _level_places(self, column: Column) -> NDArray[np.int32]:
+        """The place of each of a column's levels among the nodes; last that of missing values."""
+        place = {level: number for number, level in enumerate(self.nodes.tolist())}
+        return np.array([*(place.get(level, -1) for level in column.levels.tolist()), -1], np.int32)
+
     def _between(self, column: Column, known: NDArray[np.bool_]) -> Steps:
         values, nodes = column.values, self.nodes
         if column.kind == "float":
@@ -89,9 +121,7 @@ class Cut:
         )
 
     def _at_levels(self, column: Column, known: NDArray[np.bool_]) -> Steps:
-        place = {level: number for number, level in enumerate(self.nodes.tolist())}
-        of_level = np.array([*(place.get(level, -1) for level in column.levels.tolist()), -1], dtype=np.intp)
-        at = np.where(known, of_level[column.codes], -1)
+        at = np.where(known, self._level_places(column).astype(np.intp)[column.codes], -1)
         known = known & (at >= 0)
         if len(self.nodes) == 1:
             return _constant(self.nodes, known)

@@ -27,6 +27,7 @@ from icefield.typing import Float
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table
+    from icefield.engines.local_sums import PlaceSums, Standing
     from icefield.engines.trees.averages import Family
     from icefield.engines.trees.linked_scale import LinkedScale
 
@@ -178,6 +179,23 @@ class TreesEngine:
             return moves.differences(
                 self.encoder.kept(table, resources.memory), rows, np.array(steps, np.int32)
             )
+
+    def local_sums(self, standing: Standing, resources: Resources) -> PlaceSums | None:
+        """What moving rows to the points about their places adds up to; None where each axis needs a walk of its own."""
+        from icefield.engines.trees.local_moves import LocalMoves, Unlike
+
+        if not self.additive and self._linked is None:
+            return None
+        encoded = [EncodedAxis.of(self.model, standing.table, axis) for axis in standing.axes]
+        form = None if self._linked is None else self._linked.form
+        with Crew(resources.threads or available_processors()) as crew, crew:
+            moves = LocalMoves(self.model, self.sums, self.selected, form, encoded, standing, crew)
+            if not moves.possible or not moves.fits(resources.memory):
+                return None
+            try:
+                return moves.found(self.encoder.kept(standing.table, resources.memory))
+            except Unlike:
+                return None
 
     def _link(self, raw: Float) -> Float:
         return self.model.link.apply(raw)[..., list(self.selected)]
