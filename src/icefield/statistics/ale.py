@@ -107,8 +107,13 @@ def _asked(
         except IcefieldError as error:
             asked.append(error)
     changes = [one for one in asked if isinstance(one, LocalChanges)]
-    if changes:
-        _move(study, changes, chosen, weights)
+    try:
+        if changes:
+            _move(study, changes, chosen, weights)
+    except IcefieldError as error:
+        if len(sets) == 1:
+            return [error]
+        return [_asked(study, [names], bins, order, rows)[0] for names in sets]  # says whose it is
     return [one if isinstance(one, IcefieldError) else _drawn(study, one, chosen) for one in asked]
 
 
@@ -120,11 +125,20 @@ def _move(study: Study, changes: list[LocalChanges], chosen: Chosen, weights: Fl
     if weights is None:
         study.fold(together, together.about)
         return
-    codes = None if study.groups is None else study.groups.codes
-    together.add(Part(study.table, weights, codes))
+    together.add(_chosen_part(study, chosen, weights))
     reach = sampling_reach(0 if chosen.positions is None else len(chosen.positions), chosen.sampled_from)
     for one in changes:
-        one.reach = reach
+        one.reach, one.n_rows = reach, study.n_rows
+
+
+def _chosen_part(study: Study, chosen: Chosen, weights: Float) -> Part:
+    """The rows that were chosen; all of them where others matter, to the model or to clusters."""
+    codes = None if study.groups is None else study.groups.codes
+    alone = not study.plan.engine.costs_predictions and (study.clusters is None or chosen.sampled_from > 0)
+    if chosen.positions is None or not alone:
+        return Part(study.table, weights, codes)
+    rows = np.flatnonzero(weights > 0)
+    return Part(study.table.take(rows), weights[rows], None if codes is None else codes[rows])
 
 
 def _drawn(study: Study, changes: LocalChanges, chosen: Chosen) -> Effect:

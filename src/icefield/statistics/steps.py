@@ -18,7 +18,7 @@ from icefield import validate
 from icefield.ask import Described
 from icefield.counts import counted
 from icefield.data.columns import object_array
-from icefield.data.distribution import weighted_quantiles
+from icefield.data.distribution import looked_up_quantiles, weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.data.given_values import given_values
 from icefield.errors import InputError, InputTypeError, complaint, write
@@ -163,7 +163,7 @@ def _binned(feature: Feature, bins: Any, described: Described) -> Cut:
         validate.count("bins", bins)
         probabilities = np.linspace(0.0, 1.0, int(bins) + 1)
         # Quantiles that coincide (ties) merge their bins: no bin is empty, none is split.
-        nodes = np.unique(weighted_quantiles(column.values[known], probabilities, weights[known]))
+        nodes = np.unique(_quantiles(column, probabilities, weights, known))
         note = ""
         if described.rank_error:
             note = f"{feature.label}: bins from a sketch of all rows, ranks off by at most {described.rank_error:.2%}"
@@ -172,6 +172,21 @@ def _binned(feature: Feature, bins: Any, described: Described) -> Cut:
     if len(nodes) < 2:
         raise InputError(complaint("bins", "must hold at least two edges", bins, write(bins=40)))
     return Cut(nodes, True)
+
+
+def _quantiles(
+    column: Column, probabilities: Float, weights: Float, known: NDArray[np.bool_]
+) -> NDArray[Any]:
+    """Quantiles of the values that are known; where each counts once, from a look at them instead of sorting all."""
+    if not (weights == 1.0).all():
+        return weighted_quantiles(column.values[known], probabilities, weights[known])
+    from icefield.data.look import Look  # which loads the kernels
+
+    values = column.values if column.kind == "float" or known.all() else column.values[known]
+    look = Look.at(values)
+    if look is None and len(values) > len(column.values[known]):  # what is not finite was to be left out by it
+        values = column.values[known]
+    return looked_up_quantiles(values, probabilities, look)
 
 
 def _constant(nodes: NDArray[Any], known: NDArray[np.bool_]) -> Steps:
