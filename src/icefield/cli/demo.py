@@ -125,8 +125,8 @@ def _explain(model: Any, X: Any, output: Path, clock: _Clock) -> None:
     clock.time("read the trees", lambda: plain.plan)
     clock.time(f"PD of all {len(names)} features", plain.effects)
     # The spread is over every row's own curve; keeping all of those would take gigabytes.
-    clock.time("ICE of all features, 1,000 curves kept", lambda: [plain.ice(n, rows=1_000) for n in names])
-    clock.time("ALE of all features", lambda: [plain.ale(n) for n in names])
+    clock.time("ICE of all features, 1,000 curves kept", lambda: plain.effects(kind="ice", rows=1_000))
+    clock.time("ALE of all features", lambda: plain.effects(kind="ale"))
     clock.time(f"H of all {len(names) * (len(names) - 1) // 2} pairs", plain.interactions)
     clock.time(
         "the report, by origin",
@@ -142,8 +142,8 @@ def _warm(model: Any, X: Any) -> None:
 
     few = Explainer(model, X.head(200))
     few.effects()
-    few.ice(X.columns[0], rows=10)
-    few.ale(X.columns[0])
+    few.effects(kind="ice", rows=10)
+    few.effects(kind="ale")
     few.interactions(list(X.columns[:3]))
 
 

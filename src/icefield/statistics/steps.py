@@ -18,16 +18,17 @@ from icefield import validate
 from icefield.ask import Described
 from icefield.counts import counted
 from icefield.data.columns import object_array
-from icefield.data.distribution import looked_up_quantiles, weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.data.given_values import given_values
 from icefield.errors import InputError, InputTypeError, complaint, write
-from icefield.statistics.similarity import similarity_order
+from icefield.statistics.similarity import quantiles_of, similarity_order
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
     from icefield.data.features import Feature
     from icefield.study import Study
+
+REMEMBERED = 0.125  # of the memory budget that columns described for comparing levels may take
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +164,7 @@ def _binned(feature: Feature, bins: Any, described: Described) -> Cut:
         validate.count("bins", bins)
         probabilities = np.linspace(0.0, 1.0, int(bins) + 1)
         # Quantiles that coincide (ties) merge their bins: no bin is empty, none is split.
-        nodes = np.unique(_quantiles(column, probabilities, weights, known))
+        nodes = np.unique(quantiles_of(column.values[known], probabilities, weights[known]))
         note = ""
         if described.rank_error:
             note = f"{feature.label}: bins from a sketch of all rows, ranks off by at most {described.rank_error:.2%}"
@@ -172,21 +173,6 @@ def _binned(feature: Feature, bins: Any, described: Described) -> Cut:
     if len(nodes) < 2:
         raise InputError(complaint("bins", "must hold at least two edges", bins, write(bins=40)))
     return Cut(nodes, True)
-
-
-def _quantiles(
-    column: Column, probabilities: Float, weights: Float, known: NDArray[np.bool_]
-) -> NDArray[Any]:
-    """Quantiles of the values that are known; where each counts once, from a look at them instead of sorting all."""
-    if not (weights == 1.0).all():
-        return weighted_quantiles(column.values[known], probabilities, weights[known])
-    from icefield.data.look import Look  # which loads the kernels
-
-    values = column.values if column.kind == "float" or known.all() else column.values[known]
-    look = Look.at(values)
-    if look is None and len(values) > len(column.values[known]):  # what is not finite was to be left out by it
-        values = column.values[known]
-    return looked_up_quantiles(values, probabilities, look)
 
 
 def _constant(nodes: NDArray[Any], known: NDArray[np.bool_]) -> Steps:
@@ -217,8 +203,9 @@ def _by_similarity(study: Study, feature: Feature, described: Described, levels:
     shown = np.unique(column.codes[known])
     others = [c for c in study.model.columns if c not in feature.columns]
     ranked, compared = similarity_order(
-        column.codes[known], shown, [study.table.column(c) for c in others], known, weights[known]
-    )
+        column.codes[known], shown, [study.table.column(c) for c in others], known, weights[known],
+        _remembered(study, is_whole and bool(known.all())),
+    )  # fmt: skip
     note = f"levels of {feature.label!r} are ordered by the similarity of the other features"
     if not is_whole:
         note += f" in {counted(study.n_rows)} rows"
@@ -229,6 +216,14 @@ def _by_similarity(study: Study, feature: Feature, described: Described, levels:
         seen = set(nodes.tolist())
         nodes = object_array([*nodes.tolist(), *(level for level in levels.tolist() if level not in seen)])
     return Cut(nodes, False, note)
+
+
+def _remembered(study: Study, all_rows: bool) -> dict[Any, Any] | None:
+    """What columns are described as when levels are compared by all rows, where that may be kept."""
+    size = 2 * study.n_rows * len(study.model.columns)
+    if not all_rows or size > REMEMBERED * study.resources.memory:
+        return None
+    return study.memory.once("columns described", dict)
 
 
 def _listed_levels(feature: Feature, column: Column, order: Any) -> Positions:

@@ -13,6 +13,7 @@ namespace icefield {
 namespace {
 
 constexpr i64 SIDES = 2;  // before and after
+constexpr i64 FEW = 4;    // rows at most that are cheaper one by one than all 64 side by side
 // What is known of the rows at a place are counts, their number, weight and squares; and by output, for either side, the
 // sum of weight times change, and by squares the means of the changes, their squares about these, and their products.
 constexpr i64 BY_OUTPUT = 7;
@@ -56,7 +57,7 @@ public:
     LocalWalk(const AddLocalMovesArguments& arguments)
         : a_(arguments), sums_(arguments), outputs_(arguments.trees.base.size),
           pieces_(arguments.trees.piece_part.size - 1), raw_((2 * pieces_ + 1) * WORD), own_bits_(arguments.own.rows),
-          flips_(SIDES * arguments.own.rows), margins_(WORD * outputs_), own_(WORD * outputs_),
+          before_bits_(arguments.own.rows), after_bits_(arguments.own.rows), margins_(WORD * outputs_), own_(WORD * outputs_),
           moved_(SIDES * WORD * outputs_), planes_(SIDES * WORD * outputs_), work_(2 * SIDES * WORD) {
         const u64 start = reinterpret_cast<u64>(raw_.data());
         once_ = reinterpret_cast<Words*>((start + 63) / 64 * 64);
@@ -64,7 +65,7 @@ public:
     }
 
     bool ok() const {
-        return raw_.ok() && own_bits_.ok() && flips_.ok() && margins_.ok() && own_.ok() && moved_.ok() && planes_.ok() &&
+        return raw_.ok() && own_bits_.ok() && before_bits_.ok() && after_bits_.ok() && margins_.ok() && own_.ok() && moved_.ok() && planes_.ok() &&
                work_.ok();
     }
 
@@ -72,8 +73,8 @@ public:
         for (i64 i = 0; i < a_.own.rows; ++i) own_bits_[i] = a_.own(i, word);
         for (i64 i = 0; i < a_.moving_rows.size; ++i) {
             const i64 row = a_.moving_rows[i];
-            flips_[SIDES * row] = own_bits_[row] ^ a_.before(row, word);
-            flips_[SIDES * row + 1] = own_bits_[row] ^ a_.after(row, word);
+            before_bits_[row] = a_.before(row, word);
+            after_bits_[row] = a_.after(row, word);
         }
         if (a_.link == IDENTITY) {
             for (i64 piece = 0; piece < pieces_; ++piece) find<false>(piece);
@@ -123,6 +124,8 @@ private:
         }
     }
 
+    const u64* bits(i64 side) const { return side == 0 ? before_bits_.data() : after_bits_.data(); }
+
     f64* moved(i64 row, i64 side) const { return moved_.data() + (row * SIDES + side) * outputs_; }
 
     // The predictions before and after each row's place.
@@ -133,12 +136,19 @@ private:
             const i64 part = a_.trees.parts_by_group[i];
             u64 flipped[SIDES] = {0, 0};
             for (i64 split = a_.trees.part_split[part]; split < a_.trees.part_split[part + 1]; ++split) {
-                const u64* flips = flips_.data() + SIDES * a_.trees.split_row[split];
-                for (i64 side = 0; side < SIDES; ++side) flipped[side] |= flips[side];
+                const i64 condition = a_.trees.split_row[split];
+                for (i64 side = 0; side < SIDES; ++side) flipped[side] |= own_bits_[condition] ^ bits(side)[condition];
             }
             for (i64 side = 0; side < SIDES; ++side) {
-                shifted[side] |= flipped[side] & used;
-                each_bit(flipped[side] & used, 0, [&](i64 row) { shift(part, row, side); });
+                const u64 rows = flipped[side] & used;
+                shifted[side] |= rows;
+                if (popcount(rows) <= FEW) {
+                    each_bit(rows, 0, [&](i64 row) { shift(part, row, side); });
+                } else if (outputs_ == 1) {
+                    shift_rows<true>(part, rows, side);
+                } else {
+                    shift_rows<false>(part, rows, side);
+                }
             }
         }
         if (a_.link != IDENTITY) link_shifted(shifted);
@@ -149,14 +159,50 @@ private:
         u64 now = 0, then = 0;
         for (i64 split = a_.trees.part_split[part]; split < a_.trees.part_split[part + 1]; ++split) {
             const i64 condition = a_.trees.split_row[split];
-            const u64 left = own_bits_[condition] >> row & 1, flip = flips_[SIDES * condition + side] >> row & 1;
+            const u64 left = own_bits_[condition] >> row & 1, goes_left = bits(side)[condition] >> row & 1;
             now |= a_.trees.split_leaves(split, static_cast<i64>(left));
-            then |= a_.trees.split_leaves(split, static_cast<i64>(left ^ flip));
+            then |= a_.trees.split_leaves(split, static_cast<i64>(goes_left));
         }
         const i64 piece = a_.trees.part_piece[part], first = piece * WORD;
         f64* to = moved(row, side);
         each_bit(once_[piece].of[row] & now & ~then, first, [&](i64 leaf) { add_leaf(leaf, 1.0, to); });
         each_bit(reached_[piece].of[row] & then, first, [&](i64 leaf) { add_leaf(leaf, -1.0, to); });
+    }
+
+    // The same for many rows, side by side.
+    template <bool single>
+    [[gnu::noinline]] void shift_rows(i64 part, u64 rows, i64 side) {
+        const i64 piece = a_.trees.part_piece[part];
+        Words now, then;
+        rule_out(a_.trees, own_bits_.data(), part, now);
+        rule_out(a_.trees, bits(side), part, then);
+        for (i64 r = 0; r < WORD; ++r) {
+            now.of[r] = once_[piece].of[r] & now.of[r] & ~then.of[r];
+            then.of[r] &= reached_[piece].of[r];
+        }
+        add_leaves<single>(now, rows & filled(now.of), 1.0, piece * WORD, side);
+        add_leaves<single>(then, rows & filled(then.of), -1.0, piece * WORD, side);
+    }
+
+    template <bool single>
+    void add_leaves(Words& leaves, u64 rows, f64 sign, i64 first, i64 side) {
+        i32 positions[WORD + AT_ONCE];
+        // One leaf of every row, then another of those that have more.
+        for (i64 n = positions_of(rows, 0, positions), more = 0; n > 0; n = more, more = 0) {
+            for (i64 k = 0; k < n; ++k) {
+                const i64 row = positions[k];
+                const u64 own = leaves.of[row], others = own & (own - 1);
+                leaves.of[row] = others;
+                positions[more] = static_cast<i32>(row);
+                more += others != 0;
+                const i64 leaf = first + lowest(own);
+                if constexpr (single) {
+                    *moved(row, side) += sign * a_.trees.leaf_value.data[leaf];
+                } else {
+                    add_leaf(leaf, sign, moved(row, side));
+                }
+            }
+        }
     }
 
     // From what was added to margins to predictions; rows that were not shifted have their own.
@@ -209,7 +255,8 @@ private:
     i64 outputs_, pieces_;
     Zeros<u64> raw_;
     Zeros<u64> own_bits_;
-    Zeros<u64> flips_;    // by condition, rows it sends another way before and after their place
+    Zeros<u64> before_bits_;
+    Zeros<u64> after_bits_;
     Zeros<f64> margins_;  // of the rows as they are, and what the link makes of them: nothing where there is none
     Zeros<f64> own_;
     Zeros<f64> moved_;    // by row and side
