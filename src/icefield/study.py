@@ -389,7 +389,9 @@ class Study:
 
     def local_sums(self, standing: Standing) -> tuple[PlaceSums | None, Plan, str]:
         """What moving rows to either end of their own steps adds up to, of all axes together; None: ask for each."""
-        return self.engines.ask(lambda plan, why: (plan.engine.local_sums(standing, self.resources), plan, why))
+        return self.engines.ask(
+            lambda plan, why: (plan.engine.local_sums(standing, self.resources), plan, why)
+        )
 
     # --- what the model itself predicts --------------------------------------------------------
 

@@ -8,7 +8,7 @@ where rows stand (`Steps`) serves numbers and categories, one feature (`ale_curv
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 from icefield.ask import Described, Differences, Part
 from icefield.counts import counted
 from icefield.effect import Effect
-from icefield.engines.local_sums import Standing
+from icefield.engines.pool import available_processors
+from icefield.engines.workers import Workers
 from icefield.errors import Argument, BudgetError, IcefieldError, InputError, complaint, statement, worded
 from icefield.sampling import Chosen, sampling_reach
 from icefield.statistics.ale_clusters import Moves
-from icefield.statistics.ale_curve import LocalCurve, StepSums
+from icefield.statistics.ale_curve import LocalCurve, StepSums, own_state
 from icefield.statistics.ale_surface import CellSums
+from icefield.statistics.ale_together import ChangesTogether
 from icefield.statistics.steps import Cut, Steps, feature_cut
 from icefield.typing import Float, Positions
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from icefield.study import Study
 
 DEFAULT_BINS = {1: 40, 2: 20}
+WORTH_THREADS = 500_000  # values to be cut into steps
 SURFACES = 8  # arrays as large as the result that two-way effects are worked out in
 
 
@@ -97,15 +100,17 @@ def _asked(
     chosen = study.chosen(rows)
     weights = None if rows is None else _row_weights(study, chosen)
     drawn = chosen.sampled_from > 0
-    asked: list[LocalChanges | IcefieldError] = []
-    for names in sets:
+
+    def prepared(names: Sequence[Any]) -> LocalChanges | IcefieldError:
         try:
             found = study.resolve(names)
             cuts = _cuts(study, found, bins, order, weights)
             _check_surface_fits(study, found, cuts)
-            asked.append(LocalChanges(study, found, cuts, drawn=drawn))
+            return LocalChanges(study, found, cuts, drawn=drawn)
         except IcefieldError as error:
-            asked.append(error)
+            return error
+
+    asked = _of_each(study, prepared, sets)
     changes = [one for one in asked if isinstance(one, LocalChanges)]
     try:
         if changes:
@@ -115,6 +120,14 @@ def _asked(
             return [error]
         return [_asked(study, [names], bins, order, rows)[0] for names in sets]  # says whose it is
     return [one if isinstance(one, IcefieldError) else _drawn(study, one, chosen) for one in asked]
+
+
+def _of_each(study: Study, work: Callable[[Any], Any], sets: Sequence[Any]) -> list[Any]:
+    """What work gives for each; on threads where there is much of it."""
+    if len(sets) < 2 or len(sets) * study.n_rows < WORTH_THREADS:
+        return [work(names) for names in sets]
+    with Workers(study.resources.threads or available_processors()) as workers, workers:
+        return [task.result() for task in [workers.submit(work, names) for names in sets]]
 
 
 def _move(study: Study, changes: list[LocalChanges], chosen: Chosen, weights: Float | None) -> None:
@@ -272,7 +285,7 @@ class LocalChanges:
         self.n_rows, self.n_used = state["rows"].tolist()
         self._hear(state)
         for number, sums in enumerate(self.sums):
-            sums.restore(_own(state, number))
+            sums.restore(own_state(state, number))
 
     def merge(self, state: dict[str, NDArray[Any]]) -> None:
         """Take in the sums of other rows."""
@@ -280,90 +293,13 @@ class LocalChanges:
         self.n_rows, self.n_used = self.n_rows + rows, self.n_used + used
         self._hear(state)
         for number, sums in enumerate(self.sums):
-            sums.merge(_own(state, number))
+            sums.merge(own_state(state, number))
 
     def _hear(self, state: dict[str, NDArray[Any]]) -> None:
         """Which engine moved rows elsewhere, and why not the planned one."""
         if "moved" in state and (self.moved is None or not self.moved.reason):
             engine, reason, costly = state["moved"].tolist()
             self.moved = Differences(np.zeros((0, 0)), costly == "1", engine, reason)
-
-
-class ChangesTogether:
-    """Local changes of several features, each by itself, that share their walks over the rows where the engine can.
-
-    Parameters
-    ----------
-    study : the model and its data
-    changes : of one feature each
-    """
-
-    title = "moving rows"
-
-    def __init__(self, study: Study, changes: Sequence[LocalChanges]) -> None:
-        self._study, self._changes = study, changes
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """What this is of."""
-        return {"together": [one.about for one in self._changes]}
-
-    def add(self, part: Part) -> None:
-        """Move the rows of a part."""
-        study, changes, found = self._study, self._changes, None
-        if all(one.shares_a_walk for one in changes):
-            found, plan, reason = study.local_sums(self._standing(part))
-        if found is None:
-            for one in changes:
-                one.add(part)
-            return
-        moved = Differences(np.zeros((0, 0)), plan.engine.costs_predictions, plan.engine.name, reason)
-        for number, one in enumerate(changes):
-            one.take(*found.of(number), part.table.n_rows, moved)
-
-    def _standing(self, part: Part) -> Standing:
-        """The rows of a part, and where they stand."""
-        study, changes, weights = self._study, self._changes, part.weights
-        columns = [study.feature_in(one.features[0], part.table).column for one in changes]
-        placing = [one.cuts[0].placing(column, weights) for one, column in zip(changes, columns)]
-        n_groups = 0 if study.groups is None else len(study.groups.labels)
-        segments = np.zeros(len(weights), np.int32)
-        if part.codes is not None:
-            segments = np.where(part.codes < 0, n_groups, part.codes).astype(np.int32)
-        return Standing(
-            axes=[one.axis for one in changes],
-            on_levels=[one.cuts[0].on_levels for one in changes],
-            table=part.table,
-            places=lambda start, stop: np.stack([places(slice(start, stop)) for places in placing]),
-            weights=weights,
-            squares=weights if changes[0].copies else np.square(weights),
-            segments=segments,
-            n_segments=n_groups + 1,
-        )
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        """The sums so far, as arrays."""
-        return {
-            f"{number} {name}": values
-            for number, one in enumerate(self._changes)
-            for name, values in one.state().items()
-        }
-
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from sums that were written down."""
-        for number, one in enumerate(self._changes):
-            one.restore(_own(state, number))
-
-    def merge(self, state: dict[str, NDArray[Any]]) -> None:
-        """Take in the sums of other rows."""
-        for number, one in enumerate(self._changes):
-            one.merge(_own(state, number))
-
-
-def _own(state: dict[str, NDArray[Any]], number: int) -> dict[str, NDArray[Any]]:
-    """What a state says of one of several sums."""
-    prefix = f"{number} "
-    return {name.removeprefix(prefix): v for name, v in state.items() if name.startswith(prefix)}
 
 
 def _row_weights(study: Study, chosen: Chosen) -> Float:

@@ -73,7 +73,9 @@ def _local(study: Study, features: list[Any], grid: Any, rows: Any, by: Any) -> 
     study.needs_rows("accumulated local effects")
     if grid is not None:
         raise InputError(
-            complaint("grid", "is for kind='pd' and 'ice': ALE has bins", grid, "ask for ale(feature, bins=...)")
+            complaint(
+                "grid", "is for kind='pd' and 'ice': ALE has bins", grid, "ask for ale(feature, bins=...)"
+            )
         )
     found = []
     for one in ales(regrouped(study, by), features, rows=rows):

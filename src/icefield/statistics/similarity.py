@@ -135,9 +135,7 @@ def _described(
         if not present.any():
             return None
         # Missing and infinite values stand beyond the last cut, so their share counts as well.
-        cuts = np.unique(
-            quantiles_of(values[present], np.linspace(0, 1, CUTS + 1)[1:], weights[present])
-        )
+        cuts = np.unique(quantiles_of(values[present], np.linspace(0, 1, CUTS + 1)[1:], weights[present]))
         code = np.where(present, np.searchsorted(cuts, values, side="left"), len(cuts))
         return _Described.of(code, len(cuts) + 1, True)
     code = column.codes[known]

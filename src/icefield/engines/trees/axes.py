@@ -53,7 +53,7 @@ class EncodedAxis:
     @classmethod
     def of(cls, model: TreeModel, table: Table, axis: Axis) -> EncodedAxis:
         """Encode an axis's grid vectors, on any one row of the table."""
-        columns = tuple(sorted({j for name in axis.columns for j in model.drives.get(name, ())}))
+        columns = axis_columns(model, axis)
         points = {name: np.asarray(values) for name, values in axis.points.items()}
         matrix = model.encode(table.take(np.zeros(1, np.intp)).crossed(points))
         return cls.of_matrix(columns, np.asarray(matrix, np.float64))
@@ -74,6 +74,11 @@ class EncodedAxis:
     def key(self) -> tuple[tuple[int, ...], bytes]:
         """Equal for axes that move the same columns over the same values."""
         return self.columns, self.matrix[:, self.columns].tobytes() + self.order.tobytes()
+
+
+def axis_columns(model: TreeModel, axis: Axis) -> tuple[int, ...]:
+    """The forest columns that an axis decides."""
+    return tuple(sorted({j for name in axis.columns for j in model.drives.get(name, ())}))
 
 
 def last_values_left(model: TreeModel, column: Any, table: Table) -> Float:

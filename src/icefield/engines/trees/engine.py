@@ -182,11 +182,11 @@ class TreesEngine:
 
     def local_sums(self, standing: Standing, resources: Resources) -> PlaceSums | None:
         """What moving rows to the points about their places adds up to; None where each axis needs a walk of its own."""
-        from icefield.engines.trees.local_moves import LocalMoves, Unlike
+        from icefield.engines.trees.local_moves import LocalMoves, Unlike, encoded_together
 
         if not self.additive and self._linked is None:
             return None
-        encoded = [EncodedAxis.of(self.model, standing.table, axis) for axis in standing.axes]
+        encoded = encoded_together(self.model, standing.table, standing.axes)
         form = None if self._linked is None else self._linked.form
         with Crew(resources.threads or available_processors()) as crew, crew:
             moves = LocalMoves(self.model, self.sums, self.selected, form, encoded, standing, crew)

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
+from icefield.data.features import Axis
 from icefield.engines.local_sums import PlaceSums, Standing
-from icefield.engines.trees.axes import EncodedAxis, grid_layout, group_columns
+from icefield.engines.trees.axes import EncodedAxis, axis_columns, grid_layout, group_columns
 from icefield.engines.trees.crew import Crew, Stopped
 from icefield.engines.trees.layout import Layout
 from icefield.engines.trees.linked import CODE_BYTES, LEAST_ROWS, LINKS, MOST_ROWS, few_leaves
@@ -25,6 +26,24 @@ from icefield.engines.trees.rows import WORD
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
 from icefield.typing import Float
+
+if TYPE_CHECKING:
+    from icefield.data.frame import Table
+
+
+def encoded_together(model: TreeModel, table: Table, axes: Sequence[Axis]) -> list[EncodedAxis]:
+    """Axes that move columns of their own, their points encoded side by side; a shorter one's last point is repeated."""
+    moving = [name for axis in axes for name in axis.columns]
+    if len(set(moving)) < len(moving):
+        return [EncodedAxis.of(model, table, axis) for axis in axes]
+    longest = np.arange(max(axis.size for axis in axes))
+    points = {
+        name: np.asarray(values)[np.minimum(longest, axis.size - 1)]
+        for axis in axes
+        for name, values in axis.points.items()
+    }
+    matrix = np.asarray(model.encode(table.take(np.zeros(1, np.intp)).crossed(points)), np.float64)
+    return [EncodedAxis.of_matrix(axis_columns(model, axis), matrix[: axis.size]) for axis in axes]
 
 
 class Unlike(Exception):
@@ -59,7 +78,7 @@ class LocalMoves:
         self.sizes = [axis.size for axis in axes]
         chosen, sign = np.arange(len(sums.outputs)), np.ones(len(selected))
         if form is not None and form.complement:
-            chosen, sign = np.zeros(len(selected)), np.where(np.array(selected) > 0, 1.0, -1.0)
+            chosen, sign = np.zeros(len(selected), np.intp), np.where(np.array(selected) > 0, 1.0, -1.0)
         elif form is not None:
             chosen = np.array(selected)
         self._chosen, self._sign = chosen.astype(np.int32), sign
