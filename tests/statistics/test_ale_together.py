@@ -10,7 +10,7 @@ from lightgbm import LGBMClassifier, LGBMRegressor
 from icefield import Explainer
 from icefield.engines.trees import moves
 from icefield.errors import BudgetError, IcefieldError, InputError
-from icefield.statistics.ale import ale, ales
+from icefield.statistics.ale import ale, ales, ales_beforehand
 
 N = 900
 
@@ -129,6 +129,22 @@ def test_values_the_trees_do_not_know_are_left_to_the_model(models, frame):
     for found, name in zip(ales(study, ["a", "few"], bins=5), ["a", "few"], strict=True):
         assert found.engine == "brute"
         alike(found, ale(study, name, bins=5))
+
+
+def test_what_was_worked_out_beforehand_is_what_would_be(models, frame, monkeypatch):
+    ex = Explainer(models["binary"], frame)
+    expected = {name: ale(ex.study, name, bins=15, rows=300) for name in frame.columns}
+    ales_beforehand(ex.study, list(frame.columns), bins=15, rows=300)
+    grouped = ex.ale("a", bins=15, rows=300, by="flag")
+    assert len(grouped.groups) == 2
+    alike(
+        ale(ex.study, "a", bins=15, rows=200), Explainer(models["binary"], frame).ale("a", bins=15, rows=200)
+    )
+    monkeypatch.setattr(moves.Moves, "differences", None)
+    for name, one in expected.items():
+        alike(ale(ex.study, name, bins=15, rows=300), one)
+    with pytest.raises(TypeError):
+        ale(ex.study, "a", bins=15, rows=300, order="given")
 
 
 def test_effects_of_a_kind(models, frame):

@@ -14,12 +14,18 @@ import numpy as np
 
 from icefield.effect import Effect
 from icefield.sampling import BAND_CURVES, STEP_ROWS
-from icefield.statistics.ale import ales
+from icefield.statistics.ale import ales, ales_beforehand
 from icefield.statistics.bundles import Curved, effects_with_curves, output_unit
 from icefield.statistics.decision import Decision
 from icefield.statistics.reading import Reading
 from icefield.statistics.row_space import Surroundings
-from icefield.statistics.support import pd_ale_disagreement, support_of, surroundings
+from icefield.statistics.support import (
+    GRID_POINTS,
+    REFERENCE_ROWS,
+    pd_ale_disagreement,
+    support_of,
+    surroundings,
+)
 from icefield.study import Study
 from icefield.wording.names import PAGE_LIMIT, page_name, page_sentence
 from icefield.wording.sentences import plain_cautions, shape_words
@@ -115,8 +121,14 @@ def _supported(study: Study, asked: Any, effect: Effect, around: Surroundings) -
 
 
 def _ales(study: Study, asked: Sequence[Any]) -> list[tuple[Effect | None, str]]:
-    """Each one's ALE, or why there is none: a constant column or a one-hot group has none."""
-    found = ales(study, asked, rows=ale_rows(study)) if len(asked) else []
+    """Each one's ALE, or why there is none: a constant column or a one-hot group has none.
+
+    What `pd_ale_disagreement` will ask for of those that are doubtful is worked out with it.
+    """
+    if not asked:
+        return []
+    ales_beforehand(study, asked, bins=GRID_POINTS, rows=min(2 * REFERENCE_ROWS, study.n_rows))
+    found = ales(study, asked, rows=ale_rows(study))
     return [(one, "") if isinstance(one, Effect) else (None, page_sentence(str(one))) for one in found]
 
 

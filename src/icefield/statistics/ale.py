@@ -72,7 +72,10 @@ def ale(
         raise InputError(
             complaint("features", "must be one or two features for ALE", list(features), "ask for pairs")
         )
-    (found,) = _asked(study, [features], bins, order, rows)
+    key = _key(study, features, bins, rows) if order == "similarity" else None
+    found = _beforehand(study).get(key)
+    if found is None:
+        (found,) = _asked(study, [features], bins, order, rows)
     if isinstance(found, IcefieldError):
         raise found
     return found
@@ -86,6 +89,25 @@ def ales(
     Parameters are those of `ale`. A feature that has no effect to follow has an error in its place.
     """
     return _asked(study, [(feature,) for feature in features], bins, order, rows)
+
+
+def ales_beforehand(study: Study, features: Sequence[Any], *, bins: int, rows: int) -> None:
+    """Work out together what `ale` will be asked for of each of these features, where that costs no predictions."""
+    keys = [_key(study, (feature,), bins, rows) for feature in features]
+    if study.plan.engine.costs_predictions or None in keys:
+        return
+    _beforehand(study).update(zip(keys, ales(study, features, bins=bins, rows=rows), strict=True))
+
+
+def _beforehand(study: Study) -> dict[Any, Effect | IcefieldError]:
+    return study.memory.once("ALE beforehand", dict)
+
+
+def _key(study: Study, features: Sequence[Any], bins: Any, rows: Any) -> Any:
+    """What tells one of the effects worked out beforehand from others; None for what is never among them."""
+    if not (type(bins) is int and type(rows) is int and all(isinstance(f, (str, int)) for f in features)):
+        return None
+    return (*features, bins, rows, study.groups)
 
 
 def _asked(
