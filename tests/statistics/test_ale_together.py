@@ -10,6 +10,7 @@ from lightgbm import LGBMClassifier, LGBMRegressor
 from icefield import Explainer
 from icefield.engines.trees import moves
 from icefield.errors import BudgetError, IcefieldError, InputError
+from icefield.statistics import ale as module
 from icefield.statistics.ale import ale, ales, ales_beforehand
 
 N = 900
@@ -108,6 +109,14 @@ def test_no_feature_walks_alone(models, frame, monkeypatch):
     for model in models.values():
         found = ales(Explainer(model, frame).study, list(frame.columns))
         assert all(one.engine == "trees" for one in found)
+
+
+def test_bins_found_on_threads_are_the_same(models, frame, monkeypatch):
+    features = list(frame.columns)
+    expected = ales(Explainer(models["binary"], frame).study, features)
+    monkeypatch.setattr(module, "WORTH_THREADS", 0)
+    for found, one in zip(ales(Explainer(models["binary"], frame).study, features), expected, strict=True):
+        alike(found, one)
 
 
 def test_a_feature_without_an_effect_has_an_error_in_its_place(frame, models):

@@ -43,7 +43,7 @@ class ChangesTogether:
     def add(self, part: Part) -> None:
         """Move the rows of a part."""
         study, changes, found = self._study, self._changes, None
-        if all(one.shares_a_walk for one in changes):
+        if part.table.n_rows and all(one.shares_a_walk for one in changes):
             found, plan, reason = study.local_sums(self._standing(part))
         if found is None:
             for one in changes:
