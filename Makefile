@@ -50,7 +50,7 @@ kernels: | $(VENV)/pyvenv.cfg
 
 # The tests of the kernels and of the engine that runs them, with every access and operation checked.
 SANITIZED := tests/kernels tests/engines/test_trees.py tests/engines/test_linked.py tests/engines/test_crossed.py tests/engines/test_moves.py \
-    tests/engines/test_training.py
+    tests/engines/test_local_moves.py tests/engines/test_additive_together.py tests/engines/test_training.py
 sanitize: $(VENV)/.test
 	@if ! command -v gcc >/dev/null; then echo "sanitize skipped: it needs gcc for its runtime"; else \
 	    $(BIN)/python build_kernels.py --sanitize && \

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from icefield.typing import (
     Backend,
     Background,
     DataShown,
+    EffectKind,
     EngineChoice,
     Float,
     Layout,
@@ -290,25 +290,20 @@ class Explainer(StatisticsMethods):
         spread: bool = False,
         grid: Any = None,
         by: Any = None,
+        *,
+        kind: EffectKind = "pd",
+        rows: Any = None,
     ) -> dict[Any, Effect]:
-        """Every feature's partial dependence (``order=1``) or every pair's (``order=2``), in one pass.
+        """Every feature's effect (``order=1``), or every pair's partial dependence (``order=2``), in one pass.
 
-        Returns a mapping of feature, or pair of features, to `Effect`. `grid` and `by` are as in `partial_dependence`.
+        Returns a mapping of feature, or pair of features, to `Effect`. `kind` is ``"pd"``, ``"ice"`` or ``"ale"``; `grid`, `rows` and
+        `by` are as in `partial_dependence`, `ice` and `ale`: ``effects(kind="ice", rows=1000)`` keeps 1,000 rows' own curves.
         """
-        validate.count("order", order)
-        if order > 2:
-            raise InputError(complaint("order", "must be 1 or 2", order, "use partial_dependence(a, b, c)"))
-        validate.flag("spread", spread)
-        singles = self.study.listed(features, least=0)
-        asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
-        self.study.begin(Ask(sets=asked, grid=grid, spread=spread))
-        labels = [self.study.feature(f).label for f in singles]
-        if len(set(labels)) != len(labels):
-            raise InputError(complaint("features", "names the same feature twice", singles))
-        if not asked:
-            raise InputError(complaint("features", f"must name at least {order} features", features))
-        found = regrouped(self.study, by).effects(Ask(sets=asked, grid=grid, spread=spread))
-        return {e.features[0] if order == 1 else e.features: e for e in found}
+        from icefield.statistics.every_effect import every_effect
+
+        return every_effect(
+            self.study, features, kind=kind, order=order, spread=spread, grid=grid, rows=rows, by=by
+        )
 
     def report(
         self,

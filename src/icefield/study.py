@@ -33,20 +33,14 @@ from icefield.effect import Backing, Effect, Predictions, Provenance
 from icefield.engines import Answer, Moments, Question, Resources, Sample
 from icefield.engines.clusters import clustered_answers
 from icefield.engines.crossing import crossed_averages, moving_columns
+from icefield.engines.local_sums import PlaceSums, Standing
 from icefield.engines.pool import available_processors
 from icefield.engines.precision import until_precise
 from icefield.errors import EngineError, InputError, complaint
 from icefield.memory import Memory
 from icefield.models.model import Model
 from icefield.plan import Engines, Plan
-from icefield.sampling import (
-    CROSSED_ROWS,
-    PREDICTION_ROWS,
-    Chosen,
-    choose_rows,
-    count_copies,
-    in_proportion,
-)
+from icefield.sampling import CROSSED_ROWS, PREDICTION_ROWS, Chosen, choose_rows, count_copies, in_proportion
 from icefield.typing import Background, EngineChoice, Float, Positions
 
 __all__ = ["Ask", "Differences", "OwnValues", "Study"]
@@ -393,6 +387,12 @@ class Study:
             return Differences(found, plan.engine.costs_predictions, plan.engine.name, reason)
 
         return self.engines.ask(ask)
+
+    def local_sums(self, standing: Standing) -> tuple[PlaceSums | None, Plan, str]:
+        """What moving rows to either end of their own steps adds up to, of all axes together; None: ask for each."""
+        return self.engines.ask(
+            lambda plan, why: (plan.engine.local_sums(standing, self.resources), plan, why)
+        )
 
     # --- what the model itself predicts --------------------------------------------------------
 

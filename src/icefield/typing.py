@@ -16,6 +16,7 @@ Steps = NDArray[np.int32]
 Scale = Literal["response", "raw"]
 Background = Literal["data", "training"]
 EngineChoice = Literal["auto", "trees", "brute"]
+EffectKind = Literal["pd", "ice", "ale"]
 
 # What the options of a picture may be.
 Backend = Literal["matplotlib", "plotly"]

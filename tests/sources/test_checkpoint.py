@@ -17,6 +17,7 @@ import pytest
 from icefield import Explainer, Grid
 from icefield.sources import checkpoint as module
 from icefield.sources import stream, streamed_study
+from icefield.statistics.ale import ales
 from sources.rows import FEATURES, GRID, booster, table
 
 ROOT = Path(__file__).parent.parent.parent
@@ -181,6 +182,7 @@ def test_a_killed_process_is_followed_by_one_that_finishes(how, folder, data, mo
 
 ASKED = {
     "ale": lambda ex: ex.ale("x0", bins=[-1.0, 0.0, 1.0]),
+    "ale of several": lambda ex: ales(ex.study, ["k", "x0"], bins=[-1.0, 0.0, 1.0])[1],
     "ale of two": lambda ex: ex.ale("x0", "k", bins=[[-1.0, 0.0, 1.0], [0, 2, 4]]),
     "exact quantiles": lambda ex: ex.partial_dependence(
         "x0", grid=Grid("quantile", 5, exact=True), spread=False

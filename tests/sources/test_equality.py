@@ -15,6 +15,7 @@ import pytest
 from icefield import Explainer, Grid
 from icefield.counts import counted
 from icefield.sources import source_of, stream, streamed_study
+from icefield.statistics.ale import ales
 from sources.rows import FAMILIES, FEATURES, GRID, NUMBERS, WITHOUT_GAPS, booster, frame, table, written
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
@@ -114,6 +115,7 @@ STREAMED: dict[str, tuple[Any, bool]] = {
         True,
     ),
     "ale": (lambda ex: [ex.ale("x0", bins=np.linspace(-2.0, 2.0, 9))], False),
+    "ale of several": (lambda ex: ales(ex.study, ["x0", "x2", "k"], bins=np.linspace(-2.0, 4.0, 9)), False),
     "ale of two": (lambda ex: [ex.ale("x0", "k", bins=[np.linspace(-2.0, 2.0, 5), [0, 2, 4]])], False),
 }
 # What needs rows together: the sample, which holds all rows here.

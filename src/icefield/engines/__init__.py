@@ -24,6 +24,7 @@ from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table
+    from icefield.engines.local_sums import PlaceSums, Standing
 
 __all__ = ["Answer", "Axis", "Engine", "Moments", "Question", "Resources", "Sample", "block_moments"]
 
@@ -257,4 +258,10 @@ class Engine(Protocol):
         """Mixed differences ``(rows, outputs)`` of the predictions of rows, each across steps of its own.
 
         A step leads from one of an axis's points to the next; ``steps[a]`` are the rows' own on axis a.
+        """
+
+    def local_sums(self, standing: Standing, resources: Resources) -> PlaceSums | None:
+        """What moving rows to the points about their places adds up to, of all axes together.
+
+        None where that takes a walk for every axis.
         """

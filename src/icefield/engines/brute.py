@@ -31,6 +31,7 @@ from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table
+    from icefield.engines.local_sums import Standing
     from icefield.models.model import Model
 
 
@@ -72,6 +73,9 @@ class BruteEngine:
                 found += sign * predict_at(self.model, table, rows, axes, at)
                 progress.advance()
         return found
+
+    def local_sums(self, standing: Standing, resources: Resources) -> None:
+        """Declined: features share no predictions."""
 
     def answer(self, questions: Sequence[Question], sample: Sample, resources: Resources) -> list[Answer]:
         """One answer per question, in their order."""

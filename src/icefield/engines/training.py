@@ -17,6 +17,7 @@ from icefield.typing import Positions
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table
+    from icefield.engines.local_sums import Standing
 
 
 class TrainingEngine:
@@ -58,6 +59,9 @@ class TrainingEngine:
         resources: Resources,
     ) -> None:
         """Declined: there are no rows."""
+
+    def local_sums(self, standing: Standing, resources: Resources) -> None:
+        """Declined likewise."""
 
 
 def refusal(what: str) -> EngineError:

@@ -12,7 +12,8 @@ for this machine, in about a millisecond.
 
 The sources in `native/`: `looking` (where a column's values lie), `packing` (rows -> codes -> one bit per row and condition), `planning` (trees -> a linear
 program of mask operations), `counting` (runs a program over a block and counts rows), `curves` (builds every row's
-curve), `steps` and `pieces` (every feature's linked curve in one walk, for large and for smaller trees), `crossing` (a few rows, each with each other's values), `moves` (rows at points of their own), `others` (averages each row over one group at a time), `lists` (subtrees
+curve), `steps` and `pieces` (every feature's linked curve in one walk, for large and for smaller trees), `crossing` (a few rows, each with each other's values), `moves` (rows at points of their own), `local_moves` (rows at
+both ends of their own steps, for all features), `others` (averages each row over one group at a time), `lists` (subtrees
 that few rows reach), `regions` (which grid points reach a leaf), `updates` and `families` (leaf counts -> averages of one
 question, or of many), `predictions` (every row's own), `reading` (numbers in the text of a
 model).
@@ -25,7 +26,9 @@ from icefield.kernels.loading import KernelsError, interface, level, levels
 
 _CONSTANTS = interface().constants
 JOINT, SINGLES, PAIRS = (_CONSTANTS[name] for name in ("JOINT", "SINGLES", "PAIRS"))
-LOGISTIC, EXPONENTIAL, SOFTMAX = (_CONSTANTS[name] for name in ("LOGISTIC", "EXPONENTIAL", "SOFTMAX"))
+LOGISTIC, EXPONENTIAL, SOFTMAX, IDENTITY = (
+    _CONSTANTS[name] for name in ("LOGISTIC", "EXPONENTIAL", "SOFTMAX", "IDENTITY")
+)
 MOST_NUMBERED = _CONSTANTS["MOST_NUMBERED"]
 
 # Members that several kernels share.
@@ -65,6 +68,8 @@ add_pieces = Kernel("add_pieces")
 cross_singles = Kernel("cross_singles")
 cross_pairs = Kernel("cross_pairs")
 turn = Kernel("turn")
+move_codes = Kernel("move_codes")
+add_local_moves = Kernel("add_local_moves")
 
 find_regions = Kernel("find_regions")
 region_shares = Kernel("region_shares")

@@ -13,14 +13,19 @@ from typing import Any
 import numpy as np
 
 from icefield.effect import Effect
-from icefield.errors import IcefieldError
 from icefield.sampling import BAND_CURVES, STEP_ROWS
-from icefield.statistics.ale import ale
+from icefield.statistics.ale import ales, ales_beforehand
 from icefield.statistics.bundles import Curved, effects_with_curves, output_unit
 from icefield.statistics.decision import Decision
 from icefield.statistics.reading import Reading
 from icefield.statistics.row_space import Surroundings
-from icefield.statistics.support import pd_ale_disagreement, support_of, surroundings
+from icefield.statistics.support import (
+    GRID_POINTS,
+    REFERENCE_ROWS,
+    pd_ale_disagreement,
+    support_of,
+    surroundings,
+)
 from icefield.study import Study
 from icefield.wording.names import PAGE_LIMIT, page_name, page_sentence
 from icefield.wording.sentences import plain_cautions, shape_words
@@ -90,7 +95,7 @@ class Ranked:
 
 def with_cards(study: Study, made: Sequence[Decision], rows: Any) -> Iterator[Ranked]:
     """The strongest features with all that their cards show, a few at a time; each one's curves go when it does."""
-    around = surroundings(study)
+    around, local = surroundings(study), _ales(study, [one.asked for one in made])
     size = 8 * POINTS * len(study.model.outputs) * min(BAND_CURVES, study.n_rows)
     at_once = max(1, int(CURVES_SHARE * study.resources.memory / size))
     for first in range(0, len(made), at_once):
@@ -100,7 +105,7 @@ def with_cards(study: Study, made: Sequence[Decision], rows: Any) -> Iterator[Ra
         for place, (decision, effect) in enumerate(zip(some, effects)):
             effects[place] = None  # type: ignore[call-overload]
             effect = _supported(study, decision.asked, effect, around)
-            yield Ranked(first + place, decision, effect, *_ale(study, decision.asked))
+            yield Ranked(first + place, decision, effect, *local[first + place])
 
 
 def without_cards(made: Sequence[Decision], first: int) -> list[Ranked]:
@@ -115,11 +120,16 @@ def _supported(study: Study, asked: Any, effect: Effect, around: Surroundings) -
     return replace(effect, backing=replace(effect.backing, support=support))
 
 
-def _ale(study: Study, asked: Any) -> tuple[Effect | None, str]:
-    try:
-        return ale(study, asked, rows=ale_rows(study)), ""
-    except IcefieldError as error:  # a constant column or a one-hot group has none
-        return None, page_sentence(str(error))
+def _ales(study: Study, asked: Sequence[Any]) -> list[tuple[Effect | None, str]]:
+    """Each one's ALE, or why there is none: a constant column or a one-hot group has none.
+
+    What `pd_ale_disagreement` will ask for of those that are doubtful is worked out with it.
+    """
+    if not asked:
+        return []
+    ales_beforehand(study, asked, bins=GRID_POINTS, rows=min(2 * REFERENCE_ROWS, study.n_rows))
+    found = ales(study, asked, rows=ale_rows(study))
+    return [(one, "") if isinstance(one, Effect) else (None, page_sentence(str(one))) for one in found]
 
 
 def ale_rows(study: Study) -> int | None:

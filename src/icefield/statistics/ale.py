@@ -8,7 +8,7 @@ where rows stand (`Steps`) serves numbers and categories, one feature (`ale_curv
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,19 +18,23 @@ from numpy.typing import NDArray
 from icefield.ask import Described, Differences, Part
 from icefield.counts import counted
 from icefield.effect import Effect
-from icefield.errors import Argument, BudgetError, InputError, complaint, statement, worded
+from icefield.engines.pool import available_processors
+from icefield.engines.workers import Workers
+from icefield.errors import Argument, BudgetError, IcefieldError, InputError, complaint, statement, worded
 from icefield.sampling import Chosen, sampling_reach
 from icefield.statistics.ale_clusters import Moves
-from icefield.statistics.ale_curve import LocalCurve, StepSums
+from icefield.statistics.ale_curve import LocalCurve, StepSums, own_state
 from icefield.statistics.ale_surface import CellSums
+from icefield.statistics.ale_together import ChangesTogether
 from icefield.statistics.steps import Cut, Steps, feature_cut
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
-    from icefield.data.features import Feature
+    from icefield.data.features import Axis, Feature
     from icefield.study import Study
 
 DEFAULT_BINS = {1: 40, 2: 20}
+WORTH_THREADS = 500_000  # values to be cut into steps
 SURFACES = 8  # arrays as large as the result that two-way effects are worked out in
 
 
@@ -64,32 +68,116 @@ def ale(
     D. W. Apley and J. Zhu, "Visualizing the effects of predictor variables in black box supervised
     learning models", Journal of the Royal Statistical Society B 82 (2020), 1059-1086.
     """
+    if len(features) > 2:
+        raise InputError(
+            complaint("features", "must be one or two features for ALE", list(features), "ask for pairs")
+        )
+    key = _key(study, features, bins, rows) if order == "similarity" else None
+    found = _beforehand(study).get(key)
+    if found is None:
+        (found,) = _asked(study, [features], bins, order, rows)
+    if isinstance(found, IcefieldError):
+        raise found
+    return found
+
+
+def ales(
+    study: Study, features: Sequence[Any], *, bins: Any = None, order: Any = "similarity", rows: Any = None
+) -> list[Effect | IcefieldError]:
+    """Accumulated local effects of several features, each by itself, over the same rows, in one pass.
+
+    Parameters are those of `ale`. A feature that has no effect to follow has an error in its place.
+    """
+    return _asked(study, [(feature,) for feature in features], bins, order, rows)
+
+
+def ales_beforehand(study: Study, features: Sequence[Any], *, bins: int, rows: int) -> None:
+    """Work out together what `ale` will be asked for of each of these features, where that costs no predictions."""
+    keys = [_key(study, (feature,), bins, rows) for feature in features]
+    if study.plan.engine.costs_predictions or None in keys:
+        return
+    _beforehand(study).update(zip(keys, ales(study, features, bins=bins, rows=rows), strict=True))
+
+
+def _beforehand(study: Study) -> dict[Any, Effect | IcefieldError]:
+    return study.memory.once("ALE beforehand", dict)
+
+
+def _key(study: Study, features: Sequence[Any], bins: Any, rows: Any) -> Any:
+    """What tells one of the effects worked out beforehand from others; None for what is never among them."""
+    if not (type(bins) is int and type(rows) is int and all(isinstance(f, (str, int)) for f in features)):
+        return None
+    return (*features, bins, rows, study.groups)
+
+
+def _asked(
+    study: Study, sets: Sequence[Sequence[Any]], bins: Any, order: Any, rows: Any
+) -> list[Effect | IcefieldError]:
+    """Effects of sets of features, or why there is none."""
     if study.background == "training":
         raise InputError(
             "ALE moves the rows of X, so it has no form averaged over the training counts. "
             'Hint: use Explainer(..., background="data").'
         )
-    found = study.resolve(features)
-    if len(features) > 2:
-        raise InputError(
-            complaint("features", "must be one or two features for ALE", list(features), "ask for pairs")
-        )
     chosen = study.chosen(rows)
     weights = None if rows is None else _row_weights(study, chosen)
     drawn = chosen.sampled_from > 0
-    changes = LocalChanges(study, found, _cuts(study, found, bins, order, weights), drawn=drawn)
-    _check_surface_fits(study, found, changes.cuts)
+
+    def prepared(names: Sequence[Any]) -> LocalChanges | IcefieldError:
+        try:
+            found = study.resolve(names)
+            cuts = _cuts(study, found, bins, order, weights)
+            _check_surface_fits(study, found, cuts)
+            return LocalChanges(study, found, cuts, drawn=drawn)
+        except IcefieldError as error:
+            return error
+
+    asked = _of_each(study, prepared, sets)
+    changes = [one for one in asked if isinstance(one, LocalChanges)]
+    try:
+        if changes:
+            _move(study, changes, chosen, weights)
+    except IcefieldError as error:
+        if len(sets) == 1:
+            return [error]
+        return [_asked(study, [names], bins, order, rows)[0] for names in sets]  # says whose it is
+    return [one if isinstance(one, IcefieldError) else _drawn(study, one, chosen) for one in asked]
+
+
+def _of_each(study: Study, work: Callable[[Any], Any], sets: Sequence[Any]) -> list[Any]:
+    """What work gives for each; on threads where there is much of it."""
+    if len(sets) < 2 or len(sets) * study.n_rows < WORTH_THREADS:
+        return [work(names) for names in sets]
+    with Workers(study.resources.threads or available_processors()) as workers, workers:
+        return [task.result() for task in [workers.submit(work, names) for names in sets]]
+
+
+def _move(study: Study, changes: list[LocalChanges], chosen: Chosen, weights: Float | None) -> None:
+    """Let every row be moved, or with `weights` those chosen."""
+    together: LocalChanges | ChangesTogether = changes[0]
+    if len(changes) > 1:
+        together = ChangesTogether(study, changes)
     if weights is None:
-        study.fold(
-            changes, {"ale": [f.label for f in found], "nodes": [c.nodes.tolist() for c in changes.cuts]}
-        )
-    else:
-        codes = None if study.groups is None else study.groups.codes
-        changes.add(Part(study.table, weights, codes))
-        changes.reach = sampling_reach(
-            0 if chosen.positions is None else len(chosen.positions), chosen.sampled_from
-        )
-    effect = _blank(study, found, changes)
+        study.fold(together, together.about)
+        return
+    together.add(_chosen_part(study, chosen, weights))
+    reach = sampling_reach(0 if chosen.positions is None else len(chosen.positions), chosen.sampled_from)
+    for one in changes:
+        one.reach, one.n_rows = reach, study.n_rows
+
+
+def _chosen_part(study: Study, chosen: Chosen, weights: Float) -> Part:
+    """The rows that were chosen; all of them where others matter, to the model or to clusters."""
+    codes = None if study.groups is None else study.groups.codes
+    alone = not study.plan.engine.costs_predictions and (study.clusters is None or chosen.sampled_from > 0)
+    if chosen.positions is None or not alone:
+        return Part(study.table, weights, codes)
+    rows = np.flatnonzero(weights > 0)
+    return Part(study.table.take(rows), weights[rows], None if codes is None else codes[rows])
+
+
+def _drawn(study: Study, changes: LocalChanges, chosen: Chosen) -> Effect:
+    effect = _blank(study, changes.features, changes)
     effect = replace(effect, provenance=replace(effect.provenance, sampled_from=chosen.sampled_from))
     whole, *own = changes.curves()
     labels = () if study.groups is None else study.groups.labels
@@ -129,8 +217,8 @@ class LocalChanges:
     def __init__(
         self, study: Study, features: Sequence[Feature], cuts: Sequence[Cut], *, drawn: bool
     ) -> None:
-        self._study, self._features, self.cuts = study, features, cuts
-        self._copies = study.copies and not drawn
+        self._study, self.features, self.cuts = study, features, cuts
+        self.copies = study.copies and not drawn
         self._clusters = None if drawn or len(features) > 1 else study.clusters
         self._moves: list[tuple[Moves, Steps]] = []
         self.reach = 1.0  # share of the standard error that is left where rows were drawn
@@ -143,22 +231,50 @@ class LocalChanges:
         self.n_rows = self.n_used = 0
         self.moved: Differences | None = None
 
+    @property
+    def about(self) -> dict[str, Any]:
+        """What this is of."""
+        return {"ale": [f.label for f in self.features], "nodes": [c.nodes.tolist() for c in self.cuts]}
+
+    @property
+    def axis(self) -> Axis:
+        """The nodes of the first feature."""
+        return self._axes[0]
+
+    @property
+    def shares_a_walk(self) -> bool:
+        """Whether sums by place are all that is needed: clusters need the moves themselves."""
+        return len(self.features) == 1 and self._clusters is None
+
+    def take(self, counts: Float, changes: Float, n_rows: int, moved: Differences) -> None:
+        """Take in so many rows, of which sums by segment and place are known; the last segment is in no group."""
+        about = 1 if self.cuts[0].on_levels else 2
+        for number, (own_counts, own_changes) in enumerate(zip(counts, changes)):
+            state = StepSums.at_places(own_counts, own_changes, about).state()
+            for sums in (self.sums[0], *self.sums[number + 1 : number + 2]):
+                sums.merge(state)
+        self.n_rows, self.n_used = self.n_rows + n_rows, self.n_used + round(counts[..., 0].sum())
+        self._note(moved)
+
+    def _note(self, moved: Differences) -> None:
+        if self.moved is None or not self.moved.reason:
+            self.moved = replace(moved, values=moved.values[:0])
+
     def add(self, part: Part) -> None:
         """Move the rows of a part."""
         study, weights = self._study, part.weights
-        features = [study.feature_in(f, part.table) for f in self._features]
+        features = [study.feature_in(f, part.table) for f in self.features]
         steps = [cut.steps(f.column, weights) for cut, f in zip(self.cuts, features)]
         used = np.flatnonzero(np.logical_and.reduce([s.known for s in steps]) & (weights > 0))
         row, *crossed = _crossed(steps, used)
         moved = study.differences(self._axes, used[row], crossed, part.table)
-        if self.moved is None or not self.moved.reason:
-            self.moved = replace(moved, values=moved.values[:0])
+        self._note(moved)
         self.n_rows, self.n_used = self.n_rows + part.table.n_rows, self.n_used + len(used)
         for number, sums in enumerate(self.sums):
             inside = np.ones(len(used), bool) if number == 0 else np.asarray(part.codes)[used] == number - 1
             own = inside[row]
             moves = (used[row][own], *(step[own] for step in crossed))
-            sums.add(steps, moves, moved.values[own], weights, used[inside], self._copies)
+            sums.add(steps, moves, moved.values[own], weights, used[inside], self.copies)
             if self._clusters is not None:  # which only rows in memory have: all of them are this part
                 kept = Moves(moves[0], moves[1], moved.values[own], used[inside], weights, self._clusters)
                 self._moves.append((kept, steps[0]))
@@ -166,7 +282,7 @@ class LocalChanges:
     def curves(self) -> list[LocalCurve]:
         """The centred effects: of all rows, then of each group."""
         nodes = [cut.nodes for cut in self.cuts]
-        curves = [sums.curve(nodes, self._copies) for sums in self.sums]
+        curves = [sums.curve(nodes, self.copies) for sums in self.sums]
         errors = [curve.se for curve in curves]
         for number, (moves, cut) in enumerate(self._moves):
             sums = self.sums[number]
@@ -191,7 +307,7 @@ class LocalChanges:
         self.n_rows, self.n_used = state["rows"].tolist()
         self._hear(state)
         for number, sums in enumerate(self.sums):
-            sums.restore(_own(state, number))
+            sums.restore(own_state(state, number))
 
     def merge(self, state: dict[str, NDArray[Any]]) -> None:
         """Take in the sums of other rows."""
@@ -199,19 +315,13 @@ class LocalChanges:
         self.n_rows, self.n_used = self.n_rows + rows, self.n_used + used
         self._hear(state)
         for number, sums in enumerate(self.sums):
-            sums.merge(_own(state, number))
+            sums.merge(own_state(state, number))
 
     def _hear(self, state: dict[str, NDArray[Any]]) -> None:
         """Which engine moved rows elsewhere, and why not the planned one."""
         if "moved" in state and (self.moved is None or not self.moved.reason):
             engine, reason, costly = state["moved"].tolist()
             self.moved = Differences(np.zeros((0, 0)), costly == "1", engine, reason)
-
-
-def _own(state: dict[str, NDArray[Any]], number: int) -> dict[str, NDArray[Any]]:
-    """What a state says of one of several sums."""
-    prefix = f"{number} "
-    return {name.removeprefix(prefix): v for name, v in state.items() if name.startswith(prefix)}
 
 
 def _row_weights(study: Study, chosen: Chosen) -> Float:

@@ -69,6 +69,12 @@ class Summed:
             setattr(self, name, getattr(self, name) + state[name])
 
 
+def own_state(state: dict[str, NDArray[Any]], number: int) -> dict[str, NDArray[Any]]:
+    """What a state says of one of several sums."""
+    prefix = f"{number} "
+    return {name.removeprefix(prefix): v for name, v in state.items() if name.startswith(prefix)}
+
+
 @dataclass(eq=False)
 class StepSums(Summed):
     """What rows moved across the steps of one feature add up to.
@@ -110,12 +116,42 @@ class StepSums(Summed):
         """Before any row; for so many nodes."""
         (n_nodes,) = sizes
         steps = n_nodes - 1
-        flat, wide = np.zeros(steps), np.zeros((steps, outputs))
+        zeros, wide, twice = np.zeros, (steps, outputs), (2, steps, outputs)
         return cls(
-            np.zeros(1, np.int64), np.zeros(n_nodes), np.zeros(n_nodes), np.zeros(n_nodes), flat, wide, flat, wide,
-            wide, np.zeros((2, steps)), np.zeros((2, steps, outputs)), flat, np.zeros((2, steps, outputs)), wide,
+            zeros(1, np.int64), zeros(n_nodes), zeros(n_nodes), zeros(n_nodes), zeros(steps), zeros(wide), zeros(steps),
+            zeros(wide), zeros(wide), zeros((2, steps)), zeros(twice), zeros(steps), zeros(twice), zeros(wide),
             np.ones(1, np.int64),
         )  # fmt: skip
+
+    @classmethod
+    def at_places(cls, counts: Float, changes: Float, about: int) -> StepSums:
+        """From sums by place, where rows stand: between nodes or at them; see `icefield.engines.local_sums.PlaceSums`."""
+        found = cls.none([len(counts)], changes.shape[1])
+        (rows, weight, squared), n = counts.T, len(counts) - 1
+        found.n_rows, found.about = np.array([round(rows.sum())]), np.array([about])
+        found.node_squared = squared.copy()
+        sums, means, spreads = changes[..., :2], changes[..., 2:4], changes[..., 4:6]
+        side_squared = squared[:, None]
+        if about == 2:  # the last node ends a step and begins none
+            found.end_weight = np.append(0.0, weight[:-1])
+            found.node_weight = (np.append(weight[:-1], 0.0) + found.end_weight) / 2
+            found.weight, found.change = weight[:-1].copy(), sums[:-1, :, 0].copy()
+            found.side_squared[0], found.side_change[0] = squared[:-1], (side_squared * means[..., 0])[:-1]
+            found.join_spread(squared[:-1], means[:-1, :, 0], spreads[:-1, :, 0])
+            return found
+        # A level is left across the step before it and the step after.
+        found.end_weight, found.node_weight = weight.copy(), weight.copy()
+        found.weight, found.change = weight[:-1] + weight[1:], sums[:-1, :, 1] + sums[1:, :, 0]
+        found.side_squared[0], found.side_squared[1] = squared[:-1], squared[1:]
+        found.side_change[0] = (side_squared * means[..., 1])[:-1]
+        found.side_change[1] = (side_squared * means[..., 0])[1:]
+        found.join_spread(squared[:-1], means[:-1, :, 1], spreads[:-1, :, 1])
+        found.join_spread(squared[1:], means[1:, :, 0], spreads[1:, :, 0])
+        if n > 1:  # rows at a level between others cross both steps
+            found.both[: n - 1] = squared[1:-1]
+            found.both_centre[:, : n - 1] = np.moveaxis(means[1:-1], -1, 0)
+            found.both_spread[: n - 1] = changes[1:-1, :, 6]
+        return found
 
     def add(
         self,
@@ -150,7 +186,7 @@ class StepSums(Summed):
         squared = np.bincount(step, square, minlength=n).astype(np.float64)
         centre = _means(step, square, change, squared)
         about = sums_by(step, square[:, None] * np.square(change - centre[step]), n)
-        self._join_spread(squared, centre, about)
+        self.join_spread(squared, centre, about)
         side = cut.node_of[row, 0] - step  # a level before or beyond the step; numbers are on it
         flat, wide = side * n + step, square[:, None] * change
         self.side_squared = self.side_squared + np.bincount(flat, square, minlength=2 * n).reshape(2, n)
@@ -159,7 +195,8 @@ class StepSums(Summed):
         if len(twice):
             self._add_both(step[twice], square[twice], change[twice], change[twice + 1])
 
-    def _join_spread(self, squared: Float, centre: Float, about: Float) -> None:
+    def join_spread(self, squared: Float, centre: Float, about: Float) -> None:
+        """Take in the squares, means and spreads of other moves, by step."""
         whole, share = _joined_weight(self.squared, squared)
         apart = centre - self.centre
         self.spread = self.spread + about + np.square(apart) * (self.squared * share)[:, None]
@@ -183,7 +220,7 @@ class StepSums(Summed):
     def merge(self, state: dict[str, NDArray[Any]]) -> None:
         """Take in the sums of other rows."""
         self._add_up(state, SIMPLE_SUMS)
-        self._join_spread(state["squared"], state["centre"], state["spread"])
+        self.join_spread(state["squared"], state["centre"], state["spread"])
         self._join_both(state["both"], state["both_centre"], state["both_spread"])
         self.about = np.maximum(self.about, state["about"])
 

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.data.distribution import weighted_quantiles
+from icefield.data.distribution import looked_up_quantiles, weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.typing import Float
 
@@ -37,6 +38,7 @@ def similarity_order(
     others: Sequence[Column],
     known: NDArray[np.bool_],
     weights: Float,
+    remembered: dict[Any, _Described | None] | None = None,
 ) -> tuple[NDArray[np.intp], int]:
     """Level numbers in order of similarity, and with how many of the levels each was compared.
 
@@ -47,7 +49,9 @@ def similarity_order(
     others : the other columns, over all rows
     known : which rows `codes` and `weights` belong to
     weights : weight of each known row
+    remembered : what other columns were described as, for the very same rows: looked up, and added to
     """
+    remembered = {} if remembered is None else remembered
     place = np.full(int(levels.max()) + 1, -1, dtype=np.intp)
     place[levels] = np.arange(len(levels))
     rows = _RowsByLevel.of(place[codes], weights, len(levels))
@@ -57,7 +61,10 @@ def similarity_order(
         most_codes = FEW_CODES
     distance = np.zeros((len(levels), len(landmarks)))
     for column in others:
-        described = _described(column, known, weights, most_codes)
+        key = (column.name, most_codes)
+        if key not in remembered:
+            remembered[key] = _described(column, known, weights, most_codes)
+        described = remembered[key]
         if described is not None:
             _add_distances(distance, described, rows, landmarks)
     first = _first_coordinate(distance, landmarks)
@@ -65,6 +72,15 @@ def similarity_order(
     if np.dot(first - first.mean(), np.arange(len(first)) - (len(first) - 1) / 2) < 0:
         first = -first
     return levels[np.argsort(np.round(first, 12), kind="stable")], len(landmarks)
+
+
+def quantiles_of(values: NDArray[Any], probabilities: Float, weights: Float) -> NDArray[Any]:
+    """Quantiles of finite values; where each counts once, from a look at them instead of sorting all."""
+    if not (weights == 1.0).all():
+        return weighted_quantiles(values, probabilities, weights)
+    from icefield.data.look import Look  # which loads the kernels
+
+    return looked_up_quantiles(values, probabilities, Look.at(values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +100,7 @@ class _RowsByLevel:
         mass = np.asarray(np.bincount(group, weights, minlength=n_levels), dtype=np.float64)
         return cls(order, group[order], weights[order], start, mass)
 
-    def frequencies(self, code: NDArray[np.int64], n_codes: int, low: int, high: int) -> Float:
+    def frequencies(self, code: NDArray[Any], n_codes: int, low: int, high: int) -> Float:
         """Share of every code among the rows of levels `low` to `high`."""
         at = slice(self.start[low], self.start[high])
         cell = (self.group[at] - low) * n_codes + code[self.order[at]]
@@ -97,9 +113,14 @@ class _RowsByLevel:
 class _Described:
     """Another column as a few codes per known row; `ordered` where codes have an order."""
 
-    code: NDArray[np.int64]
+    code: NDArray[Any]
     n_codes: int
     ordered: bool
+
+    @classmethod
+    def of(cls, code: NDArray[Any], n_codes: int, ordered: bool) -> _Described:
+        """Codes as small as they can be."""
+        return cls(code.astype(np.min_scalar_type(n_codes)), n_codes, ordered)
 
 
 def _described(
@@ -114,11 +135,9 @@ def _described(
         if not present.any():
             return None
         # Missing and infinite values stand beyond the last cut, so their share counts as well.
-        cuts = np.unique(
-            weighted_quantiles(values[present], np.linspace(0, 1, CUTS + 1)[1:], weights[present])
-        )
+        cuts = np.unique(quantiles_of(values[present], np.linspace(0, 1, CUTS + 1)[1:], weights[present]))
         code = np.where(present, np.searchsorted(cuts, values, side="left"), len(cuts))
-        return _Described(code, len(cuts) + 1, True)
+        return _Described.of(code, len(cuts) + 1, True)
     code = column.codes[known]
     code = np.where(code < 0, len(column.levels), code)
     n_codes = len(column.levels) + 1
@@ -127,7 +146,7 @@ def _described(
         place = np.full(n_codes, most_codes - 1, dtype=np.int64)
         place[frequent[: most_codes - 1]] = np.arange(most_codes - 1)
         code, n_codes = place[code], most_codes
-    return _Described(code, n_codes, False)
+    return _Described.of(code, n_codes, False)
 
 
 def _add_distances(
@@ -147,7 +166,8 @@ def _add_distances(
     step = max(1, AT_ONCE // marks.size)
     for low in range(0, n_levels, step):
         part = slice(low, min(low + step, n_levels))
-        gap = np.abs(profiles(part.start, part.stop)[:, None] - marks[None])
+        own = marks[part] if len(landmarks) == n_levels else profiles(part.start, part.stop)
+        gap = np.abs(own[:, None] - marks[None])
         distance[part] += gap.max(axis=2) if described.ordered else 0.5 * gap.sum(axis=2)
 
 

@@ -7,6 +7,7 @@ steps; means per bin count rows at nodes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +18,17 @@ from icefield import validate
 from icefield.ask import Described
 from icefield.counts import counted
 from icefield.data.columns import object_array
-from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.data.given_values import given_values
 from icefield.errors import InputError, InputTypeError, complaint, write
-from icefield.statistics.similarity import similarity_order
+from icefield.statistics.similarity import quantiles_of, similarity_order
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
     from icefield.data.features import Feature
     from icefield.study import Study
+
+REMEMBERED = 0.125  # of the memory budget that columns described for comparing levels may take
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +77,37 @@ class Cut:
         known = ~column.missing & (weights > 0)
         return self._between(column, known) if self.ordered else self._at_levels(column, known)
 
+    @property
+    def on_levels(self) -> bool:
+        """Whether rows stand at nodes rather than between them; a single node has nothing beside it."""
+        return not self.ordered or len(self.nodes) == 1
+
+    def placing(self, column: Column, weights: Float) -> Callable[[slice], NDArray[np.int32]]:
+        """Says where some of the rows stand: the number of their step, or of their level; -1 for none."""
+        nodes, missing = self.nodes, column.missing if column.any_missing else None
+        of_level = None if self.ordered else self._level_places(column)
+        unbounded = column.kind == "float" and not np.isfinite(nodes[[0, -1]]).all()
+
+        def places(rows: slice) -> NDArray[np.int32]:
+            known = weights[rows] > 0
+            if missing is not None:
+                known &= ~missing[rows]
+            if of_level is not None:
+                return np.where(known, of_level[column.codes[rows]], np.int32(-1))
+            values = column.values[rows]
+            if unbounded:
+                known &= np.isfinite(values)
+            known &= (values >= nodes[0]) & (values <= nodes[-1])
+            step = np.searchsorted(nodes, values, side="left") - 1
+            return np.where(known, step.clip(0, max(0, len(nodes) - 2)), -1).astype(np.int32)
+
+        return places
+
+    def _level_places(self, column: Column) -> NDArray[np.int32]:
+        """The place of each of a column's levels among the nodes; last that of missing values."""
+        place = {level: number for number, level in enumerate(self.nodes.tolist())}
+        return np.array([*(place.get(level, -1) for level in column.levels.tolist()), -1], np.int32)
+
     def _between(self, column: Column, known: NDArray[np.bool_]) -> Steps:
         values, nodes = column.values, self.nodes
         if column.kind == "float":
@@ -89,9 +122,7 @@ class Cut:
         )
 
     def _at_levels(self, column: Column, known: NDArray[np.bool_]) -> Steps:
-        place = {level: number for number, level in enumerate(self.nodes.tolist())}
-        of_level = np.array([*(place.get(level, -1) for level in column.levels.tolist()), -1], dtype=np.intp)
-        at = np.where(known, of_level[column.codes], -1)
+        at = np.where(known, self._level_places(column).astype(np.intp)[column.codes], -1)
         known = known & (at >= 0)
         if len(self.nodes) == 1:
             return _constant(self.nodes, known)
@@ -133,7 +164,7 @@ def _binned(feature: Feature, bins: Any, described: Described) -> Cut:
         validate.count("bins", bins)
         probabilities = np.linspace(0.0, 1.0, int(bins) + 1)
         # Quantiles that coincide (ties) merge their bins: no bin is empty, none is split.
-        nodes = np.unique(weighted_quantiles(column.values[known], probabilities, weights[known]))
+        nodes = np.unique(quantiles_of(column.values[known], probabilities, weights[known]))
         note = ""
         if described.rank_error:
             note = f"{feature.label}: bins from a sketch of all rows, ranks off by at most {described.rank_error:.2%}"
@@ -172,8 +203,9 @@ def _by_similarity(study: Study, feature: Feature, described: Described, levels:
     shown = np.unique(column.codes[known])
     others = [c for c in study.model.columns if c not in feature.columns]
     ranked, compared = similarity_order(
-        column.codes[known], shown, [study.table.column(c) for c in others], known, weights[known]
-    )
+        column.codes[known], shown, [study.table.column(c) for c in others], known, weights[known],
+        _remembered(study, is_whole and bool(known.all())),
+    )  # fmt: skip
     note = f"levels of {feature.label!r} are ordered by the similarity of the other features"
     if not is_whole:
         note += f" in {counted(study.n_rows)} rows"
@@ -184,6 +216,14 @@ def _by_similarity(study: Study, feature: Feature, described: Described, levels:
         seen = set(nodes.tolist())
         nodes = object_array([*nodes.tolist(), *(level for level in levels.tolist() if level not in seen)])
     return Cut(nodes, False, note)
+
+
+def _remembered(study: Study, all_rows: bool) -> dict[Any, Any] | None:
+    """What columns are described as when levels are compared by all rows, where that may be kept."""
+    size = 2 * study.n_rows * len(study.model.columns)
+    if not all_rows or size > REMEMBERED * study.resources.memory:
+        return None
+    return study.memory.once("columns described", dict)
 
 
 def _listed_levels(feature: Feature, column: Column, order: Any) -> Positions:

@@ -308,16 +308,22 @@ def _bits_of_axes(layout: Layout, axes: Sequence[EncodedAxis]) -> list[NDArray[n
     return found
 
 
+def coded_columns(layout: Layout, columns: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The coded columns of some columns of the forest; and, for a matrix of these alone, where in it each coded column is."""
+    place = np.full(int(layout.column.max(initial=-1)) + 1, -1, np.int32)
+    moving = np.array(columns, np.int64)
+    used = np.flatnonzero(moving < place.size)
+    place[moving[used]] = used
+    column = place[layout.column]
+    return np.flatnonzero(column >= 0).astype(np.int32), column
+
+
 def _grid_bits(layout: Layout, axes: Sequence[EncodedAxis]) -> NDArray[np.uint64]:
     """Which grid points each condition on the axes' columns sends left; they have one size and no common column."""
     size = axes[0].size
     words = -(-size // WORD)
     matrix = np.concatenate([axis.matrix for axis in axes], axis=1)
-    place = np.full(int(layout.column.max(initial=-1)) + 1, -1, np.int32)
-    moving = np.concatenate([np.array(axis.columns, np.int64) for axis in axes])
-    place[moving[moving < place.size]] = np.flatnonzero(moving < place.size)
-    column = place[layout.column]
-    chosen = np.flatnonzero(column >= 0).astype(np.int32)
+    chosen, column = coded_columns(layout, [column for axis in axes for column in axis.columns])
     position = np.arange(size, dtype=np.int32)
     # Only the chosen columns' rows are ever touched.
     codes = np.empty((layout.n_columns, size), np.int32)

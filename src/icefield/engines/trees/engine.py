@@ -21,12 +21,13 @@ from icefield.engines.trees.encoded import EncodeOnce
 from icefield.engines.trees.program import TreeSums
 from icefield.engines.trees.rows import MOST_POSITIONS, WORD, Rows
 from icefield.forest.form import validate
-from icefield.forest.tree_model import TreeModel
+from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
 from icefield.typing import Float
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table
+    from icefield.engines.local_sums import PlaceSums, Standing
     from icefield.engines.trees.averages import Family
     from icefield.engines.trees.linked_scale import LinkedScale
 
@@ -69,6 +70,16 @@ class TreesEngine:
 
         return LinkedScale.of(self.model, self.sums, self.selected)
 
+    def _shared(self, questions: Sequence[Question]) -> LinkedScale | None:
+        """What gives one-way curves of several questions in one walk over the rows."""
+        if not self.additive:
+            return self._linked
+        if sum(q.spread and len(q.axes) == 1 for q in questions) < 2:
+            return None
+        from icefield.engines.trees.linked_scale import LinkedScale
+
+        return LinkedScale(self.model, self.sums, range(len(self.sums.outputs)), LinkForm("identity"))
+
     def answer(self, questions: Sequence[Question], sample: Sample, resources: Resources) -> list[Answer]:
         for question in questions:
             check_fits(question, sample.n_rows, len(self.selected), resources.memory)
@@ -87,8 +98,9 @@ class TreesEngine:
             averages = self._averages([encoded[i] for i in counted], sample, resources, crew, progress)
             for i, values in zip(counted, averages):
                 answers[i] = Answer(*_without_spread(values, sample))
-            if self._linked is not None:
-                for i, linked in self._linked.answers(questions, encoded, sample, resources, crew):
+            shared = self._shared(questions)
+            if shared is not None:
+                for i, linked in shared.answers(questions, encoded, sample, resources, crew):
                     answers[i] = linked
             for i, question in enumerate(questions):
                 answer = answers[i]
@@ -178,6 +190,23 @@ class TreesEngine:
             return moves.differences(
                 self.encoder.kept(table, resources.memory), rows, np.array(steps, np.int32)
             )
+
+    def local_sums(self, standing: Standing, resources: Resources) -> PlaceSums | None:
+        """What moving rows to the points about their places adds up to; None where each axis needs a walk of its own."""
+        from icefield.engines.trees.local_moves import LocalMoves, Unlike
+
+        if not self.additive and self._linked is None:
+            return None
+        encoded = EncodedAxis.of_each(self.model, standing.table, standing.axes)
+        form = None if self._linked is None else self._linked.form
+        with Crew(resources.threads or available_processors()) as crew, crew:
+            moves = LocalMoves(self.model, self.sums, self.selected, form, encoded, standing, crew)
+            if not moves.possible or not moves.fits(resources.memory):
+                return None
+            try:
+                return moves.found(self.encoder.kept(standing.table, resources.memory))
+            except Unlike:
+                return None
 
     def _link(self, raw: Float) -> Float:
         return self.model.link.apply(raw)[..., list(self.selected)]

@@ -31,7 +31,12 @@ from icefield.typing import Float, Positions
 if TYPE_CHECKING:
     from icefield.data.table import Table
 
-LINKS = {"logistic": kernels.LOGISTIC, "exp": kernels.EXPONENTIAL, "softmax": kernels.SOFTMAX}
+LINKS = {
+    "logistic": kernels.LOGISTIC,
+    "exp": kernels.EXPONENTIAL,
+    "softmax": kernels.SOFTMAX,
+    "identity": kernels.IDENTITY,
+}
 CODE_BYTES = 2**22  # of a block's codes, which are held twice
 LEAST_ROWS, MOST_ROWS = 256, 8192
 KEPT_ROWS = 64  # whose curves are found at a time
@@ -40,6 +45,7 @@ LOST = 1e-9  # of a spread, at most, to rounding
 MOST_LEAVES = 512  # of a tree, on average, that is taken in pieces
 # Rough times in nanoseconds, of which only the proportions matter.
 OWN_NODE, OWN_CODE = 16.0, 3.0  # a node visited, with what its leaves add; a value encoded
+PIECE_LEAF = 4.0  # a leaf looked at as a bit, with what it adds where it is met
 # Where each feature walks alone: a grid point linked and summed, a tree's leaves added.
 CURVE_POINT, CURVE_LEAF = 20.0, 4.0
 
@@ -52,8 +58,11 @@ def few_leaves(leaves: NDArray[np.int32]) -> bool:
 def pays(sums: TreeSums, axes: Sequence[EncodedAxis]) -> bool:
     """Whether one walk for all axes takes less time than one for each, from counts alone."""
     forest, trees = sums.forest, sums.trees.size
-    depth = float(np.log2(1.0 + forest.node_left.size / max(1, forest.tree_root.size)))
-    together = OWN_NODE * trees * depth * (1.0 + depth / 2.0) + OWN_CODE * forest.n_columns
+    a_tree = forest.node_left.size / max(1, forest.tree_root.size)
+    depth = float(np.log2(1.0 + a_tree))
+    leaves = (a_tree + 1.0) / 2.0
+    own = OWN_NODE * depth * (1.0 + depth / 2.0) if leaves > MOST_LEAVES else PIECE_LEAF * leaves
+    together = trees * own + OWN_CODE * forest.n_columns
     apart = sum(
         (CURVE_POINT * axis.size + CURVE_LEAF * trees) * len(sums.outputs) for axis in axes if axis.columns
     )

@@ -53,7 +53,9 @@ class LinkedScale:
         crew: Crew,
     ) -> Iterator[tuple[int, Answer]]:
         """Answers to one-way questions that share a walk, by their places, where that pays."""
-        asked = [i for i, q in enumerate(questions) if len(q.axes) == 1 and not q.quantiles]
+        # Without a link, averages alone are counts.
+        by_rows = [q.spread or self.form.kind != "identity" for q in questions]
+        asked = [i for i, q in enumerate(questions) if len(q.axes) == 1 and not q.quantiles and by_rows[i]]
         for sharing in _apart(asked, encoded):
             axes = [EncodedAxis.joined([encoded[i][0] for i in numbers]) for numbers in sharing]
             walk = LinkedCurves(self.model, self.sums, axes, self.form, crew)

@@ -312,6 +312,7 @@ struct AddOthersArguments {
 constexpr i64 LOGISTIC = 0;
 constexpr i64 EXPONENTIAL = 1;
 constexpr i64 SOFTMAX = 2;
+constexpr i64 IDENTITY = 3;
 
 // Trees for walking row by row. `path_*` name each leaf's region on the grid of each group of its path, `runs` the
 // runs of points a region consists of, numbered over all groups.
@@ -518,6 +519,48 @@ struct AddPredictionsArguments {
     List<const i64> tree_start;   // [trees + 1]
     List<const u8> leaf_by_leaf;  // [trees]
     Table<f64> out;               // [outputs, rows]
+};
+
+// --- rows moved to both ends of the steps they stand in, for every feature ----------------------------------------
+
+// `place` is where a row stands: step s of a group of numbers leads from node s to the next, a group of levels
+// (`on_levels`) stands at node s itself; -1 takes no part. `node_code` holds, for every moving column, the codes of its
+// group's nodes.
+struct MoveCodesArguments {
+    Table<const i32> place;         // [groups, rows]
+    List<const u8> on_levels;       // [groups]
+    List<const i32> nodes;          // [groups]
+    List<const i32> moving;         // [moving_columns]
+    List<const i32> moving_group;   // [moving_columns]
+    List<const i64> code_start;     // [moving_columns]
+    List<const i32> node_code;      // [node_codes]
+    Table<const i32> codes;         // [coded_columns, rows]
+    Table<i32> before;              // [coded_columns, rows]
+    Table<i32> after;               // [coded_columns, rows]
+    List<i64> unlike;               // [1]
+};
+
+// `own`, `before` and `after` are the conditions' bits of rows as they are, and at the nodes on either side; the latter
+// two only where a group moves (`moving_rows`). `counts` and `changes` are by segment and place: see local_moves.cpp.
+struct AddLocalMovesArguments {
+    PieceTrees trees;
+    i64 link;
+    f64 factor;
+    List<const i32> chosen;         // [selected]
+    List<const f64> sign;           // [selected]
+    List<const u8> on_levels;       // [groups]
+    List<const i64> place_start;    // [groups]
+    Table<const i32> place;         // [groups, rows]
+    List<const f64> weight;         // [rows]
+    List<const f64> square;         // [rows]
+    List<const i32> segment;        // [rows]
+    List<const i32> moving_rows;    // [moving_rows]
+    Table<const u64> own;           // [bit_rows, words]
+    Table<const u64> before;        // [bit_rows, words]
+    Table<const u64> after;         // [bit_rows, words]
+    Cube<f64> counts;               // [segments, places, 3]
+    Cube<f64> changes;              // [segments, places, by_output]
+    List<const u8> stop;            // [1]
 };
 
 }  // namespace icefield

@@ -8,6 +8,7 @@ namespace icefield {
 
 // Links that take one margin each.
 inline void link_each(i64 link, f64 factor, f64* margin, i64 n) {
+    if (link == IDENTITY) return;
     if (link == LOGISTIC) {
         for (i64 i = 0; i < n; ++i) margin[i] = 1.0 / (1.0 + exponential(-factor * margin[i]));
         return;

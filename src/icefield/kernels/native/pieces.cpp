@@ -6,16 +6,12 @@
 // it reaches if that group moves. Nothing here depends on where a row goes, so rows go side by side.
 
 #include "abi.hpp"
-#include "bits.hpp"
+#include "leaf_words.hpp"
 #include "memory.hpp"
 #include "step_sums.hpp"
 
 namespace icefield {
 namespace {
-
-struct alignas(64) Words {
-    u64 of[WORD];
-};
 
 class WordWalk {
 public:
@@ -40,7 +36,7 @@ public:
         for (i64 r = 0; r < WORD; ++r) {
             for (i64 o = 0; o < outputs_; ++o) margins_[r * outputs_ + o] = a_.trees.base[o];
         }
-        for (i64 piece = 0; piece < pieces_; ++piece) find_leaves(piece);
+        for (i64 piece = 0; piece < pieces_; ++piece) find(piece);
         steps_.start(word * WORD, rows, margins_.data());
         const u64 used = rows == WORD ? ~u64{0} : (u64{1} << rows) - 1;
         for (i64 group = 0; group < a_.totals.points.size; ++group) {
@@ -58,42 +54,12 @@ private:
         return most;
     }
 
-    // The leaves of a part's piece that each row's values rule out.
-    void rule_out(i64 part, Words& out) const {
-        i64 split = a_.trees.part_split[part];
-        const i64 end = a_.trees.part_split[part + 1];
-        rule_out_by<false>(split, out);
-        while (++split < end) rule_out_by<true>(split, out);
-    }
-
-    template <bool more>
-    void rule_out_by(i64 split, Words& out) const {
-        const u64 goes_left = bits_[a_.trees.split_row[split]];
-        const u64 left = a_.trees.split_leaves(split, 0), either = left ^ a_.trees.split_leaves(split, 1);
-        for (i64 r = 0; r < WORD; ++r) {
-            const u64 ruled_out = left ^ (either & (u64{0} - (goes_left >> r & 1)));
-            out.of[r] = more ? out.of[r] | ruled_out : ruled_out;
-        }
-    }
-
     // Each row's own leaves of a piece, and those it reaches if one group moves.
-    [[gnu::noinline]] void find_leaves(i64 piece) {
-        Words once{}, more{}, out;
-        for (i64 part = a_.trees.piece_part[piece]; part < a_.trees.piece_part[piece + 1]; ++part) {
-            rule_out(part, out);
-            // A group that stays rules out for good.
-            const u64 stays = a_.trees.part_group[part] < 0 ? ~u64{0} : 0;
-            for (i64 r = 0; r < WORD; ++r) {
-                more.of[r] |= (once.of[r] | stays) & out.of[r];
-                once.of[r] |= out.of[r];
-            }
-        }
-        const i64 first = piece * WORD, left = a_.trees.leaf_tree.size - first;
-        const u64 leaves = left >= WORD ? ~u64{0} : (u64{1} << left) - 1;
-        for (i64 r = 0; r < WORD; ++r) {
-            once_[piece].of[r] = once.of[r] & ~more.of[r];
-            each_bit(leaves & ~once.of[r], first, [&](i64 leaf) { take(r, leaf); });
-        }
+    [[gnu::noinline]] void find(i64 piece) {
+        find_leaves(a_.trees, bits_.data(), piece, [&](i64 row, u64 own, u64 once) {
+            once_[piece].of[row] = once;
+            each_bit(own, piece * WORD, [&](i64 leaf) { take(row, leaf); });
+        });
     }
 
     void take(i64 row, i64 leaf) {
@@ -121,7 +87,7 @@ private:
             const Words& once = once_[a_.trees.part_piece[part]];
             const u64 leaves = a_.trees.part_leaves[part];
             if (leaves == 0) continue;
-            rule_out(part, out);
+            rule_out(a_.trees, bits_.data(), part, out);
             for (i64 r = 0; r < WORD; ++r) out.of[r] &= once.of[r] & leaves;
             const u64 elsewhere = filled(out.of) & used;
             if (elsewhere == 0) continue;

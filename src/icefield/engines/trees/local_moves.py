@@ -1,0 +1,179 @@
+"""Rows moved to both ends of the steps they stand in, for all features in one walk.
+
+Leaves are bits here, 64 of them beside 64 rows (see `pieces`): a row's own leaves, and those that it reaches if one feature
+moves, are found once for all features. Neighbouring points differ in few conditions, so a step costs what these cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield import kernels
+from icefield.engines.local_sums import PlaceSums, Standing
+from icefield.engines.trees.axes import EncodedAxis, coded_columns, grid_layout, group_columns
+from icefield.engines.trees.crew import Crew, Stopped
+from icefield.engines.trees.grid_steps import GridSteps
+from icefield.engines.trees.layout import Layout
+from icefield.engines.trees.linked import CODE_BYTES, LEAST_ROWS, LINKS, MOST_ROWS, few_leaves
+from icefield.engines.trees.pieces import cut_to_pieces
+from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
+from icefield.engines.trees.rows import WORD
+from icefield.forest.tree_model import LinkForm, TreeModel
+from icefield.progress import Progress
+from icefield.typing import Float
+
+
+class Unlike(Exception):
+    """A row's value is not that of the level it stands at, for the trees; never reaches the caller."""
+
+
+class LocalMoves:
+    """Moves of rows along several axes, each by itself.
+
+    Parameters
+    ----------
+    model, sums : the trees; with a link, with every raw output
+    selected : the outputs wanted, among those of the link
+    form : the link; None: the trees' sums themselves
+    axes : what moves; no two may share a forest column
+    standing : the rows
+    crew : the threads
+    """
+
+    def __init__(
+        self,
+        model: TreeModel,
+        sums: TreeSums,
+        selected: Sequence[int],
+        form: LinkForm | None,
+        axes: Sequence[EncodedAxis],
+        standing: Standing,
+        crew: Crew,
+    ) -> None:
+        self.model, self.sums, self.form, self.crew = model, sums, form, crew
+        self.axes, self.standing = tuple(axes), standing
+        self.sizes = [axis.size for axis in axes]
+        chosen, sign = np.arange(len(sums.outputs)), np.ones(len(selected))
+        if form is not None and form.complement:
+            chosen, sign = np.zeros(len(selected), np.intp), np.where(np.array(selected) > 0, 1.0, -1.0)
+        elif form is not None:
+            chosen = np.array(selected)
+        self._chosen, self._sign = chosen.astype(np.int32), sign
+
+    @property
+    def possible(self) -> bool:
+        """Whether no forest column moves twice, and trees are small enough to be taken in pieces."""
+        moving = [column for axis in self.axes for column in axis.columns]
+        return len(set(moving)) == len(moving) and few_leaves(self._batch.leaves_below[self._batch.roots])
+
+    def fits(self, memory: int) -> bool:
+        """Whether trees and sums stay within the budget."""
+        tables = PlaceSums.size(sum(self.sizes), self.standing.n_segments, self._chosen.size)
+        return (2 * self.crew.threads + 2) * tables + 64 * self._batch.node_left.size <= memory // 2
+
+    @cached_property
+    def _batch(self) -> Batch:
+        return Batch.of(self.sums, self.sums.trees)
+
+    @cached_property
+    def _program(self) -> Program:
+        groups = group_columns([axis.columns for axis in self.axes], self.sums.forest.n_columns)
+        return Program.of(self._batch, groups, len(self.axes), SINGLES, scatter=True)
+
+    @cached_property
+    def _layout(self) -> Layout:
+        return grid_layout(self._program)
+
+    @cached_property
+    def _trees(self) -> kernels.Given:
+        program = self._program
+        return cut_to_pieces(program, self._layout, self.sums.base, GridSteps.none(program), len(self.axes))
+
+    @cached_property
+    def _moving(self) -> dict[str, NDArray[Any]]:
+        """The coded columns that move, their groups, and the codes of these groups' points."""
+        layout, columns, groups, codes = self._layout, [], [], [np.zeros(0, np.int32)]
+        for group, axis in enumerate(self.axes):
+            own, column = coded_columns(layout, axis.columns)
+            found = np.empty((layout.n_columns, axis.size), np.int32)
+            in_order = np.ascontiguousarray(axis.matrix[np.argsort(axis.order)])
+            layout.encode(in_order, np.arange(axis.size, dtype=np.int32), own, found, column)
+            columns += own.tolist()
+            groups += [group] * own.size
+            codes += [found[column] for column in own]
+        ends = np.cumsum([c.size for c in codes])
+        return {
+            "moving": np.array(columns, np.int32),
+            "moving_group": np.array(groups, np.int32),
+            "code_start": ends[:-1].astype(np.int64),
+            "node_code": np.concatenate(codes),
+        }
+
+    @cached_property
+    def _moving_rows(self) -> NDArray[np.int32]:
+        """The rows of bits that moving columns have."""
+        start = self._layout.row_start
+        return np.concatenate(
+            [np.zeros(0, np.int64), *(np.arange(start[c], start[c + 1]) for c in self._moving["moving"])]
+        ).astype(np.int32)
+
+    def found(self, rows: Any) -> PlaceSums:
+        """The sums over all rows, which are given encoded or as a table."""
+        total = self._nothing()
+        with Progress("moving rows", total=rows.n_rows) as progress:
+            for part in self.crew.map(lambda block: self._added(rows, block), self._blocks(rows.n_rows)):
+                total.merge(part[1])
+                progress.advance(part[0])
+        return total
+
+    def _nothing(self) -> PlaceSums:
+        return PlaceSums.none(self.sizes, self.standing.n_segments, self._chosen.size)
+
+    def _blocks(self, n_rows: int) -> list[tuple[int, int]]:
+        # Of the layout alone, so that sums are the same for any number of threads.
+        self._trees, self._moving_rows  # noqa: B018  (made here, before threads ask for them)
+        fitting = CODE_BYTES // (4 * max(1, self._layout.n_columns)) // WORD * WORD
+        block = int(min(max(fitting, LEAST_ROWS), MOST_ROWS))
+        return [(start, min(start + block, n_rows)) for start in range(0, n_rows, block)]
+
+    def _added(self, rows: Any, block: tuple[int, int]) -> tuple[int, PlaceSums]:
+        start, stop = block
+        standing, layout, moving, n = self.standing, self._layout, self._moving, stop - start
+        place = standing.places(start, stop)
+        levels = np.array(standing.on_levels, np.uint8)
+        matrix = self.model.encode(rows.slice(start, stop))
+        own, before, after = (np.empty((layout.n_columns, n), np.int32) for _ in range(3))
+        position, every = np.arange(n, dtype=np.int32), np.arange(layout.n_columns, dtype=np.int32)
+        layout.encode(matrix, position, every, own)
+        unlike = np.zeros(1, np.int64)
+        kernels.move_codes(
+            place=place, on_levels=levels, nodes=np.array(self.sizes, np.int32), **moving, codes=own,
+            before=before, after=after, unlike=unlike,
+        )  # fmt: skip
+        if unlike[0]:
+            raise Unlike
+        bits = [np.empty((layout.n_rows, -(-n // WORD)), np.uint64) for _ in range(3)]
+        layout.pack(own, position, every, bits[0])
+        for codes, packed in ((before, bits[1]), (after, bits[2])):
+            layout.pack(codes, position, moving["moving"], packed)
+        found = self._nothing()
+        finished = kernels.add_local_moves(
+            trees=self._trees, link=kernels.IDENTITY if self.form is None else LINKS[self.form.kind],
+            factor=1.0 if self.form is None else self.form.factor, chosen=self._chosen, sign=self._sign,
+            on_levels=levels, place_start=found.start[:-1], place=place, weight=_part(standing.weights, block),
+            square=_part(standing.squares, block), segment=standing.segments[start:stop],
+            moving_rows=self._moving_rows, own=bits[0], before=bits[1], after=bits[2], counts=found.counts,
+            changes=found.changes.reshape(*found.counts.shape[:2], -1), stop=self.crew.stop,
+        )  # fmt: skip
+        if not finished:
+            raise Stopped
+        return n, found
+
+
+def _part(values: Float, block: tuple[int, int]) -> Float:
+    return np.ascontiguousarray(values[slice(*block)])

@@ -1,0 +1,102 @@
+"""The effects of all features, or all pairs, of one kind, in one pass over the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from icefield import validate
+from icefield.ask import Ask, regrouped
+from icefield.counts import counted
+from icefield.data.grid import DEFAULT_POINTS
+from icefield.effect import Effect
+from icefield.errors import BudgetError, InputError, Setting, complaint, statement, worded
+from icefield.typing import Positions
+
+if TYPE_CHECKING:
+    from icefield.study import Study
+
+KINDS = ("pd", "ice", "ale")
+ALONE = {"ice": "ice(a, b)", "ale": "ale(a, b)"}  # what gives pairs of a kind
+
+
+def every_effect(
+    study: Study,
+    features: Iterable[Any] | None,
+    *,
+    kind: str = "pd",
+    order: int = 1,
+    spread: bool = False,
+    grid: Any = None,
+    rows: Any = None,
+    by: Any = None,
+) -> dict[Any, Effect]:
+    """Features, or pairs of them, with their effects; parameters are those of `Explainer.effects`."""
+    validate.choice("kind", kind, KINDS)
+    validate.count("order", order)
+    if order > 2:
+        raise InputError(complaint("order", "must be 1 or 2", order, "use partial_dependence(a, b, c)"))
+    if order == 2 and kind != "pd":
+        raise InputError(
+            complaint("order", f"must be 1 for kind={kind!r}", order, f"ask for pairs with {ALONE[kind]}")
+        )
+    validate.flag("spread", spread)
+    singles = study.listed(features, least=0)
+    asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
+    if kind == "pd" and rows is None:
+        study.begin(Ask(sets=asked, grid=grid, spread=spread))
+    labels = [study.feature(f).label for f in singles]
+    if len(set(labels)) != len(labels):
+        raise InputError(complaint("features", "names the same feature twice", singles))
+    if not asked:
+        raise InputError(complaint("features", f"must name at least {order} features", features))
+    if kind == "ale":
+        return dict(zip(labels, _local(study, singles, grid, rows, by)))
+    if kind == "ice":
+        kept = _kept(study, len(singles), grid, rows)
+        ask = Ask(sets=asked, kind="ice", grid=grid, spread=True, kept=kept)
+    else:
+        picked = study.chosen(rows)
+        ask = Ask(
+            sets=asked, grid=grid, spread=spread, rows=picked.positions, sampled_from=picked.sampled_from
+        )
+    found = regrouped(study, by).effects(ask)
+    return {e.features[0] if order == 1 else e.features: e for e in found}
+
+
+def _local(study: Study, features: list[Any], grid: Any, rows: Any, by: Any) -> list[Effect]:
+    from icefield.statistics.ale import ales
+
+    study.needs_rows("accumulated local effects")
+    if grid is not None:
+        raise InputError(
+            complaint(
+                "grid", "is for kind='pd' and 'ice': ALE has bins", grid, "ask for ale(feature, bins=...)"
+            )
+        )
+    found = []
+    for one in ales(regrouped(study, by), features, rows=rows):
+        if not isinstance(one, Effect):
+            raise one
+        found.append(one)
+    return found
+
+
+def _kept(study: Study, n_features: int, grid: Any, rows: Any) -> Positions:
+    """Whose curves are kept; all features' together must fit the budget."""
+    kept = np.arange(study.n_rows) if rows is None else validate.row_positions(rows, study.n_rows, study.seed)
+    points = int(grid) if isinstance(grid, (int, np.integer)) else DEFAULT_POINTS[1]
+    a_row, memory = 8 * len(study.model.outputs) * n_features * points, study.resources.memory
+    if len(kept) * a_row > memory:
+        raise BudgetError(
+            statement(
+                f"{counted(len(kept))} individual curves of {counted(n_features)} features would take about "
+                f"{len(kept) * a_row / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
+                worded("keep a sample of the curves with ", Setting("rows", max(1, memory // a_row)),
+                       " (averages still use every row), or raise Explainer(memory=...)"),
+            )
+        )  # fmt: skip
+    return kept

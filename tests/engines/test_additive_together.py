@@ -1,0 +1,53 @@
+"""Without a link, curves and spreads of all features in one walk too: the same numbers as a plain loop."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_linked import always, compared, every_column, loop  # noqa: F401
+
+from icefield.data.frame import table_of
+from icefield.engines import Question, Resources, Sample
+from icefield.engines.trees import TreesEngine
+from strategies import IDENTITY, random_forest
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_forests(seed: int, always: list[int]) -> None:  # noqa: F811
+    rng = np.random.default_rng([seed, 77])
+    outputs = int(rng.integers(1, 4))
+    drawn = random_forest(
+        rng, n_columns=4, leaves=int(rng.integers(2, 40 if seed % 3 else 150)), n_outputs=outputs
+    )
+    n = int(rng.integers(1, 200))
+    matrix = drawn.matrix(rng, n)
+    selected = sorted(rng.choice(outputs, int(rng.integers(1, outputs + 1)), replace=False).tolist())
+    weights = None if seed % 3 == 0 else rng.choice([0.0, 0.5, 2.0], n)
+    codes, n_groups = (rng.integers(-1, 3, n), 3) if seed % 2 else (None, 0)
+    kept = np.sort(rng.choice(n, int(rng.integers(1, n + 1)), replace=False))
+    axes = every_column(rng, drawn)
+    # One is asked for its average alone, which is counted.
+    questions = [Question((axis,), spread=i > 0, rows=kept) for i, axis in enumerate(axes)]
+    sample = Sample(table_of(matrix), weights, codes, n_groups, copies=seed % 4 < 2)
+    answers = TreesEngine(drawn.model(IDENTITY), "response", selected).answer(
+        questions, sample, Resources(threads=2)
+    )
+    assert always == [len(axes) - 1]
+    own = np.ones(n) if weights is None else weights
+    for question, axis, answer in zip(questions, axes, answers):
+        values = loop(drawn, matrix, axis, IDENTITY)[:, selected]
+        compared(answer.total, values, own, question.spread)
+        for g, moments in enumerate(answer.groups):
+            compared(moments, values[codes == g], own[codes == g], question.spread)
+        expected = values[kept].transpose(1, 0, 2)
+        size = max(1.0, np.abs(expected).max())
+        np.testing.assert_allclose(answer.curves, expected, rtol=0, atol=1e-12 * size)
+
+
+def test_a_single_question_walks_alone(always: list[int]) -> None:  # noqa: F811
+    rng = np.random.default_rng(3)
+    drawn = random_forest(rng, n_columns=3, n_outputs=1)
+    questions = [Question((axis,), spread=i == 0) for i, axis in enumerate(every_column(rng, drawn))]
+    sample = Sample(table_of(drawn.matrix(rng, 50)))
+    TreesEngine(drawn.model(IDENTITY), "response", [0]).answer(questions, sample, Resources())
+    assert always == []
