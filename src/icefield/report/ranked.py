@@ -16,7 +16,8 @@ from icefield.effect import Effect
 from icefield.errors import IcefieldError
 from icefield.sampling import BAND_CURVES, STEP_ROWS
 from icefield.statistics.ale import ale
-from icefield.statistics.bundles import Curved, effects_with_curves, output_unit
+from icefield.statistics.bundles import output_unit
+from icefield.statistics.curved import Curved, effects_with_curves
 from icefield.statistics.decision import Decision
 from icefield.statistics.reading import Reading
 from icefield.statistics.row_space import Surroundings

@@ -23,15 +23,14 @@ from icefield.data.naming import Naming
 from icefield.effect import Drawable, Effect, Spread
 from icefield.sampling import READ_CURVES
 from icefield.statistics.bundles import (
-    Curved,
     centred,
-    effects_with_curves,
     heterogeneity,
     output_unit,
     point_weights,
     shown_points,
 )
-from icefield.statistics.decision import Decision, decision_of
+from icefield.statistics.curved import Curved, effects_with_curves
+from icefield.statistics.decision import Decision, decision_of, read_curves
 from icefield.statistics.judging import has_a_reason
 from icefield.statistics.partition import Limits, Part, Split, assigned, partition
 from icefield.statistics.reading import read_effect
@@ -136,7 +135,7 @@ def regions(
     (found,) = study.resolve([feature])
     decision, note = decision_of(study, feature), ""
     if rows is None and grid is None:
-        effect = decision.effect  # the curves everything else is said from
+        effect = read_curves(study, decision)  # the curves everything else is said from
     else:
         used = min(READ_CURVES, study.n_rows) if rows is None else rows
         wanted = Curved(grid, kept=study.n_rows)
