@@ -23,7 +23,9 @@ from icefield.study import Ask, Study
 from icefield.typing import Float, Positions
 
 READ_GRID = ReadingGrid()  # what is said is read there, whatever grid a picture has
-AT_ONCE = 0.125  # of the memory budget that the curves asked for at a time may take; an engine holds them twice
+AT_ONCE = (
+    0.125  # of the memory budget that the curves asked for at a time may take; an engine holds them twice
+)
 NO_ROWS = np.zeros(0, np.intp)
 
 
@@ -113,7 +115,9 @@ class CurvedEffects:
             return
         kept = self._kept[number][1]
         table = self._study.table.take(NO_ROWS if kept.rows is None else kept.rows)
-        every = np.arange(table.n_rows)  # one array for all questions: an engine then keeps the same rows' curves at once
+        every = np.arange(
+            table.n_rows
+        )  # one array for all questions: an engine then keeps the same rows' curves at once
         room = AT_ONCE * self._study.resources.memory
         while places:
             taken = np.cumsum([self._bytes(number, effects[place]) for place in places])

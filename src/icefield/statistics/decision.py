@@ -29,7 +29,9 @@ CROSSED = 12  # features all of whose pairs are tried, where that takes one walk
 CROSSED_WHEN_COSTLY = 6  # ... where every pair costs predictions: of those whose curves differ
 FEW_COLUMNS = 20  # a question about one feature of so few is answered with all of them
 SURE = 2.0  # standard errors from a threshold
-KEPT_SHARE = 0.25  # of the memory budget that the curves of all decisions may take; beyond, they are asked for again
+KEPT_SHARE = (
+    0.25  # of the memory budget that the curves of all decisions may take; beyond, they are asked for again
+)
 READ = Curved(READ_GRID, kept=READ_CURVES, spread=False)
 
 

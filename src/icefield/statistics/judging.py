@@ -101,7 +101,9 @@ def judged(curves: Curves) -> Judged:
     if curves.along is None:
         return _compared_with_thresholds(curves, curves.differ, None)
     own = np.ones(len(curves.along)) if curves.row_weights is None else curves.row_weights
-    return _compared_with_thresholds(curves, curves.differ, float(running_against(curves.along, own[None])[0]))
+    return _compared_with_thresholds(
+        curves, curves.differ, float(running_against(curves.along, own[None])[0])
+    )
 
 
 def _compared_with_thresholds(curves: Curves, differ: float | None, against: float | None) -> Judged:
