@@ -62,16 +62,24 @@ class CurvedEffects:
     features : which features
     wanted : what is wanted of each
     rows : average over these rows; by default all, or a seeded sample where each row costs predictions
+    beside : what else is asked, in the same pass where it is of the same rows; the answers are `beside`
     """
 
-    def __init__(self, study: Study, features: Sequence[Any], *wanted: Curved, rows: Any = None) -> None:
+    def __init__(
+        self,
+        study: Study,
+        features: Sequence[Any],
+        *wanted: Curved,
+        rows: Any = None,
+        beside: Sequence[Ask] = (),
+    ) -> None:
         self._study, self._features = study, [study.feature(one) for one in features]
         chosen = study.chosen(rows, when_costly=CURVE_ROWS)
         self._used = study.n_rows if chosen.positions is None else len(chosen.positions)
         weights = None if study.weights is None else study.row_weights(chosen.positions)
         # What rows count for that are uneven or come in clusters, only their standard error knows.
         uneven = study.clusters is not None or not study.copies
-        self._apart = _costs_nothing(study)
+        self._apart = curves_come_apart(study)
         self._kept = [_kept_rows(study, chosen.positions, one, self._used, weights) for one in wanted]
         asks = [
             Ask(
@@ -86,7 +94,10 @@ class CurvedEffects:
             )
             for one, (place, kept) in zip(wanted, self._kept)
         ]
-        self._effects = study.effects_together(asks)
+        shared = self._apart and chosen.positions is None and all(one.rows is None for one in beside)
+        found = study.effects_together([*asks, *beside] if shared else asks)
+        self._effects = found[: len(asks)]
+        self.beside = found[len(asks) :] if shared else [study.effects(one) for one in beside]
         if rows is None:
             # A sample of our own choice is measured against the same predictions as everything else.
             baseline, deviation_of_all, unit = study.prediction_moments()
@@ -147,8 +158,8 @@ class CurvedEffects:
         return replace(effect, kept=kept)
 
 
-def _costs_nothing(study: Study) -> bool:
-    """Whether rows at hand can be asked about again without any prediction."""
+def curves_come_apart(study: Study) -> bool:
+    """Whether rows are at hand and can be asked about again without any prediction, so that curves come by themselves."""
     streamed = study.n_rows != study.n_all or hasattr(study, "stream")
     return study.background == "data" and not streamed and not study.plan.engine.costs_predictions
 
@@ -160,7 +171,7 @@ def _kept_rows(
     place, counts = in_proportion(one.kept, used, weights, study.seed)
     rows = place if positions is None else positions[place]
     clusters = None if study.clusters is None else study.clusters[rows]
-    values = RowValues(study.table, rows) if _costs_nothing(study) else None
+    values = RowValues(study.table, rows) if curves_come_apart(study) else None
     return place, KeptCurves(None, rows, values, counts, clusters)
 
 
