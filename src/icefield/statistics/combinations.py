@@ -51,8 +51,7 @@ def joint_partners(own: Codes, others: Mapping[Any, Codes], least: float) -> tup
     theirs = {name: codes for name, codes in theirs.items() if codes.max() > 0}
     if len(theirs) < 2:
         return None
-    found, freedom = _joint_coefficients(mine, list(theirs.values()))
-    alone = np.array([_coefficient(mine, codes) for codes in theirs.values()])
+    found, freedom, alone = _joint_coefficients(mine, list(theirs.values()))
     sure = SURE * np.sqrt(2.0 * freedom) / size  # so many standard deviations without any dependence
     more = found - np.maximum(alone[:, None], alone)
     telling = np.triu(more >= np.maximum(least, sure), 1)
@@ -63,8 +62,8 @@ def joint_partners(own: Codes, others: Mapping[Any, Codes], least: float) -> tup
     return names[first], names[second], float(found[first, second])
 
 
-def _joint_coefficients(mine: Codes, theirs: Sequence[Codes]) -> tuple[Float, Float]:
-    """The coefficient of a column with every two of some others, and the degrees of freedom of each."""
+def _joint_coefficients(mine: Codes, theirs: Sequence[Codes]) -> tuple[Float, Float, Float]:
+    """The coefficient of a column with every two of some others, the degrees of freedom of each, and that with one."""
     size, sizes = len(mine), np.array([int(codes.max()) + 1 for codes in theirs])
     start = np.cumsum(sizes) - sizes
     inside = np.zeros((size, int(sizes.sum())), np.float32)
@@ -72,7 +71,7 @@ def _joint_coefficients(mine: Codes, theirs: Sequence[Codes]) -> tuple[Float, Fl
         inside[np.arange(size), first + codes] = 1.0
     n_own = int(mine.max()) + 1
     # How many rows are in each group of the column and of two others: a product for each group.
-    tables = np.stack([inside[mine == group].T @ inside[mine == group] for group in range(n_own)])
+    tables = np.stack([rows.T @ rows for rows in (inside[mine == group] for group in range(n_own))])
     tables = tables.astype(np.float64)  # counts: exact
     total = tables.sum(axis=0)
     expected = np.bincount(mine, minlength=n_own)[:, None, None] * total / size
@@ -81,10 +80,13 @@ def _joint_coefficients(mine: Codes, theirs: Sequence[Codes]) -> tuple[Float, Fl
     def by_pairs(cells: Float) -> Float:
         return np.asarray(np.add.reduceat(np.add.reduceat(cells, start, axis=0), start, axis=1))
 
+    def less_chance(squared: Float, cells: Float) -> Float:
+        left = np.maximum(0.0, squared / size - (n_own - 1) * (cells - 1) / max(1, size - 1))
+        return np.asarray(left / (1.0 + left))
+
     cells = by_pairs((total > 0).astype(np.float64))
-    squared = by_pairs(apart) / size
-    left = np.maximum(0.0, squared - (n_own - 1) * (cells - 1) / max(1, size - 1))
-    return left / (1.0 + left), int(mine.max()) * np.maximum(cells - 1, 1)
+    alone = less_chance(np.add.reduceat(np.diagonal(apart), start), sizes.astype(np.float64))
+    return less_chance(by_pairs(apart), cells), int(mine.max()) * np.maximum(cells - 1, 1), alone
 
 
 def _coarse(codes: Codes, groups: int) -> Codes:
@@ -120,13 +122,6 @@ def _table(first: Codes, second: Codes) -> tuple[NDArray[np.intp], Float]:
     return table, np.outer(table.sum(axis=1), table.sum(axis=0)) / len(first)
 
 
-def _coefficient(first: Codes, second: Codes) -> float:
-    table, expected = _table(first, second)
-    squared = float((np.square(table - expected) / np.maximum(expected, 1e-9)).sum()) / len(first)
-    squared = max(0.0, squared - (table.shape[0] - 1) * (table.shape[1] - 1) / max(1, len(first) - 1))
-    return squared / (1.0 + squared)
-
-
 # --- combinations that never occur -------------------------------------------------------------------
 
 
@@ -148,9 +143,9 @@ class Combinations:
     """
 
     def __init__(self, study: Study, rows: NDArray[np.intp]) -> None:
-        more = np.setdiff1d(np.arange(study.n_rows), rows)
-        if study.weights is not None:
-            more = more[:0]  # the rows were drawn by weight, and are as many as count
+        others = np.full(study.n_rows, study.weights is None)  # rows drawn by weight are as many as count
+        others[rows] = False
+        more = np.flatnonzero(others)
         more = np.random.default_rng(study.seed).permutation(more)[: max(0, ROWS - len(rows))]
         self.rows, self.looked_at = np.concatenate([rows, np.sort(more)]), len(rows)
         self._study = study

@@ -23,9 +23,9 @@ from icefield.study import Ask, Study
 from icefield.typing import Float, Positions
 
 READ_GRID = ReadingGrid()  # what is said is read there, whatever grid a picture has
-AT_ONCE = (
-    0.125  # of the memory budget that the curves asked for at a time may take; an engine holds them twice
-)
+AT_ONCE = 0.125  # of the memory budget that curves asked for at a time take; an engine holds them twice
+AT_MOST = 0.3  # ... where fewer features would be asked about than share a walk
+SHARE_A_WALK = 20
 NO_ROWS = np.zeros(0, np.intp)
 
 
@@ -129,10 +129,9 @@ class CurvedEffects:
         every = np.arange(
             table.n_rows
         )  # one array for all questions: an engine then keeps the same rows' curves at once
-        room = AT_ONCE * self._study.resources.memory
         while places:
-            taken = np.cumsum([self._bytes(number, effects[place]) for place in places])
-            block, places = _split(places, max(1, int((taken <= room).sum())))
+            at_once = self._fitting([self._bytes(number, effects[place]) for place in places])
+            block, places = places[:at_once], places[at_once:]
             questions = [
                 Question(
                     (self._features[place].axis(effects[place].grid[0], self._study.table),),
@@ -145,6 +144,12 @@ class CurvedEffects:
             for at, place in enumerate(block):
                 curves, answers[at].curves = answers[at].curves, None
                 yield self._with(effects[place], replace(kept, individual=curves))
+
+    def _fitting(self, sizes: Sequence[int]) -> int:
+        """How many of so large curves are asked for at a time."""
+        share = np.cumsum(sizes) / self._study.resources.memory
+        usual, most = int((share <= AT_ONCE).sum()), int((share <= AT_MOST).sum())
+        return max(1, usual, min(most, SHARE_A_WALK))
 
     def _with(self, effect: Effect, kept: KeptCurves) -> Effect:
         """An effect with curves of its own, and their spread once centred where they are those of all rows."""
@@ -173,7 +178,3 @@ def _kept_rows(
     clusters = None if study.clusters is None else study.clusters[rows]
     values = RowValues(study.table, rows) if curves_come_apart(study) else None
     return place, KeptCurves(None, rows, values, counts, clusters)
-
-
-def _split(places: list[int], at: int) -> tuple[list[int], list[int]]:
-    return places[:at], places[at:]

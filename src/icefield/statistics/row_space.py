@@ -30,6 +30,7 @@ APART = 1.0  # distance between two levels, and between missing and known; ranks
 RIDGE = 1e-6
 GROUPS = 8
 MOST_LEVELS = 100  # of a column that the linear guess looks at: the most frequent among the rows
+TOGETHER = 16  # columns whose associations with all others are found at a time
 MANY = 30  # distinct values: rows that agree in so fine a coordinate agree by descent, not by chance
 
 
@@ -125,6 +126,7 @@ class Surroundings:
         parts = columns_at(study.table, study.model.columns, rows)
         self.columns = {name: Placed(column) for name, column in parts if column.kind != "other"}
         self._groups: dict[tuple[Any, ...], Placed] = {}
+        self._related: dict[Any, Float] = {}
 
     def placed(self, feature: Feature) -> Placed:
         """A feature, which may be a group of columns, at the rows."""
@@ -156,21 +158,43 @@ class Surroundings:
         places = {name: place for place, name in enumerate(self.codes)}
         return out, out.sum(axis=0, dtype=np.float64), start, places
 
-    def related_to(self, own: Codes, moving: Collection[Any]) -> tuple[tuple[Any, float], ...]:
-        """The columns that do not move and go with a feature, given by its codes, strongest first; see `contingency`."""
-        indicators, totals, start, places = self._indicators
-        if not len(start) or not len(own):
+    def related_to(self, feature: Feature, moving: Collection[Any]) -> tuple[tuple[Any, float], ...]:
+        """The columns that do not move and go with a feature, strongest first; see `contingency`."""
+        _, _, start, places = self._indicators
+        if not len(start) or not len(self.rows):
             return ()
-        mine, groups = dense_codes(own)
-        rows = np.zeros((groups, len(mine)), np.float32)
-        rows[mine, np.arange(len(mine))] = 1.0
-        table = (rows @ indicators).astype(np.float64)  # counts: exact
-        expected = np.outer(rows.sum(axis=1, dtype=np.float64), totals) / len(mine)
-        apart = (np.square(table - expected) / expected).sum(axis=0)
-        sizes = np.diff(np.append(start, len(totals)))
-        found = _less_chance(np.add.reduceat(apart, start) / len(mine), groups, sizes, len(mine))
+        if feature.is_group or feature.label not in self.columns:
+            (found,) = self._contingencies([self.placed(feature).codes])
+        else:
+            if feature.label not in self._related:
+                # Neighbours are asked about sooner or later; a larger product takes little longer.
+                first = places[feature.label] // TOGETHER * TOGETHER
+                names = list(places)[first : first + TOGETHER]
+                each = self._contingencies([self.codes[name] for name in names])
+                self._related.update(zip(names, each))
+            found = self._related[feature.label]
         named = [(name, float(found[place])) for name, place in places.items() if name not in moving]
         return tuple(sorted((one for one in named if one[1] >= LEAST), key=lambda one: -one[1]))
+
+    def _contingencies(self, several: Sequence[Codes]) -> list[Float]:
+        """The contingency of columns, given by their codes, with every column."""
+        indicators, totals, start, _ = self._indicators
+        count, sizes = len(self.rows), np.diff(np.append(start, len(totals)))
+        dense = [dense_codes(codes) for codes in several]
+        begin = np.cumsum([0, *(groups for _, groups in dense)])
+        rows = np.zeros((int(begin[-1]), count), np.float32)
+        for first, (codes, _) in zip(begin.tolist(), dense):
+            rows[first + codes, np.arange(count)] = 1.0
+        table = (rows @ indicators).astype(np.float64)  # counts: exact
+        expected = np.outer(rows.sum(axis=1, dtype=np.float64), totals) / count
+        table -= expected
+        np.square(table, out=table)
+        table /= expected
+        found = []
+        for first, (_, groups) in zip(begin.tolist(), dense):
+            squared = np.add.reduceat(table[first : first + groups].sum(axis=0), start) / count
+            found.append(_less_chance(squared, groups, sizes, count))
+        return found
 
     @cached_property
     def _design(self) -> tuple[Float, dict[Any, NDArray[np.intp]]]:
@@ -242,7 +266,7 @@ def association(
     correlation = 0.0
     for number, (feature, one) in enumerate(zip(features, placed)):
         guess, fitted = around.linear_guess(one.encoded, moving)
-        related = around.related_to(one.codes, moving)
+        related = around.related_to(feature, moving)
         if number == 0:
             correlation, first_related = fitted, related
         # With a single related column the linear guess would say the same again.

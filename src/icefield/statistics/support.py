@@ -26,7 +26,7 @@ from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS
 from icefield.effect import Effect
 from icefield.errors import InputError
-from icefield.statistics.combinations import Impossible, in_gaps, joint_partners
+from icefield.statistics.combinations import TOGETHER, Impossible, in_gaps, joint_partners
 from icefield.statistics.row_space import (
     LEAST,
     Association,
@@ -242,13 +242,13 @@ class _Space:
             for values, placed, (low, high) in zip(points, found.placed, found.own_columns)
         ]
         for index in np.ndindex(*(len(values) for values in points)):
-            yield index, self._near(apart + np.sum([far[i] for far, i in zip(own, index)], axis=0))
+            yield index, self._near(apart, np.sum([far[i] for far, i in zip(own, index)], axis=0))
 
-    def _near(self, squared: Float) -> NDArray[np.bool_]:
-        """Whether enough of the data is within the limit of each row of squared distances."""
+    def _near(self, squared: Float, more: Float | float = 0.0) -> NDArray[np.bool_]:
+        """Whether enough of the data is within the limit of each row, by squared distances and what each row adds."""
         limit = max((self.limit * (1 + 1e-9)) ** 2, SAME)
         enough = min(NEIGHBOURS, squared.shape[1])
-        return np.asarray(np.count_nonzero(squared <= limit, axis=1) >= enough)
+        return np.asarray(np.count_nonzero(squared <= limit - more, axis=1) >= enough)
 
     def told_apart(self) -> float:
         """Share of rows that are seen to be no data when they are given another row's value."""
@@ -272,15 +272,16 @@ def _telling_space(around: Surroundings, features: Sequence[Feature]) -> _Space:
         return first
     (feature,) = features
     ranked = dict.fromkeys([*(name for name, _ in found.related), *around.codes])
-    others = {name: around.codes[name] for name in ranked if name not in feature.columns}
+    others = [name for name in ranked if name not in feature.columns]
     tried = []
-    pair = joint_partners(around.placed(feature).codes, others, LEAST)
+    few = {name: around.codes[name] for name in others[:TOGETHER]}
+    pair = joint_partners(around.placed(feature).codes, few, LEAST)
     if pair is not None:
         named = ((pair[0], pair[2]), (pair[1], pair[2]))
         rest = tuple(one for one in found.related if one[0] not in pair[:2])
         tried.append(_Space(association(around, features, pair[:2]), named + rest))
     if 3 <= len(others) <= FEW_OTHERS:
-        tried.append(_Space(association(around, features, list(others)), found.related))
+        tried.append(_Space(association(around, features, others), found.related))
     if not tried:
         return first
     best = max(tried, key=_Space.told_apart)
@@ -345,7 +346,7 @@ def _area(
                 ]
                 if not tails and width[inner].sum() > 0:
                     central = width[inner].sum() / max(mass[inner].sum(), 1e-300)
-                    outer = np.setdiff1d(order, inner)
+                    outer = np.setdiff1d(order, inner, assume_unique=True)
                     width[outer] = np.minimum(width[outer], central * mass[outer])
         area = np.multiply.outer(area, width / width.sum())
     return np.asarray(area)
