@@ -78,10 +78,12 @@ def heterogeneity(curves: Float, weights: Float, row_weights: Float | None = Non
     """
     own = row_shares(row_weights, curves.shape[1])
     shape = centred(curves, weights)
-    apart = shape - np.einsum("r,ork->ok", own, shape)[:, None]
-    found = np.sqrt(np.einsum("r,ork,k->o", own, np.square(apart), weights))
+    apart = shape - (own @ shape)[:, None]
+    np.square(apart, out=apart)
+    found = np.sqrt((apart @ weights) @ own)
     # Parallel curves differ by rounding; that is no heterogeneity.
-    return np.where(found <= 1e-12 * np.abs(curves).max(axis=(1, 2), initial=0.0), 0.0, found)
+    largest = np.maximum(curves.max(axis=(1, 2), initial=0.0), -curves.min(axis=(1, 2), initial=0.0))
+    return np.where(found <= 1e-12 * largest, 0.0, found)
 
 
 def heterogeneity_under(curves: Float, weights: Float, row_weights: Float) -> Float:

@@ -7,7 +7,6 @@ threshold, and is called borderline.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
@@ -202,10 +201,17 @@ def overturned(curves: Curves, said: Judged, n_rows: int, population: int) -> di
     differ = heterogeneity_under(own, curves.weights, weights) / curves.unit
     # Against the pattern of all curves: which way most of them run does not change with a few of them.
     against = running_against(along, weights)
-    for average, size, share in zip(moved, differ.tolist(), against.tolist()):
-        again = _compared_with_thresholds(replace(curves, average=average), size, share)
-        for name, (now, then) in _compared(said, again).items():
-            if now != then:
+    strength = deviation(moved, curves.weights) / curves.unit
+    now = _words(said.shape, said.direction, said.hidden, said.heterogeneous)
+    for average, strong, size, share in zip(moved, strength.tolist(), differ.tolist(), against.tolist()):
+        if strong < THRESHOLDS["flat"]:  # then it is flat whatever else there is
+            told = _told_of_rows(size, strong, True, share, curves.explained)
+            again = _words("flat", "none", *told)
+        else:
+            other = _compared_with_thresholds(replace(curves, average=average), size, share)
+            again = _words(other.shape, other.direction, other.hidden, other.heterogeneous)
+        for name, then in again.items():
+            if now[name] != then:
                 others.setdefault(name, {})[then] = None
     return {name: tuple(seen) for name, seen in others.items()}
 
@@ -234,8 +240,12 @@ def on_other_grids(curves: Curves, said: Judged) -> dict[str, tuple[str, ...]]:
             weights=np.asarray(np.bincount(near, curves.weights, minlength=len(at)), dtype=np.float64),
             own=None if curves.own is None else curves.own[:, at],
         )
-        for name, (now, then) in _compared(said, _compared_with_thresholds(half, half.differ, None)).items():
-            if now != then and name in ("shape", "direction"):
+        shape, direction = "flat", "none"
+        if _strength(half.average, half.weights, half.unit) >= THRESHOLDS["flat"]:
+            again = _compared_with_thresholds(half, half.differ, None)
+            shape, direction = again.shape, again.direction
+        for name, now, then in (("shape", said.shape, shape), ("direction", said.direction, direction)):
+            if now != then:
                 others.setdefault(name, {})[then] = None
     return {name: tuple(seen) for name, seen in others.items()}
 
@@ -260,17 +270,13 @@ def near_threshold(curves: Curves, said: Judged) -> dict[str, tuple[str, ...]]:
     return unsure
 
 
-def _compared(said: Judged, again: Judged) -> Mapping[str, tuple[str, str]]:
-    def words(one: Judged) -> dict[str, str]:
-        return {
-            "shape": one.shape,
-            "direction": one.direction,
-            "hidden": "curves differ" if one.hidden else "nothing hidden",
-            "differ": "rows differ" if one.heterogeneous else "rows agree",
-        }
-
-    first, second = words(said), words(again)
-    return {name: (first[name], second[name]) for name in first}
+def _words(shape: str, direction: str, hidden: bool, heterogeneous: bool) -> dict[str, str]:
+    return {
+        "shape": shape,
+        "direction": direction,
+        "hidden": "curves differ" if hidden else "nothing hidden",
+        "differ": "rows differ" if heterogeneous else "rows agree",
+    }
 
 
 def _strength(average: Float, weights: Float, unit: float) -> float:
