@@ -251,9 +251,7 @@ def _at_values(
 ) -> NDArray[np.intp]:
     """The codes of grid values; -1 where no row has such a level."""
     gone, place = column.missing[rows], np.full(len(values), -1, dtype=np.intp)
-    missing = np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
-    if values.dtype.kind in "mM":
-        missing = np.isnat(values)
+    missing = missing_among(values)
     if gone.any():
         place[missing] = own[np.flatnonzero(gone)[0]]
     if column.kind in ORDERED_KINDS and not levels:
@@ -275,6 +273,15 @@ def _at_values(
     for i in np.flatnonzero(~missing):
         place[i] = code_of.get(values[i : i + 1].tolist()[0], -1)
     return place
+
+
+def missing_among(values: NDArray[Any]) -> Mask:
+    """Which grid values stand for missing ones."""
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype.kind in "fiub":
+        return np.isnan(values)
+    return np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
 
 
 # --- gaps --------------------------------------------------------------------------------------------

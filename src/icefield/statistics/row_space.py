@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.features import Feature
-from icefield.data.frame import ORDERED_KINDS, Column, columns_at, is_missing_value
-from icefield.statistics.combinations import Combinations, dense_codes
+from icefield.data.frame import ORDERED_KINDS, Column, columns_at
+from icefield.statistics.combinations import Combinations, dense_codes, missing_among
 from icefield.typing import Codes, Float
 
 if TYPE_CHECKING:
@@ -307,9 +307,7 @@ def _strangers(
 
 def ranks_among(values: NDArray[Any], placed: Placed) -> Float:
     """Coordinates of grid values of a moved feature among the rows, ``(values, its coordinates)``."""
-    gone = np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
-    if values.dtype.kind in "mM":
-        gone = np.isnat(values)
+    gone = missing_among(values)
     if placed.ranked is not None:
         return _with_missing(_mid_ranks(_numbers(values, gone), placed.ranked), gone)
     place, width = _level_places(placed.column)
@@ -334,9 +332,8 @@ def _level_places(column: Column) -> tuple[NDArray[np.intp], int]:
 
 def grid_numbers(values: NDArray[Any], column: Column) -> Float:
     """Grid values of an ordered column on the scale of its numbers; NaN for missing."""
-    gone = np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
+    gone = missing_among(values)
     if values.dtype.kind in "mM":
-        gone = np.isnat(values)
         values = values.astype(column.values.dtype)
     return np.where(gone, np.nan, _numbers(values, gone))
 
