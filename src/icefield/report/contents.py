@@ -21,11 +21,11 @@ from icefield.progress import Progress
 from icefield.report import glance, opening
 from icefield.report.drawings import feature_panel, spark
 from icefield.report.means import Means
+from icefield.report.pair_surfaces import Surfaces
 from icefield.report.plain import PRINTED, numbers
 from icefield.report.ranked import CARDS, Cards, Ranked, ale_rows, without_cards
 from icefield.report.region_cards import region_cards
 from icefield.report.small_pictures import small_curve
-from icefield.report.surfaces import Surfaces
 from icefield.statistics.bundles import output_unit
 from icefield.statistics.data_notes import data_notes
 from icefield.statistics.decision import decisions

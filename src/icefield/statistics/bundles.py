@@ -160,8 +160,9 @@ class RowGroups:
         if name not in self._known:
             codes = group_codes(self.row_values[name], self.row_weights)
             count = np.bincount(codes)
-            mass = np.bincount(codes, row_shares(self.row_weights, len(codes)))
-            self._known[name] = np.argsort(codes, kind="stable"), np.cumsum(count) - count, mass
+            mass = np.bincount(codes, row_shares(self.row_weights, len(codes))).astype(np.float64)
+            start = (np.cumsum(count) - count).astype(np.intp)
+            self._known[name] = np.argsort(codes, kind="stable"), start, mass
         return self._known[name]
 
 

@@ -164,7 +164,7 @@ class Combinations:
             found[name] = few and self._coded(name)[1]
         return found
 
-    def _coded(self, name: Any) -> tuple[Codes, bool]:
+    def _coded(self, name: Any) -> tuple[NDArray[np.int16], bool]:
         """A column's codes, kept small, and whether they are levels."""
         if name not in self._known:
             codes, levels = _as_levels(self._study.table.column(name), self.rows)
@@ -190,7 +190,8 @@ class Combinations:
         if feature.is_group or feature.label not in are_levels:
             own, mine = _as_levels(feature.column, self.rows)
         else:
-            own, mine = self._coded(feature.label)
+            codes, mine = self._coded(feature.label)
+            own = codes.astype(np.intp)
         at = _at_values(feature.column, self.rows, own, values, mine)
         if mine:
             self._remember_all()
@@ -198,7 +199,6 @@ class Combinations:
         few = [name for name in others if are_levels[name]][: TOGETHER // 2]
         sets: list[Sequence[Any]] = [(name,) for name in (others if mine else few)]
         sets += list(combinations(few, 2))
-        own = own.astype(np.intp)
         found = np.zeros((len(values), self.looked_at), dtype=bool)
         most: tuple[float, Sequence[Any]] = (0.0, ())
         for names in sets:

@@ -170,7 +170,8 @@ def _decided(study: Study, asked: list[Any], found: CurvedEffects) -> Decisions:
         if groups is None and effect.row_values is not None:  # all keep the same rows
             groups = RowGroups(effect.row_values, effect.row_weights)
         every.append(read_effect(effect, study.n_rows, groups).each)
-        effects.append(effect if room else replace(effect, individual=None))
+        kept = None if effect.kept is None else replace(effect.kept, individual=None)
+        effects.append(effect if room else replace(effect, kept=kept))
     first = [output_moved_most(effect, each) for effect, each in zip(effects, every)]
     ranked = sorted(range(len(asked)), key=lambda i: -every[i][first[i]].movement)
     labels = [effect.features[0] for effect in effects]

@@ -267,7 +267,7 @@ def _read_curve(effect: Effect, output: int, population: int, groups: RowGroups 
     curves = Curves(None if x is None else x[at], y, weights, unit, _rows_behind(effect))
     partners: tuple[tuple[Any, float], ...] = ()
     if _has_rows(effect):
-        curves, partners = _with_rows(effect, output, curves, shown, at, groups)
+        curves, partners = _with_rows(effect, output, curves, at, groups)
     said = judged(curves)
     count = effect.n_rows or (0 if curves.own is None else len(curves.own))
     unsure = on_other_grids(curves, said) | near_threshold(curves, said)
@@ -333,27 +333,23 @@ def _rows_behind(effect: Effect) -> float:
 
 
 def _with_rows(
-    effect: Effect,
-    output: int,
-    curves: Curves,
-    shown: slice,
-    at: NDArray[np.intp],
-    groups: RowGroups | None,
+    effect: Effect, output: int, curves: Curves, at: NDArray[np.intp], groups: RowGroups | None
 ) -> tuple[Curves, tuple[tuple[Any, float], ...]]:
     """What the individual curves, or at least their spread, add to the average."""
     if effect.individual is None or effect.individual.shape[1] < 2:
         if effect.std is None:
             return curves, ()
         # Curves whose spread changes along the grid cannot be parallel: sd(f - f') >= |sd(f) - sd(f')|.
-        least = float(deviation(effect.std[output][shown][at], curves.weights)) / curves.unit
+        least = float(deviation(effect.std[output][at], curves.weights)) / curves.unit
         return replace(curves, least_differ=least), ()
-    own = effect.individual[output][:, shown][:, at]
+    own = effect.individual[output][:, at]
     curves = replace(curves, own=own, row_weights=effect.row_weights)
     if groups is None or (curves.differ or 0.0) < EXPLAINED_FROM * THRESHOLDS["heterogeneous"]:
         return curves, ()
     able = groups.row_values if effect.others is None else effect.others
-    told_by = [name for name in able if name not in effect.features]
-    ranked = explaining_columns(own[None], curves.weights, groups, told_by)
+    ranked = explaining_columns(
+        own[None], curves.weights, groups, [n for n in able if n not in effect.features]
+    )
     partners = tuple((name, share) for name, share in ranked[:EXPLAINING] if share >= THRESHOLDS["partner"])
     return curves.explained_to(best_share(partners)), partners
 
