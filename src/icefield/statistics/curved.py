@@ -53,8 +53,21 @@ def effects_with_curves(
     return [list(found.each(number)) for number in range(len(wanted))], found.note
 
 
+def with_curves_of_its_rows(study: Study, asked: Any, effect: Effect) -> Effect:
+    """An effect of a feature that still knows which rows were kept, with their curves, which come apart."""
+    kept = effect.kept
+    if kept is None or kept.rows is None:
+        return effect
+    axis = study.feature(asked).axis(effect.grid[0], study.table)
+    question = Question((axis,), spread=False, rows=np.arange(len(kept.rows)))
+    (answer,) = study.answers([question], Sample(study.table.take(kept.rows)))
+    return replace(effect, kept=replace(kept, individual=answer.curves))
+
+
 class CurvedEffects:
     """One-way effects of several features, for each of what is wanted: averages at once, curves as they are asked for.
+
+    `apart` says whether curves come after the averages, `note` which rows were used where not all were.
 
     Parameters
     ----------
@@ -79,7 +92,7 @@ class CurvedEffects:
         weights = None if study.weights is None else study.row_weights(chosen.positions)
         # What rows count for that are uneven or come in clusters, only their standard error knows.
         uneven = study.clusters is not None or not study.copies
-        self._apart = curves_come_apart(study)
+        self.apart = curves_come_apart(study)
         self._kept = [_kept_rows(study, chosen.positions, one, self._used, weights) for one in wanted]
         asks = [
             Ask(
@@ -89,12 +102,12 @@ class CurvedEffects:
                 spread=one.spread or uneven,
                 rows=chosen.positions,
                 sampled_from=chosen.sampled_from,
-                kept=NO_ROWS if self._apart else place,
+                kept=NO_ROWS if self.apart else place,
                 kept_weights=kept.row_weights,
             )
             for one, (place, kept) in zip(wanted, self._kept)
         ]
-        shared = self._apart and chosen.positions is None and all(one.rows is None for one in beside)
+        shared = self.apart and chosen.positions is None and all(one.rows is None for one in beside)
         found = study.effects_together([*asks, *beside] if shared else asks)
         self._effects = found[: len(asks)]
         self.beside = found[len(asks) :] if shared else [study.effects(one) for one in beside]
@@ -121,7 +134,7 @@ class CurvedEffects:
         """The features' effects with their curves, for one of what is wanted; `some` by their places."""
         effects = self._effects[number]
         places = list(range(len(effects)) if some is None else some)
-        if not self._apart:
+        if not self.apart:
             yield from (effects[place] for place in places)
             return
         kept = self._kept[number][1]

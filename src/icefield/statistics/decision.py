@@ -17,7 +17,13 @@ from icefield.counts import counted
 from icefield.effect import Effect
 from icefield.sampling import READ_CURVES
 from icefield.statistics.bundles import RowGroups, output_unit
-from icefield.statistics.curved import READ_GRID, Curved, CurvedEffects, effects_with_curves
+from icefield.statistics.curved import (
+    READ_GRID,
+    Curved,
+    CurvedEffects,
+    effects_with_curves,
+    with_curves_of_its_rows,
+)
 from icefield.statistics.interactions import Interactions, pair_interactions
 from icefield.statistics.reading import EXPLAINED_FROM, Reading, read_effect, together
 from icefield.statistics.thresholds import THRESHOLDS
@@ -157,12 +163,11 @@ def read_curves(study: Study, decision: Decision) -> Effect:
     """What a decision was read from, with the curves: those at hand, or asked for again."""
     if decision.effect.individual is not None:
         return decision.effect
-    ((effect,),), _ = effects_with_curves(study, [decision.asked], READ)
-    return replace(effect, groups={}, by=None)
+    return with_curves_of_its_rows(study, decision.asked, decision.effect)
 
 
 def _decided(study: Study, asked: list[Any], found: CurvedEffects) -> Decisions:
-    room = found.curve_bytes(0) <= KEPT_SHARE * study.resources.memory
+    room = not found.apart or found.curve_bytes(0) <= KEPT_SHARE * study.resources.memory
     groups: RowGroups | None = None
     effects, every = [], []
     for effect in found.each(0):
