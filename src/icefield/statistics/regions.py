@@ -160,7 +160,8 @@ def regions(
         labels = assigned(parts)
         cuts = "one cut" if depth == 1 else "one or two cuts"
         said = "" if splits else f"the curves differ, but no rule of {cuts} on other columns tells them apart"
-        said = _unlike(study, found, effect, bundle, labels) if splits else said
+        usual = rows is None and grid is None
+        said = _unlike(study, found, effect, bundle, labels, usual) if splits else said
     else:
         labels = _clustered(bundle.shapes, bundle.weights, clusters, least, study.seed)
         parts, splits = partition(
@@ -217,11 +218,18 @@ def _explained(splits: Sequence[Split]) -> float:
     return max(splits[0].removed, splits[0].together - TOGETHER)
 
 
-def _unlike(study: Study, feature: Feature, effect: Effect, bundle: _Bundle, labels: NDArray[np.intp]) -> str:
+def _unlike(
+    study: Study,
+    feature: Feature,
+    effect: Effect,
+    bundle: _Bundle,
+    labels: NDArray[np.intp],
+    usual: bool,
+) -> str:
     """A note where most of what the rules remove lies at values at which the rows are unlike the data."""
     shown = shown_points(effect)
     some = np.unique(np.linspace(0, len(bundle.rows) - 1, MOVED).round().astype(np.intp))
-    inside = rows_inside(study, feature, effect.grid[0][shown], bundle.rows, some)
+    inside = rows_inside(study, feature, effect.grid[0][shown], bundle.rows, some, usual=usual)
     shapes, weights = bundle.shapes[some], bundle.weights[some]
     counted = np.tile(inside, (1, shapes.shape[1] // inside.shape[1]))
 

@@ -191,10 +191,23 @@ def _reference_rows(study: Study) -> NDArray[np.intp]:
 
 
 def rows_inside(
-    study: Study, feature: Feature, grid: NDArray[Any], rows: NDArray[np.intp], some: NDArray[np.intp]
+    study: Study,
+    feature: Feature,
+    grid: NDArray[Any],
+    rows: NDArray[np.intp],
+    some: NDArray[np.intp],
+    *,
+    usual: bool = False,
 ) -> NDArray[np.bool_]:
-    """Whether `some` of these rows, by place, still look like the rows when moved to each point, ``(some, points)``."""
-    around = _remembered(study, ("surroundings", rows.tobytes()), lambda: Surroundings(study, rows))
+    """Whether `some` of these rows, by place, still look like the rows when moved to each point, ``(some, points)``.
+
+    `usual` rows are those that everything is said from: what surrounds them is worked out once for all features.
+    """
+
+    def made() -> Surroundings:
+        return Surroundings(study, rows)
+
+    around = _remembered(study, ("surroundings", rows.tobytes()), made) if usual else made()
     space, at = _telling_space(around, [feature]), _looked_at(grid)
     never = around.combinations.impossible(feature, grid[at])
     inside = np.stack([one for _, one in space.moved(some, [grid[at]])], axis=1)
