@@ -69,3 +69,40 @@ def test_the_peak_stays_within_the_budget(kind):
 def test_ten_million_rows_at_a_hundred_points(kind):
     """80 MB a column, 8 GB of predictions: the peak is the input and the budget."""
     assert used(10_000_000, 100, kind) < BUDGET
+
+
+MANY_CURVES = """
+import json, resource, sys
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
+import icefield
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(4000, 40))
+y = np.digitize(X[:, 0] * X[:, 1] + X[:, 2], [-1.0, -0.5, 0.0, 0.5, 1.0])
+model = HistGradientBoostingClassifier(max_iter=3, max_leaf_nodes=8, random_state=0).fit(X, y)
+getattr(icefield.Explainer(model, X[:200]), sys.argv[1])([0, 1])
+before = peak()
+found = getattr(icefield.Explainer(model, X, memory=2**26), sys.argv[1])()
+assert len(found.effects) == 40
+held = sum(effect.individual.nbytes for effect in found.effects.values())
+print(json.dumps({"used": peak() - before, "held": held}))
+"""
+
+
+@pytest.mark.parametrize("question", ["importance", "summary"])
+def test_curves_of_many_outputs_do_not_pile_up(question):
+    """The thousand curves that are read of each of 40 features and 6 classes take 130 MB, of a budget of 64 MB."""
+    done = subprocess.run(
+        [sys.executable, "-c", MANY_CURVES, question],
+        capture_output=True,
+        text=True,
+        timeout=280,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["used"] - found["held"] < 2**26

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from icefield.data.features import Feature
 from icefield.data.frame import Column, Table
 from icefield.data.groups import groups_of
+from icefield.data.row_values import RowValues
 from icefield.engines import Answer
 from icefield.errors import InputError, complaint
 from icefield.plan import Plan
@@ -50,6 +51,11 @@ class Ask:
     sampled_from: int = 0
     kept: Positions | None = None
     kept_weights: Float | None = None
+
+    def row_values(self, table: Table, rows: Positions) -> RowValues:
+        """What the kept rows, which are these of a table, hold: taken once for all effects of an ask."""
+        known: dict[str, RowValues] = self.__dict__
+        return known.get("_row_values") or known.setdefault("_row_values", RowValues(table, rows))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,6 @@ from icefield.ask import Ask
 from icefield.counts import counted
 from icefield.data.features import Feature
 from icefield.data.grid import whole_steps
-from icefield.data.row_values import RowValues
 from icefield.effect import Effect, KeptCurves, Spread
 from icefield.effect.parts import AllBut, centered_deviation
 from icefield.engines import Answer, Question
@@ -116,4 +115,4 @@ def _kept(study: Study, ask: Ask, answer: Answer) -> KeptCurves | None:
     if weights is None and study.weights is not None:
         weights = study.weights[rows]
     clusters = None if study.clusters is None else study.clusters[rows]
-    return KeptCurves(answer.curves, rows, RowValues(study.table, rows), weights, clusters)
+    return KeptCurves(answer.curves, rows, ask.row_values(study.table, rows), weights, clusters)

@@ -15,7 +15,7 @@ import pytest
 from scipy import sparse
 
 from icefield.data.columns import column_of_array, is_missing_value
-from icefield.data.frame import ArrayTable, FrameTable, SparseTable, object_array, table_of
+from icefield.data.frame import ArrayTable, FrameTable, SparseTable, columns_at, object_array, table_of
 from icefield.data.grid import grid_values
 from icefield.data.new_frames import frame_of
 from icefield.errors import InputError, InputTypeError
@@ -699,3 +699,34 @@ def test_columns_of_a_donor_go_where_their_names_are(make):
     moved = matrix.with_columns_of([2], matrix.select([2]).take(np.array([1, 0])))
     assert moved.names == (2, 1)
     np.testing.assert_array_equal(moved.to_numpy(), [[5.0, 1.0], [2.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    "kind", ["rows", "columns", "slices", "integers", "booleans", "text", "frame", "sparse"]
+)
+@pytest.mark.parametrize("names", [range(150), [140, 3, 70], [5], [149, 0]])
+def test_columns_of_some_rows_are_parts_of_whole_columns(kind, names):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 150)).round(1)
+    X[::5, 3] = np.nan
+    made = {
+        "rows": lambda: X,
+        "columns": lambda: np.asfortranarray(X),
+        "slices": lambda: np.repeat(X, 2, axis=1)[::-1, ::2],
+        "integers": lambda: rng.integers(0, 5, X.shape),
+        "booleans": lambda: X > 0,
+        "text": lambda: np.char.add("v", np.nan_to_num(X).astype(int).astype(str)),
+        "frame": lambda: pytest.importorskip("pandas").DataFrame(X, columns=range(150)),
+        "sparse": lambda: pytest.importorskip("scipy.sparse").csr_matrix(np.nan_to_num(X)),
+    }
+    table = table_of(made[kind]())
+    at = np.array([3, 50, 3, 0, 59])
+    found = dict(columns_at(table, list(names), at))
+    assert list(found) == list(names)
+    for name, part in found.items():
+        whole = table.column(name)
+        assert (part.kind, part.name) == (whole.kind, name)
+        np.testing.assert_array_equal(part.values, whole.values[at])
+        np.testing.assert_array_equal(part.missing, whole.missing[at])
+        if whole.kind == "categorical":
+            np.testing.assert_array_equal(part.levels[part.codes], whole.levels[whole.codes[at]])

@@ -7,18 +7,25 @@ import pytest
 
 from icefield import Explainer
 from icefield.statistics.bundles import (
+    RowGroups,
+    along_pattern,
     centred,
     deviation,
     explaining_columns,
     group_codes,
     heterogeneity,
     leading_direction,
-    opposing,
     point_weights,
+    running_against,
 )
 
 X = np.linspace(-1, 1, 21)
 EVEN = np.full(21, 1 / 21)
+
+
+def opposing(curves, weights, row_weights=None):
+    own = np.ones(len(curves)) if row_weights is None else row_weights
+    return float(running_against(along_pattern(curves, weights, row_weights), own[None])[0])
 
 
 def test_heterogeneity_of_slopes_is_their_spread_times_that_of_the_feature():
@@ -67,11 +74,33 @@ def test_columns_are_ranked_by_what_they_explain(rng):
         "noise": rng.normal(size=400),
         "half": np.where(rng.random(400) < 0.7, sign, -sign),
     }
-    found = explaining_columns((sign[:, None] * X)[None], EVEN, values)
+    groups = RowGroups(values)
+    found = explaining_columns((sign[:, None] * X)[None], EVEN, groups, values)
     assert [name for name, _ in found] == ["sign", "half", "noise"]
     assert found[0][1] == pytest.approx(1.0)
     assert found[2][1] < 0.05
-    assert explaining_columns(np.ones((1, 400, 21)), EVEN, values) == []
+    assert explaining_columns(np.ones((1, 400, 21)), EVEN, groups, values) == []
+
+
+def test_explained_shares_are_those_of_an_analysis_of_variance(rng):
+    values = {"few": rng.integers(0, 3, 200), "many": rng.normal(size=200)}
+    weights = rng.random(200)
+    curves = rng.normal(size=(2, 200, 21)) + np.sin(X) * values["few"][:, None]
+    found = dict(explaining_columns(curves, EVEN, RowGroups(values, weights), values))
+    shape = (curves - curves.mean(axis=2, keepdims=True)) / np.sqrt(21)
+    shape = shape.transpose(1, 0, 2).reshape(200, -1)
+    own = weights / weights.sum()
+    total = (own[:, None] * np.square(shape - own @ shape)).sum()
+    for name in values:
+        codes = group_codes(values[name], weights)
+        within = 0.0
+        for group in np.unique(codes):
+            inside = codes == group
+            mean = np.average(shape[inside], axis=0, weights=own[inside])
+            within += (own[inside, None] * np.square(shape[inside] - mean)).sum()
+        rows = weights.sum() ** 2 / np.square(weights).sum()
+        share = 1.0 - within / total * (rows - 1) / (rows - codes.max() - 1)
+        assert found[name] == pytest.approx(max(0.0, share))
 
 
 def test_groups_keep_missing_values_apart():

@@ -274,3 +274,27 @@ def _opacities(drawn):
         return sorted((str(t.opacity), str(t.line.color)) for t in lines)
     lines = drawn.get_lines()
     return sorted((str(line.get_alpha()), str(line.get_color()), line.get_linestyle()) for line in lines)
+
+
+def test_what_surrounds_the_rows_is_worked_out_once_per_study(rng, monkeypatch):
+    from icefield.statistics import support
+
+    made = []
+    real = support.Surroundings
+
+    def counted(study, rows):
+        made.append(len(rows))
+        return real(study, rows)
+
+    monkeypatch.setattr(support, "Surroundings", counted)
+    X = rng.normal(size=(400, 3))
+    ex = Explainer(lambda r: r[:, 0] * np.sign(r[:, 1]) + r[:, 2] * np.sign(r[:, 0]), X)
+    ex.summary()
+    ex.summary()
+    assert len(made) == 1
+    assert len(ex.regions(0)) > 1
+    assert len(ex.regions(2)) > 1
+    assert len(made) == 2  # the rows that everything is said from
+    ex.regions(0, rows=200)
+    ex.regions(0, rows=200)
+    assert len(made) == 4  # rows of one's own are not kept

@@ -22,7 +22,7 @@ from icefield.data.columns import (
     object_array,
 )
 from icefield.data.frame_table import FrameTable
-from icefield.data.matrix_tables import ArrayTable, SparseTable
+from icefield.data.matrix_tables import ArrayTable, SparseTable, columns_at
 from icefield.data.plain_storage import plain_array, plain_arrow_table, plain_pandas_frame
 from icefield.data.table import Table, same_name_error
 from icefield.errors import InputError, InputTypeError, complaint
@@ -36,6 +36,7 @@ __all__ = [
     "FrameTable",
     "SparseTable",
     "Table",
+    "columns_at",
     "is_missing_value",
     "object_array",
     "table_of",

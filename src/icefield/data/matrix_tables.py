@@ -6,7 +6,7 @@ absent however often its rows are repeated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,31 @@ from numpy.typing import NDArray
 from icefield.data.columns import Column, column_of_array, library_named
 from icefield.data.replacement import UNSET, array_values, common_dtype, own_missing
 from icefield.data.table import Table
+
+TOGETHER = 64  # columns of an array that are taken at a time
+PLAIN_KINDS = "fiub"  # dtypes of which a part is read as the whole column is
+
+
+def columns_at(table: Table, names: Sequence[Any], rows: NDArray[np.intp]) -> Iterator[tuple[Any, Column]]:
+    """Columns at some rows only, by name.
+
+    Of an array that is stored row by row, neighbouring columns are taken together: a row's numbers lie side by
+    side, and a column of few rows costs as much to fetch as all of its neighbours.
+    """
+    if not isinstance(table, ArrayTable) or not table.is_row_by_row:
+        for name in names:
+            yield name, table.column(name).part(rows)
+        return
+    for first in range(0, len(names), TOGETHER):
+        some = names[first : first + TOGETHER]
+        places = np.array([table.position(name) for name in some])
+        low, high = places.min(), places.max() + 1
+        if high - low <= 2 * TOGETHER:
+            taken = table.native[:, low:high][rows][:, places - low]
+        else:
+            taken = table.native[rows[:, None], places]
+        for name, values in zip(some, np.ascontiguousarray(taken.T)):
+            yield name, column_of_array(name, values)
 
 
 class ArrayTable(Table):
@@ -39,6 +64,12 @@ class ArrayTable(Table):
     @property
     def row_bytes(self) -> int:
         return max(1, self.native.shape[1]) * (32 if self.native.dtype == object else self.native.itemsize)
+
+    @property
+    def is_row_by_row(self) -> bool:
+        """Whether it holds plain numbers of which those of a row lie side by side."""
+        down, across = self.native.strides
+        return self.native.dtype.kind in PLAIN_KINDS and abs(across) < abs(down)
 
     def renamed(self, names: Sequence[Any]) -> ArrayTable:
         """The same array with names, when the model knows them."""

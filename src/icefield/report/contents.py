@@ -19,18 +19,18 @@ from icefield.counts import counted
 from icefield.errors import InputError
 from icefield.progress import Progress
 from icefield.report import glance, opening
-from icefield.report.drawings import feature_panel, spark, surface_panel
+from icefield.report.drawings import feature_panel, spark
 from icefield.report.means import Means
+from icefield.report.pair_surfaces import Surfaces
 from icefield.report.plain import PRINTED, numbers
-from icefield.report.ranked import CARDS, Ranked, ale_rows, with_cards, without_cards
+from icefield.report.ranked import CARDS, Cards, Ranked, ale_rows, without_cards
 from icefield.report.region_cards import region_cards
 from icefield.report.small_pictures import small_curve
-from icefield.sampling import CROSSED_ROWS
 from icefield.statistics.bundles import output_unit
 from icefield.statistics.data_notes import data_notes
 from icefield.statistics.decision import decisions
 from icefield.statistics.interactions import Interactions
-from icefield.study import Ask, Study
+from icefield.study import Study
 from icefield.typing import Float
 from icefield.wording.labels import quantity, subject_text
 from icefield.wording.names import page_name, page_sentence
@@ -48,8 +48,6 @@ NO_PAIRS = "No two features interact: all rows respond to each feature in the sa
 NOT_LOOKED_AT = (
     "an empty cell was not looked at: of one of its features, rows’ own curves do not differ enough"
 )
-SURFACES = 6
-SURFACE = 0.05  # a pair's interaction, in standard deviations of the predictions, worth a surface
 CARD_PAIRS = 3  # surfaces a card links to
 
 
@@ -74,9 +72,13 @@ def build(
         made = decisions(study, asked, rows=rows)
         order = list(made.values())
         progress.advance(2)
-        # 2. What the cards draw; a feature's many curves go when its card is laid out.
+        # 2. The strongest pairs, and what the cards draw; a feature's many curves go when its card is laid out.
+        crossed = made.pairs
+        pairs = Surfaces(study, order[:CARDS], crossed)
+        with_cards = Cards(study, order[:CARDS], rows, pairs.singles)
+        surfaces = pairs.panels(with_cards.singles)
         ranked, panels, small, curves = [], [], 0, 0
-        for one in with_cards(study, order[:CARDS], rows):
+        for one in with_cards:
             if not individual:
                 one, small = _without_small_groups(one)
             curves = 0 if one.effect.individual is None else int(one.effect.individual.shape[1])
@@ -97,8 +99,6 @@ def build(
         cards = [_card(one, panel, reach) for one, panel in zip(ranked, panels)]
         progress.advance()
         # 3. With whom, and where.
-        crossed = made.pairs
-        surfaces = _surfaces(study, ranked, crossed)
         parts = region_cards(study, ranked)
         _link(cards, surfaces, parts)
         progress.advance()
@@ -286,51 +286,3 @@ def _matrix(ranked: list[Ranked], crossed: Interactions | None) -> dict[str, Any
         "h": [numbers(of("h", o), PRINTED) for o in range(len(outputs))],
         "note": page_sentence(opening.rows_used(crossed)) + ("; " + NOT_LOOKED_AT if gaps else ""),
     }
-
-
-def _surfaces(study: Study, ranked: list[Ranked], crossed: Interactions | None) -> list[dict[str, Any]]:
-    if crossed is None:
-        return []
-    by_name = {one.name: one for one in ranked}
-    outputs = list(ranked[0].effect.outputs)
-    units = {o: output_unit(ranked[0].effect, i) for i, o in enumerate(outputs)}
-    pairs = crossed.pairs()
-    best: dict[tuple[Any, ...], tuple[float, float]] = {}
-    every: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
-    for names, output, strength, h in zip(
-        pairs["features"].tolist(), pairs["output"].tolist(), pairs["strength"], pairs["h"]
-    ):
-        size = float(strength) / units[output]
-        every.setdefault(names, [(0.0, 0.0)] * len(outputs))[outputs.index(output)] = (size, float(h))
-        if all(name in by_name for name in names) and size >= max(SURFACE, best.get(names, (0.0, 0.0))[0]):
-            best[names] = (size, float(h))
-    rows = study.chosen(None, when_costly=CROSSED_ROWS).positions
-    strongest = sorted(best.items(), key=lambda item: -item[1][0])[:SURFACES]
-    if not strongest:
-        return []
-    asked = [tuple(by_name[name].asked for name in names) for names, _ in strongest]
-    effects = study.effects(Ask(sets=asked, rows=rows))
-    # A feature has the same grid in all its pairs, and its own curve there is asked for once.
-    grids = {name: grid for effect in effects for name, grid in zip(effect.features, effect.grid)}
-    alone = study.effects(
-        Ask(sets=[(by_name[name].asked,) for name in grids], grid=grids, rows=rows, spread=False)
-    )
-    single = dict(zip(grids, alone))
-    out = []
-    for (names, (size, h)), effect in zip(strongest, effects):
-        one, two = (single[name] for name in effect.features)
-        out.append(
-            surface_panel(
-                effect,
-                (one, two),
-                {
-                    "strength": numbers(size, PRINTED),
-                    "h": numbers(h, PRINTED),
-                    "strengths": numbers([size for size, _ in every[names]], PRINTED),
-                    "hs": numbers([h for _, h in every[names]], PRINTED),
-                    "features": [by_name[name].number for name in names],
-                    "rows": effect.n_rows,
-                },
-            )
-        )
-    return out

@@ -15,7 +15,8 @@ import numpy as np
 from icefield.effect import Effect
 from icefield.sampling import BAND_CURVES, STEP_ROWS
 from icefield.statistics.ale import ales, ales_beforehand
-from icefield.statistics.bundles import Curved, effects_with_curves, output_unit
+from icefield.statistics.bundles import output_unit
+from icefield.statistics.curved import Curved, CurvedEffects, curves_come_apart
 from icefield.statistics.decision import Decision
 from icefield.statistics.reading import Reading
 from icefield.statistics.row_space import Surroundings
@@ -26,13 +27,13 @@ from icefield.statistics.support import (
     support_of,
     surroundings,
 )
-from icefield.study import Study
+from icefield.study import Ask, Study
 from icefield.wording.names import PAGE_LIMIT, page_name, page_sentence
 from icefield.wording.sentences import plain_cautions, shape_words
 
 CARDS = 50  # features with a card of their own; the others are in the table
 POINTS = 100  # of a curve's grid at most
-CURVES_SHARE = 0.5  # of the memory budget that curves may take at once
+CURVES_SHARE = 0.5  # of the memory budget that curves may take at once, where they come with the averages
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,19 +94,39 @@ class Ranked:
         return float(np.ptp(known)) / output_unit(self.effect, self.output) if len(known) else 0.0
 
 
-def with_cards(study: Study, made: Sequence[Decision], rows: Any) -> Iterator[Ranked]:
-    """The strongest features with all that their cards show, a few at a time; each one's curves go when it does."""
-    around, local = surroundings(study), _ales(study, [one.asked for one in made])
-    size = 8 * POINTS * len(study.model.outputs) * min(BAND_CURVES, study.n_rows)
-    at_once = max(1, int(CURVES_SHARE * study.resources.memory / size))
-    for first in range(0, len(made), at_once):
-        some = made[first : first + at_once]
-        asked, wanted = [one.asked for one in some], Curved(kept=BAND_CURVES)
-        (effects,), _ = effects_with_curves(study, asked, wanted, rows=rows)
-        for place, (decision, effect) in enumerate(zip(some, effects)):
-            effects[place] = None  # type: ignore[call-overload]
-            effect = _supported(study, decision.asked, effect, around)
-            yield Ranked(first + place, decision, effect, *local[first + place])
+class Cards:
+    """The strongest features with all that their cards show, one after another; each one's curves go when it does.
+
+    Parameters
+    ----------
+    study : the model and its data
+    made : the decisions on these features
+    rows : average over these rows; by default all, or a seeded sample where each row costs predictions
+    singles : what else is asked of single features, in the same pass where it can be; its answers are `singles`
+    """
+
+    def __init__(self, study: Study, made: Sequence[Decision], rows: Any, singles: Ask | None = None) -> None:
+        self._study, self._made, self._rows = study, made, rows
+        size = 8 * POINTS * len(study.model.outputs) * min(BAND_CURVES, study.n_rows)
+        at_once = max(1, int(CURVES_SHARE * study.resources.memory / size))
+        # Where curves come after the averages, these are of all features at once.
+        self._at_once = len(made) if curves_come_apart(study) else at_once
+        self._first = self._asked(0, () if singles is None else (singles,))
+        self.singles = [effect for one in self._first.beside for effect in one]
+
+    def _asked(self, first: int, beside: Sequence[Ask] = ()) -> CurvedEffects:
+        asked = [one.asked for one in self._made[first : first + self._at_once]]
+        return CurvedEffects(self._study, asked, Curved(kept=BAND_CURVES), rows=self._rows, beside=beside)
+
+    def __iter__(self) -> Iterator[Ranked]:
+        study, around = self._study, surroundings(self._study)
+        local = _ales(study, [one.asked for one in self._made])
+        for first in range(0, len(self._made), self._at_once):
+            found = self._asked(first) if first else self._first
+            for place, effect in enumerate(found.each(0), start=first):
+                decision = self._made[place]
+                effect = _supported(study, decision.asked, effect, around)
+                yield Ranked(place, decision, effect, *local[place])
 
 
 def without_cards(made: Sequence[Decision], first: int) -> list[Ranked]:

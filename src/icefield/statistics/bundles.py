@@ -8,68 +8,18 @@ of shape ``(outputs, rows, points)`` and weights over points and rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.frame import is_missing_value
-from icefield.data.grid import ReadingGrid
 from icefield.effect import Effect
-from icefield.sampling import CURVE_ROWS, KEPT_CURVES, equal_parts, in_proportion, observations
-from icefield.study import Ask, Study
+from icefield.sampling import equal_parts, observations
 from icefield.typing import Float
 
 EXPLAINING_BINS = 8  # a numeric column is cut into so many groups to see whether it tells curves apart
-READ_GRID = ReadingGrid()  # what is said is read there, whatever grid a picture has
-
-
-@dataclass(frozen=True)
-class Curved:
-    """Effects with a sample of individual curves: on which grid, how many curves, and whether with their spread.
-
-    The spread is most of the work for many rows; without it only the kept curves say how rows differ.
-    """
-
-    grid: Any = None
-    kept: int = KEPT_CURVES
-    spread: bool = True
-
-
-def effects_with_curves(
-    study: Study, features: Sequence[Any], *wanted: Curved, rows: Any = None
-) -> tuple[list[list[Effect]], str]:
-    """One-way effects of several features, for each of what is wanted, all in one pass.
-
-    Returns the effects and a note on the rows, empty when all were used. Without `rows`, an engine that pays for
-    each row and point (brute force) averages over a seeded sample.
-    """
-    chosen = study.chosen(rows, when_costly=CURVE_ROWS)
-    used = study.n_rows if chosen.positions is None else len(chosen.positions)
-    weights = None if study.weights is None else study.row_weights(chosen.positions)
-    # What rows count for that are uneven or come in clusters, only their standard error knows.
-    uneven = study.clusters is not None or not study.copies
-
-    def ask(one: Curved) -> Ask:
-        own, counts = in_proportion(one.kept, used, weights, study.seed)
-        return Ask(
-            sets=[(feature,) for feature in features], kind="ice", grid=one.grid, spread=one.spread or uneven,
-            rows=chosen.positions, sampled_from=chosen.sampled_from, kept=own, kept_weights=counts,
-        )  # fmt: skip
-
-    found = study.effects_together([ask(one) for one in wanted])
-    if rows is None:
-        # A sample of our own choice is measured against the same predictions as everything else.
-        baseline, deviation_of_all, unit = study.prediction_moments()
-
-        def measured(effect: Effect) -> Effect:
-            about = replace(effect.predictions, baseline=baseline, output_std=deviation_of_all, unit=unit)
-            return replace(effect, predictions=about)
-
-        found = [[measured(effect) for effect in one] for one in found]
-    return found, f"{chosen.note}; rows={study.n_rows} uses all" if chosen.note else ""
 
 
 def shown_points(effect: Effect, axis: int = 0) -> slice:
@@ -128,10 +78,12 @@ def heterogeneity(curves: Float, weights: Float, row_weights: Float | None = Non
     """
     own = row_shares(row_weights, curves.shape[1])
     shape = centred(curves, weights)
-    apart = shape - np.einsum("r,ork->ok", own, shape)[:, None]
-    found = np.sqrt(np.einsum("r,ork,k->o", own, np.square(apart), weights))
+    apart = shape - (own @ shape)[:, None]
+    np.square(apart, out=apart)
+    found = np.sqrt((apart @ weights) @ own)
     # Parallel curves differ by rounding; that is no heterogeneity.
-    return np.where(found <= 1e-12 * np.abs(curves).max(axis=(1, 2), initial=0.0), 0.0, found)
+    largest = np.maximum(curves.max(axis=(1, 2), initial=0.0), -curves.min(axis=(1, 2), initial=0.0))
+    return np.where(found <= 1e-12 * largest, 0.0, found)
 
 
 def heterogeneity_under(curves: Float, weights: Float, row_weights: Float) -> Float:
@@ -143,18 +95,11 @@ def heterogeneity_under(curves: Float, weights: Float, row_weights: Float) -> Fl
     return np.sqrt(np.maximum(about_zero - np.square(own @ shape) @ weights, 0.0))
 
 
-def opposing(curves: Float, weights: Float, row_weights: Float | None = None) -> float:
-    """Share of one output's curves, shape ``(rows, points)``, that run against the others.
-
-    Curves are compared with the pattern that most of their movement follows (the first principal
-    direction of the centred curves); those that hardly move are not counted on either side.
-    """
-    own = np.ones(len(curves)) if row_weights is None else row_weights
-    return float(running_against(along_pattern(curves, weights, row_weights), own[None])[0])
-
-
 def along_pattern(curves: Float, weights: Float, row_weights: Float | None = None) -> Float:
-    """How far each of one output's curves follows the pattern of most of their movement; below zero, against it."""
+    """How far each of one output's curves follows the pattern of most of their movement; below zero, against it.
+
+    The pattern is the first principal direction of the centred curves.
+    """
     own = np.ones(len(curves)) if row_weights is None else row_weights
     shape = centred(curves, weights) * np.sqrt(weights)
     heavy = shape * np.sqrt(own)[:, None]  # a curve of weight 2 pulls as two would
@@ -162,7 +107,10 @@ def along_pattern(curves: Float, weights: Float, row_weights: Float | None = Non
 
 
 def running_against(along: Float, row_weights: Float) -> Float:
-    """The share of curves on the smaller side of a pattern, for each of several row weights ``(cases, rows)``."""
+    """The share of curves on the smaller side of a pattern, for each of several row weights ``(cases, rows)``.
+
+    Those that hardly move are not counted on either side.
+    """
     usual = np.sqrt(row_weights @ np.square(along) / row_weights.sum(axis=1))
     moving = np.where(np.abs(along) > 0.25 * usual[:, None], row_weights, 0.0)
     counted = moving.sum(axis=1)
@@ -194,8 +142,32 @@ def leading_direction(rows: Float, steps: int = 30) -> Float:
     return direction / size if size > 0 else direction
 
 
+class RowGroups:
+    """The rows of a bundle of curves by groups of any column, worked out once for any number of bundles.
+
+    Parameters
+    ----------
+    row_values : column -> the rows' values
+    row_weights : the rows' weights; None where each counts alike
+    """
+
+    def __init__(self, row_values: Mapping[Any, NDArray[Any]], row_weights: Float | None = None) -> None:
+        self.row_values, self.row_weights = row_values, row_weights
+        self._known: dict[Any, tuple[NDArray[np.intp], NDArray[np.intp], Float]] = {}
+
+    def of(self, name: Any) -> tuple[NDArray[np.intp], NDArray[np.intp], Float]:
+        """Rows in the order of their groups, where each group begins there, and what its rows weigh together."""
+        if name not in self._known:
+            codes = group_codes(self.row_values[name], self.row_weights)
+            count = np.bincount(codes)
+            mass = np.bincount(codes, row_shares(self.row_weights, len(codes))).astype(np.float64)
+            start = (np.cumsum(count) - count).astype(np.intp)
+            self._known[name] = np.argsort(codes, kind="stable"), start, mass
+        return self._known[name]
+
+
 def explaining_columns(
-    curves: Float, weights: Float, row_values: Mapping[Any, NDArray[Any]], row_weights: Float | None = None
+    curves: Float, weights: Float, groups: RowGroups, names: Iterable[Any]
 ) -> list[tuple[Any, float]]:
     """Columns by how much of the heterogeneity of ``(outputs, rows, points)`` curves they explain.
 
@@ -204,24 +176,22 @@ def explaining_columns(
     """
     shape = centred(curves, weights) * np.sqrt(weights)
     flat = np.moveaxis(shape, 1, 0).reshape(shape.shape[1], -1)
-    own = row_shares(row_weights, len(flat))
+    own = row_shares(groups.row_weights, len(flat))
     flat = flat - own @ flat
     total = float(own @ np.square(flat).sum(axis=1))
     # Parallel curves differ by rounding only; nothing is left to explain.
     if total <= 1e-20 * max(float(own @ np.square(curves).sum(axis=(0, 2))), 1e-300):
         return []
     found = []
-    rows = observations(row_weights, len(flat))
-    for name, values in row_values.items():
-        codes = group_codes(values, row_weights)
-        groups = int(codes.max()) + 1
-        if not 1 < groups < len(flat) // 2:
+    rows = observations(groups.row_weights, len(flat))
+    heavy = own[:, None] * flat
+    for name in names:
+        order, start, mass = groups.of(name)
+        if not 1 < len(mass) < len(flat) // 2:
             continue
-        sums = np.zeros((groups, flat.shape[1]))
-        np.add.at(sums, codes, own[:, None] * flat)
-        mass = np.bincount(codes, own, minlength=groups)
+        sums = np.add.reduceat(heavy[order], start, axis=0)
         between = float((np.square(sums).sum(axis=1) / np.where(mass > 0, mass, 1.0)).sum())
-        share = 1.0 - (1.0 - between / total) * (rows - 1) / max(rows - groups, 1.0)
+        share = 1.0 - (1.0 - between / total) * (rows - 1) / max(rows - len(mass), 1.0)
         found.append((name, max(0.0, share)))
     return sorted(found, key=lambda pair: -pair[1])
 

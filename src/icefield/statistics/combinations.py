@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.features import Feature
-from icefield.data.frame import ORDERED_KINDS, Column, is_missing_value
+from icefield.data.frame import ORDERED_KINDS, Column, columns_at, is_missing_value
 from icefield.typing import Codes, Float, Mask
 
 if TYPE_CHECKING:
@@ -51,8 +51,7 @@ def joint_partners(own: Codes, others: Mapping[Any, Codes], least: float) -> tup
     theirs = {name: codes for name, codes in theirs.items() if codes.max() > 0}
     if len(theirs) < 2:
         return None
-    found, freedom = _joint_coefficients(mine, list(theirs.values()))
-    alone = np.array([_coefficient(mine, codes) for codes in theirs.values()])
+    found, freedom, alone = _joint_coefficients(mine, list(theirs.values()))
     sure = SURE * np.sqrt(2.0 * freedom) / size  # so many standard deviations without any dependence
     more = found - np.maximum(alone[:, None], alone)
     telling = np.triu(more >= np.maximum(least, sure), 1)
@@ -63,8 +62,8 @@ def joint_partners(own: Codes, others: Mapping[Any, Codes], least: float) -> tup
     return names[first], names[second], float(found[first, second])
 
 
-def _joint_coefficients(mine: Codes, theirs: Sequence[Codes]) -> tuple[Float, Float]:
-    """The coefficient of a column with every two of some others, and the degrees of freedom of each."""
+def _joint_coefficients(mine: Codes, theirs: Sequence[Codes]) -> tuple[Float, Float, Float]:
+    """The coefficient of a column with every two of some others, the degrees of freedom of each, and that with one."""
     size, sizes = len(mine), np.array([int(codes.max()) + 1 for codes in theirs])
     start = np.cumsum(sizes) - sizes
     inside = np.zeros((size, int(sizes.sum())), np.float32)
@@ -72,7 +71,7 @@ def _joint_coefficients(mine: Codes, theirs: Sequence[Codes]) -> tuple[Float, Fl
         inside[np.arange(size), first + codes] = 1.0
     n_own = int(mine.max()) + 1
     # How many rows are in each group of the column and of two others: a product for each group.
-    tables = np.stack([inside[mine == group].T @ inside[mine == group] for group in range(n_own)])
+    tables = np.stack([rows.T @ rows for rows in (inside[mine == group] for group in range(n_own))])
     tables = tables.astype(np.float64)  # counts: exact
     total = tables.sum(axis=0)
     expected = np.bincount(mine, minlength=n_own)[:, None, None] * total / size
@@ -81,23 +80,39 @@ def _joint_coefficients(mine: Codes, theirs: Sequence[Codes]) -> tuple[Float, Fl
     def by_pairs(cells: Float) -> Float:
         return np.asarray(np.add.reduceat(np.add.reduceat(cells, start, axis=0), start, axis=1))
 
+    def less_chance(squared: Float, cells: Float) -> Float:
+        left = np.maximum(0.0, squared / size - (n_own - 1) * (cells - 1) / max(1, size - 1))
+        return np.asarray(left / (1.0 + left))
+
     cells = by_pairs((total > 0).astype(np.float64))
-    squared = by_pairs(apart) / size
-    left = np.maximum(0.0, squared - (n_own - 1) * (cells - 1) / max(1, size - 1))
-    return left / (1.0 + left), int(mine.max()) * np.maximum(cells - 1, 1)
+    alone = less_chance(np.add.reduceat(np.diagonal(apart), start), sizes.astype(np.float64))
+    return less_chance(by_pairs(apart), cells), int(mine.max()) * np.maximum(cells - 1, 1), alone
 
 
 def _coarse(codes: Codes, groups: int) -> Codes:
     """So many groups at most: neighbours joined, or where there are many levels, the rarer ones."""
-    values, dense = np.unique(codes, return_inverse=True)
-    if len(values) <= groups:
-        return dense.astype(np.intp)
-    if len(values) <= GROUPS + 1:  # groups in their order
-        return dense.astype(np.intp) * groups // len(values)
+    dense, count = dense_codes(codes)
+    if count <= groups:
+        return dense
+    if count <= GROUPS + 1:  # groups in their order
+        return dense * groups // count
     frequent = np.argsort(-np.bincount(dense), kind="stable")[: groups - 1]
-    place = np.full(len(values), groups - 1)
+    place = np.full(count, groups - 1)
     place[frequent] = np.arange(len(frequent))
     return place[dense].astype(np.intp)
+
+
+def dense_codes(codes: NDArray[Any]) -> tuple[Codes, int]:
+    """Whole numbers from -1 on without those that do not occur, and how many do.
+
+    Examples
+    --------
+    >>> dense_codes(np.array([5, -1, 5, 2]))
+    (array([2, 0, 2, 1]), 3)
+    """
+    present = np.bincount(codes + 1) > 0
+    place = np.cumsum(present) - 1
+    return place[codes + 1], int(present.sum())
 
 
 def _table(first: Codes, second: Codes) -> tuple[NDArray[np.intp], Float]:
@@ -105,13 +120,6 @@ def _table(first: Codes, second: Codes) -> tuple[NDArray[np.intp], Float]:
     table = np.bincount(first * shape[1] + second, minlength=shape[0] * shape[1]).reshape(shape)
     table = table[:, table.sum(axis=0) > 0].astype(np.intp)
     return table, np.outer(table.sum(axis=1), table.sum(axis=0)) / len(first)
-
-
-def _coefficient(first: Codes, second: Codes) -> float:
-    table, expected = _table(first, second)
-    squared = float((np.square(table - expected) / np.maximum(expected, 1e-9)).sum()) / len(first)
-    squared = max(0.0, squared - (table.shape[0] - 1) * (table.shape[1] - 1) / max(1, len(first) - 1))
-    return squared / (1.0 + squared)
 
 
 # --- combinations that never occur -------------------------------------------------------------------
@@ -135,22 +143,40 @@ class Combinations:
     """
 
     def __init__(self, study: Study, rows: NDArray[np.intp]) -> None:
-        more = np.setdiff1d(np.arange(study.n_rows), rows)
-        if study.weights is not None:
-            more = more[:0]  # the rows were drawn by weight, and are as many as count
+        others = np.full(study.n_rows, study.weights is None)  # rows drawn by weight are as many as count
+        others[rows] = False
+        more = np.flatnonzero(others)
         more = np.random.default_rng(study.seed).permutation(more)[: max(0, ROWS - len(rows))]
         self.rows, self.looked_at = np.concatenate([rows, np.sort(more)]), len(rows)
         self._study = study
+        self._known: dict[Any, tuple[NDArray[np.int16], bool]] = {}
 
     @cached_property
-    def _columns(self) -> dict[Any, tuple[Codes, bool]]:
-        """The other columns' codes, and whether they are levels."""
+    def _are_levels(self) -> dict[Any, bool]:
+        """For every column whether its values are levels: few numbers, or no numbers at all."""
+        table, first = self._study.table, self.rows[: self.looked_at]
         found = {}
-        for name in self._study.model.columns:
-            column = self._study.table.column(name)
-            if column.kind != "other":
-                found[name] = _as_levels(column, self.rows)
+        for name, column in columns_at(table, self._study.model.columns, first):
+            if column.kind == "other":
+                continue
+            # A column that has many values among the first rows has many; only the others are looked at further.
+            few = column.kind not in ORDERED_KINDS or _are_few(column)
+            found[name] = few and self._coded(name)[1]
         return found
+
+    def _coded(self, name: Any) -> tuple[NDArray[np.int16], bool]:
+        """A column's codes, kept small, and whether they are levels."""
+        if name not in self._known:
+            codes, levels = _as_levels(self._study.table.column(name), self.rows)
+            self._known[name] = codes.astype(np.int16), levels
+        return self._known[name]
+
+    def _remember_all(self) -> None:
+        """Code all columns, which are taken together where that is faster."""
+        waiting = [name for name in self._are_levels if name not in self._known]
+        for name, column in columns_at(self._study.table, waiting, self.rows):
+            codes, levels = _as_levels(column, slice(None))
+            self._known[name] = codes.astype(np.int16), levels
 
     def impossible(self, feature: Feature, values: NDArray[Any]) -> Impossible | None:
         """Which rows that are looked at could not be at which values; None where all could.
@@ -158,21 +184,29 @@ class Combinations:
         They could not where no row has that value beside the level, or two levels, this row has, although at least a
         dozen would by chance.
         """
-        if not any(levels for _, levels in self._columns.values()) and feature.kind in ORDERED_KINDS:
+        are_levels = self._are_levels
+        if not any(are_levels.values()) and feature.kind in ORDERED_KINDS:
             return None
-        own, mine = _as_levels(feature.column, self.rows)
+        if feature.is_group or feature.label not in are_levels:
+            own, mine = _as_levels(feature.column, self.rows)
+        else:
+            codes, mine = self._coded(feature.label)
+            own = codes.astype(np.intp)
         at = _at_values(feature.column, self.rows, own, values, mine)
-        others = {name: codes for name, (codes, _) in self._columns.items() if name not in feature.columns}
-        few = [name for name in others if self._columns[name][1]][: TOGETHER // 2]
+        if mine:
+            self._remember_all()
+        others = [name for name in are_levels if name not in feature.columns]
+        few = [name for name in others if are_levels[name]][: TOGETHER // 2]
         sets: list[Sequence[Any]] = [(name,) for name in (others if mine else few)]
         sets += list(combinations(few, 2))
         found = np.zeros((len(values), self.looked_at), dtype=bool)
         most: tuple[float, Sequence[Any]] = (0.0, ())
         for names in sets:
-            joint = others[names[0]]
+            joint = self._coded(names[0])[0].astype(np.intp)
             for name in names[1:]:
-                joint = joint * (int(others[name].max()) + 1) + others[name]
-            joint = np.unique(joint, return_inverse=True)[1]
+                other = self._coded(name)[0]
+                joint = joint * (int(other.max()) + 1) + other
+            joint, _ = dense_codes(joint)
             table, expected = _table(own, joint)
             never = (table == 0) & (expected >= EXPECTED)
             if never.any():
@@ -184,7 +218,11 @@ class Combinations:
         return Impossible(found, tuple(most[1])) if found.any() else None
 
 
-def _as_levels(column: Column, rows: NDArray[np.intp]) -> tuple[Codes, bool]:
+def _are_few(column: Column) -> bool:
+    return len(np.unique(column.values[~column.missing])) <= FEW
+
+
+def _as_levels(column: Column, rows: NDArray[np.intp] | slice) -> tuple[Codes, bool]:
     """A column as dense codes, and whether it has few values, each a level; the others are in groups."""
     gone = column.missing[rows]
     if column.kind not in ORDERED_KINDS:
@@ -192,15 +230,15 @@ def _as_levels(column: Column, rows: NDArray[np.intp]) -> tuple[Codes, bool]:
         count = np.bincount(column.codes[rows][~gone], minlength=len(column.levels))
         place = np.full(len(count) + 1, LEVELS)  # the last is for rows without a level
         place[np.argsort(-count, kind="stable")[:LEVELS]] = np.arange(min(LEVELS, len(count)))
-        codes = np.where(gone, -1, place[column.codes[rows]])
-        return np.unique(codes, return_inverse=True)[1].astype(np.intp), True
+        return dense_codes(np.where(gone, -1, place[column.codes[rows]]))[0], True
     values = column.values[rows]
     distinct = np.unique(values[~gone])
-    if len(distinct) <= FEW:
-        codes = np.where(gone, -1, np.searchsorted(distinct, values))
-        return np.unique(codes, return_inverse=True)[1].astype(np.intp), True
-    codes = np.where(gone, -1, np.searchsorted(_cuts(values[~gone]), values, side="right"))
-    return np.unique(codes, return_inverse=True)[1].astype(np.intp), False
+    few = len(distinct) <= FEW
+    if few:
+        codes = np.searchsorted(distinct, values)
+    else:
+        codes = np.searchsorted(_cuts(values[~gone]), values, side="right")
+    return dense_codes(np.where(gone, -1, codes))[0], few
 
 
 def _cuts(values: NDArray[Any]) -> NDArray[Any]:
@@ -213,28 +251,37 @@ def _at_values(
 ) -> NDArray[np.intp]:
     """The codes of grid values; -1 where no row has such a level."""
     gone, place = column.missing[rows], np.full(len(values), -1, dtype=np.intp)
-    missing = np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
-    if values.dtype.kind in "mM":
-        missing = np.isnat(values)
+    missing = missing_among(values)
     if gone.any():
         place[missing] = own[np.flatnonzero(gone)[0]]
     if column.kind in ORDERED_KINDS and not levels:
         known = column.values[rows][~gone]
         cuts = _cuts(known)
-        in_group = {int(g): int(c) for g, c in zip(np.searchsorted(cuts, known, side="right"), own[~gone])}
+        groups, first = np.unique(np.searchsorted(cuts, known, side="right"), return_index=True)
+        in_group = dict(zip(groups.tolist(), own[~gone][first].tolist()))
         for i in np.flatnonzero(~missing):
             place[i] = in_group.get(int(np.searchsorted(cuts, known.dtype.type(values[i]), side="right")), -1)
         return place
     if column.kind in ORDERED_KINDS:
-        plain = column.values[rows][~gone]
+        plain, first = np.unique(column.values[rows][~gone], return_index=True)
     else:
-        plain = column.levels[column.codes[rows][~gone]]
-    code_of = dict(zip(plain.tolist(), own[~gone].tolist()))
+        present, first = np.unique(column.codes[rows][~gone], return_index=True)
+        plain = column.levels[present]
+    code_of = dict(zip(plain.tolist(), own[~gone][first].tolist()))
     if len(code_of) > LEVELS:  # the rarer ones share the last code, which says nothing of any of them
         code_of = {level: code for level, code in code_of.items() if code < own.max()}
     for i in np.flatnonzero(~missing):
         place[i] = code_of.get(values[i : i + 1].tolist()[0], -1)
     return place
+
+
+def missing_among(values: NDArray[Any]) -> Mask:
+    """Which grid values stand for missing ones."""
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype.kind in "fiub":
+        return np.isnan(values)
+    return np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
 
 
 # --- gaps --------------------------------------------------------------------------------------------

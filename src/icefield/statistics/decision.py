@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any
 from icefield.counts import counted
 from icefield.effect import Effect
 from icefield.sampling import READ_CURVES
-from icefield.statistics.bundles import READ_GRID, Curved, effects_with_curves, output_unit
+from icefield.statistics.bundles import RowGroups, output_unit
+from icefield.statistics.curved import (
+    READ_GRID,
+    Curved,
+    CurvedEffects,
+    effects_with_curves,
+    with_curves_of_its_rows,
+)
 from icefield.statistics.interactions import Interactions, pair_interactions
 from icefield.statistics.reading import EXPLAINED_FROM, Reading, read_effect, together
 from icefield.statistics.thresholds import THRESHOLDS
@@ -28,6 +35,10 @@ CROSSED = 12  # features all of whose pairs are tried, where that takes one walk
 CROSSED_WHEN_COSTLY = 6  # ... where every pair costs predictions: of those whose curves differ
 FEW_COLUMNS = 20  # a question about one feature of so few is answered with all of them
 SURE = 2.0  # standard errors from a threshold
+KEPT_SHARE = (
+    0.25  # of the memory budget that the curves of all decisions may take; beyond, they are asked for again
+)
+READ = Curved(READ_GRID, kept=READ_CURVES, spread=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +48,8 @@ class Decision:
     Attributes
     ----------
     feature : its label; `asked` is how a user names it
-    effect : its curves on the grid that was read
+    effect : its average on the grid that was read, with the curves that were read where there is room for those of all
+        features
     readings : one per output
     reading : that of the output it moves most
     """
@@ -110,10 +122,10 @@ def decisions_beside(
     beside: list[list[Effect]] = []
 
     def decided() -> Decisions:
-        read = Curved(READ_GRID, kept=READ_CURVES, spread=False)
-        (effects, *others), note = effects_with_curves(study, asked, read, *wanted, rows=rows)
-        beside.extend(others)
-        return _decided(study, asked, effects, note)
+        found = CurvedEffects(study, asked, READ, *wanted, rows=rows)
+        made = _decided(study, asked, found)
+        beside.extend(list(found.each(place)) for place in range(1, len(wanted) + 1))
+        return made
 
     if rows is not None:
         made = decided()
@@ -147,21 +159,37 @@ def _costly(study: Study) -> bool:
     return study.plan.engine.costs_predictions or not study.plan.engine.additive
 
 
-def _decided(study: Study, asked: list[Any], effects: Sequence[Effect], note: str) -> Decisions:
-    effects = [replace(effect, groups={}, by=None) for effect in effects]
-    every = [read_effect(effect, study.n_rows).each for effect in effects]
+def read_curves(study: Study, decision: Decision) -> Effect:
+    """What a decision was read from, with the curves: those at hand, or asked for again."""
+    if decision.effect.individual is not None:
+        return decision.effect
+    return with_curves_of_its_rows(study, decision.asked, decision.effect)
+
+
+def _decided(study: Study, asked: list[Any], found: CurvedEffects) -> Decisions:
+    room = not found.apart or found.curve_bytes(0) <= KEPT_SHARE * study.resources.memory
+    groups: RowGroups | None = None
+    effects, every = [], []
+    for effect in found.each(0):
+        effect = replace(effect, groups={}, by=None)
+        if groups is None and effect.row_values is not None:  # all keep the same rows
+            groups = RowGroups(effect.row_values, effect.row_weights)
+        every.append(read_effect(effect, study.n_rows, groups).each)
+        kept = None if effect.kept is None else replace(effect.kept, individual=None)
+        effects.append(effect if room else replace(effect, kept=kept))
     first = [output_moved_most(effect, each) for effect, each in zip(effects, every)]
     ranked = sorted(range(len(asked)), key=lambda i: -every[i][first[i]].movement)
     labels = [effect.features[0] for effect in effects]
     pairs = _pairs(study, [asked[i] for i in ranked], [labels[i] for i in ranked], [every[i] for i in ranked])
-    found = None if not pairs else pair_interactions(study, pairs)
-    known = {} if found is None else _partners(found, effects[0])
+    crossed = None if not pairs else pair_interactions(study, pairs)
+    known = {} if crossed is None else _partners(crossed, effects[0])
     made = []
     for i in ranked:
         own = [_with_partners(reading, known.get((labels[i], reading.output), [])) for reading in every[i]]
         together(own)
         made.append(Decision(labels[i], asked[i], effects[i], tuple(own), own[first[i]]))
-    return Decisions(made, found, "; ".join(n for n in (note, _rows_behind(study, effects, found)) if n))
+    notes = found.note, _rows_behind(study, effects, crossed)
+    return Decisions(made, crossed, "; ".join(n for n in notes if n))
 
 
 def _rows_behind(study: Study, effects: Sequence[Effect], pairs: Interactions | None) -> str:

@@ -23,7 +23,8 @@ from icefield.effect import Effect, drawing
 from icefield.engines.brute import interruptible
 from icefield.errors import InputError
 from icefield.sampling import PERMUTED_ROWS
-from icefield.statistics.bundles import Curved, deviation, point_weights, shown_points
+from icefield.statistics.bundles import deviation, point_weights, shown_points
+from icefield.statistics.curved import Curved
 from icefield.statistics.decision import Decision, decisions_beside
 from icefield.statistics.observations import observed_outputs
 from icefield.statistics.tables import ResultTable, labels_column

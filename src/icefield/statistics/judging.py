@@ -7,17 +7,17 @@ threshold, and is called borderline.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icefield.statistics.bundles import (
     along_pattern,
     deviation,
     heterogeneity,
     heterogeneity_under,
-    opposing,
     row_shares,
     running_against,
 )
@@ -58,6 +58,25 @@ class Curves:
     least_differ: float | None = None
     explained: float = 0.0
 
+    @cached_property
+    def differ(self) -> float | None:
+        """How much the rows' own curves differ, in units; without any, the lower bound."""
+        if self.own is None:
+            return self.least_differ
+        return float(heterogeneity(self.own[None], self.weights, self.row_weights)[0]) / self.unit
+
+    @cached_property
+    def along(self) -> Float | None:
+        """How far each row's curve follows the pattern of most of their movement."""
+        return None if self.own is None else along_pattern(self.own, self.weights, self.row_weights)
+
+    def explained_to(self, share: float) -> Curves:
+        """The same curves, of whose differences one column explains so much; what is known of them stays known."""
+        found = replace(self, explained=share)
+        known = ((name, self.__dict__[name]) for name in ("differ", "along") if name in self.__dict__)
+        found.__dict__.update(known)
+        return found
+
 
 @dataclass(frozen=True, eq=False)
 class Judged:
@@ -78,15 +97,12 @@ class Judged:
 
 def judged(curves: Curves) -> Judged:
     """Compare the numbers with the thresholds."""
-    if curves.own is None:
-        return _compared_with_thresholds(curves, curves.least_differ, None)
-    against = opposing(curves.own, curves.weights, curves.row_weights)
-    return _compared_with_thresholds(curves, _differing(curves), against)
-
-
-def _differing(curves: Curves) -> float:
-    own = np.asarray(curves.own)[None]
-    return float(heterogeneity(own, curves.weights, curves.row_weights)[0]) / curves.unit
+    if curves.along is None:
+        return _compared_with_thresholds(curves, curves.differ, None)
+    own = np.ones(len(curves.along)) if curves.row_weights is None else curves.row_weights
+    return _compared_with_thresholds(
+        curves, curves.differ, float(running_against(curves.along, own[None])[0])
+    )
 
 
 def _compared_with_thresholds(curves: Curves, differ: float | None, against: float | None) -> Judged:
@@ -170,8 +186,8 @@ def overturned(curves: Curves, said: Judged, n_rows: int, population: int) -> di
     n_rows : rows averaged over
     population : rows they were sampled from; where all were used, nothing can be overturned
     """
-    own = curves.own
-    if own is None or len(own) < 2 or population <= len(own):
+    own, along = curves.own, curves.along
+    if own is None or along is None or len(own) < 2 or population <= len(own):
         return {}
     kept = len(own)
     # Rows drawn without putting back err less, the more of all rows they are.
@@ -179,20 +195,33 @@ def overturned(curves: Curves, said: Judged, n_rows: int, population: int) -> di
     ratio = np.sqrt(max(1.0 / n_rows - 1.0 / population, 0.0) / (1.0 / kept - 1.0 / population))
     shares = row_shares(curves.row_weights, kept)
     mean = shares @ own
-    rng = np.random.default_rng(0)
     others: dict[str, dict[str, None]] = {}
-    counts = rng.multinomial(kept, np.full(kept, 1.0 / kept), size=RESAMPLED)
-    weights = shares * (1.0 + reach * (counts - 1.0))
+    weights = shares * (1.0 + reach * (_resampled(kept) - 1.0))
     moved = curves.average + ratio * (weights @ own / weights.sum(axis=1, keepdims=True) - mean)
     differ = heterogeneity_under(own, curves.weights, weights) / curves.unit
     # Against the pattern of all curves: which way most of them run does not change with a few of them.
-    against = running_against(along_pattern(own, curves.weights, curves.row_weights), weights)
-    for average, size, share in zip(moved, differ.tolist(), against.tolist()):
-        again = _compared_with_thresholds(replace(curves, average=average), size, share)
-        for name, (now, then) in _compared(said, again).items():
-            if now != then:
+    against = running_against(along, weights)
+    strength = deviation(moved, curves.weights) / curves.unit
+    now = _words(said.shape, said.direction, said.hidden, said.heterogeneous)
+    for average, strong, size, share in zip(moved, strength.tolist(), differ.tolist(), against.tolist()):
+        if strong < THRESHOLDS["flat"]:  # then it is flat whatever else there is
+            told = _told_of_rows(size, strong, True, share, curves.explained)
+            again = _words("flat", "none", *told)
+        else:
+            other = _compared_with_thresholds(replace(curves, average=average), size, share)
+            again = _words(other.shape, other.direction, other.hidden, other.heterogeneous)
+        for name, then in again.items():
+            if now[name] != then:
                 others.setdefault(name, {})[then] = None
     return {name: tuple(seen) for name, seen in others.items()}
+
+
+@lru_cache(maxsize=8)
+def _resampled(kept: int) -> NDArray[np.int64]:
+    """How often each of so many rows is drawn when they are drawn again, several times; the same for every feature."""
+    counts = np.random.default_rng(0).multinomial(kept, np.full(kept, 1.0 / kept), size=RESAMPLED)
+    counts.flags.writeable = False
+    return counts
 
 
 def on_other_grids(curves: Curves, said: Judged) -> dict[str, tuple[str, ...]]:
@@ -211,9 +240,12 @@ def on_other_grids(curves: Curves, said: Judged) -> dict[str, tuple[str, ...]]:
             weights=np.asarray(np.bincount(near, curves.weights, minlength=len(at)), dtype=np.float64),
             own=None if curves.own is None else curves.own[:, at],
         )
-        differ = half.least_differ if half.own is None else _differing(half)
-        for name, (now, then) in _compared(said, _compared_with_thresholds(half, differ, None)).items():
-            if now != then and name in ("shape", "direction"):
+        shape, direction = "flat", "none"
+        if _strength(half.average, half.weights, half.unit) >= THRESHOLDS["flat"]:
+            again = _compared_with_thresholds(half, half.differ, None)
+            shape, direction = again.shape, again.direction
+        for name, now, then in (("shape", said.shape, shape), ("direction", said.direction, direction)):
+            if now != then:
                 others.setdefault(name, {})[then] = None
     return {name: tuple(seen) for name, seen in others.items()}
 
@@ -238,17 +270,13 @@ def near_threshold(curves: Curves, said: Judged) -> dict[str, tuple[str, ...]]:
     return unsure
 
 
-def _compared(said: Judged, again: Judged) -> Mapping[str, tuple[str, str]]:
-    def words(one: Judged) -> dict[str, str]:
-        return {
-            "shape": one.shape,
-            "direction": one.direction,
-            "hidden": "curves differ" if one.hidden else "nothing hidden",
-            "differ": "rows differ" if one.heterogeneous else "rows agree",
-        }
-
-    first, second = words(said), words(again)
-    return {name: (first[name], second[name]) for name in first}
+def _words(shape: str, direction: str, hidden: bool, heterogeneous: bool) -> dict[str, str]:
+    return {
+        "shape": shape,
+        "direction": direction,
+        "hidden": "curves differ" if hidden else "nothing hidden",
+        "differ": "rows differ" if heterogeneous else "rows agree",
+    }
 
 
 def _strength(average: Float, weights: Float, unit: float) -> float:

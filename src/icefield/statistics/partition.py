@@ -161,8 +161,7 @@ def _best_cut_of_sides(
     for side in sides:
         apart = response[side] - mean
         mass = np.asarray(np.bincount(codes[side], weights[side], minlength=size), dtype=np.float64)
-        sums = np.zeros((size, apart.shape[1]))
-        np.add.at(sums, codes[side], weights[side][:, None] * apart)
+        sums = _sums_by(codes[side], weights[side][:, None] * apart, size)
         total += _gains(mass, sums, False)[0]
     inside = codes < size - 1
     cut = int(total[: max(int(codes[inside].max()), 1)].argmax()) if inside.any() else 0
@@ -238,8 +237,7 @@ def _best_cut(
         return -1.0, nowhere
     codes, size = coded
     mass = np.asarray(np.bincount(codes, weights, minlength=size), dtype=np.float64)
-    sums = np.zeros((size, apart.shape[1]))
-    np.add.at(sums, codes, weights[:, None] * apart)
+    sums = _sums_by(codes, weights[:, None] * apart, size)
     best, left = -1.0, nowhere
     for missing_left in (False, True) if mass[-1] > 0 else (False,):
         gains, masses = _gains(mass, sums, missing_left)
@@ -249,6 +247,13 @@ def _best_cut(
             best = float(gains[cut])
             left = np.where(codes == size - 1, missing_left, codes <= cut)
     return best, left
+
+
+def _sums_by(codes: NDArray[np.intp], values: Float, size: int) -> Float:
+    """Sums of rows by code, ``(size, columns)``, added up in the order of the rows: the last digit may choose a rule."""
+    cells = codes[:, None] * values.shape[1] + np.arange(values.shape[1])
+    sums = np.bincount(cells.ravel(), values.ravel(), minlength=size * values.shape[1])
+    return np.asarray(sums, dtype=np.float64).reshape(size, -1)
 
 
 def _gains(mass: Float, sums: Float, missing_left: bool) -> tuple[Float, Float]:

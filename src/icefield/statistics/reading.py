@@ -20,9 +20,9 @@ from icefield.data.naming import PLAIN, Naming
 from icefield.effect import Effect, Spread
 from icefield.sampling import observations, sampling_reach
 from icefield.statistics.bundles import (
+    RowGroups,
     deviation,
     explaining_columns,
-    heterogeneity,
     output_unit,
     point_weights,
     shown_points,
@@ -215,10 +215,11 @@ class Reading:
         return "\n".join(r.sentence for r in self.each) if len(self.each) > 1 else self.sentence
 
 
-def read_effect(effect: Effect, population: int = 0) -> Reading:
+def read_effect(effect: Effect, population: int = 0, groups: RowGroups | None = None) -> Reading:
     """Read an effect; `Reading.each` has one reading per output.
 
-    `population` is how many rows there are in all, where the effect is of a sample of them.
+    `population` is how many rows there are in all, where the effect is of a sample of them; `groups` are those of its
+    kept rows, where many effects keep the same.
 
     Examples
     --------
@@ -233,7 +234,9 @@ def read_effect(effect: Effect, population: int = 0) -> Reading:
         effect = replace(effect.averages_only(), spread=Spread())
     outputs = range(len(effect.outputs))
     if effect.n_features == 1:
-        return together([_read_curve(effect, o, population) for o in outputs])
+        if groups is None and effect.row_values is not None:
+            groups = RowGroups(effect.row_values, effect.row_weights)
+        return together([_read_curve(effect, o, population, groups) for o in outputs])
     from icefield.statistics.surface_reading import read_surface
 
     return together([read_surface(effect, o) for o in outputs])
@@ -245,7 +248,7 @@ def together(readings: Sequence[Reading]) -> Reading:
     return readings[0]
 
 
-def _read_curve(effect: Effect, output: int, population: int) -> Reading:
+def _read_curve(effect: Effect, output: int, population: int, groups: RowGroups | None) -> Reading:
     shown = shown_points(effect)
     grid, y = effect.grid[0][shown], effect.average[output][shown]
     known = np.isfinite(y)
@@ -264,7 +267,7 @@ def _read_curve(effect: Effect, output: int, population: int) -> Reading:
     curves = Curves(None if x is None else x[at], y, weights, unit, _rows_behind(effect))
     partners: tuple[tuple[Any, float], ...] = ()
     if _has_rows(effect):
-        curves, partners = _with_rows(effect, output, curves, shown, at)
+        curves, partners = _with_rows(effect, output, curves, at, groups)
     said = judged(curves)
     count = effect.n_rows or (0 if curves.own is None else len(curves.own))
     unsure = on_other_grids(curves, said) | near_threshold(curves, said)
@@ -330,26 +333,25 @@ def _rows_behind(effect: Effect) -> float:
 
 
 def _with_rows(
-    effect: Effect, output: int, curves: Curves, shown: slice, at: NDArray[np.intp]
+    effect: Effect, output: int, curves: Curves, at: NDArray[np.intp], groups: RowGroups | None
 ) -> tuple[Curves, tuple[tuple[Any, float], ...]]:
     """What the individual curves, or at least their spread, add to the average."""
     if effect.individual is None or effect.individual.shape[1] < 2:
         if effect.std is None:
             return curves, ()
         # Curves whose spread changes along the grid cannot be parallel: sd(f - f') >= |sd(f) - sd(f')|.
-        least = float(deviation(effect.std[output][shown][at], curves.weights)) / curves.unit
+        least = float(deviation(effect.std[output][at], curves.weights)) / curves.unit
         return replace(curves, least_differ=least), ()
-    own = effect.individual[output][:, shown][:, at]
-    weights = effect.row_weights
-    curves = replace(curves, own=own, row_weights=weights)
-    differ = float(heterogeneity(own[None], curves.weights, weights)[0]) / curves.unit
-    if effect.row_values is None or differ < EXPLAINED_FROM * THRESHOLDS["heterogeneous"]:
+    own = effect.individual[output][:, at]
+    curves = replace(curves, own=own, row_weights=effect.row_weights)
+    if groups is None or (curves.differ or 0.0) < EXPLAINED_FROM * THRESHOLDS["heterogeneous"]:
         return curves, ()
-    able = effect.row_values if effect.others is None else effect.others
-    told_by = {name: effect.row_values[name] for name in able if name not in effect.features}
-    ranked = explaining_columns(own[None], curves.weights, told_by, weights)
+    able = groups.row_values if effect.others is None else effect.others
+    ranked = explaining_columns(
+        own[None], curves.weights, groups, [n for n in able if n not in effect.features]
+    )
     partners = tuple((name, share) for name, share in ranked[:EXPLAINING] if share >= THRESHOLDS["partner"])
-    return replace(curves, explained=best_share(partners)), partners
+    return curves.explained_to(best_share(partners)), partners
 
 
 def best_share(partners: Sequence[tuple[Any, float]]) -> float:

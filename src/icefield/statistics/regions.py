@@ -23,15 +23,14 @@ from icefield.data.naming import Naming
 from icefield.effect import Drawable, Effect, Spread
 from icefield.sampling import READ_CURVES
 from icefield.statistics.bundles import (
-    Curved,
     centred,
-    effects_with_curves,
     heterogeneity,
     output_unit,
     point_weights,
     shown_points,
 )
-from icefield.statistics.decision import Decision, decision_of
+from icefield.statistics.curved import Curved, effects_with_curves
+from icefield.statistics.decision import Decision, decision_of, read_curves
 from icefield.statistics.judging import has_a_reason
 from icefield.statistics.partition import Limits, Part, Split, assigned, partition
 from icefield.statistics.reading import read_effect
@@ -136,7 +135,7 @@ def regions(
     (found,) = study.resolve([feature])
     decision, note = decision_of(study, feature), ""
     if rows is None and grid is None:
-        effect = decision.effect  # the curves everything else is said from
+        effect = read_curves(study, decision)  # the curves everything else is said from
     else:
         used = min(READ_CURVES, study.n_rows) if rows is None else rows
         wanted = Curved(grid, kept=study.n_rows)
@@ -161,7 +160,8 @@ def regions(
         labels = assigned(parts)
         cuts = "one cut" if depth == 1 else "one or two cuts"
         said = "" if splits else f"the curves differ, but no rule of {cuts} on other columns tells them apart"
-        said = _unlike(study, found, effect, bundle, labels) if splits else said
+        usual = rows is None and grid is None
+        said = _unlike(study, found, effect, bundle, labels, usual) if splits else said
     else:
         labels = _clustered(bundle.shapes, bundle.weights, clusters, least, study.seed)
         parts, splits = partition(
@@ -218,11 +218,18 @@ def _explained(splits: Sequence[Split]) -> float:
     return max(splits[0].removed, splits[0].together - TOGETHER)
 
 
-def _unlike(study: Study, feature: Feature, effect: Effect, bundle: _Bundle, labels: NDArray[np.intp]) -> str:
+def _unlike(
+    study: Study,
+    feature: Feature,
+    effect: Effect,
+    bundle: _Bundle,
+    labels: NDArray[np.intp],
+    usual: bool,
+) -> str:
     """A note where most of what the rules remove lies at values at which the rows are unlike the data."""
     shown = shown_points(effect)
     some = np.unique(np.linspace(0, len(bundle.rows) - 1, MOVED).round().astype(np.intp))
-    inside = rows_inside(study, feature, effect.grid[0][shown], bundle.rows, some)
+    inside = rows_inside(study, feature, effect.grid[0][shown], bundle.rows, some, usual=usual)
     shapes, weights = bundle.shapes[some], bundle.weights[some]
     counted = np.tile(inside, (1, shapes.shape[1] // inside.shape[1]))
 

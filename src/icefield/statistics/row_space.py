@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.features import Feature
-from icefield.data.frame import ORDERED_KINDS, Column, is_missing_value
-from icefield.statistics.combinations import Combinations
+from icefield.data.frame import ORDERED_KINDS, Column, columns_at
+from icefield.statistics.combinations import Combinations, dense_codes, missing_among
 from icefield.typing import Codes, Float
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ APART = 1.0  # distance between two levels, and between missing and known; ranks
 RIDGE = 1e-6
 GROUPS = 8
 MOST_LEVELS = 100  # of a column that the linear guess looks at: the most frequent among the rows
+TOGETHER = 16  # columns whose associations with all others are found at a time
 MANY = 30  # distinct values: rows that agree in so fine a coordinate agree by descent, not by chance
 
 
@@ -42,7 +43,7 @@ class Association:
     matrix : ``(rows, coordinates)``; the first blocks are the moved features' own
     own_columns : per moved feature, the range of its own coordinates
     names : what the coordinates are, in words
-    ranked : per moved feature, its sorted known values (numbers), or None
+    placed : the moved features at the rows
     correlation : multiple correlation of the first moved feature with the other columns
     related : columns associated with the first moved feature, strongest first
     strangers : ``(rows, rows)``; which rows must not count as each other's neighbours when the data is
@@ -52,10 +53,68 @@ class Association:
     matrix: Float
     own_columns: tuple[tuple[int, int], ...]
     names: tuple[str, ...]
-    ranked: tuple[NDArray[Any] | None, ...]
+    placed: tuple[Placed, ...]
     correlation: float
     related: tuple[tuple[Any, float], ...]
     strangers: NDArray[np.bool_]
+
+
+class Placed:
+    """A column at the sampled rows, and its rows as coordinates."""
+
+    def __init__(self, column: Column) -> None:
+        self.column, self.gone = column, column.missing
+
+    @cached_property
+    def ranked(self) -> Float | None:
+        """The known values as sorted numbers; None where they have no order."""
+        if self.column.kind not in ORDERED_KINDS:
+            return None
+        return np.sort(self.numbers[~self.gone])
+
+    @cached_property
+    def numbers(self) -> Float:
+        """The values of an ordered column as numbers, 0 where they are missing."""
+        return _numbers(self.column.values, self.gone)
+
+    @cached_property
+    def _rank(self) -> Float:
+        return _mid_ranks(self.numbers, cast(Float, self.ranked))
+
+    @cached_property
+    def encoded(self) -> Float:
+        """The rows' coordinates: a rank and whether it is missing, or an indicator for every level."""
+        if self.ranked is not None:
+            return _with_missing(self._rank, self.gone)
+        place, width = _level_places(self.column)
+        out = np.zeros((len(self.gone), width))
+        at = np.where(self.gone, width - 1, place[self.column.codes])
+        out[np.arange(len(out)), at] = APART / np.sqrt(2.0)
+        return out
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The rows as a few groups: eight of equal size for numbers, levels otherwise; missing apart."""
+        if self.ranked is None:
+            return np.where(self.gone, len(self.column.levels), self.column.codes).astype(np.intp)
+        return np.where(self.gone, GROUPS, np.clip((self._rank * GROUPS).astype(np.intp), 0, GROUPS - 1))
+
+    @cached_property
+    def is_fine(self) -> bool:
+        """Whether it is a number of so many values that rows agree in it by descent only."""
+        return self.ranked is not None and len(np.unique(self.column.values)) >= MANY
+
+    @cached_property
+    def all_differ(self) -> bool:
+        """Whether no two rows agree."""
+        known = self.numbers[~self.gone]
+        return len(self.gone) - len(known) < 2 and len(np.unique(known)) == len(known)
+
+    @cached_property
+    def same(self) -> NDArray[np.bool_]:
+        """Which rows agree with which, ``(rows, rows)``."""
+        own = self.numbers if self.is_fine else self.column.codes
+        return np.asarray((own[:, None] == own) & (self.gone[:, None] == self.gone))
 
 
 class Surroundings:
@@ -64,48 +123,85 @@ class Surroundings:
     def __init__(self, study: Study, rows: NDArray[np.intp]) -> None:
         self.rows = rows
         self.combinations = Combinations(study, rows)
-        known = {name: study.table.column(name) for name in study.model.columns}
-        self.columns = {name: column for name, column in known.items() if column.kind != "other"}
-        self.encoded = {name: _encoded(column, rows) for name, column in self.columns.items()}
-        self.codes = {name: _codes(column, rows) for name, column in self.columns.items()}
+        parts = columns_at(study.table, study.model.columns, rows)
+        self.columns = {name: Placed(column) for name, column in parts if column.kind != "other"}
+        self._groups: dict[tuple[Any, ...], Placed] = {}
+        self._related: dict[Any, Float] = {}
+
+    def placed(self, feature: Feature) -> Placed:
+        """A feature, which may be a group of columns, at the rows."""
+        if not feature.is_group and feature.label in self.columns:
+            return self.columns[feature.label]
+        if feature.columns not in self._groups:
+            self._groups[feature.columns] = Placed(feature.column.part(self.rows))
+        return self._groups[feature.columns]
 
     @cached_property
-    def _indicators(self) -> tuple[NDArray[np.float32], NDArray[np.intp], dict[Any, int]]:
-        """Whether each row is in each group of each column; where a column's groups begin, and its place."""
-        dense = [np.unique(codes, return_inverse=True)[1] for codes in self.codes.values()]
+    def codes(self) -> dict[Any, Codes]:
+        """All columns as a few groups."""
+        return {name: placed.codes for name, placed in self.columns.items()}
+
+    @cached_property
+    def alone(self) -> NDArray[np.bool_]:
+        """Which rows are the same row: itself, and a heavy row's other draws."""
+        return np.asarray(self.rows[:, None] == self.rows)
+
+    @cached_property
+    def _indicators(self) -> tuple[NDArray[np.float32], Float, NDArray[np.intp], dict[Any, int]]:
+        """Whether each row is in each group of each column, how many are; where a column's groups begin, its place."""
+        dense = [dense_codes(codes)[0] for codes in self.codes.values()]
         sizes = np.array([int(codes.max(initial=0)) + 1 for codes in dense], np.intp)
         start = np.cumsum(sizes) - sizes
         out = np.zeros((len(self.rows), int(sizes.sum())), np.float32)
         for first, codes in zip(start, dense):
             out[np.arange(len(codes)), first + codes] = 1.0
-        return out, start, {name: place for place, name in enumerate(self.codes)}
+        places = {name: place for place, name in enumerate(self.codes)}
+        return out, out.sum(axis=0, dtype=np.float64), start, places
 
-    def related_to(self, own: Codes, moving: Collection[Any]) -> tuple[tuple[Any, float], ...]:
-        """The columns that do not move and go with a feature, given by its codes, strongest first; see `contingency`."""
-        indicators, start, places = self._indicators
-        if not len(start) or not len(own):
+    def related_to(self, feature: Feature, moving: Collection[Any]) -> tuple[tuple[Any, float], ...]:
+        """The columns that do not move and go with a feature, strongest first; see `contingency`."""
+        _, _, start, places = self._indicators
+        if not len(start) or not len(self.rows):
             return ()
-        mine = np.unique(own, return_inverse=True)[1]
-        rows = np.zeros((int(mine.max()) + 1, len(mine)), np.float32)
-        rows[mine, np.arange(len(mine))] = 1.0
-        table = (rows @ indicators).astype(np.float64)  # counts: exact
-        totals = indicators.sum(axis=0, dtype=np.float64)
-        expected = np.outer(rows.sum(axis=1, dtype=np.float64), totals) / len(mine)
-        apart = (np.square(table - expected) / expected).sum(axis=0)
-        groups = np.diff(np.append(start, len(totals)))
-        found = _less_chance(np.add.reduceat(apart, start) / len(mine), len(rows), groups, len(mine))
+        if feature.is_group or feature.label not in self.columns:
+            (found,) = self._contingencies([self.placed(feature).codes])
+        else:
+            if feature.label not in self._related:
+                # Neighbours are asked about sooner or later; a larger product takes little longer.
+                first = places[feature.label] // TOGETHER * TOGETHER
+                names = list(places)[first : first + TOGETHER]
+                each = self._contingencies([self.codes[name] for name in names])
+                self._related.update(zip(names, each))
+            found = self._related[feature.label]
         named = [(name, float(found[place])) for name, place in places.items() if name not in moving]
         return tuple(sorted((one for one in named if one[1] >= LEAST), key=lambda one: -one[1]))
 
-    def codes_of(self, feature: Feature) -> Codes:
-        """A feature, which may be a group of columns, as a few groups or its levels."""
-        return _codes(feature.column, self.rows)
+    def _contingencies(self, several: Sequence[Codes]) -> list[Float]:
+        """The contingency of columns, given by their codes, with every column."""
+        indicators, totals, start, _ = self._indicators
+        count, sizes = len(self.rows), np.diff(np.append(start, len(totals)))
+        dense = [dense_codes(codes) for codes in several]
+        begin = np.cumsum([0, *(groups for _, groups in dense)])
+        rows = np.zeros((int(begin[-1]), count), np.float32)
+        for first, (codes, _) in zip(begin.tolist(), dense):
+            rows[first + codes, np.arange(count)] = 1.0
+        table = (rows @ indicators).astype(np.float64)  # counts: exact
+        expected = np.outer(rows.sum(axis=1, dtype=np.float64), totals) / count
+        table -= expected
+        np.square(table, out=table)
+        table /= expected
+        found = []
+        for first, (_, groups) in zip(begin.tolist(), dense):
+            squared = np.add.reduceat(table[first : first + groups].sum(axis=0), start) / count
+            found.append(_less_chance(squared, groups, sizes, count))
+        return found
 
     @cached_property
     def _design(self) -> tuple[Float, dict[Any, NDArray[np.intp]]]:
         """All coordinates that vary, centred, and the places of each column's."""
         parts, places, at = [np.zeros((len(self.rows), 0))], {}, 0
-        for name, block in self.encoded.items():
+        for name, placed in self.columns.items():
+            block = placed.encoded
             part = block[:, _frequent_coordinates(block)]
             part = part - part.mean(axis=0)
             part = part[:, part.std(axis=0) > 1e-12]
@@ -125,18 +221,21 @@ class Surroundings:
         """Ridge prediction of coordinates from all columns that do not move, and the adjusted multiple correlation."""
         design, places = self._design
         own = np.concatenate([np.zeros(0, np.intp), *(places[c] for c in moving if c in places)])
-        others = np.setdiff1d(np.arange(design.shape[1]), own)
+        others = design.shape[1] - len(np.unique(own))
         target = block - block.mean(axis=0)
         total = float(np.square(target).sum())
-        if total == 0 or not len(others):
+        if total == 0 or not others:
             return block * 0.0, 0.0
         # Without the moving columns the inverse is that of the others, less what went through them.
-        inverse = self._precision[np.ix_(others, others)]
+        along = design.T @ target
+        along[own] = 0.0
+        factors = self._precision @ along
         if len(own):
-            through = self._precision[np.ix_(others, own)]
-            inverse = inverse - through @ np.linalg.solve(self._precision[np.ix_(own, own)], through.T)
-        guess = design[:, others] @ (inverse @ (design[:, others].T @ target))
-        freedom = len(design) - len(others) - 1
+            through = np.linalg.solve(self._precision[np.ix_(own, own)], factors[own])
+            factors -= self._precision[:, own] @ through
+            factors[own] = 0.0
+        guess = design @ factors
+        freedom = len(design) - others - 1
         if freedom <= 0:
             return guess, 0.0
         left = float(np.square(target - guess).sum()) / total
@@ -156,8 +255,8 @@ def association(
 ) -> Association:
     """Describe sampled rows around the moved features: beside those most associated, or the columns given."""
     moving = {column for feature in features for column in feature.columns}
-    columns, encoded, rows = around.columns, around.encoded, around.rows
-    own = [_encoded(feature.column, rows) for feature in features]
+    placed = [around.placed(feature) for feature in features]
+    own = [one.encoded for one in placed]
     blocks, names, ranges, at = list(own), [str(f.label) for f in features], [], 0
     for block in own:
         ranges.append((at, at + block.shape[1]))
@@ -165,9 +264,9 @@ def association(
     kept: list[Any] = []
     first_related: tuple[tuple[Any, float], ...] = ()
     correlation = 0.0
-    for number, (feature, block) in enumerate(zip(features, own)):
-        guess, fitted = around.linear_guess(block, moving)
-        related = around.related_to(_codes(feature.column, rows), moving)
+    for number, (feature, one) in enumerate(zip(features, placed)):
+        guess, fitted = around.linear_guess(one.encoded, moving)
+        related = around.related_to(feature, moving)
         if number == 0:
             correlation, first_related = fitted, related
         # With a single related column the linear guess would say the same again.
@@ -177,56 +276,42 @@ def association(
         for name in [name for name, _ in related[:KEPT]] if beside is None else beside:
             if name not in kept:
                 kept.append(name)
-                blocks.append(encoded[name])
+                blocks.append(around.columns[name].encoded)
                 names.append(str(name))
-    ranked = tuple(_ranked_values(feature.column, rows) for feature in features)
     return Association(
-        np.concatenate(blocks, axis=1), tuple(ranges), tuple(names), ranked, correlation, first_related,
-        _strangers([f.column for f in features], [columns[name] for name in kept], rows),
+        np.concatenate(blocks, axis=1), tuple(ranges), tuple(names), tuple(placed), correlation, first_related,
+        _strangers(placed, [around.columns[name] for name in kept], around.alone),
     )  # fmt: skip
 
 
-def _strangers(moving: Sequence[Column], kept: Sequence[Column], rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+def _strangers(
+    moving: Sequence[Placed], kept: Sequence[Placed], alone: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
     """Pairs of rows whose distance says nothing about how far apart data can be.
 
     Rows drawn twice, or of one person at several times, agree in everything that is finely measured; beside
     such copies every new value would look far away. Copies are left out, and then only rows with the
-    same levels compared, which are what is left to be near.
+    same levels compared, which are what is left to be near. `alone` are rows and themselves.
     """
-
-    def same(column: Column) -> NDArray[np.bool_]:
-        numbers = (
-            _numbers(column.values[rows], column.missing[rows]) if is_fine(column) else column.codes[rows]
-        )
-        return np.asarray(
-            (numbers[:, None] == numbers) & (column.missing[rows][:, None] == column.missing[rows])
-        )
-
-    def is_fine(column: Column) -> bool:
-        return column.kind in ORDERED_KINDS and len(np.unique(column.values[rows])) >= MANY
-
-    alone = rows[:, None] == rows  # itself, and a heavy row's other draws
-    if not all(is_fine(column) for column in moving):
+    if not all(one.is_fine for one in moving):
         return alone
-    copies = np.logical_and.reduce([same(c) for c in (*moving, *kept) if is_fine(c)])
-    unlike = [~same(c) for c in kept if c.kind not in ORDERED_KINDS]
+    fine = [one for one in (*moving, *kept) if one.is_fine]
+    if any(one.all_differ for one in fine):
+        copies = alone
+    else:
+        copies = np.logical_and.reduce([one.same for one in fine])
+    unlike = [~one.same for one in kept if one.column.kind not in ORDERED_KINDS]
     left_out = np.logical_or.reduce([copies, *unlike])
     return alone if left_out.all() else left_out
 
 
-def ranks_among(
-    feature: Feature, values: NDArray[Any], found: Association, which: int, rows: NDArray[np.intp]
-) -> Float:
-    """Coordinates of grid values of the `which`-th moved feature among `rows`, ``(values, its coordinates)``."""
-    ranked = found.ranked[which]
-    gone = np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
-    if values.dtype.kind in "mM":
-        gone = np.isnat(values)
-    if ranked is not None:
-        known = _numbers(values, gone)
-        return _with_missing(_mid_ranks(known, ranked), gone)
-    place, width = _level_places(feature.column, rows)
-    codes = {level: i for i, level in enumerate(feature.column.levels.tolist())}
+def ranks_among(values: NDArray[Any], placed: Placed) -> Float:
+    """Coordinates of grid values of a moved feature among the rows, ``(values, its coordinates)``."""
+    gone = missing_among(values)
+    if placed.ranked is not None:
+        return _with_missing(_mid_ranks(_numbers(values, gone), placed.ranked), gone)
+    place, width = _level_places(placed.column)
+    codes = {level: i for i, level in enumerate(placed.column.levels.tolist())}
     out = np.zeros((len(values), width))
     for row, (value, missing) in enumerate(zip(values.tolist(), gone)):
         at = width - 1 if missing else place[codes[value]] if value in codes else width - 2
@@ -234,44 +319,23 @@ def ranks_among(
     return out
 
 
-def _encoded(column: Column, rows: NDArray[np.intp]) -> Float:
-    ranked = _ranked_values(column, rows)
-    gone = column.missing[rows]
-    if ranked is not None:
-        return _with_missing(_mid_ranks(_numbers(column.values[rows], gone), ranked), gone)
-    place, width = _level_places(column, rows)
-    out = np.zeros((len(rows), width))
-    out[np.arange(len(rows)), np.where(gone, width - 1, place[column.codes[rows]])] = APART / np.sqrt(2.0)
-    return out
-
-
-def _level_places(column: Column, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], int]:
+def _level_places(column: Column) -> tuple[NDArray[np.intp], int]:
     """The coordinate of each level, and how many there are; the last is for missing.
 
     Levels of none of the rows share the one before: they are as far from all rows as from each other.
     """
-    codes = column.codes[rows]
-    present = np.unique(codes[codes >= 0])
+    present = np.unique(column.codes[column.codes >= 0])
     place = np.full(max(1, len(column.levels)), len(present), dtype=np.intp)
     place[present] = np.arange(len(present))
     return place, len(present) + 2
 
 
-def _ranked_values(column: Column, rows: NDArray[np.intp]) -> Float | None:
-    if column.kind not in ORDERED_KINDS:
-        return None
-    gone = column.missing[rows]
-    return np.sort(_numbers(column.values[rows][~gone], gone[~gone]))
-
-
-def numbers_of(column: Column, rows: NDArray[np.intp], values: NDArray[Any]) -> tuple[Float, Float]:
-    """The known values of an ordered column in some rows, sorted, and grid values on the same scale; NaN for missing."""
-    ranked = _ranked_values(column, rows)
-    gone = np.array([is_missing_value(v) for v in values.tolist()], dtype=bool)
+def grid_numbers(values: NDArray[Any], column: Column) -> Float:
+    """Grid values of an ordered column on the scale of its numbers; NaN for missing."""
+    gone = missing_among(values)
     if values.dtype.kind in "mM":
-        gone = np.isnat(values)
         values = values.astype(column.values.dtype)
-    return np.zeros(0) if ranked is None else ranked, np.where(gone, np.nan, _numbers(values, gone))
+    return np.where(gone, np.nan, _numbers(values, gone))
 
 
 def _numbers(values: NDArray[Any], gone: NDArray[np.bool_]) -> Float:
@@ -330,13 +394,3 @@ def _less_chance(squared: Float, groups: int, others: NDArray[np.intp], rows: in
     """The coefficient from the mean square contingency of a column of `groups` groups and others of `others`."""
     left = np.maximum(0.0, squared - (groups - 1) * (others - 1) / max(1, rows - 1))
     return np.asarray(left / (1.0 + left))
-
-
-def _codes(column: Column, rows: NDArray[np.intp]) -> Codes:
-    """A column as a few groups: eight of equal size for numbers, its levels otherwise; missing apart."""
-    gone = column.missing[rows]
-    ranked = _ranked_values(column, rows)
-    if ranked is None:
-        return np.where(gone, len(column.levels), column.codes[rows]).astype(np.intp)
-    rank = _mid_ranks(_numbers(column.values[rows], gone), ranked)
-    return np.where(gone, GROUPS, np.clip((rank * GROUPS).astype(np.intp), 0, GROUPS - 1))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from icefield.effect import Drawable, Effect
 from icefield.progress import Progress
-from icefield.statistics.bundles import Curved
+from icefield.statistics.curved import Curved
 from icefield.statistics.decision import Decisions, decisions_beside
 from icefield.statistics.fit_check import FitCheck, fit_check
 from icefield.statistics.reading import Reading

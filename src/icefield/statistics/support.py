@@ -13,7 +13,7 @@ matter. What ranks and distances do not see, levels that never occur together an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -26,13 +26,14 @@ from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS
 from icefield.effect import Effect
 from icefield.errors import InputError
-from icefield.statistics.combinations import Impossible, in_gaps, joint_partners
+from icefield.statistics.combinations import TOGETHER, Impossible, in_gaps, joint_partners
 from icefield.statistics.row_space import (
     LEAST,
     Association,
+    Placed,
     Surroundings,
     association,
-    numbers_of,
+    grid_numbers,
     ranks_among,
 )
 from icefield.typing import Float
@@ -48,6 +49,8 @@ FEW_OTHERS = 6  # other columns that are all tried at once
 LEAST_LEVEL = 0.01  # share of the data from which on a level counts like any other
 TAIL = 0.05  # share of the data on either side
 CLEARLY = 0.05  # more of the moved rows that another choice of coordinates must tell from real ones
+REMEMBERED = 1_000  # columns up to which what surrounds the data's rows is kept
+SAME = 1e-13  # squared distance of two rows at the same point, at most: rounding
 NEIGHBOURS = 3  # distance to the third neighbour: one odd row does not vouch for a whole area
 THRESHOLDS = {
     "outside": 0.99,  # a row farther out than this share of the data's own rows lies outside
@@ -140,17 +143,16 @@ def support_of(
 ) -> Support:
     """Support of a product grid; `around` are `surroundings`, where many features are looked at."""
     around = surroundings(study) if around is None else around
-    reference = around.rows
-    moved = reference[: min(MOVED_ROWS, len(reference))]
+    n_moved = min(MOVED_ROWS, len(around.rows))
     space = _telling_space(around, features)
     at = [_looked_at(values) for values in grid]
     points = [g[i] for g, i in zip(grid, at)]
     never = [around.combinations.impossible(f, values) for f, values in zip(features, points)]
-    share = _shares(space, features, points, reference, len(moved), never)
+    share = _shares(space, points, n_moved, never)
     share = _spread_out(share, at, grid, features)
-    for axis, (f, values) in enumerate(zip(features, grid)):
+    for axis, (one, values) in enumerate(zip(space.found.placed, grid)):
         share = np.moveaxis(share, axis, 0)
-        share[_in_gaps(f, values, reference)] = 0.0
+        share[_in_gaps(one, values)] = 0.0
         share = np.moveaxis(share, 0, axis)
     found = space.found
     low = share < THRESHOLDS["low"]
@@ -162,41 +164,57 @@ def support_of(
         outside=float((usual * (1.0 - share)).sum()),
         correlation=found.correlation,
         related=_related(space, never),
-        rows=(len(moved), len(reference)),
+        rows=(n_moved, len(around.rows)),
     )
 
 
 def surroundings(study: Study) -> Surroundings:
     """The rows that stand for the data, in random order; with weights, each as often as it counts."""
+    return _remembered(study, "surroundings", lambda: Surroundings(study, _reference_rows(study)))
+
+
+def _remembered(study: Study, what: Any, make: Callable[[], Surroundings]) -> Surroundings:
+    """Surroundings made once, where they take little room."""
+    return study.memory.once(what, make) if len(study.model.columns) <= REMEMBERED else make()
+
+
+def _reference_rows(study: Study) -> NDArray[np.intp]:
     rng, n_rows = np.random.default_rng(study.seed), study.n_rows
     if study.weights is None:
-        return Surroundings(study, rng.permutation(n_rows)[:REFERENCE_ROWS])
+        return rng.permutation(n_rows)[:REFERENCE_ROWS]
     # No more draws than there are observations: more would look like more data than there is.
     reached = np.cumsum(study.weights)
     count = min(REFERENCE_ROWS, int(reached[-1] ** 2 / np.square(study.weights).sum() + 1e-9))
     places = (np.arange(count) + rng.random(count)) * (reached[-1] / count)
     drawn = np.minimum(np.searchsorted(reached, places, side="right"), np.flatnonzero(study.weights > 0)[-1])
-    return Surroundings(study, rng.permutation(drawn))
+    return rng.permutation(drawn)
 
 
 def rows_inside(
-    study: Study, feature: Feature, grid: NDArray[Any], rows: NDArray[np.intp], some: NDArray[np.intp]
+    study: Study,
+    feature: Feature,
+    grid: NDArray[Any],
+    rows: NDArray[np.intp],
+    some: NDArray[np.intp],
+    *,
+    usual: bool = False,
 ) -> NDArray[np.bool_]:
-    """Whether `some` of these rows, by place, still look like the rows when moved to each point, ``(some, points)``."""
-    around = Surroundings(study, rows)
+    """Whether `some` of these rows, by place, still look like the rows when moved to each point, ``(some, points)``.
+
+    `usual` rows are those that everything is said from: what surrounds them is worked out once for all features.
+    """
+
+    def made() -> Surroundings:
+        return Surroundings(study, rows)
+
+    around = _remembered(study, ("surroundings", rows.tobytes()), made) if usual else made()
     space, at = _telling_space(around, [feature]), _looked_at(grid)
-    placed = ranks_among(feature, grid[at], space.found, 0, rows)
     never = around.combinations.impossible(feature, grid[at])
-    low, high = space.found.own_columns[0]
-    inside = np.empty((len(some), len(at)), dtype=bool)
-    for i in range(len(at)):
-        moved = space.found.matrix[some]
-        moved[:, low:high] = placed[i]
-        inside[:, i] = space.inside(moved)
+    inside = np.stack([one for _, one in space.moved(some, [grid[at]])], axis=1)
     if never is not None:
         inside &= ~never.rows.T[some]
     nearest = np.abs(np.arange(len(grid))[:, None] - at[None]).argmin(axis=1)
-    return np.asarray(inside[:, nearest] & ~_in_gaps(feature, grid, rows))
+    return np.asarray(inside[:, nearest] & ~_in_gaps(space.found.placed[0], grid))
 
 
 def _looked_at(values: NDArray[Any]) -> NDArray[np.intp]:
@@ -213,13 +231,37 @@ class _Space:
     @cached_property
     def limit(self) -> float:
         """A distance that nearly none of the data's own rows has from the others."""
-        own = _neighbour_distance(self.found.matrix, self.found.matrix, skip=self.found.strangers)
+        own = _neighbour_distance(self.found.matrix, self.found.strangers)
         # A row with too few others to compare with says nothing; if none has, only the same point is near.
         own = np.append(own[np.isfinite(own)], 0.0) if np.isinf(own).any() else own
         return float(np.quantile(own, THRESHOLDS["outside"], method="inverted_cdf"))
 
     def inside(self, rows: Float) -> NDArray[np.bool_]:
-        return np.asarray(_neighbour_distance(rows, self.found.matrix) <= self.limit * (1 + 1e-9))
+        """Which points are near the data."""
+        return self._near(_squared_distances(rows, self.found.matrix))
+
+    def moved(
+        self, rows: NDArray[np.intp] | slice, points: Sequence[NDArray[Any]]
+    ) -> Iterator[tuple[tuple[int, ...], NDArray[np.bool_]]]:
+        """Whether rows, by place, are near the data when moved to each of a product of points; with the point's index.
+
+        What does not move is as far from the data wherever rows are moved to, and what moves then is the same for all.
+        """
+        found = self.found
+        stays = found.own_columns[-1][1]
+        apart = _squared_distances(found.matrix[rows, stays:], found.matrix[:, stays:])
+        own = [
+            _squared_distances(ranks_among(values, placed), found.matrix[:, low:high])
+            for values, placed, (low, high) in zip(points, found.placed, found.own_columns)
+        ]
+        for index in np.ndindex(*(len(values) for values in points)):
+            yield index, self._near(apart, np.sum([far[i] for far, i in zip(own, index)], axis=0))
+
+    def _near(self, squared: Float, more: Float | float = 0.0) -> NDArray[np.bool_]:
+        """Whether enough of the data is within the limit of each row, by squared distances and what each row adds."""
+        limit = max((self.limit * (1 + 1e-9)) ** 2, SAME)
+        enough = min(NEIGHBOURS, squared.shape[1])
+        return np.asarray(np.count_nonzero(squared <= limit - more, axis=1) >= enough)
 
     def told_apart(self) -> float:
         """Share of rows that are seen to be no data when they are given another row's value."""
@@ -243,15 +285,16 @@ def _telling_space(around: Surroundings, features: Sequence[Feature]) -> _Space:
         return first
     (feature,) = features
     ranked = dict.fromkeys([*(name for name, _ in found.related), *around.codes])
-    others = {name: around.codes[name] for name in ranked if name not in feature.columns}
+    others = [name for name in ranked if name not in feature.columns]
     tried = []
-    pair = joint_partners(around.codes_of(feature), others, LEAST)
+    few = {name: around.codes[name] for name in others[:TOGETHER]}
+    pair = joint_partners(around.placed(feature).codes, few, LEAST)
     if pair is not None:
         named = ((pair[0], pair[2]), (pair[1], pair[2]))
         rest = tuple(one for one in found.related if one[0] not in pair[:2])
         tried.append(_Space(association(around, features, pair[:2]), named + rest))
     if 3 <= len(others) <= FEW_OTHERS:
-        tried.append(_Space(association(around, features, list(others)), found.related))
+        tried.append(_Space(association(around, features, others), found.related))
     if not tried:
         return first
     best = max(tried, key=_Space.told_apart)
@@ -259,27 +302,14 @@ def _telling_space(around: Surroundings, features: Sequence[Feature]) -> _Space:
 
 
 def _shares(
-    space: _Space,
-    features: Sequence[Feature],
-    points: Sequence[NDArray[Any]],
-    reference: NDArray[np.intp],
-    n_moved: int,
-    never: Sequence[Impossible | None],
+    space: _Space, points: Sequence[NDArray[Any]], n_moved: int, never: Sequence[Impossible | None]
 ) -> Float:
     """Share of moved rows inside the data at each of the points looked at; `never` are those known to be outside."""
-    found, shape = space.found, tuple(len(p) for p in points)
-    placed = [
-        ranks_among(f, values, found, i, reference) for i, (f, values) in enumerate(zip(features, points))
-    ]
+    found = space.found
     if found.own_columns[-1][1] == found.matrix.shape[1] and all(one is None for one in never):
         n_moved = 1  # nothing else matters: moved to the same point, all rows are the same
-    share = np.empty(shape)
-    for index in np.ndindex(shape):
-        rows = found.matrix[:n_moved].copy()
-        for axis, i in enumerate(index):
-            low, high = found.own_columns[axis]
-            rows[:, low:high] = placed[axis][i]
-        inside = space.inside(rows)
+    share = np.empty(tuple(len(p) for p in points))
+    for index, inside in space.moved(slice(0, n_moved), points):
         for i, one in zip(index, never):
             if one is not None:
                 inside &= ~one.rows[i, :n_moved]
@@ -294,11 +324,11 @@ def _related(space: _Space, never: Sequence[Impossible | None]) -> tuple[tuple[A
     return (*space.related, *((name, LEAST) for name in dict.fromkeys(excluding)))
 
 
-def _in_gaps(feature: Feature, values: NDArray[Any], reference: NDArray[np.intp]) -> NDArray[np.bool_]:
+def _in_gaps(placed: Placed, values: NDArray[Any]) -> NDArray[np.bool_]:
     """Which grid values lie in an empty stretch of the feature's range."""
-    if feature.kind not in ORDERED_KINDS:
+    if placed.ranked is None:
         return np.zeros(len(values), dtype=bool)
-    return in_gaps(*numbers_of(feature.column, reference, values))
+    return in_gaps(placed.ranked, grid_numbers(values, placed.column))
 
 
 def _area(
@@ -316,7 +346,7 @@ def _area(
         if not width.any() or mass.sum() <= 0:
             width = mass if mass.sum() > 0 else np.ones(len(values))
         if feature.kind in ORDERED_KINDS and len(values) > 2:
-            places = numbers_of(feature.column, np.zeros(0, np.intp), values)[1]
+            places = grid_numbers(values, feature.column)
             order = np.flatnonzero(np.isfinite(places))
             order = order[np.argsort(places[order], kind="stable")]
             at = places[order] / 2  # in halves: numbers may span more than a float does
@@ -329,19 +359,28 @@ def _area(
                 ]
                 if not tails and width[inner].sum() > 0:
                     central = width[inner].sum() / max(mass[inner].sum(), 1e-300)
-                    outer = np.setdiff1d(order, inner)
+                    outer = np.setdiff1d(order, inner, assume_unique=True)
                     width[outer] = np.minimum(width[outer], central * mass[outer])
         area = np.multiply.outer(area, width / width.sum())
     return np.asarray(area)
 
 
-def _neighbour_distance(rows: Float, data: Float, skip: NDArray[np.bool_] | None = None) -> Float:
-    """Distance of each row to its n-th nearest row of the data, without those to `skip`."""
-    rank = min(NEIGHBOURS - 1, len(data) - 1)
-    squared = np.square(rows).sum(axis=1)[:, None] + np.square(data).sum(axis=1) - 2.0 * rows @ data.T
-    if skip is not None:
-        squared[skip] = np.inf
-    return np.sqrt(np.maximum(np.partition(squared, rank, axis=1)[:, rank], 0.0))
+def _squared_distances(rows: Float, data: Float) -> Float:
+    """Squared distances of rows from the data, ``(rows, data)``."""
+    found = rows @ data.T
+    found *= -2.0
+    found += np.square(rows).sum(axis=1)[:, None]
+    found += np.square(data).sum(axis=1)
+    return found
+
+
+def _neighbour_distance(data: Float, skip: NDArray[np.bool_]) -> Float:
+    """Distance of each row of the data to its n-th nearest other, without those to `skip`."""
+    squared, every = _squared_distances(data, data), np.arange(len(data))
+    squared[skip] = np.inf
+    for _ in range(min(NEIGHBOURS - 1, len(data) - 1)):
+        squared[every, squared.argmin(axis=1)] = np.inf
+    return np.sqrt(np.maximum(squared.min(axis=1), 0.0))
 
 
 def _spread_out(

@@ -1,0 +1,77 @@
+"""The surfaces of a report: the strongest pairs of features, and what is left of them without both single effects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from icefield.effect import Effect
+from icefield.report.drawings import surface_panel
+from icefield.report.plain import PRINTED, numbers
+from icefield.sampling import CROSSED_ROWS
+from icefield.statistics.bundles import output_unit
+from icefield.statistics.decision import Decision
+from icefield.statistics.interactions import Interactions
+from icefield.study import Ask, Study
+
+SURFACES = 6
+SURFACE = 0.05  # a pair's interaction, in standard deviations of the predictions, worth a surface
+
+
+class Surfaces:
+    """The strongest pairs among the features with cards.
+
+    Parameters
+    ----------
+    study : the model and its data
+    cards : the decisions on those features, in the order of the cards
+    crossed : the interactions that were looked at, None where there were none
+    """
+
+    def __init__(self, study: Study, cards: Sequence[Decision], crossed: Interactions | None) -> None:
+        self._place = {one.feature: place for place, one in enumerate(cards)}
+        asked = {one.feature: one.asked for one in cards}
+        effect = cards[0].effect
+        outputs = list(effect.outputs)
+        units = {o: output_unit(effect, i) for i, o in enumerate(outputs)}
+        best: dict[tuple[Any, ...], tuple[float, float]] = {}
+        self._every: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
+        pairs = None if crossed is None else crossed.pairs()
+        fields = ("features", "output", "strength", "h")
+        each = [] if pairs is None else [pairs[name].tolist() for name in fields]
+        for names, output, strength, h in zip(*each):
+            size = strength / units[output]
+            every = self._every.setdefault(names, [(0.0, 0.0)] * len(outputs))
+            every[outputs.index(output)] = (size, h)
+            if all(name in asked for name in names) and size >= max(SURFACE, best.get(names, (0.0, 0.0))[0]):
+                best[names] = (size, h)
+        self._strongest = sorted(best.items(), key=lambda item: -item[1][0])[:SURFACES]
+        self._effects: list[Effect] = []
+        self.singles: Ask | None = None  # every feature's own curve on the grid that it has in its pairs
+        if self._strongest:
+            rows = study.chosen(None, when_costly=CROSSED_ROWS).positions
+            sets = [tuple(asked[name] for name in names) for names, _ in self._strongest]
+            self._effects = study.effects(Ask(sets=sets, rows=rows))
+            # A feature has the same grid in all its pairs, and its own curve there is asked for once.
+            grids = {name: grid for one in self._effects for name, grid in zip(one.features, one.grid)}
+            alone = [(asked[name],) for name in grids]
+            self.singles = Ask(sets=alone, grid=grids, rows=rows, spread=False)
+
+    def panels(self, alone: Sequence[Effect]) -> list[dict[str, Any]]:
+        """The surfaces as the page draws them; `alone` are the answers to `singles`."""
+        single = {effect.features[0]: effect for effect in alone}
+        return [
+            surface_panel(
+                effect,
+                (single[effect.features[0]], single[effect.features[1]]),
+                {
+                    "strength": numbers(size, PRINTED),
+                    "h": numbers(h, PRINTED),
+                    "strengths": numbers([size for size, _ in self._every[names]], PRINTED),
+                    "hs": numbers([h for _, h in self._every[names]], PRINTED),
+                    "features": [self._place[name] for name in names],
+                    "rows": effect.n_rows,
+                },
+            )
+            for (names, (size, h)), effect in zip(self._strongest, self._effects)
+        ]

@@ -1,0 +1,193 @@
+"""Effects with a sample of individual curves, within the memory budget.
+
+Averages need every row and no curve, curves few rows and much room. So one pass gives the averages of all features on
+all the grids that are wanted; the curves of the rows that are kept come afterwards, a few features at a time. A
+model that is asked for predictions gives both at once: each would cost them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from icefield.data.grid import ReadingGrid
+from icefield.data.row_values import RowValues
+from icefield.effect import Effect, KeptCurves
+from icefield.effect.parts import centered_deviation
+from icefield.engines import Question, Sample
+from icefield.sampling import CENTERED_CURVES, CURVE_ROWS, KEPT_CURVES, in_proportion
+from icefield.study import Ask, Study
+from icefield.typing import Float, Positions
+
+READ_GRID = ReadingGrid()  # what is said is read there, whatever grid a picture has
+AT_ONCE = 0.125  # of the memory budget that curves asked for at a time take; an engine holds them twice
+AT_MOST = 0.3  # ... where fewer features would be asked about than share a walk
+SHARE_A_WALK = 20
+NO_ROWS = np.zeros(0, np.intp)
+
+
+@dataclass(frozen=True)
+class Curved:
+    """Effects with a sample of individual curves: on which grid, how many curves, and whether with their spread.
+
+    The spread is most of the work for many rows; without it only the kept curves say how rows differ.
+    """
+
+    grid: Any = None
+    kept: int = KEPT_CURVES
+    spread: bool = True
+
+
+def effects_with_curves(
+    study: Study, features: Sequence[Any], *wanted: Curved, rows: Any = None
+) -> tuple[list[list[Effect]], str]:
+    """One-way effects of several features, for each of what is wanted, all with their curves.
+
+    Returns the effects and a note on the rows, empty when all were used. Without `rows`, an engine that pays for
+    each row and point (brute force) averages over a seeded sample.
+    """
+    found = CurvedEffects(study, features, *wanted, rows=rows)
+    return [list(found.each(number)) for number in range(len(wanted))], found.note
+
+
+def with_curves_of_its_rows(study: Study, asked: Any, effect: Effect) -> Effect:
+    """An effect of a feature that still knows which rows were kept, with their curves, which come apart."""
+    kept = effect.kept
+    if kept is None or kept.rows is None:
+        return effect
+    axis = study.feature(asked).axis(effect.grid[0], study.table)
+    question = Question((axis,), spread=False, rows=np.arange(len(kept.rows)))
+    (answer,) = study.answers([question], Sample(study.table.take(kept.rows)))
+    return replace(effect, kept=replace(kept, individual=answer.curves))
+
+
+class CurvedEffects:
+    """One-way effects of several features, for each of what is wanted: averages at once, curves as they are asked for.
+
+    `apart` says whether curves come after the averages, `note` which rows were used where not all were.
+
+    Parameters
+    ----------
+    study : the model and its data
+    features : which features
+    wanted : what is wanted of each
+    rows : average over these rows; by default all, or a seeded sample where each row costs predictions
+    beside : what else is asked, in the same pass where it is of the same rows; the answers are `beside`
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        features: Sequence[Any],
+        *wanted: Curved,
+        rows: Any = None,
+        beside: Sequence[Ask] = (),
+    ) -> None:
+        self._study, self._features = study, [study.feature(one) for one in features]
+        chosen = study.chosen(rows, when_costly=CURVE_ROWS)
+        self._used = study.n_rows if chosen.positions is None else len(chosen.positions)
+        weights = None if study.weights is None else study.row_weights(chosen.positions)
+        # What rows count for that are uneven or come in clusters, only their standard error knows.
+        uneven = study.clusters is not None or not study.copies
+        self.apart = curves_come_apart(study)
+        self._kept = [_kept_rows(study, chosen.positions, one, self._used, weights) for one in wanted]
+        asks = [
+            Ask(
+                sets=[(feature,) for feature in features],
+                kind="ice",
+                grid=one.grid,
+                spread=one.spread or uneven,
+                rows=chosen.positions,
+                sampled_from=chosen.sampled_from,
+                kept=NO_ROWS if self.apart else place,
+                kept_weights=kept.row_weights,
+            )
+            for one, (place, kept) in zip(wanted, self._kept)
+        ]
+        shared = self.apart and chosen.positions is None and all(one.rows is None for one in beside)
+        found = study.effects_together([*asks, *beside] if shared else asks)
+        self._effects = found[: len(asks)]
+        self.beside = found[len(asks) :] if shared else [study.effects(one) for one in beside]
+        if rows is None:
+            # A sample of our own choice is measured against the same predictions as everything else.
+            baseline, deviation_of_all, unit = study.prediction_moments()
+
+            def measured(effect: Effect) -> Effect:
+                about = replace(effect.predictions, baseline=baseline, output_std=deviation_of_all, unit=unit)
+                return replace(effect, predictions=about)
+
+            self._effects = [[measured(effect) for effect in one] for one in self._effects]
+        self.note = f"{chosen.note}; rows={study.n_rows} uses all" if chosen.note else ""
+
+    def curve_bytes(self, number: int) -> int:
+        """How much room the curves of all features take, for one of what is wanted."""
+        return sum(self._bytes(number, effect) for effect in self._effects[number])
+
+    def _bytes(self, number: int, effect: Effect) -> int:
+        rows = self._kept[number][1].rows
+        return 8 * effect.average.size * (0 if rows is None else len(rows))
+
+    def each(self, number: int, some: Sequence[int] | None = None) -> Iterator[Effect]:
+        """The features' effects with their curves, for one of what is wanted; `some` by their places."""
+        effects = self._effects[number]
+        places = list(range(len(effects)) if some is None else some)
+        if not self.apart:
+            yield from (effects[place] for place in places)
+            return
+        kept = self._kept[number][1]
+        table = self._study.table.take(NO_ROWS if kept.rows is None else kept.rows)
+        every = np.arange(
+            table.n_rows
+        )  # one array for all questions: an engine then keeps the same rows' curves at once
+        while places:
+            at_once = self._fitting([self._bytes(number, effects[place]) for place in places])
+            block, places = places[:at_once], places[at_once:]
+            questions = [
+                Question(
+                    (self._features[place].axis(effects[place].grid[0], self._study.table),),
+                    spread=False,
+                    rows=every,
+                )
+                for place in block
+            ]
+            answers = self._study.answers(questions, Sample(table))
+            for at, place in enumerate(block):
+                curves, answers[at].curves = answers[at].curves, None
+                yield self._with(effects[place], replace(kept, individual=curves))
+
+    def _fitting(self, sizes: Sequence[int]) -> int:
+        """How many of so large curves are asked for at a time."""
+        share = np.cumsum(sizes) / self._study.resources.memory
+        usual, most = int((share <= AT_ONCE).sum()), int((share <= AT_MOST).sum())
+        return max(1, usual, min(most, SHARE_A_WALK))
+
+    def _with(self, effect: Effect, kept: KeptCurves) -> Effect:
+        """An effect with curves of its own, and their spread once centred where they are those of all rows."""
+        curves, rows = kept.individual, kept.rows
+        if curves is None or rows is None:
+            return effect
+        if effect.std is not None and 0 < len(rows) == self._used <= CENTERED_CURVES:
+            own = None if self._study.weights is None else self._study.weights[rows]
+            centered = centered_deviation(curves, own, np.asarray(effect.weight))
+            effect = replace(effect, spread=replace(effect.spread, centered_std=centered))
+        return replace(effect, kept=kept)
+
+
+def curves_come_apart(study: Study) -> bool:
+    """Whether rows are at hand and can be asked about again without any prediction, so that curves come by themselves."""
+    streamed = study.n_rows != study.n_all or hasattr(study, "stream")
+    return study.background == "data" and not streamed and not study.plan.engine.costs_predictions
+
+
+def _kept_rows(
+    study: Study, positions: Positions | None, one: Curved, used: int, weights: Float | None
+) -> tuple[Positions, KeptCurves]:
+    """Places among the rows used whose curves are kept, and what is known of them."""
+    place, counts = in_proportion(one.kept, used, weights, study.seed)
+    rows = place if positions is None else positions[place]
+    clusters = None if study.clusters is None else study.clusters[rows]
+    values = RowValues(study.table, rows) if curves_come_apart(study) else None
+    return place, KeptCurves(None, rows, values, counts, clusters)
