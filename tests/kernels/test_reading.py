@@ -35,6 +35,13 @@ def test_what_a_boosted_model_writes_is_all_read():
     check([f"{value:.17g}" for value in values], most_left=0.0)
 
 
+def test_more_digits_than_fit_are_left_to_the_caller():
+    values = np.random.default_rng(0).normal(size=300)
+    words = [f"{value:.{places}f}" for value in values for places in (20, 22, 24, 26)]
+    check(words)
+    assert read(words)[1].sum() > 1000
+
+
 def test_half_way_goes_to_the_even_one():
     rng = np.random.default_rng(0)
     words = []

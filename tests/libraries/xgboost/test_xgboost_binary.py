@@ -68,7 +68,7 @@ def test_bytes_that_break_off(end: int) -> None:
 
 @pytest.mark.parametrize(
     "raw",
-    [b"[$Q#i\x01\x00", b"[$U[i\x01", b"Q", b"{d\x00\x00\x00\x00i\x01}", b"Si\xffa", b"i\x01i", b"Si\x02\xff\xff",
+    [b"[$Q#i\x01\x00", b"[$U[i\x01", b"Q", b"{d\x00\x00\x00\x00i\x01}", b"Si\xffa", b"[Si\xfe]", b"i\x01i", b"Si\x02\xff\xff",
      b"[$U#i\xff", b"[" * 100_000],
 )  # fmt: skip
 def test_bytes_that_mean_nothing(raw: bytes) -> None:

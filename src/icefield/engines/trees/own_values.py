@@ -24,6 +24,7 @@ from icefield.engines.trees.averages import Counted, Family, family_averages
 from icefield.engines.trees.axes import EncodedAxis, Regions, every_condition_packed, group_columns
 from icefield.engines.trees.crew import Stopped
 from icefield.engines.trees.curves import Curves
+from icefield.engines.trees.predictions import raw_predictions
 from icefield.engines.trees.program import JOINT, SINGLES, Batch, Program, batches
 from icefield.engines.trees.rows import WORD, Rows
 from icefield.engines.trees.visits import Walk, each_block
@@ -222,20 +223,22 @@ class OwnValues:
             yield found[group] if group in found else self._by_leaves(columns, group)
 
     def _by_leaves(self, columns: tuple[int, ...], others: tuple[int, ...]) -> Float:
+        counted = self.counted
+        if not others:  # the predictions themselves
+            return raw_predictions(self.model, counted.sums, self.rows.sample, counted.crew, counted.memory).T
         curves = self._with_counted_shares(columns, others)
-        found = np.empty((len(self.counted.sums.outputs), self.rows.sample.n_rows))
+        found = np.empty((len(counted.sums.outputs), self.rows.sample.n_rows))
         for start, stop, values in curves.reduced(self.rows.sample, lambda *block: block[2][:, 0].T):
             found[:, start:stop] = values
         return found
 
     def _with_counted_shares(self, columns: tuple[int, ...], others: tuple[int, ...]) -> Curves:
         counted, sums = self.counted, self.counted.sums
-        if others:
-            value = np.zeros((sums.forest.node_left.size, sums.leaf_width))
-            for program in counted.programs([columns], JOINT):
-                share = counted.shares(counted.counts(program))[0][program.leaf_slot]
-                value[program.batch.node_number[program.leaf_node]] = program.leaf_value * share[:, None]
-            sums = sums.with_values(value)
+        value = np.zeros((sums.forest.node_left.size, sums.leaf_width))
+        for program in counted.programs([columns], JOINT):
+            share = counted.shares(counted.counts(program))[0][program.leaf_slot]
+            value[program.batch.node_number[program.leaf_node]] = program.leaf_value * share[:, None]
+        sums = sums.with_values(value)
         return Curves(self.model, sums, (), counted.crew, counted.memory, opened=others)
 
 

@@ -93,10 +93,7 @@ def _array(raw: bytes, at: int) -> tuple[Any, int]:
         if raw[at + 2] != COUNT:
             raise ValueError("an array of one type does not say how long it is")
         size, at = _size(raw, at + 3)
-        end = at + size * dtype.itemsize
-        if end > len(raw):
-            raise ValueError("it breaks off")
-        return np.frombuffer(raw, dtype, size, at), end
+        return np.frombuffer(raw, dtype, size, at), at + size * dtype.itemsize
     found = []
     if raw[at] == COUNT:
         size, at = _size(raw, at + 1)
