@@ -280,7 +280,6 @@ MUTATIONS = [
     ),
     *_of(
         NATIVE + "leaf_words.hpp", "tests/engines/test_local_moves.py tests/engines/test_linked.py",
-        ("(once.of[r] | stays) & out.of[r]", "once.of[r] & out.of[r]"),
         ("more ? out.of[r] | ruled_out : ruled_out", "ruled_out"),
         ("once.of[r] & ~more.of[r]", "once.of[r]"),
     ),
