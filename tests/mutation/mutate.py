@@ -174,7 +174,7 @@ MUTATIONS = [
         ("out[r] += values[number[r] * width];", "out[r] += values[number[r]];"),
     ),
     *_of(
-        NATIVE + "reading.cpp", "tests/kernels/test_reading.py",
+        NATIVE + "reading.cpp", "tests/kernels/test_kernel_reading.py",
         ("(wanted == above && !is_even)", "(wanted == above && is_even)"),
         ("if (whole <= EXACT_DIGITS / 2 || whole >= EXACT_DIGITS) return false;", ""),
         ("if (is_negative) found = -found;", ""),
