@@ -43,13 +43,36 @@ def clock(monkeypatch):
     return now
 
 
-def test_nothing_is_shown_for_two_seconds(terminal, clock):
+def test_nothing_is_shown_for_a_second(terminal, clock):
     seen = terminal()
     with Progress("asking the model", total=10) as bar:
         for _ in range(4):
-            clock.time += 0.5
+            clock.time += 0.25
             bar.advance()
     assert seen.getvalue() == ""
+
+
+def test_what_takes_long_to_begin_is_shown_too(terminal, monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE", 0.01)
+    seen = terminal()
+    with Progress("report", total=10) as bar:
+        bar.now("what is said")
+        bar._timer.join()
+        bar._bar.refresh()
+        assert "report: what is said" in seen.getvalue()
+        bar.now("regions")
+        bar._bar.refresh()
+        assert "report: regions" in seen.getvalue()
+    assert not bar._bar.live.is_started
+
+
+def test_a_bar_that_comes_too_late_stays_away(terminal, monkeypatch):
+    terminal()
+    with Progress("report", total=10) as bar:
+        pass
+    bar._timer.join()
+    bar._show()
+    assert bar._bar is None
 
 
 def test_then_a_bar_with_its_title(terminal, clock):

@@ -1,4 +1,4 @@
-"""Progress of long work: silent for two seconds, then a bar on a terminal or in a notebook.
+"""Progress of long work: silent for a second, then a bar on a terminal or in a notebook, whether anything is done yet or not.
 
 Anywhere else (a pipe, a log, a test) nothing is ever printed.
 """
@@ -6,11 +6,12 @@ Anywhere else (a pipe, a log, a test) nothing is ever printed.
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from types import TracebackType
 from typing import Any
 
-PATIENCE = 2.0
+PATIENCE = 1.0
 
 
 class Progress:
@@ -30,19 +31,36 @@ class Progress:
         self._bar: Any = None
         self._task: Any = None
         self._may_show = True
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
 
     def __enter__(self) -> Progress:
+        if visible():  # the first unit of work may be long in coming
+            self._timer = threading.Timer(PATIENCE, self._show)
+            self._timer.daemon = True
+            self._timer.start()
         return self
 
     def advance(self, units: float = 1.0) -> None:
         """Report finished work; call it from the thread that owns the progress."""
         self.done += units
         if self._may_show and time.monotonic() - self._began > PATIENCE:
-            self._may_show = False
-            if visible():
-                self._start()
+            self._show()
         if self._bar is not None:
             self._bar.update(self._task, completed=self.done, pace=self._pace())
+
+    def now(self, doing: str) -> None:
+        """Say what is done now, of work that has several parts."""
+        self.title = f"{self.title.partition(':')[0]}: {doing}"
+        if self._bar is not None:
+            self._bar.update(self._task, description=self.title)
+
+    def _show(self) -> None:
+        with self._lock:
+            if self._may_show:
+                self._may_show = False
+                if visible():
+                    self._start()
 
     def _pace(self) -> str:
         return f"{self.done / max(time.monotonic() - self._began, 1e-9):,.0f} {self.unit}/s"
@@ -72,8 +90,12 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        if self._timer is not None:
+            self._timer.cancel()
+        with self._lock:
+            self._may_show = False
+            if self._bar is not None:
+                self._bar.stop()
 
 
 def visible() -> bool:

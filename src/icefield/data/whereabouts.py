@@ -27,6 +27,7 @@ from icefield.data.distribution import (
 from icefield.data.features import Feature, check_levels, nearest_counts, nearest_points
 from icefield.data.frame import NUMERIC_KINDS, Column, Table
 from icefield.data.grid import Grid, grid_values, specifications
+from icefield.progress import Progress
 from icefield.typing import Float
 
 if TYPE_CHECKING:
@@ -77,8 +78,11 @@ class Whereabouts:
         pool = ThreadPoolExecutor(threads)
         try:
             blocks, rooms = self._blocks(list(waiting.values())), list[Float]()
-            for done in [pool.submit(self._looked, block, thresholds, rooms) for block in blocks]:
-                done.result()
+            asked = [pool.submit(self._looked, block, thresholds, rooms) for block in blocks]
+            with Progress("looking at the columns", total=len(asked)) as progress:
+                for done in asked:
+                    done.result()
+                    progress.advance()
         finally:
             pool.shutdown(cancel_futures=True)
 

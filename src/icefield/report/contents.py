@@ -69,12 +69,15 @@ def build(
     asked = study.listed(features)
     with Progress("report", total=min(CARDS, len(asked)) + 5) as progress:
         # 1. What is said of every feature, and which of them have cards.
+        progress.now("every feature's effect")
         made = decisions(study, asked, rows=rows)
         order = list(made.values())
         progress.advance(2)
         # 2. The strongest pairs, and what the cards draw; a feature's many curves go when its card is laid out.
+        progress.now("the strongest pairs")
         crossed = made.pairs
         pairs = Surfaces(study, order[:CARDS], crossed)
+        progress.now("curves and local effects")
         with_cards = Cards(study, order[:CARDS], rows, pairs.singles)
         surfaces = pairs.panels(with_cards.singles)
         ranked, panels, small, curves = [], [], 0, 0
@@ -99,10 +102,12 @@ def build(
         cards = [_card(one, panel, reach) for one, panel in zip(ranked, panels)]
         progress.advance()
         # 3. With whom, and where.
+        progress.now("regions")
         parts = region_cards(study, ranked)
         _link(cards, surfaces, parts)
         progress.advance()
         # 4. What is seen first.
+        progress.now("the opening")
         first = ranked[0].effect
         fit = glance.fit(study)
         shares = glance.shares(study, made, ranked[0].output)

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from icefield.engines import Answer, Axis, Moments, Question, Resources, Sample,
 from icefield.engines.brute import check_fits, lane_quantiles
 from icefield.engines.pool import available_processors
 from icefield.engines.trees.axes import EncodedAxis
+from icefield.engines.trees.boxes import boxes, put
 from icefield.engines.trees.crew import Crew
 from icefield.engines.trees.encoded import EncodeOnce
 from icefield.engines.trees.program import TreeSums
@@ -100,14 +100,14 @@ class TreesEngine:
                 answers[i] = Answer(*_without_spread(values, sample))
             shared = self._shared(questions)
             if shared is not None:
-                for i, linked in shared.answers(questions, encoded, sample, resources, crew):
+                for i, linked in shared.answers(questions, encoded, sample, resources, crew, progress):
                     answers[i] = linked
             for i, question in enumerate(questions):
                 answer = answers[i]
                 if answer is None and _keeps_every_prediction(question, sample):
                     answer = self._predictions(question, sample, resources, crew)
                 if answer is None:
-                    answer = self._by_curves(question, encoded[i], sample, resources, crew)
+                    answer = self._by_curves(question, encoded[i], sample, resources, crew, progress)
                 if question.rows is not None and answer.curves is None:
                     answer.curves = self._kept(question.rows, encoded[i], sample, resources, crew)
                 answers[i] = answer
@@ -269,10 +269,16 @@ class TreesEngine:
         return self._link(raw).transpose(0, 2, 1)
 
     def _by_curves(
-        self, question: Question, axes: list[EncodedAxis], sample: Sample, resources: Resources, crew: Crew
+        self,
+        question: Question,
+        axes: list[EncodedAxis],
+        sample: Sample,
+        resources: Resources,
+        crew: Crew,
+        progress: Progress,
     ) -> Answer:
         if not question.quantiles:
-            return self._reduced(question, axes, sample, resources, crew, None)
+            return self._reduced(question, axes, sample, resources, crew, progress, None)
         # Quantiles need all rows of a grid point at once: as many points as fit half the budget.
         shape = (len(self.selected), *question.shape)
         whole = Answer(
@@ -282,11 +288,11 @@ class TreesEngine:
             tuple(np.empty((len(question.quantiles), *shape)) for _ in range(sample.n_groups)),
         )
         fitting = max(1, resources.memory // (16 * sample.n_rows * len(self.selected)))
-        for box in _boxes(question.shape, fitting):
+        for box in boxes(question.shape, fitting):
             part = [axis.part(b.start, b.stop) for axis, b in zip(axes, box)]
             size = int(np.prod([a.size for a in part]))
             kept = np.empty((len(self.selected), size, sample.n_rows))
-            _put(whole, self._reduced(question, part, sample, resources, crew, kept), (..., *box))
+            put(whole, self._reduced(question, part, sample, resources, crew, progress, kept), (..., *box))
         return whole
 
     def _reduced(
@@ -296,6 +302,7 @@ class TreesEngine:
         sample: Sample,
         resources: Resources,
         crew: Crew,
+        progress: Progress,
         kept: Float | None,
     ) -> Answer:
         """Moments over all rows on the axes given; with `kept`, quantiles too."""
@@ -313,7 +320,9 @@ class TreesEngine:
             return block_moments(values, sample, start, stop, spread)
 
         curves = Curves(self.model, self.sums, axes, crew, resources.memory)
-        for _, _, parts in curves.reduced(sample, reduce):
+        share = self.sums.trees.size * flat[1] / max(1, int(np.prod(question.shape)))
+        for start, stop, parts in curves.reduced(sample, reduce):
+            progress.advance((stop - start) * share)
             moments = [m.merge(part) for m, part in zip(moments, parts)]
         total, *groups = (m.changed(lambda values: values.reshape(shape)) for m in moments)
         answer = Answer(total, tuple(groups))
@@ -409,37 +418,3 @@ def _without_spread(averages: list[Float], sample: Sample) -> tuple[Moments, tup
         return total, ()
     members = [sample.codes == g for g in range(sample.n_groups)]
     return total, tuple(moments(averages[g + 1], m, int(m.sum())) for g, m in enumerate(members))
-
-
-def _boxes(shape: tuple[int, ...], fitting: int) -> Iterator[tuple[slice, ...]]:
-    """The grid cut into boxes of at most so many points, long along the last axes."""
-    sizes = []
-    for size in reversed(shape):
-        sizes.append(max(1, min(size, fitting)))
-        fitting //= sizes[-1]
-    cuts = [
-        [slice(a, min(a + step, size)) for a in range(0, size, step)]
-        for size, step in zip(shape, reversed(sizes))
-    ]
-    return product(*cuts)
-
-
-def _put(whole: Answer, part: Answer, box: tuple[Any, ...]) -> None:
-    """Copy an answer on a box of the grid into the answer on all of it."""
-    for mine, other in zip((whole.total, *whole.groups), (part.total, *part.groups)):
-        _put_moments(mine, other, box)
-    if whole.quantiles is not None and part.quantiles is not None:
-        whole.quantiles[box] = part.quantiles
-    for values, of_part in zip(whole.group_quantiles, part.group_quantiles):
-        values[box] = of_part
-
-
-def _put_moments(mine: Moments, other: Moments, box: tuple[Any, ...]) -> None:
-    mine.count, mine.weight, mine.weight_squared = other.count, other.weight, other.weight_squared
-    mine.mean[box] = other.mean
-    if mine.m2 is not None and other.m2 is not None:
-        mine.m2[box] = other.m2
-    if other.squared is not None:
-        if mine.squared is None:
-            mine.squared = Moments.empty(mine.mean.shape, True)
-        _put_moments(mine.squared, other.squared, box)

@@ -26,6 +26,7 @@ from icefield.engines.trees.pieces import cut_to_pieces
 from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.engines.trees.rows import WORD
 from icefield.forest.tree_model import LinkForm, TreeModel
+from icefield.progress import Progress
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
@@ -92,12 +93,20 @@ class LinkedCurves:
     axes : what moves, one axis a question; no two may share a forest column
     form : the link
     crew : the threads
+    progress : told of rows times trees, for each axis
     """
 
     def __init__(
-        self, model: TreeModel, sums: TreeSums, axes: Sequence[EncodedAxis], form: LinkForm, crew: Crew
+        self,
+        model: TreeModel,
+        sums: TreeSums,
+        axes: Sequence[EncodedAxis],
+        form: LinkForm,
+        crew: Crew,
+        progress: Progress,
     ) -> None:
         self.model, self.sums, self.axes, self.form, self.crew = model, sums, tuple(axes), form, crew
+        self.progress = progress
         self.outputs = len(sums.outputs)
 
     @cached_property
@@ -164,13 +173,14 @@ class LinkedCurves:
     def _once(self, sample: Sample, spread: bool) -> Iterator[list[Moments] | None]:
         """The moments under the weights as they are."""
         about, total = self._about(sample), None
-        for part in self.crew.map(
-            lambda block: self._added(sample, block, about, spread), self._blocks(sample.n_rows)
-        ):
+        blocks = self._blocks(sample.n_rows)
+        parts = self.crew.map(lambda block: self._added(sample, block, about, spread), blocks)
+        for (start, stop), part in zip(blocks, parts):
             if total is None:
                 total = part
             else:
                 total.add(part)
+            self.progress.advance((stop - start) * self.sums.trees.size * len(self.axes))
         if total is None:
             return
         segments = [slice(None), *(slice(g, g + 1) for g in range(sample.n_groups))]

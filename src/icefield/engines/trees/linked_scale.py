@@ -51,6 +51,7 @@ class LinkedScale:
         sample: Sample,
         resources: Resources,
         crew: Crew,
+        progress: Progress,
     ) -> Iterator[tuple[int, Answer]]:
         """Answers to one-way questions that share a walk, by their places, where that pays."""
         # Without a link, averages alone are counts.
@@ -58,7 +59,7 @@ class LinkedScale:
         asked = [i for i, q in enumerate(questions) if len(q.axes) == 1 and not q.quantiles and by_rows[i]]
         for sharing in _apart(asked, encoded):
             axes = [EncodedAxis.joined([encoded[i][0] for i in numbers]) for numbers in sharing]
-            walk = LinkedCurves(self.model, self.sums, axes, self.form, crew)
+            walk = LinkedCurves(self.model, self.sums, axes, self.form, crew, progress)
             if not pays(self.sums, axes) or not walk.fits(sample.n_groups + 1, resources.memory):
                 continue
             spread = any(questions[i].spread for numbers in sharing for i in numbers)
