@@ -261,7 +261,7 @@ def test_nothing_is_asked_for_twice(rental_explainer: Explainer, monkeypatch: py
 
     study = rental_explainer.study
     fresh = Explainer(study.model.native, study.table.native, y=study.y).study
-    asked: dict[str, list[Any]] = {"effects_together": [], "own_averages": [], "ale": []}
+    asked: dict[str, list[Any]] = {"effects_together": [], "own_averages": [], "ales": []}
 
     def counted(home: Any, name: str, key: Any) -> None:
         real = getattr(home, name)
@@ -278,7 +278,7 @@ def test_nothing_is_asked_for_twice(rental_explainer: Explainer, monkeypatch: py
         lambda given: [(s, ask.kind, str(ask.grid)) for ask in given[1] for s in ask.sets],
     )
     counted(Study, "own_averages", lambda given: list(given[1]))
-    counted(ranked, "ale", lambda given: given[1])
+    counted(ranked, "ales", lambda given: given[1])
     found = build(fresh)
     curves = [one for sets in asked["effects_together"] for one in sets]
     assert len(curves) == len({str(one) for one in curves})
@@ -286,7 +286,8 @@ def test_nothing_is_asked_for_twice(rental_explainer: Explainer, monkeypatch: py
         len(asked["effects_together"]) == 4
     )  # for decisions, cards, surfaces, and the curves these are made of
     assert len(asked["own_averages"]) == 1  # H
-    assert sorted(asked["ale"]) == sorted(study.model.columns)
+    (together,) = asked["ales"]
+    assert sorted(together) == sorted(study.model.columns)
     assert found["surfaces"]
     assert found["quantile_rows"] == 600
 
