@@ -94,7 +94,6 @@ class Study:
         self._lock, self.memory = threading.RLock(), Memory()
         self.copies = count_copies(self.weights)  # whether weights say how often rows occur
         self._whereabouts = Whereabouts(self.table, self.weights, self.seed)
-        self._usable = dict.fromkeys(self.model.columns)  # in order, and found at once among thousands
 
     def __getstate__(self) -> dict[str, Any]:
         """To another process goes what was chosen; what was found on the way is found again there."""
@@ -147,6 +146,10 @@ class Study:
         if len(set(moving)) != len(moving):
             raise InputError(complaint("features", "names the same column twice", list(asked)))
         return found
+
+    @cached_property
+    def _usable(self) -> dict[Any, None]:  # in order, and found at once among thousands
+        return dict.fromkeys(self.model.columns)
 
     def feature(self, asked: Any) -> Feature:
         """One feature a user means."""
@@ -441,8 +444,7 @@ class Study:
         return moments.average, np.asarray(moments.std), suiting_units(predicted, weights, moments.std)
 
     def __repr__(self) -> str:
-        kind = type(self.model.native).__name__
         return (
-            f"Explainer({kind}, {counted(self.n_rows)} rows x {len(self.model.columns)} features, "
+            f"Explainer({type(self.model.native).__name__}, {counted(self.n_rows)} rows x {len(self.model.columns)} features, "
             f"{what_is_predicted(self.model)})"
         )

@@ -40,7 +40,7 @@ LINKS = {
 }
 CODE_BYTES = 2**22  # of a block's codes, which are held twice
 LEAST_ROWS, MOST_ROWS = 256, 8192
-KEPT_ROWS = 64  # whose curves are found at a time
+KEPT_BYTES, KEPT_ROWS = 2**24, 512  # of curves that are found at a time
 REFERENCE_ROWS = 1024  # whose mean prediction squares are taken about
 LOST = 1e-9  # of a spread, at most, to rounding
 MOST_LEAVES = 512  # of a tree, on average, that is taken in pieces
@@ -172,7 +172,7 @@ class LinkedCurves:
 
     def _once(self, sample: Sample, spread: bool) -> Iterator[list[Moments] | None]:
         """The moments under the weights as they are."""
-        about, total = self._about(sample), None
+        about, total = self._about(sample) if spread else np.zeros(self.outputs), None
         blocks = self._blocks(sample.n_rows)
         parts = self.crew.map(lambda block: self._added(sample, block, about, spread), blocks)
         for (start, stop), part in zip(blocks, parts):
@@ -195,7 +195,8 @@ class LinkedCurves:
     def curves(self, sample: Sample, rows: Positions) -> list[Float]:
         """The curves of some rows, ``(outputs, rows, grid)`` for each axis."""
         out = [np.empty((self.outputs, len(rows), axis.size)) for axis in self.axes]
-        parts = [(i, rows[i : i + KEPT_ROWS]) for i in range(0, len(rows), KEPT_ROWS)]
+        some = min(KEPT_ROWS, max(1, KEPT_BYTES // max(1, 8 * self.outputs * self._steps.flat)))
+        parts = [(i, rows[i : i + some]) for i in range(0, len(rows), some)]
 
         def kept(part: tuple[int, Positions]) -> tuple[int, Float, Float]:
             n, read = len(part[1]), self._reader(sample.table.take(part[1]))
