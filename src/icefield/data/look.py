@@ -19,12 +19,12 @@ from icefield import kernels
 from icefield.typing import Float
 
 CELLS, MANY_CELLS = 4096, 16_384
-MANY = 2**17  # values for which more cells, with fewer of them each, are worth their memory
+MANY = 2**16  # values for which more cells, with fewer of them each, are worth their memory
 MOST_INNER = 4  # cells that are looked at again, each with another pass over all values
 FEW = 2_000  # values that need no look, or of one cell that are sorted as they are
 SORTED = 2**14  # values that are sorted sooner than tallied
 HELD = 2**22  # values that are held in one piece; more are read in pieces, as often as they are needed
-BESIDE = 2**25  # bytes of neighbouring columns copied out together
+BESIDE, MOST_BESIDE = 2**25, 16  # bytes and number of neighbouring columns that are copied out together
 COPIED = {np.dtype(np.float64): kernels.copy_columns, np.dtype(np.float32): kernels.copy_narrow_columns}
 EXACT = 2**53  # below which whole numbers are floats
 
@@ -40,7 +40,7 @@ def side_by_side(columns: Sequence[NDArray[Any]]) -> Iterator[range]:
     begin = 0
     while begin < len(columns):
         end = begin + 1
-        most = BESIDE // max(1, 8 * len(columns[begin]))
+        most = min(MOST_BESIDE, BESIDE // max(1, 8 * len(columns[begin])))
         while end < len(columns) and end - begin < most and _neighbours(columns[end - 1], columns[end]):
             end += 1
         yield range(begin, end)

@@ -52,8 +52,9 @@ class GridSteps:
         ends = np.append(regions.start[1:], regions.masks.size)
         for number, (axis, begin, end) in enumerate(zip(axes, regions.start, ends)):
             masks = regions.masks[begin:end].reshape(-1, int(regions.words[number]))
-            bits = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little")[:, : axis.size]
-            edges = np.diff(np.pad(bits.astype(np.int8), ((0, 0), (1, 1))), axis=1)
+            inside = np.zeros((len(masks), axis.size + 2), np.int8)
+            inside[:, 1:-1] = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little")[:, : axis.size]
+            edges = np.diff(inside, axis=1)
             region, first = np.nonzero(edges == 1)
             last = np.nonzero(edges == -1)[1]
             places = np.flatnonzero((edges[:, : axis.size] != 0).any(axis=0))

@@ -39,7 +39,7 @@ LINKS = {
     "identity": kernels.IDENTITY,
 }
 CODE_BYTES = 2**22  # of a block's codes, which are held twice
-LEAST_ROWS, MOST_ROWS = 256, 8192
+LEAST_ROWS, MOST_ROWS = 256, 2048
 KEPT_BYTES, KEPT_ROWS = 2**24, 512  # of curves that are found at a time
 REFERENCE_ROWS = 1024  # whose mean prediction squares are taken about
 LOST = 1e-9  # of a spread, at most, to rounding
@@ -173,14 +173,14 @@ class LinkedCurves:
     def _once(self, sample: Sample, spread: bool) -> Iterator[list[Moments] | None]:
         """The moments under the weights as they are."""
         about, total = self._about(sample) if spread else np.zeros(self.outputs), None
-        blocks = self._blocks(sample.n_rows)
+        blocks, work = self._blocks(sample.n_rows), self.sums.trees.size * len(self.axes)
         parts = self.crew.map(lambda block: self._added(sample, block, about, spread), blocks)
         for (start, stop), part in zip(blocks, parts):
             if total is None:
                 total = part
             else:
                 total.add(part)
-            self.progress.advance((stop - start) * self.sums.trees.size * len(self.axes))
+            self.progress.advance((stop - start) * work)
         if total is None:
             return
         segments = [slice(None), *(slice(g, g + 1) for g in range(sample.n_groups))]
