@@ -49,7 +49,7 @@ public:
     // The margins of row `row` of those after each step along a group's grid, for which there must be room;
     // `differences`, and the bits of `touched`, which begin where the group does, are left with no trace of the row.
     void gather(i64 row, i64 group, const f64* own, f64* differences, u64* touched) {
-        const i64 last = t_.points[group], begin = t_.point_start[group], before = n_steps_;
+        const i64 last = t_.points[group], begin = t_.point_start[group];
         before_ = own;
         for (i64 w = 0; w * WORD <= last; ++w) {
             const u64 here = touched[w];
@@ -61,8 +61,7 @@ public:
                 append<false>(here, w * WORD, last, begin, differences);
             }
         }
-        curves_[n_curves_] = {static_cast<i32>(row), static_cast<i32>(n_steps_)};
-        n_curves_ += n_steps_ > before;
+        curves_[n_curves_++] = {static_cast<i32>(row), static_cast<i32>(n_steps_)};
     }
 
     // Link the steps gathered and add what they change.
