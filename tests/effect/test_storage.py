@@ -18,7 +18,7 @@ import pytest
 
 from icefield import Effect, Explainer
 from icefield.data.columns import is_missing_value, object_array
-from icefield.effect.parts import PART_FIELDS
+from icefield.effect.parts import PART_FIELDS, AllBut
 from icefield.errors import InputError
 from icefield.statistics.support import Support
 
@@ -41,7 +41,8 @@ def model(rows) -> np.ndarray:
 
 
 def same(a, b) -> bool:
-    """Equal in value and type, field by field."""
+    """Equal in value and type, field by field; names that are shared equal the same names in a list."""
+    a, b = (tuple(x) if isinstance(x, AllBut) else x for x in (a, b))
     if dataclasses.is_dataclass(a):
         return type(a) is type(b) and all(
             same(getattr(a, f.name), getattr(b, f.name)) for f in dataclasses.fields(a)

@@ -297,7 +297,8 @@ class PartFields:
 
     @property
     def others(self) -> tuple[Any, ...] | None:
-        return None if self.provenance.others is None else tuple(self.provenance.others)
+        held = self.provenance.others
+        return tuple(held) if isinstance(held, AllBut) else held
 
     @property
     def library(self) -> str:
