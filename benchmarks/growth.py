@@ -1,7 +1,7 @@
 """How time grows with rows, columns, trees, classes and grid points: ``python -m benchmarks growth [PICTURE]``.
 
 Each is doubled four times while the others stay. Processor seconds of all threads, the least of three, all features'
-curves with spread from a cold Explainer; a straight line of slope one in the picture is time in proportion.
+curves from a cold Explainer; a straight line of slope one in the picture is time in proportion.
 """
 
 from __future__ import annotations
@@ -69,8 +69,10 @@ def drawn(found: dict[tuple[str, str], list[tuple[int, float]]], path: Path) -> 
             ax.plot(x / x[0], y / y[0], "o-" if scale == "raw" else "s--", label=scale, ms=4)
         ax.plot([1, 2**DOUBLED], [1, 2**DOUBLED], color="0.6", lw=1, label="in proportion")
         ax.set(xscale="log", yscale="log", title=what)
+        low, high = ax.get_ylim()
         ax.set_xticks([2**k for k in range(DOUBLED + 1)], [str(2**k) for k in range(DOUBLED + 1)])
-        ax.set_yticks([1, 2, 4, 8, 16], ["1", "2", "4", "8", "16"])
+        ax.set_yticks([2**k for k in range(7)], [str(2**k) for k in range(7)])
+        ax.set_ylim(low, high)
         ax.minorticks_off()
     axes[0].set_ylabel("times the processor time")
     figure.supxlabel("times as many", fontsize="medium")
