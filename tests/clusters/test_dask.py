@@ -122,6 +122,27 @@ def test_workers_that_die_again_and_again_end_in_an_error(client, dd, plain, tmp
     client.wait_for_workers(2, timeout=30)
 
 
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_worker_lost_while_the_model_is_sent_to_it(client, dd, plain, monkeypatch, times):
+    scatter, tried = client.scatter, []
+
+    def breaking(*given, **options):
+        tried.append(1)
+        if len(tried) <= times:
+            raise OSError("Stream is closed")
+        return scatter(*given, **options)
+
+    monkeypatch.setattr(client, "scatter", breaking)
+    frame = dd.from_pandas(plain, npartitions=2)
+    explainer = Explainer(booster(plain, NUMBERS), frame)
+    if times == 1:
+        explainer.partial_dependence("x0", grid=[0.0])
+        assert len(tried) > 1
+        return
+    with pytest.raises(ClusterError, match="partition 0, 1 of the Dask DataFrame"):
+        explainer.partial_dependence("x0", grid=[0.0])
+
+
 def test_a_task_that_is_tried_again_counts_once(client, dd, plain, tmp_path):
     formula_agrees(models.FailsOnce(tmp_path), plain, dd.from_pandas(plain, npartitions=4))
     assert (tmp_path / "failed").exists()

@@ -160,11 +160,14 @@ class DaskOrigin(ClusterOrigin):
     ) -> Iterator[Outcome]:
         delayed, job = library_named("dask").delayed, uuid.uuid4().hex
         with Lifeline(lambda: _alive(client), "The Dask cluster") as lifeline:
-            sent = waited(
-                lambda: client.scatter([model.content, task.content], broadcast=True, hash=False),
-                look=lifeline.check,
-                cancel=lambda: None,
-            )
+            try:
+                sent = waited(
+                    lambda: client.scatter([model.content, task.content], broadcast=True, hash=False),
+                    look=lifeline.check,
+                    cancel=lambda: None,
+                )
+            except OSError as error:  # a worker was lost while this was on its way to it
+                raise _lost(client, range(len(parts))) from error
         leaves = client.compute(
             [
                 delayed(_work, pure=False)(
@@ -260,13 +263,13 @@ def _gathered(
                 show(progress, len(ended), len(leaves))
                 for future in (*tops, *leaves):
                     if future.status in ("cancelled", "lost"):
-                        raise _lost(client, leaves)
+                        raise _lost(client, _unfinished(leaves))
                     if future.status == "error":
                         raise _error(client, future, leaves, label)
             try:
                 found = waited(lambda: client.gather(list(tops)), look=lifeline.check, cancel=lambda: None)
             except Exception as error:  # results may be lost with their workers until they are here
-                raise _lost(client, leaves) from error
+                raise _lost(client, _unfinished(leaves)) from error
             yield from found
     except BaseException:
         within(lambda: client.cancel([*tops, *leaves], force=True), FAREWELL)
@@ -274,21 +277,27 @@ def _gathered(
         raise
 
 
-def _lost(client: Any, leaves: Sequence[Any]) -> Exception:
-    """What to raise where results are gone: with the scheduler for good, with workers until these are back."""
+def _unfinished(leaves: Sequence[Any]) -> list[int]:
+    return [number for number, leaf in enumerate(leaves) if leaf.status != "finished"]
+
+
+def _lost(client: Any, left: Sequence[int]) -> Exception:
+    """What to raise where results are gone: with the scheduler for good, with workers until these are back.
+
+    `left` are the partitions that are not done.
+    """
     if client.status != "running":
         return ClusterError(
             statement("The connection to the Dask scheduler was lost: nothing of this pass was counted.", "see whether it runs, and ask again")
         )  # fmt: skip
-    left = [str(number) for number, leaf in enumerate(leaves) if leaf.status != "finished"]
-    return _Lost(f"partition {', '.join(left[:5])}" if left else "the sums")
+    return _Lost(f"partition {', '.join(map(str, left[:5]))}" if left else "the sums")
 
 
 def _error(client: Any, future: Any, leaves: Sequence[Any], label: str) -> Exception:
     """What a failed task says, with its partition where it is one's."""
     error = future.exception(timeout=FAREWELL)
     if "lost dependencies" in str(error):
-        return _lost(client, leaves)
+        return _lost(client, _unfinished(leaves))
     number = next((n for n, leaf in enumerate(leaves) if leaf.status == "error"), None)
     which = label if number is None else f"partition {number} of {label}"
     text = " ".join(f"{type(error).__name__}: {error}".split())[:600]
