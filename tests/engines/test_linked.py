@@ -13,7 +13,7 @@ from forest_walk import raw
 from icefield import Explainer
 from icefield.data.frame import table_of
 from icefield.engines import Axis, Question, Resources, Sample
-from icefield.engines.trees import TreesEngine, linked, linked_scale
+from icefield.engines.trees import TreesEngine, linked, linked_scale, sweeps
 from icefield.forest import links
 from icefield.forest.tree_model import Link
 from strategies import random_forest
@@ -77,17 +77,19 @@ LINKS = {
 
 @pytest.mark.parametrize("name", LINKS)
 @pytest.mark.parametrize(
-    ("seed", "pieces"), [*((seed, True) for seed in range(10)), *((seed, False) for seed in range(5))]
+    ("seed", "swept"), [*((seed, True) for seed in range(10)), *((seed, False) for seed in range(5))]
 )
 def test_random_forests(
-    seed: int, name: str, pieces: bool, always: list[int], monkeypatch: pytest.MonkeyPatch
+    seed: int, name: str, swept: bool, always: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(linked, "few_leaves", lambda _: pieces)
+    if seed % 2:  # masks are asked whether they have rows
+        monkeypatch.setattr(sweeps, "SPARSE_LEAVES", 0)
+    monkeypatch.setattr(linked, "MOST_ENTRIES", linked.MOST_ENTRIES if swept else -1)
     rng, link = np.random.default_rng([seed, 7]), LINKS[name]
     outputs = 1 if name == "two columns" else int(rng.integers(1, 4))
-    # More leaves than a piece has, now and then.
+    # Large trees, now and then.
     drawn = random_forest(rng, leaves=int(rng.integers(2, 40 if seed % 3 else 150)), n_outputs=outputs)
-    n = int(rng.integers(1, 200))
+    n = int(rng.integers(1, 200 if seed % 4 else 700))
     matrix = drawn.matrix(rng, n)
     n_response = link.apply(np.zeros((1, outputs))).shape[-1]
     selected = sorted(rng.choice(n_response, int(rng.integers(1, n_response + 1)), replace=False).tolist())
@@ -186,9 +188,9 @@ def test_grids_of_the_same_features_share_a_walk(always: list[int]) -> None:
         np.testing.assert_allclose(answer.curves, own, rtol=0, atol=TOLERANCE)
 
 
-@pytest.mark.parametrize("pieces", [True, False])
-def test_columns_that_stay(pieces: bool, always: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linked, "few_leaves", lambda _: pieces)
+@pytest.mark.parametrize("swept", [True, False])
+def test_columns_that_stay(swept: bool, always: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linked, "MOST_ENTRIES", linked.MOST_ENTRIES if swept else -1)
     rng = np.random.default_rng(12)
     drawn = random_forest(rng, n_columns=4, trees=6, leaves=25, n_outputs=1)
     axes = every_column(rng, drawn)[1:3]

@@ -12,7 +12,7 @@ for this machine, in about a millisecond.
 
 The sources in `native/`: `looking` (where a column's values lie), `packing` (rows -> codes -> one bit per row and condition), `planning` (trees -> a linear
 program of mask operations), `counting` (runs a program over a block and counts rows), `curves` (builds every row's
-curve), `steps` and `pieces` (every feature's linked curve in one walk, for large and for smaller trees), `crossing` (a few rows, each with each other's values), `moves` (rows at points of their own), `local_moves` (rows at
+curve), `sweeps` and `steps` (every feature's linked curve in one walk, and for forests too large for that), `crossing` (a few rows, each with each other's values), `moves` (rows at points of their own), `local_moves` (rows at
 both ends of their own steps, for all features), `others` (averages each row over one group at a time), `lists` (subtrees
 that few rows reach), `regions` (which grid points reach a leaf), `updates` and `families` (leaf counts -> averages of one
 question, or of many), `predictions` (every row's own), `reading` (numbers in the text of a
@@ -38,6 +38,7 @@ PlanQuestion = Grouped("PlanQuestion")
 StepTrees = Grouped("StepTrees")
 StepTotals = Grouped("StepTotals")
 PieceTrees = Grouped("PieceTrees")
+SweepTrees = Grouped("SweepTrees")
 CrossTrees = Grouped("CrossTrees")
 RegionsOfAxes = Grouped("RegionsOfAxes")
 
@@ -64,7 +65,7 @@ add_changes = Kernel("add_changes")
 add_corners = Kernel("add_corners")
 add_others = Kernel("add_others")
 add_steps = Kernel("add_steps")
-add_pieces = Kernel("add_pieces")
+add_sweeps = Kernel("add_sweeps")
 cross_singles = Kernel("cross_singles")
 cross_pairs = Kernel("cross_pairs")
 turn = Kernel("turn")

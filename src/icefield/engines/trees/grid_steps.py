@@ -74,21 +74,6 @@ class GridSteps:
             np.concatenate(owner),
         )
 
-    @classmethod
-    def none(cls, program: Program) -> GridSteps:
-        """Of no grid: one region without points, for all leaves."""
-        nothing = np.zeros(0, np.int32)
-        region = np.zeros(program.path_group.size, np.int32)
-        return cls(
-            (),
-            np.zeros(1, np.int32),
-            nothing,
-            region,
-            np.zeros(2, np.int64),
-            np.zeros((0, 2), np.int32),
-            nothing,
-        )
-
     @property
     def flat(self) -> int:
         """How many steps all axes have room for."""

@@ -2,8 +2,9 @@
 
 A row's curve leaves its own prediction only through trees whose path meets the feature, and changes only at the
 thresholds met there. So a row's margin is summed once for all features, and the link is taken at those few
-steps: the cost depends on rows and trees, and not on how many features or grid points there are. Smaller trees
-are taken 64 leaves and 64 rows at a time (the kernels' `pieces`), larger ones row by row (`steps`).
+steps: the cost depends on rows and trees, and not on how many features or grid points there are. Rows are swept
+along the grids 64 at a time, with a mask for every leaf and feature (the kernels' `sweeps`); where these masks would
+be too many, each row walks the trees by itself (`steps`).
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from icefield.engines.trees.axes import EncodedAxis, grid_layout, group_columns
 from icefield.engines.trees.crew import Crew, Stopped
 from icefield.engines.trees.grid_steps import GridSteps
 from icefield.engines.trees.layout import Layout
-from icefield.engines.trees.pieces import cut_to_pieces
 from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.engines.trees.rows import WORD
+from icefield.engines.trees.sweeps import laid_for_sweeps, margin_bound
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
 from icefield.typing import Float, Positions
@@ -43,17 +44,13 @@ LEAST_ROWS, MOST_ROWS = 256, 2048
 KEPT_BYTES, KEPT_ROWS = 2**24, 512  # of curves that are found at a time
 REFERENCE_ROWS = 1024  # whose mean prediction squares are taken about
 LOST = 1e-9  # of a spread, at most, to rounding
-MOST_LEAVES = 512  # of a tree, on average, that is taken in pieces
+MOST_ENTRIES = 2**20  # masks that every thread holds, of 32 bytes; tables have as much again
+MOST_MARGIN = 300.0  # whose exponential, multiplied by others of its kind, stays a number
 # Rough times in nanoseconds, of which only the proportions matter.
 OWN_NODE, OWN_CODE = 16.0, 3.0  # a node visited, with what its leaves add; a value encoded
-PIECE_LEAF = 4.0  # a leaf looked at as a bit, with what it adds where it is met
+SWEPT_LEAF = 1.5  # a leaf, with its masks and what they change
 # Where each feature walks alone: a grid point linked and summed, a tree's leaves added.
 CURVE_POINT, CURVE_LEAF = 20.0, 4.0
-
-
-def few_leaves(leaves: NDArray[np.int32]) -> bool:
-    """Whether trees with so many leaves are taken in pieces: all leaves are looked at, where a walk meets few."""
-    return bool(leaves.mean() <= MOST_LEAVES) if leaves.size else True
 
 
 def pays(sums: TreeSums, axes: Sequence[EncodedAxis]) -> bool:
@@ -62,7 +59,8 @@ def pays(sums: TreeSums, axes: Sequence[EncodedAxis]) -> bool:
     a_tree = forest.node_left.size / max(1, forest.tree_root.size)
     depth = float(np.log2(1.0 + a_tree))
     leaves = (a_tree + 1.0) / 2.0
-    own = OWN_NODE * depth * (1.0 + depth / 2.0) if leaves > MOST_LEAVES else PIECE_LEAF * leaves
+    is_swept = trees * leaves * depth <= MOST_ENTRIES
+    own = SWEPT_LEAF * leaves if is_swept else OWN_NODE * depth * (1.0 + depth / 2.0)
     together = trees * own + OWN_CODE * forest.n_columns
     apart = sum(
         (CURVE_POINT * axis.size + CURVE_LEAF * trees) * len(sums.outputs) for axis in axes if axis.columns
@@ -121,19 +119,21 @@ class LinkedCurves:
 
     @cached_property
     def _layout(self) -> Layout:
-        return grid_layout(self._program) if self._by_pieces else self._program.layout
+        return grid_layout(self._program) if self._is_swept else self._program.layout
 
     @cached_property
-    def _by_pieces(self) -> bool:
-        return few_leaves(self._program.batch.leaves_below[self._program.batch.roots])
+    def _is_swept(self) -> bool:
+        if self._program.path_start[-1] > MOST_ENTRIES:
+            return False
+        return margin_bound(self._program.batch, self.sums.base, self.form) <= MOST_MARGIN
 
     @cached_property
     def _trees(self) -> kernels.Given:
         """The trees as the kernel takes them."""
         program, batch, layout = self._program, self._program.batch, self._layout
         steps = self._steps
-        if self._by_pieces:
-            return cut_to_pieces(program, layout, self.sums.base, steps, len(self.axes))
+        if self._is_swept:
+            return laid_for_sweeps(program, layout, self.sums.base, steps, len(self.axes), self.form)
         nodes = np.full((batch.node_left.size, 8), -1, np.int32)
         splits = np.flatnonzero(batch.node_left >= 0)
         condition = batch.node_condition[splits]
@@ -150,12 +150,10 @@ class LinkedCurves:
 
     def fits(self, n_segments: int, memory: int) -> bool:
         """Whether trees and sums stay within the budget."""
-        tables = 2 * self.crew.threads + 1
-        return (
-            16 * n_segments * self.outputs * self._steps.flat * tables
-            + 64 * self._program.batch.node_left.size
-            <= memory // 2
-        )
+        sums = 16 * n_segments * self.outputs * self._steps.flat * (2 * self.crew.threads + 1)
+        nodes, entries = self._program.batch.node_left.size, int(self._program.path_start[-1])
+        masks = 32 * (entries + 2 * nodes) * (self.crew.threads + 1) if self._is_swept else 0
+        return sums + 64 * nodes + masks <= memory // 2
 
     # --- asking ----------------------------------------------------------------------------------
 
@@ -257,10 +255,10 @@ class LinkedCurves:
             about=about, weight=weight, segment=segment, own=room.own, sums=room.sums, squares=room.squares,
             first=first, curves=curves,
         )  # fmt: skip
-        if self._by_pieces:
+        if self._is_swept:
             bits = np.empty((layout.n_rows, -(-n // WORD)), np.uint64)
             layout.load(read, position, codes, bits)
-            finished = kernels.add_pieces(trees=self._trees, totals=totals, bits=bits, stop=self.crew.stop)
+            finished = kernels.add_sweeps(trees=self._trees, totals=totals, bits=bits, stop=self.crew.stop)
         else:
             layout.encode(read(0, n), position, np.arange(layout.n_columns, dtype=np.int32), codes)
             turned = np.empty((n, layout.n_columns), np.int32)

@@ -17,15 +17,16 @@ from icefield import kernels
 from icefield.engines.local_sums import PlaceSums, Standing
 from icefield.engines.trees.axes import EncodedAxis, coded_columns, grid_layout, group_columns
 from icefield.engines.trees.crew import Crew, Stopped
-from icefield.engines.trees.grid_steps import GridSteps
 from icefield.engines.trees.layout import Layout
-from icefield.engines.trees.linked import CODE_BYTES, LEAST_ROWS, LINKS, MOST_ROWS, few_leaves
+from icefield.engines.trees.linked import CODE_BYTES, LEAST_ROWS, LINKS, MOST_ROWS
 from icefield.engines.trees.pieces import cut_to_pieces
 from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.engines.trees.rows import WORD
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
 from icefield.typing import Float
+
+MOST_LEAVES = 512  # of a tree, on average: all leaves are looked at, where a walk meets few
 
 
 class Unlike(Exception):
@@ -69,7 +70,8 @@ class LocalMoves:
     def possible(self) -> bool:
         """Whether no forest column moves twice, and trees are small enough to be taken in pieces."""
         moving = [column for axis in self.axes for column in axis.columns]
-        return len(set(moving)) == len(moving) and few_leaves(self._batch.leaves_below[self._batch.roots])
+        leaves = self._batch.leaves_below[self._batch.roots]
+        return len(set(moving)) == len(moving) and leaves.sum() <= MOST_LEAVES * leaves.size
 
     def fits(self, memory: int) -> bool:
         """Whether trees and sums stay within the budget."""
@@ -92,7 +94,7 @@ class LocalMoves:
     @cached_property
     def _trees(self) -> kernels.Given:
         program = self._program
-        return cut_to_pieces(program, self._layout, self.sums.base, GridSteps.none(program), len(self.axes))
+        return cut_to_pieces(program, self._layout, self.sums.base, len(self.axes))
 
     @cached_property
     def _moving(self) -> dict[str, NDArray[Any]]:

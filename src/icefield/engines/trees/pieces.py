@@ -1,4 +1,4 @@
-"""Trees cut into pieces of 64 leaves, as the kernels' `pieces` take them."""
+"""Trees cut into pieces of 64 leaves, as the kernels' `local_moves` take them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.engines.trees.grid_steps import GridSteps
 from icefield.engines.trees.layout import Layout
 from icefield.engines.trees.program import Batch, Program
 from icefield.engines.trees.rows import WORD
@@ -18,7 +17,6 @@ def cut_to_pieces(
     program: Program,
     layout: Layout,
     base: NDArray[np.float64],
-    steps: GridSteps,
     n_groups: int,
 ) -> kernels.Given:
     """The trees of a program, for its groups.
@@ -28,11 +26,10 @@ def cut_to_pieces(
     program : whose batch and paths
     layout : gives every condition a row of bits
     base : of each output
-    steps : of the groups' grids
     n_groups : how many groups move
     """
     batch = program.batch
-    first, leaves = _leaf_ranges(batch)
+    first, leaves = leaf_ranges(batch)
     leaf_node = np.empty(int(leaves[batch.roots].sum()), np.int64)
     is_leaf = batch.node_left < 0
     leaf_node[first[is_leaf]] = np.flatnonzero(is_leaf)
@@ -60,23 +57,6 @@ def cut_to_pieces(
     moving = np.flatnonzero(part_group >= 0)
     by_group = moving[np.argsort(part_group[moving], kind="stable")]
 
-    # The leaves of a part that moves, in order, with the runs of their regions; leaves that no point of the grid reaches
-    # are none of it.
-    counts = np.diff(program.path_start)
-    path_leaf = np.repeat(first[program.leaf_node], counts)
-    path_part = np.searchsorted(
-        parts, path_leaf // WORD * (n_groups + 1) + program.path_group[: path_leaf.size] + 1
-    )
-    lengths = np.diff(steps.run_start)[steps.path_region[: path_leaf.size]]
-    entries = np.lexsort((path_leaf, path_part))
-    entries = entries[lengths[entries] > 0]
-    region, lengths = steps.path_region[entries], lengths[entries]
-    part_leaves = np.zeros(parts.size, np.uint64)
-    np.bitwise_or.at(
-        part_leaves, path_part[entries], np.uint64(1) << (path_leaf[entries] % WORD).astype(np.uint64)
-    )
-    entry_run = np.concatenate([[0], np.cumsum(lengths)])
-    own_runs = np.arange(entry_run[-1]) - np.repeat(entry_run[:-1] - steps.run_start[region], lengths)
     return kernels.PieceTrees(
         leaf_value=np.ascontiguousarray(batch.node_value[leaf_node]),
         leaf_tree=(np.searchsorted(batch.roots, leaf_node, side="right") - 1).astype(np.int32),
@@ -86,18 +66,14 @@ def cut_to_pieces(
         part_piece=part_piece,
         part_group=part_group,
         part_split=np.append(part_start, order.size).astype(np.int32),
-        part_leaves=part_leaves,
-        part_entry=np.searchsorted(path_part[entries], np.arange(parts.size + 1)).astype(np.int32),
         split_row=layout.condition_row[condition[order]],
         split_leaves=sorted_masks,
-        entry_run=entry_run.astype(np.int32),
-        runs=np.ascontiguousarray(steps.runs[own_runs]),
         group_part=np.searchsorted(part_group[by_group], np.arange(n_groups + 1)).astype(np.int32),
         parts_by_group=by_group.astype(np.int32),
     )
 
 
-def _leaf_ranges(batch: Batch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def leaf_ranges(batch: Batch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """By node, the number of its first leaf in the order of the trees, from left to right, and how many it has."""
     leaves = batch.leaves_below.astype(np.int64)
     first = np.zeros(leaves.size, np.int64)

@@ -353,30 +353,31 @@ struct AddStepsArguments {
     List<const u8> stop;            // [1]
 };
 
-// The same trees, 64 leaves at a time: a *piece* is 64 leaves in the order of the trees, a *part* the splits above a
-// piece that ask one group (-1: none that moves), an *entry* a leaf of a part
-// with the runs of its region, if it has any.
-struct PieceTrees {
+// The same trees, leaf by leaf. A *region* is what one side of a split leaves of a group's values: a test, twice a row of
+// bits and one more where the bit must not be set, and the region before it on the path (0: everything; region r has number
+// r + 1, after those before it). An *item* is a leaf and a group on its path with the region it has there. An item whose
+// group moves is an *entry*, in the order of groups, then of lists. Along a group's grid entries come and go by lists of
+// *events*, an entry and a value each: at every step one list for all outputs, or one for each. Values are, by leaf, what
+// changes where it comes and where it goes; a start value says that an entry is there from the start where it is even.
+// Where most masks have no rows it pays to ask (`skips_empty`).
+struct SweepTrees {
     Table<const f64> leaf_value;      // [leaves, values_a_leaf]
-    List<const i32> leaf_tree;        // [leaves]
-    List<const i32> tree_output;      // [trees]
+    Table<const f64> value;           // [twice_leaves, values_a_leaf]
+    List<const i32> leaf_output;      // [leaves]
     List<const f64> base;             // [outputs]
-    List<const i32> piece_part;       // [pieces + 1]
-    List<const i32> part_piece;       // [parts]
-    List<const i32> part_group;       // [parts]
-    List<const i32> part_split;       // [parts + 1]
-    List<const u64> part_leaves;      // [parts]
-    List<const i32> part_entry;       // [parts + 1]
-    List<const i32> split_row;        // [splits]
-    Table<const u64> split_leaves;    // [splits, 2]
-    List<const i32> entry_run;        // [entries + 1]
-    Table<const i32> runs;            // [runs, 2]
-    List<const i32> group_part;       // [groups + 1]
-    List<const i32> parts_by_group;   // [moving_parts]
+    Table<const i32> regions;         // [regions, 2]
+    List<const i32> leaf_item;        // [leaves + 1]
+    Table<const i32> items;           // [items, 2]
+    List<const i32> start_list;       // [start_lists + 1]
+    List<const i32> start_value;      // [entries]
+    List<const i32> group_list;       // [groups]
+    List<const i32> list_event;       // [lists + 1]
+    Table<const i32> events;          // [events, 2]
+    i64 skips_empty;
 };
 
-struct AddPiecesArguments {
-    PieceTrees trees;
+struct AddSweepsArguments {
+    SweepTrees trees;
     StepTotals totals;
     Table<const u64> bits;          // [bit_rows, words]
     List<const u8> stop;            // [1]
@@ -538,6 +539,23 @@ struct MoveCodesArguments {
     Table<i32> before;              // [coded_columns, rows]
     Table<i32> after;               // [coded_columns, rows]
     List<i64> unlike;               // [1]
+};
+
+// Trees 64 leaves at a time: a *piece* is 64 leaves in the order of the trees, a *part* the splits above a piece that ask one
+// group (-1: none that moves).
+struct PieceTrees {
+    Table<const f64> leaf_value;      // [leaves, values_a_leaf]
+    List<const i32> leaf_tree;        // [leaves]
+    List<const i32> tree_output;      // [trees]
+    List<const f64> base;             // [outputs]
+    List<const i32> piece_part;       // [pieces + 1]
+    List<const i32> part_piece;       // [parts]
+    List<const i32> part_group;       // [parts]
+    List<const i32> part_split;       // [parts + 1]
+    List<const i32> split_row;        // [splits]
+    Table<const u64> split_leaves;    // [splits, 2]
+    List<const i32> group_part;       // [groups + 1]
+    List<const i32> parts_by_group;   // [moving_parts]
 };
 
 // `own`, `before` and `after` are the conditions' bits of rows as they are, and at the nodes on either side; the latter

@@ -1,0 +1,112 @@
+// Numbers of 64 rows side by side, and what is done to those of a mask.
+#pragma once
+
+#include "bits.hpp"
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace icefield {
+
+// Compilers make of it what their level has: one register, or several.
+typedef f64 Eight __attribute__((vector_size(64), aligned(8), may_alias));
+constexpr i64 EIGHTS = WORD / 8;
+
+inline Eight& eight(f64* values, i64 number) { return reinterpret_cast<Eight*>(values)[number]; }
+inline const Eight& eight(const f64* values, i64 number) { return reinterpret_cast<const Eight*>(values)[number]; }
+
+inline f64 total(Eight v) { return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])); }
+
+#if defined(__AVX512F__)
+
+struct Multiplied {
+    static __m512d of(__m512d a, __mmask8 rows, __m512d b) { return _mm512_mask_mul_pd(a, rows, a, b); }
+};
+
+struct Added {
+    static __m512d of(__m512d a, __mmask8 rows, __m512d b) { return _mm512_mask_add_pd(a, rows, a, b); }
+};
+
+// 64 rows' numbers, in registers while some of them change.
+template <class Change>
+class Lanes {
+public:
+    explicit Lanes(const f64* from) {
+        for (i64 i = 0; i < EIGHTS; ++i) of_[i] = _mm512_loadu_pd(from + 8 * i);
+    }
+    void store(f64* to) const {
+        for (i64 i = 0; i < EIGHTS; ++i) _mm512_storeu_pd(to + 8 * i, of_[i]);
+    }
+    void change(u64 rows, f64 by) {
+        const __m512d all = _mm512_set1_pd(by);
+        for (i64 i = 0; i < EIGHTS; ++i) of_[i] = Change::of(of_[i], static_cast<__mmask8>(rows >> (8 * i)), all);
+    }
+
+private:
+    __m512d of_[EIGHTS];
+};
+
+#else
+
+struct Multiplied {
+    static constexpr f64 NOTHING = 1.0;
+    template <class Vector>
+    static Vector of(Vector a, Vector b) {
+        return a * b;
+    }
+};
+
+struct Added {
+    static constexpr f64 NOTHING = 0.0;
+    template <class Vector>
+    static Vector of(Vector a, Vector b) {
+        return a + b;
+    }
+};
+
+#if defined(__AVX2__)
+constexpr i64 SIDE_BY_SIDE = 4;
+#else
+constexpr i64 SIDE_BY_SIDE = 2;
+#endif
+
+// By set of rows side by side, ones where a row is of it.
+struct Sets {
+    alignas(32) u64 of[1 << SIDE_BY_SIDE][SIDE_BY_SIDE] = {};
+    constexpr Sets() {
+        for (i64 set = 0; set < 1 << SIDE_BY_SIDE; ++set) {
+            for (i64 row = 0; row < SIDE_BY_SIDE; ++row) of[set][row] = u64{0} - (static_cast<u64>(set) >> row & 1);
+        }
+    }
+};
+constexpr Sets SETS;
+
+// Without vectors that know masks, rows are changed by a number that does nothing where it should not.
+template <class Change>
+class Lanes {
+public:
+    explicit Lanes(const f64* from) {
+        for (i64 i = 0; i < VECTORS; ++i) of_[i] = reinterpret_cast<const Vector*>(from)[i];
+    }
+    void store(f64* to) const {
+        for (i64 i = 0; i < VECTORS; ++i) reinterpret_cast<Vector*>(to)[i] = of_[i];
+    }
+    void change(u64 rows, f64 by) {
+        const Bits nothing = Bits(Vector{} + Change::NOTHING), either = nothing ^ Bits(Vector{} + by);
+        for (i64 i = 0; i < VECTORS; ++i) {
+            const u64* set = SETS.of[rows >> (SIDE_BY_SIDE * i) & ((1 << SIDE_BY_SIDE) - 1)];
+            of_[i] = Change::of(of_[i], Vector(nothing ^ (either & *reinterpret_cast<const Bits*>(set))));
+        }
+    }
+
+private:
+    static constexpr i64 VECTORS = WORD / SIDE_BY_SIDE;
+    typedef f64 Vector __attribute__((vector_size(8 * SIDE_BY_SIDE), aligned(8), may_alias));
+    typedef u64 Bits __attribute__((vector_size(8 * SIDE_BY_SIDE), aligned(8), may_alias));
+    Vector of_[VECTORS];
+};
+
+#endif
+
+}  // namespace icefield

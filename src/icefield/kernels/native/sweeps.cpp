@@ -1,0 +1,293 @@
+// Every feature's linked curve, swept along its grid for 64 rows at a time.
+//
+// A leaf counts for a row's curve along one group if the row meets every condition on the leaf's path except those of
+// the group: a mask of rows for every entry. Along the group's grid a leaf comes where its region begins and goes where
+// it ends, for all rows of its mask at once. What is held for a row is its margin, or the margin's exponential, which a
+// leaf then multiplies: no step takes an exponential. Nothing here depends on where a row goes.
+
+#include "abi.hpp"
+#include "exponentials.hpp"
+#include "lanes.hpp"
+#include "links.hpp"
+#include "memory.hpp"
+
+namespace icefield {
+namespace {
+
+constexpr i64 TOGETHER = 4;  // words whose masks are found side by side
+typedef u64 Masks __attribute__((vector_size(8 * TOGETHER), aligned(8), may_alias));
+
+template <i64 link, class Change, bool skips_empty>
+class Sweep {
+public:
+    Sweep(const AddSweepsArguments& arguments)
+        : a_(arguments), t_(arguments.totals), outputs_(arguments.trees.base.size),
+          lists_(arguments.trees.leaf_value.columns > 1 ? 1 : outputs_), values_(lists_ > 1 ? 1 : outputs_),
+          regions_(TOGETHER * (arguments.trees.regions.rows + 1)), own_masks_(TOGETHER * arguments.trees.leaf_output.size),
+          masks_(TOGETHER * (arguments.trees.start_value.size + 1)), path_(2 * TOGETHER * (longest_path() + 1)),
+          margins_(outputs_ * WORD), own_(outputs_ * WORD), start_(outputs_ * WORD), held_(outputs_ * WORD),
+          response_(outputs_ * WORD), before_(outputs_ * WORD), work_(2 * WORD), own_sums_(2 * outputs_), sums_(2 * outputs_) {
+        for (i64 w = 0; w < TOGETHER; ++w) regions_[w] = ~u64{0};
+    }
+
+    bool ok() const {
+        return regions_.ok() && own_masks_.ok() && masks_.ok() && path_.ok() && margins_.ok() && own_.ok() && start_.ok() &&
+               held_.ok() && response_.ok() && before_.ok() && work_.ok() && own_sums_.ok() && sums_.ok();
+    }
+
+    // Adds the rows of some words.
+    void add(i64 first, i64 words) {
+        find(first, words);
+        for (i64 word = 0; word < words; ++word) {
+            start(word, (first + word) * WORD);
+            for (i64 group = 0; group < t_.points.size; ++group) {
+                if (t_.points[group] == 0) continue;
+                if (alone_ >= 0) {
+                    sweep<false>(word, group);
+                } else {
+                    sweep<true>(word, group);
+                }
+            }
+        }
+    }
+
+private:
+    i64 longest_path() const {
+        i64 longest = 0;
+        for (i64 leaf = 0; leaf < a_.trees.leaf_output.size; ++leaf) {
+            const i64 items = a_.trees.leaf_item[leaf + 1] - a_.trees.leaf_item[leaf];
+            longest = items > longest ? items : longest;
+        }
+        return longest;
+    }
+
+    static Masks& masks(u64* data, i64 number) { return *reinterpret_cast<Masks*>(data + TOGETHER * number); }
+
+    // The rows of every region, leaf and entry.
+    [[gnu::noinline]] void find(i64 first, i64 words) {
+        const SweepTrees& t = a_.trees;
+        for (i64 r = 0; r < t.regions.rows; ++r) {
+            const i64 test = t.regions(r, 0);
+            const u64* bits = a_.bits.row(test >> 1) + first;
+            Masks passed{};
+            for (i64 w = 0; w < words; ++w) passed[w] = bits[w];
+            masks(regions_.data(), r + 1) = masks(regions_.data(), t.regions(r, 1)) & (passed ^ flip_of(test));
+        }
+        u64* const before = path_.data();
+        for (i64 leaf = 0; leaf < t.leaf_output.size; ++leaf) {
+            const i64 begin = t.leaf_item[leaf], items = t.leaf_item[leaf + 1] - begin;
+            Masks own = masks(regions_.data(), 0), after = own;
+            for (i64 i = 0; i < items; ++i) {
+                masks(before, i) = own;
+                own &= masks(regions_.data(), t.items(begin + i, 0));
+            }
+            masks(own_masks_.data(), leaf) = own;
+            for (i64 i = items - 1; i >= 0; --i) {
+                masks(masks_.data(), t.items(begin + i, 1)) = masks(before, i) & after;
+                after &= masks(regions_.data(), t.items(begin + i, 0));
+            }
+        }
+    }
+
+    // The rows' own margins and predictions.
+    void start(i64 word, i64 first) {
+        const i64 left = t_.weight.size - first, rows = left < WORD ? left : WORD;
+        used_ = rows == WORD ? ~u64{0} : (u64{1} << rows) - 1;
+        first_ = first;
+        alone_ = t_.curves.columns > 0 ? -1 : t_.segment[first];
+        for (i64 r = 0; r < WORD; ++r) {
+            weight_[r] = r < rows ? t_.weight[first + r] : 0.0;
+            if (r < rows && t_.segment[first + r] != alone_) alone_ = -1;
+        }
+        add_up(word);
+        const i64 n = outputs_ * WORD;
+        for (i64 i = 0; i < n; ++i) own_[i] = margins_[i];
+        link_planes(link, t_.factor, own_.data(), outputs_, WORD, work_.data());
+        if constexpr (link == LOGISTIC) {
+            for (i64 i = 0; i < n; ++i) start_[i] = exponential(-t_.factor * margins_[i]);
+        } else if constexpr (link == IDENTITY) {
+            for (i64 i = 0; i < n; ++i) start_[i] = margins_[i];
+        } else {
+            for (i64 i = 0; i < n; ++i) start_[i] = exponential(margins_[i]);
+        }
+        for (i64 o = 0; o < outputs_; ++o) {
+            add_own(o, rows);
+            Eight sum{}, squares{};
+            for (i64 i = 0; i < EIGHTS; ++i) count(eight(own_.data() + o * WORD, i), i, t_.about[o], sum, squares);
+            own_sums_[2 * o] = total(sum);
+            own_sums_[2 * o + 1] = total(squares);
+        }
+    }
+
+    void add_own(i64 output, i64 rows) {
+        const f64* own = own_.data() + output * WORD;
+        for (i64 r = 0; r < rows; ++r) {
+            const i64 segment = t_.segment[first_ + r];
+            const f64 apart = own[r] - t_.about[output];
+            t_.own(segment, output, 0) += weight_[r] * own[r];
+            t_.own(segment, output, 1) += weight_[r] * apart * apart;
+            if (t_.first.rows > 0) t_.first(first_ + r, output) = own[r];
+        }
+    }
+
+    // Margins: trees come one after another, so sums are those of any other way.
+    [[gnu::noinline]] void add_up(i64 word) {
+        const SweepTrees& t = a_.trees;
+        for (i64 o = 0; o < outputs_; ++o) {
+            for (i64 r = 0; r < WORD; ++r) margins_[o * WORD + r] = t.base[o];
+        }
+        const i64 leaves = t.leaf_output.size;
+        for (i64 o = 0; o < values_; ++o) {
+            i64 leaf = 0;
+            while (leaf < leaves) {
+                const i64 output = t.leaf_output[leaf];
+                f64* margin = margins_.data() + (output < 0 ? o : output) * WORD;
+                Lanes<Added> lanes(margin);
+                for (; leaf < leaves && t.leaf_output[leaf] == output; ++leaf) {
+                    lanes.change(own_masks_[TOGETHER * leaf + word], t.leaf_value(leaf, o));
+                }
+                lanes.store(margin);
+            }
+        }
+    }
+
+    // All that happens along one group's grid; `by_rows` where rows must be told apart.
+    template <bool by_rows>
+    [[gnu::noinline]] void sweep(i64 word, i64 group) {
+        const SweepTrees& t = a_.trees;
+        const i64 steps = t_.points[group], at = t_.point_start[group];
+        u64 changed = 0;
+        for (i64 o = 0; o < outputs_; ++o) {
+            const i64 list = group * lists_ + (lists_ > 1 ? o : 0), value = values_ > 1 ? o : 0;
+            Lanes<Change> lanes(start_.data() + o * WORD);
+            for (i64 e = t.start_list[list]; e < t.start_list[list + 1]; ++e) {
+                const i64 what = t.start_value[e];
+                const u64 own = own_masks_[TOGETHER * (what >> 1) + word];
+                // Where the leaf is there from the start, it is new to all but its own rows; else it leaves those.
+                const u64 rows = own ^ (masks_[TOGETHER * e + word] & ~flip_of(what));
+                if (skips_empty && rows == 0) continue;
+                if constexpr (by_rows) changed |= rows;
+                lanes.change(rows, t.value(what, value));
+            }
+            lanes.store(held_.data() + o * WORD);
+            sums_[2 * o] = own_sums_[2 * o];
+            sums_[2 * o + 1] = own_sums_[2 * o + 1];
+        }
+        if constexpr (by_rows) {
+            for (i64 i = 0; i < outputs_ * WORD; ++i) before_[i] = own_[i];
+        }
+        respond<by_rows>(at, changed);
+        for (i64 s = 1; s < steps; ++s) {
+            changed = 0;
+            for (i64 o = 0; o < outputs_; ++o) {
+                const i64 list = t.group_list[group] + s * lists_ + (lists_ > 1 ? o : 0), value = values_ > 1 ? o : 0;
+                Lanes<Change> lanes(held_.data() + o * WORD);
+                for (i64 e = t.list_event[list]; e < t.list_event[list + 1]; ++e) {
+                    const u64 rows = masks_[TOGETHER * t.events(e, 0) + word];
+                    if (skips_empty && rows == 0) continue;
+                    if constexpr (by_rows) changed |= rows;
+                    lanes.change(rows, t.value(t.events(e, 1), value));
+                }
+                lanes.store(held_.data() + o * WORD);
+            }
+            respond<by_rows>(at + s, changed);
+        }
+    }
+
+    // What is held at a step, linked and added; `changed` rows only where rows are told apart.
+    template <bool by_rows>
+    void respond(i64 at, u64 changed) {
+        if constexpr (link == SOFTMAX) {
+            for (i64 i = 0; i < EIGHTS; ++i) {
+                Eight all = eight(held_.data(), i);
+                for (i64 o = 1; o < outputs_; ++o) all += eight(held_.data() + o * WORD, i);
+                eight(work_.data(), i) = 1.0 / all;
+            }
+        }
+        for (i64 o = 0; o < outputs_; ++o) {
+            Eight sum{}, squares{};
+            const f64 about = t_.about[o];
+            for (i64 i = 0; i < EIGHTS; ++i) {
+                Eight response = eight(held_.data() + o * WORD, i);
+                if constexpr (link == LOGISTIC) response = 1.0 / (1.0 + response);
+                if constexpr (link == SOFTMAX) response *= eight(work_.data(), i);
+                if constexpr (by_rows) {
+                    eight(response_.data() + o * WORD, i) = response;
+                } else {
+                    count(response, i, about, sum, squares);
+                }
+            }
+            if constexpr (by_rows) {
+                add_rows(at, o, changed & used_);
+            } else {
+                // Differences between neighbouring steps are what is summed.
+                const f64 now = total(sum);
+                t_.sums(alone_, o, at) += now - sums_[2 * o];
+                sums_[2 * o] = now;
+                if (t_.squares.columns == 0) continue;
+                const f64 squared = total(squares);
+                t_.squares(alone_, o, at) += squared - sums_[2 * o + 1];
+                sums_[2 * o + 1] = squared;
+            }
+        }
+    }
+
+    void count(Eight response, i64 number, f64 about, Eight& sum, Eight& squares) const {
+        const Eight weight = eight(weight_, number), apart = response - about;
+        sum += weight * response;
+        squares += weight * apart * apart;
+    }
+
+    void add_rows(i64 at, i64 output, u64 changed) {
+        const f64 about = 2.0 * t_.about[output];
+        each_bit(changed, 0, [&](i64 row) {
+            const i64 segment = t_.segment[first_ + row], place = output * WORD + row;
+            const f64 now = response_[place], before = before_[place], change = now - before;
+            before_[place] = now;
+            t_.sums(segment, output, at) += weight_[row] * change;
+            if (t_.squares.columns > 0) t_.squares(segment, output, at) += weight_[row] * change * (now + before - about);
+            if (t_.curves.columns > 0) t_.curves(first_ + row, output, at) = change;
+        });
+    }
+
+    const AddSweepsArguments& a_;
+    const StepTotals& t_;
+    i64 outputs_, lists_, values_;  // lists of events at a step; values of a leaf that are used, one an output or one alone
+    Zeros<u64> regions_, own_masks_, masks_, path_;
+    Zeros<f64> margins_, own_, start_, held_, response_, before_, work_, own_sums_, sums_;
+    f64 weight_[WORD] = {};
+    u64 used_ = 0;
+    i64 first_ = 0;
+    i64 alone_ = 0;  // the segment that all rows of the word are of, or -1 where rows must be told apart
+};
+
+template <i64 link, class Change, bool skips_empty>
+i64 add(const AddSweepsArguments& a) {
+    Sweep<link, Change, skips_empty> sweep(a);
+    if (!sweep.ok()) return NO_MEMORY;
+    for (i64 word = 0; word < a.bits.columns; word += TOGETHER) {
+        if (__atomic_load_n(a.stop.data, __ATOMIC_RELAXED) != 0) return STOPPED;
+        const i64 left = a.bits.columns - word;
+        sweep.add(word, left < TOGETHER ? left : TOGETHER);
+    }
+    return DONE;
+}
+
+template <i64 link, class Change>
+i64 choose(const AddSweepsArguments& a) {
+    return a.trees.skips_empty ? add<link, Change, true>(a) : add<link, Change, false>(a);
+}
+
+}  // namespace
+
+// Add the rows' linked curves, as differences between neighbouring grid points, to sums and squares.
+ICEFIELD_EXPORT i64 icefield_add_sweeps(const AddSweepsArguments* arguments) {
+    switch (arguments->totals.link) {
+        case LOGISTIC: return choose<LOGISTIC, Multiplied>(*arguments);
+        case EXPONENTIAL: return choose<EXPONENTIAL, Multiplied>(*arguments);
+        case SOFTMAX: return choose<SOFTMAX, Multiplied>(*arguments);
+        default: return choose<IDENTITY, Added>(*arguments);
+    }
+}
+
+}  // namespace icefield
