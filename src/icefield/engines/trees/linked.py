@@ -45,7 +45,7 @@ KEPT_BYTES, KEPT_ROWS = 2**24, 512  # of curves that are found at a time
 REFERENCE_ROWS = 1024  # whose mean prediction squares are taken about
 LOST = 1e-9  # of a spread, at most, to rounding
 MOST_ENTRIES = 2**20  # masks that every thread holds, of 32 bytes; tables have as much again
-MOST_MARGIN = 300.0  # whose exponential, multiplied by others of its kind, stays a number
+MOST_MARGIN = 600.0  # whose exponential is a number, with room to spare
 # Rough times in nanoseconds, of which only the proportions matter.
 OWN_NODE, OWN_CODE = 16.0, 3.0  # a node visited, with what its leaves add; a value encoded
 SWEPT_LEAF = 1.5  # a leaf, with its masks and what they change

@@ -19,10 +19,13 @@ SPARSE_LEAVES = 400
 
 def margin_bound(batch: Batch, base: Float, form: LinkForm) -> float:
     """What no margin of these trees exceeds before an exponential is taken of it; 0 where none is."""
-    if form.kind == "identity":
+    if form.kind == "identity" or not batch.roots.size:
         return 0.0
-    most = np.maximum.reduceat(np.abs(batch.node_value).max(axis=1), batch.roots) if batch.roots.size else np.zeros(1)
-    return float(abs(form.factor) * (np.abs(base).max(initial=0.0) + most.sum()))
+    most = np.maximum.reduceat(np.abs(batch.node_value), batch.roots)  # by tree and value
+    output = batch.node_output[batch.roots]
+    margins = np.abs(base) + most[output < 0].sum(axis=0)
+    np.add.at(margins, output[output >= 0], most[output >= 0, 0])
+    return float(abs(form.factor) * margins.max())
 
 
 def laid_for_sweeps(
@@ -65,30 +68,31 @@ def laid_for_sweeps(
     items, item_region = key[is_last], region[is_last] + 1
     item_leaf, item_group = items // (n_groups + 1), items % (n_groups + 1) - 1
 
-    # Those of groups that move are entries.
+    # Those of groups that move are entries, as are those of the program's paths. Leaves go before others come, so that no
+    # margin on the way is out of bounds.
     moving = np.flatnonzero(item_group >= 0)
-    by_list = item_group[moving] * lists + lane[item_leaf[moving]]
-    order = np.argsort(by_list, kind="stable")
-    entries, by_list = moving[order], by_list[order]
-    entry = np.full(items.size, entries.size, np.int64)
-    entry[entries] = np.arange(entries.size)
     path_key = np.repeat(first[program.leaf_node], np.diff(program.path_start)) * (n_groups + 1)
     path_key += program.path_group[: path_key.size] + 1
-    of_entry = np.empty(entries.size, np.int64)  # moving items are the entries of the program's paths
-    of_entry[entry[moving]] = np.argsort(path_key)
-    entry_region = steps.path_region[of_entry]
+    grid_region = steps.path_region[np.argsort(path_key)]
+    runs = np.diff(steps.run_start)
+    starts_inside = np.zeros(runs.size, bool)
+    starts_inside[np.repeat(np.arange(runs.size), runs)[steps.runs[:, 0] == 0]] = True
+    is_away = ~starts_inside[grid_region]
+    by_list = item_group[moving] * lists + lane[item_leaf[moving]]
+    order = np.lexsort((~is_away, by_list))
+    entries, by_list, is_away, grid_region = moving[order], by_list[order], is_away[order], grid_region[order]
+    entry = np.full(items.size, entries.size, np.int64)
+    entry[entries] = np.arange(entries.size)
     entry_leaf, entry_group = item_leaf[entries], item_group[entries]
 
     # When they come and go; what is there from the start does not come.
-    lengths = np.diff(steps.run_start)[entry_region]
+    lengths = runs[grid_region]
     owner = np.repeat(np.arange(entries.size), lengths)
-    begin, end = steps.runs[_within(lengths) + np.repeat(steps.run_start[entry_region], lengths)].T
-    is_away = np.ones(entries.size, np.int64)
-    is_away[owner[begin == 0]] = 0
+    begin, end = steps.runs[_within(lengths) + np.repeat(steps.run_start[grid_region], lengths)].T
     comes, goes = begin > 0, end < steps.count[entry_group[owner]]
-    event_entry = np.concatenate([owner[comes], owner[goes]])
-    event_step = np.concatenate([begin[comes], end[goes]]).astype(np.int64)
-    event_value = np.concatenate([2 * entry_leaf[owner[comes]], 2 * entry_leaf[owner[goes]] + 1])
+    event_entry = np.concatenate([owner[goes], owner[comes]])
+    event_step = np.concatenate([end[goes], begin[comes]]).astype(np.int64)
+    event_value = np.concatenate([2 * entry_leaf[owner[goes]] + 1, 2 * entry_leaf[owner[comes]]])
     group_list = np.concatenate([[0], np.cumsum(steps.count, dtype=np.int64)]) * lists
     event_list = group_list[entry_group[event_entry]] + event_step * lists + lane[entry_leaf[event_entry]]
     order = np.argsort(event_list, kind="stable")

@@ -25,8 +25,9 @@ public:
           lists_(arguments.trees.leaf_value.columns > 1 ? 1 : outputs_), values_(lists_ > 1 ? 1 : outputs_),
           regions_(TOGETHER * (arguments.trees.regions.rows + 1)), own_masks_(TOGETHER * arguments.trees.leaf_output.size),
           masks_(TOGETHER * (arguments.trees.start_value.size + 1)), path_(2 * TOGETHER * (longest_path() + 1)),
-          margins_(outputs_ * WORD), own_(outputs_ * WORD), start_(outputs_ * WORD), held_(outputs_ * WORD),
-          response_(outputs_ * WORD), before_(outputs_ * WORD), work_(2 * WORD), own_sums_(2 * outputs_), sums_(2 * outputs_) {
+          margins_(outputs_ * WORD), own_(TOGETHER * outputs_ * WORD), start_(TOGETHER * outputs_ * WORD),
+          held_(outputs_ * WORD), response_(outputs_ * WORD), before_(outputs_ * WORD), work_(2 * WORD),
+          own_sums_(TOGETHER * 2 * outputs_), sums_(2 * outputs_) {
         for (i64 w = 0; w < TOGETHER; ++w) regions_[w] = ~u64{0};
     }
 
@@ -38,11 +39,12 @@ public:
     // Adds the rows of some words.
     void add(i64 first, i64 words) {
         find(first, words);
-        for (i64 word = 0; word < words; ++word) {
-            start(word, (first + word) * WORD);
-            for (i64 group = 0; group < t_.points.size; ++group) {
-                if (t_.points[group] == 0) continue;
-                if (alone_ >= 0) {
+        for (i64 word = 0; word < words; ++word) start(word, (first + word) * WORD);
+        for (i64 group = 0; group < t_.points.size; ++group) {
+            if (t_.points[group] == 0) continue;
+            // A group's masks and events stay near for all words.
+            for (i64 word = 0; word < words; ++word) {
+                if (rows_[word].alone >= 0) {
                     sweep<false>(word, group);
                 } else {
                     sweep<true>(word, group);
@@ -89,44 +91,56 @@ private:
         }
     }
 
+    // The rows of a word.
+    struct Rows {
+        i64 first;
+        i64 number;
+        i64 alone;  // the segment that all are of, or -1 where rows must be told apart
+        f64 weight[WORD];
+    };
+
+    f64* own(i64 word, i64 output) const { return own_.data() + (word * outputs_ + output) * WORD; }
+    f64* start_of(i64 word, i64 output) const { return start_.data() + (word * outputs_ + output) * WORD; }
+
     // The rows' own margins and predictions.
     void start(i64 word, i64 first) {
-        const i64 left = t_.weight.size - first, rows = left < WORD ? left : WORD;
-        used_ = rows == WORD ? ~u64{0} : (u64{1} << rows) - 1;
-        first_ = first;
-        alone_ = t_.curves.columns > 0 ? -1 : t_.segment[first];
+        Rows& rows = rows_[word];
+        const i64 left = t_.weight.size - first;
+        rows.first = first;
+        rows.number = left < WORD ? left : WORD;
+        rows.alone = t_.curves.columns > 0 ? -1 : t_.segment[first];
         for (i64 r = 0; r < WORD; ++r) {
-            weight_[r] = r < rows ? t_.weight[first + r] : 0.0;
-            if (r < rows && t_.segment[first + r] != alone_) alone_ = -1;
+            rows.weight[r] = r < rows.number ? t_.weight[first + r] : 0.0;
+            if (r < rows.number && t_.segment[first + r] != rows.alone) rows.alone = -1;
         }
         add_up(word);
         const i64 n = outputs_ * WORD;
-        for (i64 i = 0; i < n; ++i) own_[i] = margins_[i];
-        link_planes(link, t_.factor, own_.data(), outputs_, WORD, work_.data());
+        for (i64 i = 0; i < n; ++i) own(word, 0)[i] = margins_[i];
+        link_planes(link, t_.factor, own(word, 0), outputs_, WORD, work_.data());
+        f64* const start = start_of(word, 0);
         if constexpr (link == LOGISTIC) {
-            for (i64 i = 0; i < n; ++i) start_[i] = exponential(-t_.factor * margins_[i]);
+            for (i64 i = 0; i < n; ++i) start[i] = exponential(-t_.factor * margins_[i]);
         } else if constexpr (link == IDENTITY) {
-            for (i64 i = 0; i < n; ++i) start_[i] = margins_[i];
+            for (i64 i = 0; i < n; ++i) start[i] = margins_[i];
         } else {
-            for (i64 i = 0; i < n; ++i) start_[i] = exponential(margins_[i]);
+            for (i64 i = 0; i < n; ++i) start[i] = exponential(margins_[i]);
         }
         for (i64 o = 0; o < outputs_; ++o) {
-            add_own(o, rows);
+            add_own(rows, o, own(word, o));
             Eight sum{}, squares{};
-            for (i64 i = 0; i < EIGHTS; ++i) count(eight(own_.data() + o * WORD, i), i, t_.about[o], sum, squares);
-            own_sums_[2 * o] = total(sum);
-            own_sums_[2 * o + 1] = total(squares);
+            for (i64 i = 0; i < EIGHTS; ++i) count(eight(own(word, o), i), eight(rows.weight, i), t_.about[o], sum, squares);
+            own_sums_[2 * (word * outputs_ + o)] = total(sum);
+            own_sums_[2 * (word * outputs_ + o) + 1] = total(squares);
         }
     }
 
-    void add_own(i64 output, i64 rows) {
-        const f64* own = own_.data() + output * WORD;
-        for (i64 r = 0; r < rows; ++r) {
-            const i64 segment = t_.segment[first_ + r];
+    void add_own(const Rows& rows, i64 output, const f64* own) const {
+        for (i64 r = 0; r < rows.number; ++r) {
+            const i64 segment = t_.segment[rows.first + r];
             const f64 apart = own[r] - t_.about[output];
-            t_.own(segment, output, 0) += weight_[r] * own[r];
-            t_.own(segment, output, 1) += weight_[r] * apart * apart;
-            if (t_.first.rows > 0) t_.first(first_ + r, output) = own[r];
+            t_.own(segment, output, 0) += rows.weight[r] * own[r];
+            t_.own(segment, output, 1) += rows.weight[r] * apart * apart;
+            if (t_.first.rows > 0) t_.first(rows.first + r, output) = own[r];
         }
     }
 
@@ -159,7 +173,7 @@ private:
         u64 changed = 0;
         for (i64 o = 0; o < outputs_; ++o) {
             const i64 list = group * lists_ + (lists_ > 1 ? o : 0), value = values_ > 1 ? o : 0;
-            Lanes<Change> lanes(start_.data() + o * WORD);
+            Lanes<Change> lanes(start_of(word, o));
             for (i64 e = t.start_list[list]; e < t.start_list[list + 1]; ++e) {
                 const i64 what = t.start_value[e];
                 const u64 own = own_masks_[TOGETHER * (what >> 1) + word];
@@ -170,13 +184,12 @@ private:
                 lanes.change(rows, t.value(what, value));
             }
             lanes.store(held_.data() + o * WORD);
-            sums_[2 * o] = own_sums_[2 * o];
-            sums_[2 * o + 1] = own_sums_[2 * o + 1];
         }
+        for (i64 i = 0; i < 2 * outputs_; ++i) sums_[i] = own_sums_[2 * word * outputs_ + i];
         if constexpr (by_rows) {
-            for (i64 i = 0; i < outputs_ * WORD; ++i) before_[i] = own_[i];
+            for (i64 i = 0; i < outputs_ * WORD; ++i) before_[i] = own(word, 0)[i];
         }
-        respond<by_rows>(at, changed);
+        respond<by_rows>(rows_[word], at, changed);
         for (i64 s = 1; s < steps; ++s) {
             changed = 0;
             for (i64 o = 0; o < outputs_; ++o) {
@@ -190,13 +203,13 @@ private:
                 }
                 lanes.store(held_.data() + o * WORD);
             }
-            respond<by_rows>(at + s, changed);
+            respond<by_rows>(rows_[word], at + s, changed);
         }
     }
 
     // What is held at a step, linked and added; `changed` rows only where rows are told apart.
     template <bool by_rows>
-    void respond(i64 at, u64 changed) {
+    void respond(const Rows& rows, i64 at, u64 changed) {
         if constexpr (link == SOFTMAX) {
             for (i64 i = 0; i < EIGHTS; ++i) {
                 Eight all = eight(held_.data(), i);
@@ -214,39 +227,40 @@ private:
                 if constexpr (by_rows) {
                     eight(response_.data() + o * WORD, i) = response;
                 } else {
-                    count(response, i, about, sum, squares);
+                    count(response, eight(rows.weight, i), about, sum, squares);
                 }
             }
             if constexpr (by_rows) {
-                add_rows(at, o, changed & used_);
+                add_rows(rows, at, o, changed);
             } else {
                 // Differences between neighbouring steps are what is summed.
                 const f64 now = total(sum);
-                t_.sums(alone_, o, at) += now - sums_[2 * o];
+                t_.sums(rows.alone, o, at) += now - sums_[2 * o];
                 sums_[2 * o] = now;
                 if (t_.squares.columns == 0) continue;
                 const f64 squared = total(squares);
-                t_.squares(alone_, o, at) += squared - sums_[2 * o + 1];
+                t_.squares(rows.alone, o, at) += squared - sums_[2 * o + 1];
                 sums_[2 * o + 1] = squared;
             }
         }
     }
 
-    void count(Eight response, i64 number, f64 about, Eight& sum, Eight& squares) const {
-        const Eight weight = eight(weight_, number), apart = response - about;
+    static void count(Eight response, Eight weight, f64 about, Eight& sum, Eight& squares) {
+        const Eight apart = response - about;
         sum += weight * response;
         squares += weight * apart * apart;
     }
 
-    void add_rows(i64 at, i64 output, u64 changed) {
+    void add_rows(const Rows& rows, i64 at, i64 output, u64 changed) {
         const f64 about = 2.0 * t_.about[output];
-        each_bit(changed, 0, [&](i64 row) {
-            const i64 segment = t_.segment[first_ + row], place = output * WORD + row;
+        const u64 used = rows.number == WORD ? ~u64{0} : (u64{1} << rows.number) - 1;
+        each_bit(changed & used, 0, [&](i64 row) {
+            const i64 segment = t_.segment[rows.first + row], place = output * WORD + row;
             const f64 now = response_[place], before = before_[place], change = now - before;
             before_[place] = now;
-            t_.sums(segment, output, at) += weight_[row] * change;
-            if (t_.squares.columns > 0) t_.squares(segment, output, at) += weight_[row] * change * (now + before - about);
-            if (t_.curves.columns > 0) t_.curves(first_ + row, output, at) = change;
+            t_.sums(segment, output, at) += rows.weight[row] * change;
+            if (t_.squares.columns > 0) t_.squares(segment, output, at) += rows.weight[row] * change * (now + before - about);
+            if (t_.curves.columns > 0) t_.curves(rows.first + row, output, at) = change;
         });
     }
 
@@ -255,10 +269,7 @@ private:
     i64 outputs_, lists_, values_;  // lists of events at a step; values of a leaf that are used, one an output or one alone
     Zeros<u64> regions_, own_masks_, masks_, path_;
     Zeros<f64> margins_, own_, start_, held_, response_, before_, work_, own_sums_, sums_;
-    f64 weight_[WORD] = {};
-    u64 used_ = 0;
-    i64 first_ = 0;
-    i64 alone_ = 0;  // the segment that all rows of the word are of, or -1 where rows must be told apart
+    Rows rows_[TOGETHER] = {};
 };
 
 template <i64 link, class Change, bool skips_empty>
