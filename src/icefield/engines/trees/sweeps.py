@@ -10,11 +10,15 @@ from icefield.engines.trees.grid_steps import GridSteps
 from icefield.engines.trees.layout import Layout
 from icefield.engines.trees.pieces import leaf_ranges
 from icefield.engines.trees.program import Batch, Program
+from icefield.engines.trees.rows import WORD
 from icefield.forest.tree_model import LinkForm
 from icefield.typing import Float
 
 # Leaves of a tree, on average, from which on most masks of 64 rows have none.
 SPARSE_LEAVES = 400
+# Events of an entry for every word of steps from which on it is added to the steps of its region instead, row by row.
+MANY_EVENTS = 8
+MOST_WORDS = 64  # of steps, for all outputs, that are held for every row then
 
 
 def margin_bound(batch: Batch, base: Float, form: LinkForm) -> float:
@@ -96,6 +100,7 @@ def laid_for_sweeps(
     group_list = np.concatenate([[0], np.cumsum(steps.count, dtype=np.int64)]) * lists
     event_list = group_list[entry_group[event_entry]] + event_step * lists + lane[entry_leaf[event_entry]]
     order = np.argsort(event_list, kind="stable")
+    group_inside, inside = _inside(steps, grid_region, entry_group, lists, np.bincount(entry_group[event_entry], minlength=n_groups))
     return kernels.SweepTrees(
         leaf_value=value,
         value=_comings_and_goings(value, form),
@@ -109,6 +114,8 @@ def laid_for_sweeps(
         group_list=_numbers(group_list[:-1]),
         list_event=_numbers(np.searchsorted(event_list[order], np.arange(group_list[-1] + 1))),
         events=_numbers(np.stack([event_entry, event_value], axis=1)[order]),
+        group_inside=_numbers(group_inside),
+        inside=inside,
         skips_empty=leaf_node.size > SPARSE_LEAVES * batch.roots.size,
     )
 
@@ -119,6 +126,30 @@ def _comings_and_goings(value: Float, form: LinkForm) -> Float:
     if form.kind == "identity":
         return both
     return np.exp(-form.factor * both) if form.kind == "logistic" else np.exp(both)
+
+
+def _inside(
+    steps: GridSteps,
+    region: NDArray[np.int32],
+    group: NDArray[np.int64],
+    lists: int,
+    events: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    """For groups whose regions come and go often: where their entries' words begin (-1: not such a group), and the words."""
+    words = -(-steps.count // WORD)
+    entries = np.bincount(group, minlength=len(words))
+    start, found = np.full(len(words), -1, np.int64), [np.zeros(0, np.uint64)]
+    often = (events > MANY_EVENTS * (words + 1) * entries) & (words * lists <= MOST_WORDS)
+    size = 0
+    for g in np.flatnonzero(often):
+        edges = np.zeros((int(entries[g]), int(words[g]) * WORD + 1), np.int8)
+        for e, r in enumerate(region[group == g]):
+            begin, end = steps.runs[steps.run_start[r] : steps.run_start[r + 1]].T
+            edges[e, begin], edges[e, end] = 1, -1
+        is_inside = np.cumsum(edges, axis=1, dtype=np.int8)[:, :-1]
+        found.append(np.packbits(is_inside, axis=1, bitorder="little").view(np.uint64).ravel())
+        start[g], size = size, size + found[-1].size
+    return start, np.concatenate(found)
 
 
 def _within(lengths: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -359,7 +359,8 @@ struct AddStepsArguments {
 // group moves is an *entry*, in the order of groups, then of lists. Along a group's grid entries come and go by lists of
 // *events*, an entry and a value each: at every step one list for all outputs, or one for each. Values are, by leaf, what
 // changes where it comes and where it goes; a start value says that an entry is there from the start where it is even.
-// Where most masks have no rows it pays to ask (`skips_empty`).
+// Where most masks have no rows it pays to ask (`skips_empty`). Where regions come and go more often than that pays, a group
+// has instead, from `group_inside` on (-1: it has none), the steps inside the region of each of its entries as words.
 struct SweepTrees {
     Table<const f64> leaf_value;      // [leaves, values_a_leaf]
     Table<const f64> value;           // [twice_leaves, values_a_leaf]
@@ -373,6 +374,8 @@ struct SweepTrees {
     List<const i32> group_list;       // [groups]
     List<const i32> list_event;       // [lists + 1]
     Table<const i32> events;          // [events, 2]
+    List<const i32> group_inside;     // [groups]
+    List<const u64> inside;           // [words_of_steps]
     i64 skips_empty;
 };
 

@@ -7,20 +7,25 @@
 
 namespace icefield {
 
-// A fixed number of elements, all zero.
+// A fixed number of elements, all zero. They begin where a line of the cache does: no vector lies across two.
 template <class T>
 class Zeros {
 public:
-    explicit Zeros(i64 size) : data_(static_cast<T*>(calloc(size > 0 ? size : 1, sizeof(T)))) {}
-    ~Zeros() { free(data_); }
+    explicit Zeros(i64 size) : room_(calloc((size > 0 ? size : 1) * sizeof(T) + LINE, 1)) {
+        const u64 start = reinterpret_cast<u64>(room_);
+        data_ = reinterpret_cast<T*>((start + LINE - 1) / LINE * LINE);
+    }
+    ~Zeros() { free(room_); }
     Zeros(const Zeros&) = delete;
     Zeros& operator=(const Zeros&) = delete;
 
-    bool ok() const { return data_ != nullptr; }
+    bool ok() const { return room_ != nullptr; }
     T& operator[](i64 i) const { return data_[i]; }
     T* data() const { return data_; }
 
 private:
+    static constexpr u64 LINE = 64;
+    void* room_;
     T* data_;
 };
 

@@ -4,6 +4,9 @@
 // the group: a mask of rows for every entry. Along the group's grid a leaf comes where its region begins and goes where
 // it ends, for all rows of its mask at once. What is held for a row is its margin, or the margin's exponential, which a
 // leaf then multiplies: no step takes an exponential. Nothing here depends on where a row goes.
+//
+// The levels of a category may be in a leaf's region and not in it many times over. There, each row of a mask has the leaf
+// added to the steps of its region, 64 steps at a time.
 
 #include "abi.hpp"
 #include "exponentials.hpp"
@@ -27,13 +30,13 @@ public:
           masks_(TOGETHER * (arguments.trees.start_value.size + 1)), path_(2 * TOGETHER * (longest_path() + 1)),
           margins_(outputs_ * WORD), own_(TOGETHER * outputs_ * WORD), start_(TOGETHER * outputs_ * WORD),
           held_(outputs_ * WORD), response_(outputs_ * WORD), before_(outputs_ * WORD), work_(2 * WORD),
-          own_sums_(TOGETHER * 2 * outputs_), sums_(2 * outputs_) {
+          own_sums_(TOGETHER * 2 * outputs_), sums_(2 * outputs_), curves_(outputs_ * WORD * most_words() * WORD) {
         for (i64 w = 0; w < TOGETHER; ++w) regions_[w] = ~u64{0};
     }
 
     bool ok() const {
         return regions_.ok() && own_masks_.ok() && masks_.ok() && path_.ok() && margins_.ok() && own_.ok() && start_.ok() &&
-               held_.ok() && response_.ok() && before_.ok() && work_.ok() && own_sums_.ok() && sums_.ok();
+               held_.ok() && response_.ok() && before_.ok() && work_.ok() && own_sums_.ok() && sums_.ok() && curves_.ok();
     }
 
     // Adds the rows of some words.
@@ -45,9 +48,9 @@ public:
             // A group's masks and events stay near for all words.
             for (i64 word = 0; word < words; ++word) {
                 if (rows_[word].alone >= 0) {
-                    sweep<false>(word, group);
+                    move<false>(word, group);
                 } else {
-                    sweep<true>(word, group);
+                    move<true>(word, group);
                 }
             }
         }
@@ -61,6 +64,18 @@ private:
             longest = items > longest ? items : longest;
         }
         return longest;
+    }
+
+    static i64 words_of(i64 steps) { return (steps + WORD - 1) / WORD; }
+
+    // Of the steps of groups that are added up by steps.
+    i64 most_words() const {
+        i64 most = 0;
+        for (i64 g = 0; g < t_.points.size; ++g) {
+            const i64 words = a_.trees.group_inside[g] < 0 ? 0 : words_of(t_.points[g]);
+            most = words > most ? words : most;
+        }
+        return most;
     }
 
     static Masks& masks(u64* data, i64 number) { return *reinterpret_cast<Masks*>(data + TOGETHER * number); }
@@ -96,7 +111,7 @@ private:
         i64 first;
         i64 number;
         i64 alone;  // the segment that all are of, or -1 where rows must be told apart
-        f64 weight[WORD];
+        alignas(64) f64 weight[WORD];
     };
 
     f64* own(i64 word, i64 output) const { return own_.data() + (word * outputs_ + output) * WORD; }
@@ -167,12 +182,29 @@ private:
 
     // All that happens along one group's grid; `by_rows` where rows must be told apart.
     template <bool by_rows>
+    void move(i64 word, i64 group) {
+        for (i64 i = 0; i < 2 * outputs_; ++i) sums_[i] = own_sums_[2 * word * outputs_ + i];
+        if constexpr (by_rows) {
+            for (i64 i = 0; i < outputs_ * WORD; ++i) before_[i] = own(word, 0)[i];
+        }
+        if (a_.trees.group_inside[group] < 0) {
+            sweep<by_rows>(word, group);
+        } else {
+            add_by_steps<by_rows>(word, group);
+        }
+    }
+
+    // Where an output's lists begin among those of a group or step, and its value among a leaf's.
+    i64 list_of(i64 output) const { return lists_ > 1 ? output : 0; }
+    i64 value_of(i64 output) const { return values_ > 1 ? output : 0; }
+
+    template <bool by_rows>
     [[gnu::noinline]] void sweep(i64 word, i64 group) {
         const SweepTrees& t = a_.trees;
         const i64 steps = t_.points[group], at = t_.point_start[group];
         u64 changed = 0;
         for (i64 o = 0; o < outputs_; ++o) {
-            const i64 list = group * lists_ + (lists_ > 1 ? o : 0), value = values_ > 1 ? o : 0;
+            const i64 list = group * lists_ + list_of(o), value = value_of(o);
             Lanes<Change> lanes(start_of(word, o));
             for (i64 e = t.start_list[list]; e < t.start_list[list + 1]; ++e) {
                 const i64 what = t.start_value[e];
@@ -185,15 +217,11 @@ private:
             }
             lanes.store(held_.data() + o * WORD);
         }
-        for (i64 i = 0; i < 2 * outputs_; ++i) sums_[i] = own_sums_[2 * word * outputs_ + i];
-        if constexpr (by_rows) {
-            for (i64 i = 0; i < outputs_ * WORD; ++i) before_[i] = own(word, 0)[i];
-        }
         respond<by_rows>(rows_[word], at, changed);
         for (i64 s = 1; s < steps; ++s) {
             changed = 0;
             for (i64 o = 0; o < outputs_; ++o) {
-                const i64 list = t.group_list[group] + s * lists_ + (lists_ > 1 ? o : 0), value = values_ > 1 ? o : 0;
+                const i64 list = t.group_list[group] + s * lists_ + list_of(o), value = value_of(o);
                 Lanes<Change> lanes(held_.data() + o * WORD);
                 for (i64 e = t.list_event[list]; e < t.list_event[list + 1]; ++e) {
                     const u64 rows = masks_[TOGETHER * t.events(e, 0) + word];
@@ -204,6 +232,46 @@ private:
                 lanes.store(held_.data() + o * WORD);
             }
             respond<by_rows>(rows_[word], at + s, changed);
+        }
+    }
+
+    template <bool by_rows>
+    [[gnu::noinline]] void add_by_steps(i64 word, i64 group) {
+        const SweepTrees& t = a_.trees;
+        const i64 steps = t_.points[group], words = words_of(steps), room = words * WORD;
+        u64 changed = 0;
+        for (i64 o = 0; o < outputs_; ++o) {
+            const i64 list = group * lists_ + list_of(o), value = value_of(o);
+            const i64 begin = t.start_list[list], end = t.start_list[list + 1];
+            // Without the rows' own leaves, all steps are the same.
+            Lanes<Change> without(start_of(word, o));
+            for (i64 e = begin; e < end; ++e) {
+                const i64 goes = t.start_value[e] | 1;
+                without.change(own_masks_[TOGETHER * (goes >> 1) + word], t.value(goes, value));
+            }
+            without.store(held_.data() + o * WORD);
+            f64* const curves = curves_.data() + o * WORD * room;
+            for (i64 r = 0; r < WORD; ++r) {
+                for (i64 s = 0; s < room; ++s) curves[r * room + s] = held_[o * WORD + r];
+            }
+            const u64* inside = t.inside.data + t.group_inside[group] + (begin - t.start_list[group * lists_]) * words;
+            for (i64 e = begin; e < end; ++e, inside += words) {
+                const u64 rows = masks_[TOGETHER * e + word];
+                const f64 comes = t.value(t.start_value[e] & ~i32{1}, value);
+                changed |= rows;
+                each_bit(rows, 0, [&](i64 row) {
+                    for (i64 w = 0; w < words; ++w) {
+                        f64* const curve = curves + row * room + w * WORD;
+                        Lanes<Change> lanes(curve);
+                        lanes.change(inside[w], comes);
+                        lanes.store(curve);
+                    }
+                });
+            }
+        }
+        for (i64 s = 0; s < steps; ++s) {
+            for (i64 i = 0; i < outputs_ * WORD; ++i) held_[i] = curves_[i * room + s];
+            respond<by_rows>(rows_[word], t_.point_start[group] + s, changed);
         }
     }
 
@@ -269,6 +337,7 @@ private:
     i64 outputs_, lists_, values_;  // lists of events at a step; values of a leaf that are used, one an output or one alone
     Zeros<u64> regions_, own_masks_, masks_, path_;
     Zeros<f64> margins_, own_, start_, held_, response_, before_, work_, own_sums_, sums_;
+    Zeros<f64> curves_;  // by output and row, of a group that is added up by steps
     Rows rows_[TOGETHER] = {};
 };
 
