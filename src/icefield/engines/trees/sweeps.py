@@ -17,7 +17,7 @@ from icefield.typing import Float
 # Leaves of a tree, on average, from which on most masks of 64 rows have none.
 SPARSE_LEAVES = 400
 # Events of an entry for every word of steps from which on it is added to the steps of its region instead, row by row.
-MANY_EVENTS = 8
+MANY_EVENTS = 4
 MOST_WORDS = 64  # of steps, for all outputs, that are held for every row then
 
 
@@ -104,6 +104,7 @@ def laid_for_sweeps(
     return kernels.SweepTrees(
         leaf_value=value,
         value=_comings_and_goings(value, form),
+        leaf_tree=_numbers(np.searchsorted(batch.roots, leaf_node, side="right") - 1),
         leaf_output=batch.node_output[leaf_node],
         base=base,
         regions=_numbers(np.stack([2 * np.repeat(row, 2) + np.tile([0, 1], split.size), before], axis=1)),

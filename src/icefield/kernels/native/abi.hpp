@@ -364,6 +364,7 @@ struct AddStepsArguments {
 struct SweepTrees {
     Table<const f64> leaf_value;      // [leaves, values_a_leaf]
     Table<const f64> value;           // [twice_leaves, values_a_leaf]
+    List<const i32> leaf_tree;        // [leaves]
     List<const i32> leaf_output;      // [leaves]
     List<const f64> base;             // [outputs]
     Table<const i32> regions;         // [regions, 2]

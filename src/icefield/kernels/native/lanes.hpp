@@ -21,10 +21,12 @@ inline f64 total(Eight v) { return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[
 #if defined(__AVX512F__)
 
 struct Multiplied {
+    static f64 of(f64 a, f64 b) { return a * b; }
     static __m512d of(__m512d a, __mmask8 rows, __m512d b) { return _mm512_mask_mul_pd(a, rows, a, b); }
 };
 
 struct Added {
+    static f64 of(f64 a, f64 b) { return a + b; }
     static __m512d of(__m512d a, __mmask8 rows, __m512d b) { return _mm512_mask_add_pd(a, rows, a, b); }
 };
 

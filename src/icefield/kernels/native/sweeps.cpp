@@ -30,13 +30,15 @@ public:
           masks_(TOGETHER * (arguments.trees.start_value.size + 1)), path_(2 * TOGETHER * (longest_path() + 1)),
           margins_(outputs_ * WORD), own_(TOGETHER * outputs_ * WORD), start_(TOGETHER * outputs_ * WORD),
           held_(outputs_ * WORD), response_(outputs_ * WORD), before_(outputs_ * WORD), work_(2 * WORD),
-          own_sums_(TOGETHER * 2 * outputs_), sums_(2 * outputs_), curves_(outputs_ * WORD * most_words() * WORD) {
+          own_sums_(TOGETHER * 2 * outputs_), sums_(2 * outputs_), curves_(outputs_ * WORD * most_words() * WORD),
+          own_goes_(most_words() > 0 ? (last_tree() + 1) * WORD : 0) {
         for (i64 w = 0; w < TOGETHER; ++w) regions_[w] = ~u64{0};
     }
 
     bool ok() const {
         return regions_.ok() && own_masks_.ok() && masks_.ok() && path_.ok() && margins_.ok() && own_.ok() && start_.ok() &&
-               held_.ok() && response_.ok() && before_.ok() && work_.ok() && own_sums_.ok() && sums_.ok() && curves_.ok();
+               held_.ok() && response_.ok() && before_.ok() && work_.ok() && own_sums_.ok() && sums_.ok() && curves_.ok() &&
+               own_goes_.ok();
     }
 
     // Adds the rows of some words.
@@ -77,6 +79,8 @@ private:
         }
         return most;
     }
+
+    i64 last_tree() const { return a_.trees.leaf_tree.size > 0 ? a_.trees.leaf_tree[a_.trees.leaf_tree.size - 1] : -1; }
 
     static Masks& masks(u64* data, i64 number) { return *reinterpret_cast<Masks*>(data + TOGETHER * number); }
 
@@ -243,27 +247,26 @@ private:
         for (i64 o = 0; o < outputs_; ++o) {
             const i64 list = group * lists_ + list_of(o), value = value_of(o);
             const i64 begin = t.start_list[list], end = t.start_list[list + 1];
-            // Without the rows' own leaves, all steps are the same.
-            Lanes<Change> without(start_of(word, o));
             for (i64 e = begin; e < end; ++e) {
-                const i64 goes = t.start_value[e] | 1;
-                without.change(own_masks_[TOGETHER * (goes >> 1) + word], t.value(goes, value));
+                const i64 goes = t.start_value[e] | 1, tree = t.leaf_tree[goes >> 1];
+                each_bit(own_masks_[TOGETHER * (goes >> 1) + word], tree * WORD, [&](i64 place) { own_goes_[place] = t.value(goes, value); });
             }
-            without.store(held_.data() + o * WORD);
             f64* const curves = curves_.data() + o * WORD * room;
             for (i64 r = 0; r < WORD; ++r) {
-                for (i64 s = 0; s < room; ++s) curves[r * room + s] = held_[o * WORD + r];
+                for (i64 s = 0; s < room; ++s) curves[r * room + s] = start_of(word, o)[r];
             }
+            // Any other leaf takes the place of the row's own.
             const u64* inside = t.inside.data + t.group_inside[group] + (begin - t.start_list[group * lists_]) * words;
             for (i64 e = begin; e < end; ++e, inside += words) {
-                const u64 rows = masks_[TOGETHER * e + word];
-                const f64 comes = t.value(t.start_value[e] & ~i32{1}, value);
+                const i64 comes = t.start_value[e] & ~i64{1}, tree = t.leaf_tree[comes >> 1];
+                const u64 rows = masks_[TOGETHER * e + word] ^ own_masks_[TOGETHER * (comes >> 1) + word];
                 changed |= rows;
                 each_bit(rows, 0, [&](i64 row) {
+                    const f64 by = Change::of(t.value(comes, value), own_goes_[tree * WORD + row]);
                     for (i64 w = 0; w < words; ++w) {
                         f64* const curve = curves + row * room + w * WORD;
                         Lanes<Change> lanes(curve);
-                        lanes.change(inside[w], comes);
+                        lanes.change(inside[w], by);
                         lanes.store(curve);
                     }
                 });
@@ -337,7 +340,8 @@ private:
     i64 outputs_, lists_, values_;  // lists of events at a step; values of a leaf that are used, one an output or one alone
     Zeros<u64> regions_, own_masks_, masks_, path_;
     Zeros<f64> margins_, own_, start_, held_, response_, before_, work_, own_sums_, sums_;
-    Zeros<f64> curves_;  // by output and row, of a group that is added up by steps
+    // Of a group that is added up by steps: curves by output and row, and by tree what changes where rows' own leaves go.
+    Zeros<f64> curves_, own_goes_;
     Rows rows_[TOGETHER] = {};
 };
 
