@@ -16,7 +16,7 @@ constexpr i64 EIGHTS = WORD / 8;
 inline Eight& eight(f64* values, i64 number) { return reinterpret_cast<Eight*>(values)[number]; }
 inline const Eight& eight(const f64* values, i64 number) { return reinterpret_cast<const Eight*>(values)[number]; }
 
-inline f64 total(Eight v) { return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])); }
+inline f64 total(const Eight& v) { return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])); }
 
 #if defined(__AVX512F__)
 

@@ -27,7 +27,7 @@ public:
         : a_(arguments), t_(arguments.totals), outputs_(arguments.trees.base.size),
           lists_(arguments.trees.leaf_value.columns > 1 ? 1 : outputs_), values_(lists_ > 1 ? 1 : outputs_),
           regions_(TOGETHER * (arguments.trees.regions.rows + 1)), own_masks_(TOGETHER * arguments.trees.leaf_output.size),
-          masks_(TOGETHER * (arguments.trees.start_value.size + 1)), path_(2 * TOGETHER * (longest_path() + 1)),
+          masks_(TOGETHER * (arguments.trees.start_value.size + 1)), path_(TOGETHER * (longest_path() + 1)),
           margins_(outputs_ * WORD), own_(TOGETHER * outputs_ * WORD), start_(TOGETHER * outputs_ * WORD),
           held_(outputs_ * WORD), response_(outputs_ * WORD), before_(outputs_ * WORD), work_(2 * WORD),
           own_sums_(TOGETHER * 2 * outputs_), sums_(2 * outputs_), curves_(outputs_ * WORD * most_words() * WORD),
@@ -316,7 +316,7 @@ private:
         }
     }
 
-    static void count(Eight response, Eight weight, f64 about, Eight& sum, Eight& squares) {
+    static void count(const Eight& response, const Eight& weight, f64 about, Eight& sum, Eight& squares) {
         const Eight apart = response - about;
         sum += weight * response;
         squares += weight * apart * apart;
