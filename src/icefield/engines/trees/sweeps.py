@@ -100,7 +100,9 @@ def laid_for_sweeps(
     group_list = np.concatenate([[0], np.cumsum(steps.count, dtype=np.int64)]) * lists
     event_list = group_list[entry_group[event_entry]] + event_step * lists + lane[entry_leaf[event_entry]]
     order = np.argsort(event_list, kind="stable")
-    group_inside, inside = _inside(steps, grid_region, entry_group, lists, np.bincount(entry_group[event_entry], minlength=n_groups))
+    group_inside, inside = _inside(
+        steps, grid_region, entry_group, lists, np.bincount(entry_group[event_entry], minlength=n_groups)
+    )
     return kernels.SweepTrees(
         leaf_value=value,
         value=_comings_and_goings(value, form),
