@@ -40,6 +40,7 @@ StepTotals = Grouped("StepTotals")
 PieceTrees = Grouped("PieceTrees")
 CrossTrees = Grouped("CrossTrees")
 RegionsOfAxes = Grouped("RegionsOfAxes")
+ValueTables = Grouped("ValueTables")
 
 copy_columns = Kernel("copy_columns")
 copy_narrow_columns = Kernel("copy_narrow_columns")
@@ -51,6 +52,7 @@ fill_buckets = Kernel("fill_buckets")
 encode = Kernel("encode")
 pack = Kernel("pack")
 pack_values = Kernel("pack_values")
+pack_narrow_values = Kernel("pack_narrow_values")
 
 survey = Kernel("survey")
 measure_plan = Kernel("measure_plan")
@@ -98,6 +100,7 @@ __all__ = [
     "Leaves",
     "PlanQuestion",
     "RegionsOfAxes",
+    "ValueTables",
     "Walk",
     "add_changes",
     "add_corners",
@@ -118,6 +121,7 @@ __all__ = [
     "levels",
     "measure_plan",
     "pack",
+    "pack_narrow_values",
     "pack_values",
     "plan_sizes",
     "read_numbers",

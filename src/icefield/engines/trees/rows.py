@@ -8,11 +8,14 @@ are exact, the same for any blocks and threads, and off by less than rounding wo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield.engines import Sample
+from icefield.engines.trees.encoded import EncodeOnce
 from icefield.engines.trees.layout import WORD, Layout
 from icefield.forest.tree_model import TreeModel
 from icefield.typing import Float
@@ -97,6 +100,16 @@ class Rows:
         np.add.at(totals, codes, 1 if values is None else values)  # -1 is the last
         return totals
 
+    @cached_property
+    def at_hand(self) -> NDArray[Any] | None:
+        """All rows as the forest routes on them where the caller's matrix is that, of float64 or float32."""
+        encode = self.model.encode
+        return encode.as_is(self.sample.table) if isinstance(encode, EncodeOnce) else None
+
+    def near(self, start: int, stop: int) -> NDArray[Any]:
+        """The same as `matrix`, without a copy where it is at hand."""
+        return self.matrix(start, stop) if self.at_hand is None else self.at_hand[start:stop]
+
     def matrix(self, start: int, stop: int) -> Float:
         table = self.sample.table
         whole = start == 0 and stop == table.n_rows
@@ -126,8 +139,8 @@ class Workspace:
             position = self._by_segment(rows.sample.codes[start:stop])
         here[:] = bit_mask(position, rows.words)
         self.layout.load(
-            lambda a, b: rows.matrix(start + a, start + b), position, self.codes, self.bits,
-            all_codes=self.codes_by_row.size > 0,
+            lambda a, b: rows.near(start + a, start + b), position, self.codes, self.bits,
+            all_codes=self.codes_by_row.size > 0, at_hand=rows.at_hand is not None,
         )  # fmt: skip
         if self.codes_by_row.size:
             self.codes_by_row[:] = self.codes.T

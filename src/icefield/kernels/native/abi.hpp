@@ -108,20 +108,39 @@ struct EncodeArguments {
     Table<i32> codes;               // [coded_columns, positions]
 };
 
-// Straight to bits, for numeric columns with few conditions: as the two below together.
-struct PackValuesArguments {
-    Strided<const f64> matrix;         // [rows, forest_columns]
-    List<const i32> position;          // [rows]
+// What leads from values to bits, for numeric columns whose codes fit a byte.
+struct ValueTables {
     List<const i32> chosen;            // [chosen_columns]
     List<const i32> column;            // [coded_columns]
     List<const u8> zero_missing;       // [coded_columns]
     f64 zero_limit;
     List<const f64> cuts;              // [all_cuts]
     List<const i64> cut_start;         // [coded_columns]
+    List<const f64> low;               // [coded_columns]
+    List<const f64> scale;             // [coded_columns]
+    Table<const i32> bucket_start;     // [coded_columns, bucket_ends]
+    List<const i32> steps;             // [coded_columns]
     List<const i64> row_start;         // [coded_columns + 1]
     List<const i64> code_start;        // [coded_columns + 1]
     List<const i32> code_row;          // [all_codes]
     List<const u8> row_missing_left;   // [bit_rows]
+};
+
+// Straight to bits: as `encode` and `pack` together.
+struct PackValuesArguments {
+    Strided<const f64> matrix;         // [rows, forest_columns]
+    ValueTables tables;
+    List<const i32> position;          // [rows]
+    i64 first_word;
+    i64 words;
+    Table<u64> bits;                   // [bit_rows, all_words]
+};
+
+// The same of narrow values.
+struct PackNarrowValuesArguments {
+    Strided<const f32> matrix;         // [rows, forest_columns]
+    ValueTables tables;
+    List<const i32> position;          // [rows]
     i64 first_word;
     i64 words;
     Table<u64> bits;                   // [bit_rows, all_words]

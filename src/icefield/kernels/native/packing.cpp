@@ -3,8 +3,8 @@
 // A *code* says where a value lies among a column's sorted cuts (thresholds, or the category codes that
 // sets mention): the index of the first cut that is not below it. A bucket table finds the neighbourhood
 // and a short search without branches the cut, so skewed columns cost about the same as even ones. From
-// the codes, one bit per row and condition: does the row go left? Where a column has few conditions, its values
-// are compared with each cut, 64 at a time, and no code is needed.
+// the codes, one bit per row and condition: does the row go left? Codes that fit a byte are compared with those of the
+// cuts, 64 at a time; where a column has very few conditions, its values are, and no code is needed.
 
 #include <math.h>
 
@@ -111,32 +111,153 @@ bool pack_sets(const PackArguments& a, i64 v) {
 
 // Words whose values are held together: eight are a line of memory of every row of bits.
 constexpr i64 AT_A_TIME = 8;
+// Conditions of a column with which its values are compared as they are; of more, the values' codes are.
+constexpr i64 FEW = 4;
+// A code of one byte that is above that of every cut: the value is missing, or there is no row.
+constexpr u8 NO_CODE = 255;
+
+// Which of 64 codes are at most a cut's.
+inline u64 codes_at_most(const u8* codes, u8 limit) {
+    u64 found = 0;
+#if defined(__AVX512BW__)
+    found = _mm512_cmple_epu8_mask(_mm512_loadu_si512(codes), _mm512_set1_epi8(static_cast<char>(limit)));
+#elif defined(__AVX2__)
+    const __m256i limits = _mm256_set1_epi8(static_cast<char>(limit));
+    for (i64 r = 0; r < WORD; r += 32) {
+        const __m256i own = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + r));
+        const __m256i inside = _mm256_cmpeq_epi8(_mm256_min_epu8(own, limits), own);
+        found |= static_cast<u64>(static_cast<unsigned>(_mm256_movemask_epi8(inside))) << r;
+    }
+#else
+    for (i64 r = 0; r < WORD; ++r) found |= static_cast<u64>(codes[r] <= limit) << r;
+#endif
+    return found;
+}
 
 // The bits of one column's conditions for some words of values.
-void compare(const PackValuesArguments& a, i64 v, const f64* values, const u64* here, i64 first_word, i64 words) {
-    const f64 zero = a.zero_missing[v] != 0 ? a.zero_limit : -1.0;
-    u64 missing[AT_A_TIME];
-    for (i64 w = 0; w < words; ++w) {
-        const f64* own = values + w * WORD;
-        u64 found = 0;
-        for (i64 r = 0; r < WORD; ++r) found |= static_cast<u64>((own[r] != own[r]) | (fabs(own[r]) <= zero)) << r;
-        missing[w] = found & here[w];
-    }
-    const f64* cuts = a.cuts.data + a.cut_start[v];
-    const i32* code_row = a.code_row.data + a.code_start[v];
-    const i64 end = a.row_start[v + 1], codes = a.code_start[v + 1] - a.code_start[v];
-    // A cut's conditions differ in where missing values go.
-    for (i64 c = 0; c + 1 < codes && code_row[c] >= 0; ++c) {
-        const i64 last = code_row[c + 1] >= 0 ? code_row[c + 1] : end;
-        if (code_row[c] == last) continue;
-        u64 below[AT_A_TIME];
-        for (i64 w = 0; w < words; ++w) below[w] = at_most(values + w * WORD, cuts[c]) & ~missing[w];
-        for (i64 row = code_row[c]; row < last; ++row) {
-            const u64 left = u64{0} - static_cast<u64>(a.row_missing_left[row]);
-            u64* bits = a.bits.row(row) + first_word;
-            for (i64 w = 0; w < words; ++w) bits[w] = below[w] | (missing[w] & left);
+class ValueBits {
+public:
+    ValueBits(const ValueTables& tables, i64 v, const f64* values, const u64* here, i64 words)
+        : a_(tables), v_(v), values_(values), words_(words) {
+        const bool zeros = a_.zero_missing[v] != 0;
+        for (i64 w = 0; w < words; ++w) {
+            const f64* own = values + w * WORD;
+            u64 found = ~at_most(own, HUGE_VAL);
+            if (zeros) {
+                for (i64 r = 0; r < WORD; ++r) found |= static_cast<u64>(fabs(own[r]) <= a_.zero_limit) << r;
+            }
+            missing_[w] = found & here[w];
+            any_missing_ |= missing_[w];
+            without_code_[w] = found;
         }
     }
+
+    // Write them from a word on.
+    void write(const Table<u64>& bits, i64 first_word) {
+        if (a_.row_start[v_ + 1] - a_.row_start[v_] <= FEW) {
+            each_cut(bits, first_word, [&](i64 cut, i64 w) {
+                return at_most(values_ + w * WORD, cuts()[cut]) & ~without_code_[w];
+            });
+        } else {
+            find_codes();
+            each_cut(bits, first_word, [&](i64 cut, i64 w) {
+                return codes_at_most(codes_ + w * WORD, static_cast<u8>(cut));
+            });
+        }
+    }
+
+private:
+    const f64* cuts() const { return a_.cuts.data + a_.cut_start[v_]; }
+
+    // As `encode_column`, in bytes.
+    void find_codes() {
+        const f64 last = static_cast<f64>(a_.bucket_start.columns - 2);
+        const f64 low = a_.low[v_], scale = a_.scale[v_];
+        const f64* cut = cuts();
+        const i32* bucket_start = a_.bucket_start.row(v_);
+        for (i64 w = 0; w < words_; ++w) {
+            const f64* own = values_ + w * WORD;
+            i32 at[WORD];
+            for (i64 r = 0; r < WORD; ++r) at[r] = bucket_start[bucket_of(own[r], low, scale, last)];
+            for (i32 step = 1 << a_.steps[v_] >> 1; step > 0; step >>= 1) {
+                for (i64 r = 0; r < WORD; ++r) at[r] += cut[at[r] + step - 1] < own[r] ? step : 0;
+            }
+            u8* codes = codes_ + w * WORD;
+            for (i64 r = 0; r < WORD; ++r) codes[r] = static_cast<u8>(at[r]);
+            each_bit(without_code_[w], 0, [&](i64 r) { codes[r] = NO_CODE; });
+        }
+    }
+
+    // `below(cut, word)` gives the rows whose value is there and at most a cut.
+    template <class Below>
+    void each_cut(const Table<u64>& all, i64 first_word, Below below) const {
+        const i32* code_row = a_.code_row.data + a_.code_start[v_];
+        const i64 end = a_.row_start[v_ + 1], codes = a_.code_start[v_ + 1] - a_.code_start[v_];
+        // A cut's conditions differ in where missing values go.
+        for (i64 c = 0; c + 1 < codes && code_row[c] >= 0; ++c) {
+            const i64 last = code_row[c + 1] >= 0 ? code_row[c + 1] : end;
+            for (i64 row = code_row[c]; row < last; ++row) {
+                u64* bits = all.row(row) + first_word;
+                if (words_ == AT_A_TIME) {
+                    for (i64 w = 0; w < AT_A_TIME; ++w) bits[w] = below(c, w);
+                } else {
+                    for (i64 w = 0; w < words_; ++w) bits[w] = below(c, w);
+                }
+                if (any_missing_ == 0 || a_.row_missing_left[row] == 0) continue;
+                for (i64 w = 0; w < words_; ++w) bits[w] |= missing_[w];
+            }
+        }
+    }
+
+    const ValueTables& a_;
+    const i64 v_;
+    const f64* values_;
+    const i64 words_;
+    u64 any_missing_ = 0;
+    u64 missing_[AT_A_TIME];
+    u64 without_code_[AT_A_TIME];  // missing, or no row
+    u8 codes_[AT_A_TIME * WORD];
+};
+
+// Whether rows stand in the order of their positions, from the first on.
+bool in_order(const List<const i32>& position) {
+    i64 wrong = 0;
+    for (i64 r = 0; r < position.size; ++r) wrong |= position[r] ^ r;
+    return wrong == 0;
+}
+
+// Words from `first_word` on are written; positions are counted from there, and in those that no row has, no bit is set.
+template <class Arguments>
+i64 pack_values(const Arguments& a) {
+    const i64 n = a.position.size;
+    const bool as_they_are = in_order(a.position);
+    Zeros<i32> rows(as_they_are ? 0 : a.words * WORD);
+    Zeros<u64> here(a.words + AT_A_TIME);
+    if (!rows.ok() || !here.ok()) return NO_MEMORY;
+    if (!as_they_are) {
+        for (i64 p = 0; p < a.words * WORD; ++p) rows[p] = -1;
+        for (i64 r = 0; r < n; ++r) rows[a.position[r]] = static_cast<i32>(r);
+    }
+    for (i64 r = 0; r < n; ++r) set_bit(here.data(), a.position[r]);
+    f64 values[AT_A_TIME * WORD];
+    for (i64 word = 0; word < a.words; word += AT_A_TIME) {
+        const i64 words = a.words - word < AT_A_TIME ? a.words - word : AT_A_TIME;
+        const i64 first = word * WORD, size = words * WORD;
+        const i64 there = n - first < 0 ? 0 : n - first < size ? n - first : size;
+        for (i64 k = 0; k < a.tables.chosen.size; ++k) {
+            const i64 v = a.tables.chosen[k], source = a.tables.column[v];
+            if (a.tables.row_start[v] == a.tables.row_start[v + 1]) continue;
+            if (as_they_are) {
+                for (i64 p = 0; p < there; ++p) values[p] = static_cast<f64>(a.matrix(first + p, source));
+                for (i64 p = there; p < size; ++p) values[p] = NAN;
+            } else {
+                const i32* row = rows.data() + first;
+                for (i64 p = 0; p < size; ++p) values[p] = row[p] < 0 ? NAN : static_cast<f64>(a.matrix(row[p], source));
+            }
+            ValueBits(a.tables, v, values, here.data() + word, words).write(a.bits, a.first_word + word);
+        }
+    }
+    return DONE;
 }
 
 }  // namespace
@@ -169,30 +290,11 @@ ICEFIELD_EXPORT i64 icefield_encode(const EncodeArguments* arguments) {
     return DONE;
 }
 
-// One bit per row and condition, for numeric columns, from the rows' values. Words from `first_word` on are written;
-// positions are counted from there, and in those that no row has, no bit is set.
-ICEFIELD_EXPORT i64 icefield_pack_values(const PackValuesArguments* arguments) {
-    const PackValuesArguments& a = *arguments;
-    Zeros<i32> rows(a.words * WORD);
-    Zeros<u64> here(a.words);
-    if (!rows.ok() || !here.ok()) return NO_MEMORY;
-    for (i64 p = 0; p < a.words * WORD; ++p) rows[p] = -1;
-    for (i64 r = 0; r < a.position.size; ++r) {
-        rows[a.position[r]] = static_cast<i32>(r);
-        set_bit(here.data(), a.position[r]);
-    }
-    f64 values[AT_A_TIME * WORD];
-    for (i64 word = 0; word < a.words; word += AT_A_TIME) {
-        const i64 words = a.words - word < AT_A_TIME ? a.words - word : AT_A_TIME;
-        const i32* row = rows.data() + word * WORD;
-        for (i64 k = 0; k < a.chosen.size; ++k) {
-            const i64 v = a.chosen[k], source = a.column[v];
-            if (a.row_start[v] == a.row_start[v + 1]) continue;
-            for (i64 p = 0; p < words * WORD; ++p) values[p] = row[p] < 0 ? NAN : a.matrix(row[p], source);
-            compare(a, v, values, here.data() + word, a.first_word + word, words);
-        }
-    }
-    return DONE;
+// One bit per row and condition, for numeric columns, from the rows' values.
+ICEFIELD_EXPORT i64 icefield_pack_values(const PackValuesArguments* arguments) { return pack_values(*arguments); }
+
+ICEFIELD_EXPORT i64 icefield_pack_narrow_values(const PackNarrowValuesArguments* arguments) {
+    return pack_values(*arguments);
 }
 
 // One bit per row and condition, for all conditions of the `chosen` coded columns.
