@@ -195,12 +195,16 @@ MUTATIONS = [
         ("size < 0", "False"),
     ),
     *_of(
-        NATIVE + "looking.cpp", "tests/kernels/test_looking.py tests/data/test_look.py",
+        NATIVE + "looking.cpp", "tests/kernels/test_looking.py tests/data/test_look.py tests/data/test_looks.py",
         ("is_finite && x > high ? x : high", "x > high ? x : high"),
         ("place < last ? place : last;", "place < last ? place : last - 1;"),
         ("(x >= low) & (x <= high)", "(x > low) & (x <= high)"),
         ("if (!wanted[found[r]]) continue;", ""),
         ("begin < NEAR ? matrix.rows : begin + NEAR", "begin < NEAR ? begin : begin + NEAR"),
+        ("found += values[i] <= limit;", "found += values[i] < limit;"),
+        ("if (limit < low) return 0;", "if (limit <= low) return 0;"),
+        ("if (starts[middle] <= rank) {", "if (starts[middle] < rank) {"),
+        ("if (k <= j) {", "if (k < j) {"),
     ),
     *_of(
         "engines/trees/grid_steps.py", "tests/engines/test_axes.py tests/engines/test_linked.py",

@@ -32,6 +32,7 @@ from icefield.typing import Float
 
 if TYPE_CHECKING:
     from icefield.data.look import Look
+    from icefield.data.looks import Looks
 
 BLOCK = 262_144  # rows placed at a time
 JOINT_ROWS = 200_000  # joint distributions are of at most this many rows
@@ -77,7 +78,7 @@ class Whereabouts:
 
         pool = ThreadPoolExecutor(threads)
         try:
-            blocks, rooms = self._blocks(list(waiting.values())), list[Float]()
+            blocks, rooms = self._blocks(list(waiting.values()), threads), list[Float]()
             asked = [pool.submit(self._looked, block, thresholds, rooms) for block in blocks]
             with Progress("looking at the columns", total=len(asked)) as progress:
                 for done in asked:
@@ -86,11 +87,11 @@ class Whereabouts:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _blocks(self, waiting: Sequence[_Waiting]) -> Iterator[Sequence[_Waiting]]:
+    def _blocks(self, waiting: Sequence[_Waiting], threads: int) -> Iterator[Sequence[_Waiting]]:
         """Features whose columns are looked at together."""
-        from icefield.data.look import side_by_side
+        from icefield.data.looks import side_by_side
 
-        for together in side_by_side([feature.column.values for feature, _, _ in waiting]):
+        for together in side_by_side([feature.column.values for feature, _, _ in waiting], threads):
             yield [waiting[i] for i in together]
 
     def _looked(
@@ -100,18 +101,49 @@ class Whereabouts:
         rooms: list[Float],
     ) -> None:
         """Several grids of each of some features, from one look at it; `rooms` are taken for copies and given back."""
-        from icefield.data.look import BESIDE, copied_together
+        from icefield.data.looks import Looks
 
-        room = None
-        if len(block) > 1:
-            room = rooms.pop() if rooms else np.empty(BESIDE // 8)
-        copies = copied_together([feature.column.values for feature, _, _ in block], room)
-        for (feature, n_features, asked), values in zip(block, copies):
-            look = self._look(feature, values)
-            for wanted in asked:
-                self._grid(feature, wanted, n_features, thresholds, look)
+        columns = [feature.column.values for feature, _, _ in block]
+        room, looks = None, None
+        if self.weights is None and Looks.possible(columns):
+            size = (len(columns) + 1) * len(columns[0])
+            room = rooms.pop() if rooms else np.empty(size)
+            looks = Looks(columns, self._rug_rows, room if room.size >= size else None)
+            self._know_together(block, looks)
+        for i, (feature, n_features, asked) in enumerate(block):
+            wanted = [g for g in asked if (feature.columns, g, n_features) not in self._grids]
+            look = self._look(feature, None if looks is None else looks.kept[i]) if wanted else None
+            for one in wanted:
+                self._grid(feature, one, n_features, thresholds, look)
         if room is not None:
             rooms.append(room)
+
+    def _know_together(self, block: Sequence[_Waiting], looks: Looks) -> None:
+        """Keep what a look at neighbouring columns tells of those that are asked for in the same, plain, way."""
+        from icefield.data.together import even_points, known_together
+
+        _, n_features, asked = block[0]
+        if any((n, grids) != (n_features, asked) for _, n, grids in block):
+            return
+        for wanted in asked:
+            even = even_points(wanted, n_features)
+            if even is None:
+                continue
+            for (feature, _, _), known in zip(block, known_together(looks, [f for f, _, _ in block], *even)):
+                if known is None:
+                    continue
+                feature.column.note_complete()
+                with self._lock:
+                    self._marginals.setdefault((feature.label, feature.columns), known.marginal)
+                    self._grids.setdefault((feature.columns, wanted, n_features), (known.grid, ""))
+                    if n_features == 1:
+                        self._nearby[feature.columns, known.grid.tobytes()] = known.nearest
+
+    @cached_property
+    def _rug_rows(self) -> NDArray[np.int64]:
+        from icefield.data.together import rug_rows
+
+        return rug_rows(self.table.n_rows, self.seed)
 
     @cached_property
     def _joint_rows(self) -> Any:

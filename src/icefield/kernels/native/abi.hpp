@@ -70,14 +70,41 @@ struct GatherArguments {
     List<i64> filled;           // [1]
 };
 
-struct CopyColumnsArguments {
+// Several columns, each kept cell by cell. What is kept of column c is in row c + 1: in its own stood its copy.
+struct LookTogetherArguments {
     Strided<const f64> matrix;  // [rows, columns]
-    Table<f64> columns;         // [columns, rows]
+    List<const i64> drawn;      // [drawn]
+    Table<f64> kept;            // [columns + 1, rows]
+    Table<f64> ends;            // [columns, 2]
+    List<f64> scale;            // [columns]
+    List<i64> finite;           // [columns]
+    List<i64> filled;           // [columns]
+    Table<i32> starts;          // [columns, cells + 1]
+    Table<f64> sample;          // [columns, drawn]
 };
 
-struct CopyNarrowColumnsArguments {
+struct LookTogetherNarrowArguments {
     Strided<const f32> matrix;  // [rows, columns]
-    Table<f64> columns;         // [columns, rows]
+    List<const i64> drawn;      // [drawn]
+    Table<f64> kept;            // [columns + 1, rows]
+    Table<f64> ends;            // [columns, 2]
+    List<f64> scale;            // [columns]
+    List<i64> finite;           // [columns]
+    List<i64> filled;           // [columns]
+    Table<i32> starts;          // [columns, cells + 1]
+    Table<f64> sample;          // [columns, drawn]
+};
+
+struct AskTogetherArguments {
+    Table<f64> kept;            // [columns + 1, rows]
+    Table<const f64> ends;      // [columns, 2]
+    List<const f64> scale;      // [columns]
+    List<const i64> filled;     // [columns]
+    Table<const i32> starts;    // [columns, cells + 1]
+    Table<const i64> ranks;     // [columns, ranks]
+    Table<const f64> limits;    // [columns, limits]
+    Table<f64> at_ranks;        // [columns, ranks]
+    Table<i64> at_most;         // [columns, limits]
 };
 
 // --- packing: rows -> codes -> one bit per row and condition ---------------------------------------------
