@@ -63,8 +63,12 @@ class Whereabouts:
         asked: Sequence[Any],
         thresholds: Callable[[Feature], Float] | None,
         threads: int,
+        meanwhile: Callable[[], Any] = lambda: None,
     ) -> None:
-        """Look at the columns of many features side by side, for the grids that will be asked for."""
+        """Look at the columns of many features side by side, for the grids that will be asked for.
+
+        `meanwhile` is done in this thread while others look.
+        """
         ready = [one for one in asked if one is None or isinstance(one, (Grid, int))]
         waiting: dict[Any, _Waiting] = {}
         for features in sets:
@@ -80,6 +84,7 @@ class Whereabouts:
         try:
             blocks, rooms = self._blocks(list(waiting.values()), threads), list[Float]()
             asked = [pool.submit(self._looked, block, thresholds, rooms) for block in blocks]
+            meanwhile()
             with Progress("looking at the columns", total=len(asked)) as progress:
                 for done in asked:
                     done.result()
