@@ -9,12 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 from icefield.data import looks as module
-from icefield.data.distribution import RUG, marginal_of
-from icefield.data.features import nearest_counts, resolve
+from icefield.data.distribution import RUG, marginal_of, weighted_quantiles
+from icefield.data.features import Feature, nearest_counts, resolve
 from icefield.data.frame import table_of
 from icefield.data.grid import Grid, grid_values
 from icefield.data.look import FEW, Look
-from icefield.data.looks import Looks, side_by_side
+from icefield.data.looks import Looks, can_look, side_by_side
 from icefield.data.together import even_points, known_together, rug_rows
 from icefield.data.whereabouts import Whereabouts
 
@@ -52,53 +52,39 @@ def matrix(dtype: Any = np.float64) -> NDArray[Any]:
 PLAIN = 6  # of them
 
 
+def features_of(X: NDArray[Any]) -> list[Feature]:
+    table = table_of(X)
+    return [resolve(j, table, dict.fromkeys(range(X.shape[1]))) for j in range(X.shape[1])]
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_ranks_and_counts_are_those_of_the_sorted_values(dtype: Any, order: Any) -> None:
+def test_quantiles_are_those_of_the_sorted_values(dtype: Any, order: Any) -> None:
     X = np.asarray(matrix(dtype), order=order)
     rng = np.random.default_rng(1)
-    drawn = rng.integers(0, N, 30)
+    drawn, probabilities = rng.integers(0, N, 30), np.append(rng.random(200), [0.0, 1.0])
     blocks = list(side_by_side(list(X.T), 1))
-    assert [list(b) for b in blocks] == (
-        [list(range(X.shape[1]))] if order == "C" else [[j] for j in range(X.shape[1])]
-    )
+    assert [len(b) for b in blocks] == ([8, 8] if order == "C" else [1] * X.shape[1])
     for block in blocks:
-        looks = Looks([X[:, j] for j in block], drawn)
-        ordered = [np.sort(X[np.isfinite(X[:, j]), j].astype(np.float64)) for j in block]
-        ranks = rng.integers(0, N, 40)
-        ranks[:2] = 0, N - 1
-        some = [np.append(own, [np.inf, -np.inf]) if len(own) else np.zeros(1) for own in ordered]
-        limits = np.stack([rng.choice(own, 50) for own in some])
-        limits = np.concatenate(
-            [limits, np.nextafter(limits, np.inf), np.nextafter(limits, -np.inf), limits + 0.1], axis=1
-        )
-        for _ in range(2):  # asking changes the order within cells
-            values, counts = looks.ask(ranks, limits)
-            for i, j in enumerate(block):
-                np.testing.assert_array_equal(looks.drawn[i], X[drawn, j])
-                np.testing.assert_array_equal(np.sort(looks.kept[i]), np.sort(X[:, j].astype(np.float64)))
-                assert looks.finite[i] == len(ordered[i])
-                if len(ordered[i]):
-                    assert (looks.low[i], looks.high[i]) == (ordered[i][0], ordered[i][-1])
-                assert looks.fits[i] or j >= PLAIN
-                assert not looks.fits[i] or looks.filled[i] <= len(np.unique(X[:, j]))
-                if looks.fits[i]:
-                    np.testing.assert_array_equal(values[i], ordered[i][ranks])
-                    np.testing.assert_array_equal(
-                        counts[i], np.searchsorted(ordered[i], limits[i], side="right")
-                    )
+        looks = Looks([X[:, j] for j in block], drawn, probabilities, 20)
+        for i, j in enumerate(block):
+            np.testing.assert_array_equal(np.sort(looks.kept[i]), np.sort(X[:, j].astype(np.float64)))
+            np.testing.assert_array_equal(looks.drawn[i], X[drawn, j])
+            assert looks.known[i] or j >= PLAIN
+            assert not looks.known[i] or np.isfinite(X[:, j]).all()
+            if looks.known[i]:
+                np.testing.assert_array_equal(
+                    looks.quantiles[i], weighted_quantiles(X[:, j], probabilities, None)
+                )
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("wanted", [None, 2, 30, Grid(trim=(0.0, 1.0)), Grid(points=500, missing="hide")])
 def test_what_is_known_together_is_what_is_known_of_each(wanted: Any, dtype: Any) -> None:
-    X = matrix(dtype)
-    table = table_of(X)
-    features = [resolve(j, table, dict.fromkeys(range(X.shape[1]))) for j in range(X.shape[1])]
+    features = features_of(matrix(dtype))
     even = even_points(wanted, 1)
     assert even is not None
-    looks = Looks([f.column.values for f in features], rug_rows(N, 3))
-    found = known_together(looks, features, *even)
+    found, _ = known_together(features, rug_rows(N, 3), even, None)
     assert sum(known is not None for known in found) >= PLAIN - 1
     for feature, known in zip(features, found, strict=True):
         if known is None:
@@ -124,16 +110,18 @@ def test_what_is_known_together_is_what_is_known_of_each(wanted: Any, dtype: Any
         np.testing.assert_array_equal(known.nearest, nearest_counts(points, column, look))
 
 
+@pytest.mark.parametrize("asked_for", [[None, Grid("quantile")], [Grid("quantile"), 7]])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_features_prepared_together_are_those_asked_for_one_by_one(weighted: bool) -> None:
+def test_features_prepared_together_are_those_asked_for_one_by_one(
+    weighted: bool, asked_for: list[Any]
+) -> None:
     X = np.delete(np.concatenate([matrix(), matrix()]), 12, axis=1)  # nothing in it has a grid
-    table = table_of(X)
     weights = np.linspace(0, 1, len(X)) if weighted else None
-    features = [resolve(j, table, dict.fromkeys(range(X.shape[1]))) for j in range(X.shape[1])]
-    together, one_by_one = (Whereabouts(table, weights, 0) for _ in range(2))
-    together.prepare([(f,) for f in features], [None, Grid("quantile")], None, 2)
+    features = features_of(X)
+    together, one_by_one = (Whereabouts(table_of(X), weights, 0) for _ in range(2))
+    together.prepare([(f,) for f in features], asked_for, None, 2)
     for feature in features:
-        for asked in (None, Grid("quantile")):
+        for asked in asked_for:
             (mine,), notes = together.grids((feature,), asked, None)
             (own,), expected = one_by_one.grids((feature,), asked, None)
             np.testing.assert_array_equal(mine, own)
@@ -147,19 +135,30 @@ def test_features_prepared_together_are_those_asked_for_one_by_one(weighted: boo
             np.testing.assert_array_equal(getattr(mine, name), getattr(own, name))
 
 
+def test_something_is_done_meanwhile_and_its_error_ends_it() -> None:
+    X = np.concatenate([matrix()[:, :6]] * 5)
+    where, done = Whereabouts(table_of(X), None, 0), []
+    where.prepare([(f,) for f in features_of(X)], [None], None, 2, lambda: done.append(1))
+    assert done == [1]
+    with pytest.raises(ZeroDivisionError):
+        Whereabouts(table_of(X), None, 0).prepare(
+            [(f,) for f in features_of(X)], [None], None, 2, lambda: 1 / 0
+        )
+
+
 def test_columns_are_shared_out_among_threads() -> None:
-    X = np.zeros((100, 20))
-    assert [len(b) for b in side_by_side(list(X.T), 2)] == [10, 10]
-    assert [len(b) for b in side_by_side(list(X.T), 1)] == [module.MOST_BESIDE, 4]
-    assert [len(b) for b in side_by_side(list(X.T), 40)] == [1] * 20
+    X = np.zeros((100, 40))
+    assert [len(b) for b in side_by_side(list(X.T), 2)] == [10] * 4
+    assert [len(b) for b in side_by_side(list(X.T), 1)] == [module.MOST_BESIDE, module.MOST_BESIDE, 8]
+    assert [len(b) for b in side_by_side(list(X.T), 40)] == [1] * 40
 
 
 @pytest.mark.parametrize("room", [None, 10, 10**6])
 def test_memory_is_used_where_it_is_enough(room: int | None) -> None:
     X = matrix()[:, :4]
     given = None if room is None else np.empty(room)
-    looks = Looks(list(X.T), np.zeros(1, np.int64), given)
-    np.testing.assert_array_equal(looks.ask(np.array([0]), np.zeros((4, 0)))[0][:, 0], X.min(axis=0))
+    looks = Looks(list(X.T), np.zeros(1, np.int64), np.array([0.0, 1.0]), 5, given)
+    np.testing.assert_array_equal(looks.quantiles[:, 0], X.min(axis=0))
     assert given is None or np.shares_memory(looks.kept, given) == (room == 10**6)
 
 
@@ -167,8 +166,8 @@ def test_memory_is_used_where_it_is_enough(room: int | None) -> None:
     "values", [np.zeros(FEW), np.zeros(N, int), np.zeros(N, ">f8"), np.zeros(N, np.float16)]
 )
 def test_what_cannot_be_looked_at_together_is_declined(values: NDArray[Any]) -> None:
-    assert not Looks.possible([values])
-    assert Looks.possible([np.zeros(FEW + 1)])
+    assert not can_look([values])
+    assert can_look([np.zeros(FEW + 1)])
 
 
 @pytest.mark.parametrize("wanted", [True, 1, Grid("quantile"), Grid("log"), Grid("thresholds"), [1.0, 2.0]])

@@ -16,11 +16,12 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.data.look import FEW, HELD, Counts
+from icefield.data.distribution import BINS, ranks_of
+from icefield.data.look import FEW, HELD
 from icefield.typing import Float
 
-CELLS = 4096
 BESIDE, MOST_BESIDE = 2**25, 16  # bytes and number of neighbouring columns that are copied out together
+BLOCKS = 2  # a thread, at least: none of them waits long for the last
 LOOKED = {np.dtype(np.float64): kernels.look_together, np.dtype(np.float32): kernels.look_together_narrow}
 
 
@@ -30,7 +31,7 @@ def side_by_side(columns: Sequence[NDArray[Any]], threads: int) -> Iterator[rang
     A column of such a matrix is a value of every line of memory. Several neighbours are copied out together, while
     their lines are near; but not so many that a thread has nothing to do.
     """
-    begin, share = 0, -(-len(columns) // threads)
+    begin, share = 0, -(-len(columns) // (BLOCKS * threads))
     while begin < len(columns):
         end = begin + 1
         most = min(MOST_BESIDE, share, BESIDE // max(1, 8 * len(columns[begin])))
@@ -52,6 +53,12 @@ def _neighbours(one: NDArray[Any], other: NDArray[Any]) -> bool:
     )
 
 
+def can_look(columns: Sequence[NDArray[Any]]) -> bool:
+    """Whether such columns can be looked at together."""
+    first = columns[0]
+    return first.dtype in LOOKED and FEW < len(first) <= HELD and first.strides[0] % first.itemsize == 0
+
+
 class Looks:
     """A look at neighbouring columns, as `side_by_side` gives them.
 
@@ -59,50 +66,43 @@ class Looks:
     ----------
     columns : the columns' values
     drawn : rows whose values are wanted as they are
+    probabilities : of the quantiles that are wanted; the grid lies between the last two
+    points : of the grid
     room : memory that may be used, where it is enough
 
     Attributes
     ----------
-    kept : each column's values, in another order where `fits`
-    low, high, finite : as of a `Look`, by column
-    filled : cells that hold a value, by column; as many values differ for sure
-    fits : which columns are complete, and can be asked here
-    drawn : ``(columns, drawn)``
+    known : which columns are known now; nothing else below is said of others
+    drawn, quantiles, grid : by column, in its dtype
+    edges, counts : of a histogram, by column
+    nearest : how many values are nearest to each point of the grid, by column
+    kept : each column's values, in any order
     """
 
     def __init__(
-        self, columns: Sequence[NDArray[Any]], drawn: NDArray[np.int64], room: Float | None = None
+        self,
+        columns: Sequence[NDArray[Any]],
+        drawn: NDArray[np.int64],
+        probabilities: Float,
+        points: int,
+        room: Float | None = None,
     ) -> None:
         first, width, rows = columns[0], len(columns), len(columns[0])
         size = (width + 1) * rows
-        kept = np.empty(size) if room is None or room.size < size else room[:size]
-        self._kept = kept.reshape(width + 1, rows)
-        self._ends, self._scale = np.empty((width, 2)), np.empty(width)
-        self._starts = np.empty((width, CELLS + 1), np.int32)
-        self.finite, self.filled = np.empty(width, np.int64), np.empty(width, np.int64)
-        self.drawn = np.empty((width, len(drawn)))
-        side = as_strided(first, (rows, width), (first.strides[0], first.itemsize), writeable=False)
+        kept = (np.empty(size) if room is None or room.size < size else room[:size]).reshape(width + 1, rows)
+        found = {
+            "sample": np.empty((width, len(drawn))),
+            "at_ranks": np.empty((width, len(probabilities))),
+            "grid": np.empty((width, points)),
+        }
+        known = np.empty(width, np.uint8)
+        self.edges, self.counts = np.empty((width, BINS + 1)), np.empty((width, BINS))
+        self.nearest = np.empty((width, points))
         LOOKED[first.dtype](
-            matrix=side, drawn=drawn, kept=self._kept, ends=self._ends, scale=self._scale, finite=self.finite,
-            filled=self.filled, starts=self._starts, sample=self.drawn,
+            matrix=as_strided(first, (rows, width), (first.strides[0], first.itemsize), writeable=False),
+            drawn=drawn, ranks=ranks_of(probabilities, rows), kept=kept, known=known, edges=self.edges,
+            counts=self.counts, nearest=self.nearest, **found,
         )  # fmt: skip
-        self.kept = self._kept[1:]
-        self.low, self.high = self._ends.T
-        self.fits = (self.filled > 0) & (self.finite == rows)
-
-    @staticmethod
-    def possible(columns: Sequence[NDArray[Any]]) -> bool:
-        """Whether such columns can be looked at together."""
-        first = columns[0]
-        return first.dtype in LOOKED and FEW < len(first) <= HELD and first.strides[0] % first.itemsize == 0
-
-    def ask(self, ranks: Counts, limits: Float) -> tuple[Float, Counts]:
-        """Values of ranks ``(ranks,)``, and how many are at most limits ``(columns, limits)``, of the columns that fit."""
-        width = len(self.finite)
-        values, counts = np.empty((width, len(ranks))), np.empty(limits.shape, np.int64)
-        kernels.ask_together(
-            kept=self._kept, ends=self._ends, scale=self._scale, filled=np.where(self.fits, self.filled, 0),
-            starts=self._starts, ranks=np.broadcast_to(ranks, values.shape).copy(), limits=limits,
-            at_ranks=values, at_most=counts,
-        )  # fmt: skip
-        return values, counts
+        self.known, self.kept = known > 0, kept[1:]
+        with np.errstate(all="ignore"):  # of columns that are not known
+            self.drawn, self.quantiles, self.grid = (one.astype(first.dtype) for one in found.values())

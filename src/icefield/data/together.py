@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.data.distribution import BINS, RUG, USUAL_TRIM, Marginal, ranks_of
+from icefield.data.distribution import RUG, USUAL_TRIM, Marginal
 from icefield.data.features import Feature
 from icefield.data.grid import DEFAULT_POINTS, POINTS_BEYOND, Grid
 from icefield.data.looks import Looks
@@ -50,50 +50,24 @@ def rug_rows(n_rows: int, seed: int) -> NDArray[np.int64]:
 
 
 def known_together(
-    looks: Looks, features: Sequence[Feature], points: int, trim: tuple[float, float]
-) -> list[Known | None]:
-    """What is known of each feature; None where its column must be looked at by itself."""
-    rows, dtype = looks.kept.shape[1], features[0].column.dtype
-    plain = np.array([f.column.kind == "float" and f.column.decimals is None for f in features])
-    with np.errstate(all="ignore"):
-        fits = looks.fits & plain & (looks.filled > points) & ((looks.high - looks.low) / BINS > 0)
-    if not fits.any():
-        return [None] * len(features)
-    # What does not fit is computed along with zeros, and thrown away.
-    edges = _evenly(np.where(fits, looks.low, 0.0), np.where(fits, looks.high, 1.0), BINS + 1)
-    limits = np.nextafter(edges[:, 1:-1], -np.inf)  # a value on an edge belongs to the bin above it
-    ranks = ranks_of(np.concatenate([TENTHS, trim]), rows)
-    found, below = looks.ask(ranks, limits)
-    found = np.where(fits[:, None], found, 0.0).astype(dtype)
-    deciles, ends = found[:, : len(TENTHS)], found[:, len(TENTHS) :].astype(np.float64)
-    fits &= ((ends[:, 1] - ends[:, 0]) / (points - 1) > 0) & _rising(edges)
-    if not fits.any():
-        return [None] * len(features)
-    grid = _evenly(np.where(fits, ends[:, 0], 0.0), np.where(fits, ends[:, 1], 1.0), points).astype(dtype)
-    fits &= _rising(grid)
-    ranked = grid.astype(np.float64)
-    _, nearer = looks.ask(ranks[:0], ranked[:, :-1] / 2 + ranked[:, 1:] / 2)
-    counts, nearest = (_between(at_most, rows) for at_most in (below, nearer))
-    rug = np.sort(looks.drawn.astype(dtype), axis=1)
+    block: Sequence[Feature],
+    rows: NDArray[np.int64],
+    even: tuple[int, tuple[float, float]],
+    room: Float | None,
+) -> tuple[list[Known | None], Looks]:
+    """What is known of each feature, None where its column must be looked at by itself; and the look."""
+    points, trim = even
+    looks = Looks([f.column.values for f in block], rows, np.concatenate([TENTHS, trim]), points, room)
+    rug = np.sort(looks.drawn, axis=1)
+    total, deciles = float(looks.kept.shape[1]), looks.quantiles[:, : len(TENTHS)]
 
-    def known(i: int) -> Known:
+    def known(i: int, feature: Feature) -> Known | None:
+        column = feature.column
+        if not looks.known[i] or column.kind != "float" or column.decimals is not None:
+            return None
         marginal = Marginal(
-            features[i].label, "float", float(rows), 0.0, counts[i], edges=edges[i], deciles=deciles[i], rug=rug[i]
+            feature.label, "float", total, 0.0, looks.counts[i], edges=looks.edges[i], deciles=deciles[i], rug=rug[i]
         )  # fmt: skip
-        return Known(marginal, grid[i], nearest[i])
+        return Known(marginal, looks.grid[i], looks.nearest[i])
 
-    return [known(i) if fits[i] else None for i in range(len(features))]
-
-
-def _evenly(low: Float, high: Float, points: int) -> Float:
-    """As `np.linspace` gives them for each pair of ends."""
-    return np.ascontiguousarray(np.linspace(low, high, points).T)
-
-
-def _rising(values: NDArray[Any]) -> NDArray[np.bool_]:
-    return np.asarray((values[:, 1:] > values[:, :-1]).all(axis=1))
-
-
-def _between(at_most: NDArray[np.int64], rows: int) -> Float:
-    """How many values lie between neighbouring limits, before the first and after the last."""
-    return np.diff(at_most, axis=1, prepend=0, append=rows).astype(np.float64)
+    return [known(i, feature) for i, feature in enumerate(block)], looks

@@ -32,7 +32,6 @@ from icefield.typing import Float
 
 if TYPE_CHECKING:
     from icefield.data.look import Look
-    from icefield.data.looks import Looks
 
 BLOCK = 262_144  # rows placed at a time
 JOINT_ROWS = 200_000  # joint distributions are of at most this many rows
@@ -106,43 +105,43 @@ class Whereabouts:
         rooms: list[Float],
     ) -> None:
         """Several grids of each of some features, from one look at it; `rooms` are taken for copies and given back."""
-        from icefield.data.looks import Looks
+        from icefield.data.looks import can_look
 
         columns = [feature.column.values for feature, _, _ in block]
-        room, looks = None, None
-        if self.weights is None and Looks.possible(columns):
+        room = kept = None
+        if self.weights is None and can_look(columns):
             size = (len(columns) + 1) * len(columns[0])
             room = rooms.pop() if rooms else np.empty(size)
-            looks = Looks(columns, self._rug_rows, room if room.size >= size else None)
-            self._know_together(block, looks)
+            room = room if room.size >= size else np.empty(size)
+            kept = self._know_together(block, room)
         for i, (feature, n_features, asked) in enumerate(block):
             wanted = [g for g in asked if (feature.columns, g, n_features) not in self._grids]
-            look = self._look(feature, None if looks is None else looks.kept[i]) if wanted else None
+            look = self._look(feature, None if kept is None else kept[i]) if wanted else None
             for one in wanted:
                 self._grid(feature, one, n_features, thresholds, look)
         if room is not None:
             rooms.append(room)
 
-    def _know_together(self, block: Sequence[_Waiting], looks: Looks) -> None:
-        """Keep what a look at neighbouring columns tells of those that are asked for in the same, plain, way."""
+    def _know_together(self, block: Sequence[_Waiting], room: Float) -> Float | None:
+        """Keep what a look at neighbouring columns tells of them; gives their values, in any order."""
         from icefield.data.together import even_points, known_together
 
-        _, n_features, asked = block[0]
-        if any((n, grids) != (n_features, asked) for _, n, grids in block):
-            return
-        for wanted in asked:
-            even = even_points(wanted, n_features)
-            if even is None:
+        _, n_features, (wanted, *_) = block[0]
+        # What is wanted first of the first is wanted of all, as a rule; the rest finds these values in one piece.
+        even = even_points(wanted, n_features) or even_points(None, n_features)
+        assert even is not None
+        found, looks = known_together([feature for feature, _, _ in block], self._rug_rows, even, room)
+        for (feature, n, asked), known in zip(block, found):
+            if known is None:
                 continue
-            for (feature, _, _), known in zip(block, known_together(looks, [f for f, _, _ in block], *even)):
-                if known is None:
-                    continue
-                feature.column.note_complete()
-                with self._lock:
-                    self._marginals.setdefault((feature.label, feature.columns), known.marginal)
-                    self._grids.setdefault((feature.columns, wanted, n_features), (known.grid, ""))
-                    if n_features == 1:
+            feature.column.note_complete()
+            with self._lock:
+                self._marginals.setdefault((feature.label, feature.columns), known.marginal)
+                if n == n_features and wanted in asked and even_points(wanted, n) == even:
+                    self._grids.setdefault((feature.columns, wanted, n), (known.grid, ""))
+                    if n == 1:
                         self._nearby[feature.columns, known.grid.tobytes()] = known.nearest
+        return looks.kept
 
     @cached_property
     def _rug_rows(self) -> NDArray[np.int64]:

@@ -42,7 +42,6 @@ CrossTrees = Grouped("CrossTrees")
 RegionsOfAxes = Grouped("RegionsOfAxes")
 ValueTables = Grouped("ValueTables")
 
-ask_together = Kernel("ask_together")
 look_together = Kernel("look_together")
 look_together_narrow = Kernel("look_together_narrow")
 extent = Kernel("extent")

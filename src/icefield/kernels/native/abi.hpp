@@ -70,41 +70,33 @@ struct GatherArguments {
     List<i64> filled;           // [1]
 };
 
-// Several columns, each kept cell by cell. What is kept of column c is in row c + 1: in its own stood its copy.
+// Several columns at once. What is kept of column c is in row c + 1: in row c stood its copy.
 struct LookTogetherArguments {
     Strided<const f64> matrix;  // [rows, columns]
     List<const i64> drawn;      // [drawn]
+    List<const i64> ranks;      // [ranks]
     Table<f64> kept;            // [columns + 1, rows]
-    Table<f64> ends;            // [columns, 2]
-    List<f64> scale;            // [columns]
-    List<i64> finite;           // [columns]
-    List<i64> filled;           // [columns]
-    Table<i32> starts;          // [columns, cells + 1]
     Table<f64> sample;          // [columns, drawn]
+    List<u8> known;             // [columns]
+    Table<f64> at_ranks;        // [columns, ranks]
+    Table<f64> edges;           // [columns, bins + 1]
+    Table<f64> counts;          // [columns, bins]
+    Table<f64> grid;            // [columns, points]
+    Table<f64> nearest;         // [columns, points]
 };
 
 struct LookTogetherNarrowArguments {
     Strided<const f32> matrix;  // [rows, columns]
     List<const i64> drawn;      // [drawn]
+    List<const i64> ranks;      // [ranks]
     Table<f64> kept;            // [columns + 1, rows]
-    Table<f64> ends;            // [columns, 2]
-    List<f64> scale;            // [columns]
-    List<i64> finite;           // [columns]
-    List<i64> filled;           // [columns]
-    Table<i32> starts;          // [columns, cells + 1]
     Table<f64> sample;          // [columns, drawn]
-};
-
-struct AskTogetherArguments {
-    Table<f64> kept;            // [columns + 1, rows]
-    Table<const f64> ends;      // [columns, 2]
-    List<const f64> scale;      // [columns]
-    List<const i64> filled;     // [columns]
-    Table<const i32> starts;    // [columns, cells + 1]
-    Table<const i64> ranks;     // [columns, ranks]
-    Table<const f64> limits;    // [columns, limits]
+    List<u8> known;             // [columns]
     Table<f64> at_ranks;        // [columns, ranks]
-    Table<i64> at_most;         // [columns, limits]
+    Table<f64> edges;           // [columns, bins + 1]
+    Table<f64> counts;          // [columns, bins]
+    Table<f64> grid;            // [columns, points]
+    Table<f64> nearest;         // [columns, points]
 };
 
 // --- packing: rows -> codes -> one bit per row and condition ---------------------------------------------

@@ -36,13 +36,33 @@ struct Extent {
 
     template <class Values>
     void take(const Values& values, i64 rows) {
-        for (i64 r = 0; r < rows; ++r) {
-            const f64 x = values(r, 0);
-            const bool is_finite = fabs(x) <= 1.7976931348623157e308;
-            low = is_finite && x < low ? x : low;
-            high = is_finite && x > high ? x : high;
-            finite += is_finite;
+        // Several side by side, which become vectors.
+        constexpr i64 LANES = 32;
+        f64 lows[LANES], highs[LANES];
+        i64 counts[LANES];
+        for (i64 k = 0; k < LANES; ++k) {
+            lows[k] = low;
+            highs[k] = high;
+            counts[k] = 0;
         }
+        const i64 whole = rows / LANES * LANES;
+        for (i64 start = 0; start < whole; start += LANES) {
+            for (i64 k = 0; k < LANES; ++k) take_one(values(start + k, 0), lows[k], highs[k], counts[k]);
+        }
+        for (i64 r = whole; r < rows; ++r) take_one(values(r, 0), lows[0], highs[0], counts[0]);
+        for (i64 k = 0; k < LANES; ++k) {
+            low = lows[k] < low ? lows[k] : low;
+            high = highs[k] > high ? highs[k] : high;
+            finite += counts[k];
+        }
+    }
+
+private:
+    static void take_one(f64 x, f64& least, f64& most, i64& count) {
+        const bool is_finite = fabs(x) <= 1.7976931348623157e308;
+        least = is_finite && x < least ? x : least;
+        most = is_finite && x > most ? x : most;
+        count += is_finite;
     }
 };
 
@@ -104,27 +124,6 @@ i64 into_cells(const f64* values, i64 rows, const Extent& extent, f64 scale, i64
     return filled;
 }
 
-template <class Arguments>
-i64 look_together(const Arguments& a) {
-    const i64 rows = a.matrix.rows, columns = a.matrix.columns, cells = a.starts.columns - 1;
-    Zeros<i32> next(cells + 1);
-    if (!next.ok()) return NO_MEMORY;
-    copy_columns(a.matrix, a.kept);
-    for (i64 c = columns - 1; c >= 0; --c) {
-        const f64* values = a.kept.row(c);
-        for (i64 i = 0; i < a.drawn.size; ++i) a.sample(c, i) = values[a.drawn[i]];
-        Extent extent{HUGE_VAL, -HUGE_VAL, 0};
-        extent.take(Piece{values}, rows);
-        a.ends(c, 0) = extent.low;
-        a.ends(c, 1) = extent.high;
-        a.finite[c] = extent.finite;
-        a.scale[c] = static_cast<f64>(cells) / (extent.high - extent.low);
-        a.filled[c] =
-            into_cells(values, rows, extent, a.scale[c], cells, a.starts.row(c), next.data(), a.kept.row(c + 1));
-    }
-    return DONE;
-}
-
 // The k-th smallest of some values, which change places.
 f64 selected(f64* values, i64 size, i64 k) {
     i64 first = 0, last = size - 1;
@@ -150,56 +149,109 @@ f64 selected(f64* values, i64 size, i64 k) {
     return values[k];
 }
 
-// The last cell that begins at or before a rank.
-i64 cell_of_rank(const i32* starts, i64 cells, i64 rank) {
-    i64 low = 0, high = cells - 1;
-    while (low < high) {
-        const i64 middle = (low + high + 1) / 2;
-        if (starts[middle] <= rank) {
-            low = middle;
-        } else {
-            high = middle - 1;
+// A column's values between its ends, cell by cell.
+struct Cells {
+    f64* values;
+    const i32* starts;
+    i64 cells;
+    f64 low, high, scale;
+
+    f64 at_rank(i64 rank) const {
+        // The last cell that begins at or before the rank.
+        i64 first = 0, last = cells - 1;
+        while (first < last) {
+            const i64 middle = (first + last + 1) / 2;
+            if (starts[middle] <= rank) {
+                first = middle;
+            } else {
+                last = middle - 1;
+            }
+        }
+        return selected(values + starts[first], starts[first + 1] - starts[first], rank - starts[first]);
+    }
+
+    i64 at_most(f64 limit) const {
+        if (limit < low) return 0;
+        if (!(limit < high)) return starts[cells];
+        const i64 cell = static_cast<i64>(cell_of(limit, low, scale, static_cast<f64>(cells - 1)));
+        i64 found = starts[cell];
+        for (i64 i = starts[cell]; i < starts[cell + 1]; ++i) found += values[i] <= limit;
+        return found;
+    }
+
+    // How many values are at most each limit and above the one before; `limit_of(i)` for all but the last.
+    template <class Limit>
+    void count_between(f64* counts, i64 size, Limit limit_of) const {
+        i64 before = 0;
+        for (i64 i = 0; i < size; ++i) {
+            const i64 here = i + 1 < size ? at_most(limit_of(i)) : starts[cells];
+            counts[i] = static_cast<f64>(here - before);
+            before = here;
         }
     }
-    return low;
+};
+
+// Points from `low` to `high`, evenly apart, as numbers of type T; false where they do not all differ.
+template <class T>
+bool place_evenly(f64 low, f64 high, f64* points, i64 size) {
+    const f64 step = (high - low) / static_cast<f64>(size - 1);
+    if (!(step > 0.0)) return false;
+    for (i64 i = 0; i < size; ++i) {
+        const f64 exact = i + 1 < size ? static_cast<f64>(i) * step + low : high;
+        points[i] = static_cast<f64>(static_cast<T>(exact));
+        if (i > 0 && !(points[i] > points[i - 1])) return false;
+    }
+    return true;
 }
 
-// How many values are at most a limit.
-i64 at_most(const f64* values, const i32* starts, i64 cells, f64 low, f64 high, f64 scale, f64 limit) {
-    if (limit < low) return 0;
-    if (!(limit < high)) return starts[cells];
-    const i64 cell = static_cast<i64>(cell_of(limit, low, scale, static_cast<f64>(cells - 1)));
-    i64 found = starts[cell];
-    for (i64 i = starts[cell]; i < starts[cell + 1]; ++i) found += values[i] <= limit;
-    return found;
+constexpr i64 CELLS = 4096;
+
+// What is known of one column: its quantiles, a histogram, a grid between the last two quantiles, and how many values
+// are nearest to each of its points. False where that takes another way.
+template <class T, class Arguments>
+bool describe(const Arguments& a, i64 c, const Cells& cells) {
+    for (i64 i = 0; i < a.ranks.size; ++i) a.at_ranks(c, i) = cells.at_rank(a.ranks[i]);
+    const f64* ends = a.at_ranks.row(c) + a.ranks.size - 2;
+    f64 *edges = a.edges.row(c), *points = a.grid.row(c);
+    if (!place_evenly<f64>(cells.low, cells.high, edges, a.edges.columns)) return false;
+    if (!place_evenly<T>(ends[0], ends[1], points, a.grid.columns)) return false;
+    // A value on an edge belongs to the bin above it.
+    cells.count_between(a.counts.row(c), a.counts.columns, [&](i64 i) { return nextafter(edges[i + 1], -HUGE_VAL); });
+    // Halves first: the sum of two large numbers may be none.
+    cells.count_between(a.nearest.row(c), a.nearest.columns, [&](i64 i) { return points[i] / 2 + points[i + 1] / 2; });
+    return true;
+}
+
+template <class T, class Arguments>
+i64 look_together(const Arguments& a) {
+    const i64 rows = a.matrix.rows;
+    Zeros<i32> starts(CELLS + 1), next(CELLS + 1);
+    if (!starts.ok() || !next.ok()) return NO_MEMORY;
+    copy_columns(a.matrix, a.kept);
+    for (i64 c = a.matrix.columns - 1; c >= 0; --c) {
+        const f64* values = a.kept.row(c);
+        for (i64 i = 0; i < a.drawn.size; ++i) a.sample(c, i) = values[a.drawn[i]];
+        Extent extent{HUGE_VAL, -HUGE_VAL, 0};
+        extent.take(Piece{values}, rows);
+        const f64 scale = static_cast<f64>(CELLS) / (extent.high - extent.low);
+        f64* kept = a.kept.row(c + 1);
+        const i64 filled = into_cells(values, rows, extent, scale, CELLS, starts.data(), next.data(), kept);
+        // As many values differ as there are cells that hold one.
+        const bool plain = extent.finite == rows && filled > a.grid.columns;
+        const Cells cells{kept, starts.data(), CELLS, extent.low, extent.high, scale};
+        a.known[c] = plain && describe<T>(a, c, cells);
+    }
+    return DONE;
 }
 
 }  // namespace
 
-// One look at several columns of a matrix: their extent, how many cells hold a value, and `kept`, their values cell by
-// cell. `sample` gets those of the rows `drawn`. A column of which `filled` is 0 is kept as it is, to be looked at otherwise.
-ICEFIELD_EXPORT i64 icefield_look_together(const LookTogetherArguments* a) { return look_together(*a); }
+// One look at several columns of a matrix, each of which is `known` then, if it is complete and cells tell its values
+// apart. `ranks` are those of quantiles, the last two of which the grid lies between; `sample` gets the values of the rows
+// `drawn`, and `kept` all values of each column, in any order.
+ICEFIELD_EXPORT i64 icefield_look_together(const LookTogetherArguments* a) { return look_together<f64>(*a); }
 
-ICEFIELD_EXPORT i64 icefield_look_together_narrow(const LookTogetherNarrowArguments* a) { return look_together(*a); }
-
-// The finite values of some ranks, and how many are at most some limits, for every column that is kept cell by cell.
-ICEFIELD_EXPORT i64 icefield_ask_together(const AskTogetherArguments* a) {
-    const i64 cells = a->starts.columns - 1;
-    for (i64 c = 0; c < a->filled.size; ++c) {
-        if (a->filled[c] == 0) continue;
-        f64* values = a->kept.row(c + 1);
-        const i32* starts = a->starts.row(c);
-        for (i64 i = 0; i < a->ranks.columns; ++i) {
-            const i64 rank = a->ranks(c, i), cell = cell_of_rank(starts, cells, rank);
-            a->at_ranks(c, i) = selected(values + starts[cell], starts[cell + 1] - starts[cell], rank - starts[cell]);
-        }
-        for (i64 i = 0; i < a->limits.columns; ++i) {
-            a->at_most(c, i) =
-                at_most(values, starts, cells, a->ends(c, 0), a->ends(c, 1), a->scale[c], a->limits(c, i));
-        }
-    }
-    return DONE;
-}
+ICEFIELD_EXPORT i64 icefield_look_together_narrow(const LookTogetherNarrowArguments* a) { return look_together<f32>(*a); }
 
 ICEFIELD_EXPORT i64 icefield_extent(const ExtentArguments* a) {
     Extent extent{a->ends[0], a->ends[1], 0};
