@@ -202,7 +202,6 @@ MUTATIONS = [
         ("if (!wanted[found[r]]) continue;", ""),
         ("begin < NEAR ? matrix.rows : begin + NEAR", "begin < NEAR ? begin : begin + NEAR"),
         ("found += values[i] <= limit;", "found += values[i] < limit;"),
-        ("if (limit < low) return 0;", "if (limit <= low) return 0;"),
         ("if (starts[middle] <= rank) {", "if (starts[middle] < rank) {"),
         ("if (k <= j) {", "if (k < j) {"),
     ),
@@ -221,6 +220,9 @@ MUTATIONS = [
         ("at[r] = cuts[at[r]] == values[r] ? at[r] : count;", "{}"),
         ("fabs(values[r]) <= zero", "fabs(values[r]) < zero"),
         ("if (a.row_missing_left[row]) unite", "unite"),
+    ),
+    *_of(
+        NATIVE + "value_bits.hpp", "tests/kernels/test_packing.py",
         ("cuts()[cut]) & ~without_code_[w];", "cuts()[cut]);"),
         ("found & here[w]", "found"),
         ("bits[w] |= missing_[w];", "{}"),
@@ -228,6 +230,7 @@ MUTATIONS = [
         ("cut[at[r] + step - 1] < own[r]", "cut[at[r] + step - 1] <= own[r]"),
         ("code_row[c + 1] >= 0 ? code_row[c + 1] : end", "code_row[c] + 1"),
         ("above < last ? above : last", "above < 9.0 ? above : last - 1.0"),
+        ("count >= WORD ? ~u64{0}", "count > WORD ? ~u64{0}"),
     ),
     *_of(
         NATIVE + "pieces.cpp", "tests/engines/test_linked.py",
@@ -271,7 +274,8 @@ MUTATIONS = [
         ("(code == MISSING) & (missing_left != 0)", "code == MISSING"),
     ),
     *_of(
-        NATIVE + "counting.cpp", "tests/kernels/test_kernel_counting.py",
+        NATIVE + "counting.cpp", "tests/kernels/test_kernel_counting.py tests/engines/test_row_counting.py",
+        ("walk.buffers(0, w) = first_bits(n - w * WORD)", "walk.buffers(0, w) = ~u64{0}"),
         ("<< p;", "<< 0;"),
         ("count[s] = origin[s] - counter[s]", "count[s] = counter[s]"),
         ("+= a.weight_of[row]", "+= 1"),

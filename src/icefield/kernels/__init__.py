@@ -59,6 +59,8 @@ measure_plan = Kernel("measure_plan")
 write_plan = Kernel("write_plan")
 
 count = Kernel("count")
+count_narrow_rows = Kernel("count_narrow_rows")
+count_rows = Kernel("count_rows")
 resolve = Kernel("resolve")
 add_leaves = Kernel("add_leaves")
 sum_up = Kernel("sum_up")
@@ -110,6 +112,8 @@ __all__ = [
     "add_others",
     "add_predictions",
     "count",
+    "count_narrow_rows",
+    "count_rows",
     "count_updates",
     "encode",
     "extent",

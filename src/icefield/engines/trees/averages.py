@@ -18,9 +18,11 @@ from icefield import kernels
 from icefield.engines.trees.axes import EncodedAxis, Regions, Updates, find_updates, group_columns
 from icefield.engines.trees.crew import Crew, Lent, Stopped
 from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Batch, Program, TreeSums, batches
-from icefield.engines.trees.rows import Rows, Workspace, aligned
+from icefield.engines.trees.rows import WORD, Rows, Workspace, aligned
 from icefield.progress import Progress
 from icefield.typing import Float
+
+WORDS = 64  # of a mask when rows are packed and counted in one call, which the kernel knows beforehand
 
 
 @dataclass(frozen=True)
@@ -58,14 +60,16 @@ class Counted:
     def counts(self, program: Program) -> NDArray[np.int64]:
         """Whole weights of the rows in every slot, by segment."""
         batch, rows = program.batch, self.rows
-        lent = Lent(lambda: Counting(program, rows, self.crew))
+        plain = RowCounting.possible(program, rows)
+        lent = Lent(lambda: (RowCounting if plain else Counting)(program, rows, self.crew))
 
         def work(block: tuple[int, int]) -> int:
             with lent.one() as mine:
                 mine.add(*block)
             return block[1] - block[0]
 
-        for done in self.crew.map(work, rows.blocks):
+        blocks = rows.shared_out(self.crew.threads) if plain else rows.blocks
+        for done in self.crew.map(work, blocks):
             self.progress.advance(done * batch.roots.size)
         counters = sum(
             (m.counters for m in lent.made), np.zeros((program.n_counters, rows.n_segments), np.int64)
@@ -110,6 +114,34 @@ class Counting:
             weight_of=space.weight_of, counters=self.counters,
         )  # fmt: skip
         if not finished:
+            raise Stopped
+
+
+class RowCounting:
+    """The same for rows as they lie in a matrix, each of which weighs 1: many blocks in one call."""
+
+    def __init__(self, program: Program, rows: Rows, crew: Crew) -> None:
+        layout = program.layout
+        words = min(WORDS, -(-rows.sample.n_rows // WORD))
+        self._matrix = rows.at_hand
+        self._bits, buffers = aligned((layout.n_rows, words)), aligned((program.n_buffers + 1, words))
+        self._walk = program.walk(self._bits, np.empty((0, layout.n_columns), np.int32), buffers, crew.stop)
+        self._tables = layout.value_tables
+        self.counters = np.zeros((program.n_counters, 1), np.int64)
+
+    @staticmethod
+    def possible(program: Program, rows: Rows) -> bool:
+        """Whether the rows lie in a matrix and count alike, and conditions need no codes."""
+        alike = rows.n_segments == 1 and rows.weights.values is None
+        return alike and rows.at_hand is not None and program.layout.is_straight and not program.has_lists
+
+    def add(self, start: int, stop: int) -> None:
+        """Add some rows' counts."""
+        matrix = self._matrix[start:stop]  # type: ignore[index]
+        kernel = kernels.count_rows if matrix.dtype == np.float64 else kernels.count_narrow_rows
+        if not kernel(
+            matrix=matrix, tables=self._tables, walk=self._walk, bits=self._bits, counters=self.counters
+        ):
             raise Stopped
 
 

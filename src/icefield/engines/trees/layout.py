@@ -114,7 +114,7 @@ class Layout:
             if straight.size:
                 kernel = kernels.pack_values if matrix.dtype == np.float64 else kernels.pack_narrow_values
                 kernel(
-                    matrix=matrix, tables=self._value_tables, position=own - start if in_order else own,
+                    matrix=matrix, tables=self.value_tables, position=own - start if in_order else own,
                     first_word=start // WORD, words=words, bits=bits,
                 )  # fmt: skip
             if coded.size:
@@ -143,8 +143,14 @@ class Layout:
         straight = (self.is_set == 0) & (self.cut_count <= BYTE_CUTS)
         return np.flatnonzero(straight).astype(np.int32), np.flatnonzero(~straight).astype(np.int32)
 
+    @property
+    def is_straight(self) -> bool:
+        """Whether all columns' values go straight to bits."""
+        return not self._ways[1].size
+
     @cached_property
-    def _value_tables(self) -> kernels.Given:
+    def value_tables(self) -> kernels.Given:
+        """What leads from values straight to bits."""
         return kernels.ValueTables(
             chosen=self._ways[0], column=self.column, zero_missing=self.zero_missing, zero_limit=ZERO_THRESHOLD,
             cuts=self.cuts, cut_start=self.cut_start, low=self.low, scale=self.scale,

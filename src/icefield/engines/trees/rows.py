@@ -21,6 +21,7 @@ from icefield.forest.tree_model import TreeModel
 from icefield.typing import Float
 
 NO_WEIGHT = -(2**20)  # the exponent of a segment's unit when nothing in it weighs anything
+PIECES, MOST_AT_ONCE = 3, 2**18  # pieces of the rows that a thread counts, and rows of one
 MOST_POSITIONS = 2**16  # list entries keep a row's position in 16 bits
 
 
@@ -90,6 +91,13 @@ class Rows:
     def blocks(self) -> list[tuple[int, int]]:
         n = self.sample.n_rows
         return [(start, min(start + self.block, n)) for start in range(0, n, self.block)]
+
+    def shared_out(self, threads: int) -> list[tuple[int, int]]:
+        """Larger pieces of whole blocks, a few for each thread."""
+        n = self.sample.n_rows
+        share = min(-(-n // (PIECES * threads)), MOST_AT_ONCE)
+        size = max(WORD, -(-share // WORD) * WORD)
+        return [(start, min(start + size, n)) for start in range(0, n, size)]
 
     def totals(self) -> NDArray[np.int64]:
         """Whole weights by segment: each group's, and last that of rows in none."""

@@ -274,6 +274,23 @@ struct CountArguments {
     Table<i64> counters;         // [counters, segments]
 };
 
+// Packing and counting of rows that weigh 1, block by block; `bits` are those of the walk.
+struct CountRowsArguments {
+    Strided<const f64> matrix;  // [rows, forest_columns]
+    ValueTables tables;
+    Walk walk;
+    Table<u64> bits;            // [bit_rows, words]
+    Table<i64> counters;        // [counters, 1]
+};
+
+struct CountNarrowRowsArguments {
+    Strided<const f32> matrix;  // [rows, forest_columns]
+    ValueTables tables;
+    Walk walk;
+    Table<u64> bits;            // [bit_rows, words]
+    Table<i64> counters;        // [counters, 1]
+};
+
 struct ResolveArguments {
     List<const i32> slot_origin;   // [slots]
     List<const i32> slot_counter;  // [slots]
