@@ -12,6 +12,7 @@ from icefield.engines import Sample
 from icefield.engines.trees import averages
 from icefield.engines.trees.averages import RowCounting
 from icefield.engines.trees.crew import Crew
+from icefield.engines.trees.predictions import raw_predictions
 from icefield.engines.trees.rows import Rows
 
 
@@ -39,13 +40,13 @@ def test_curves_and_surfaces_are_those_of_blocks(model, rows, dtype, monkeypatch
 
     def asked(threads):
         explainer = Explainer(model, X, threads=threads)
-        grid = dict.fromkeys(range(6), [-1.0, 0.0, 0.5, 2.0])
+        grid = {j: [-1.0, 0.0, 0.5, 2.0] for j in range(6)}
         found = [*explainer.effects(grid=grid).values(), *explainer.effects(order=2, grid=grid).values()]
         return [effect.average for effect in found]
 
     once, twice = asked(1), asked(2)
     assert used
-    monkeypatch.setattr(RowCounting, "possible", staticmethod(lambda *_: False))
+    monkeypatch.setattr(Rows, "are_alike", lambda *_: False)
     used.clear()
     expected = asked(2)
     assert not used
@@ -64,7 +65,8 @@ def test_rows_that_weigh_or_stand_in_groups_take_the_other_way(model, sample):
     with Crew(1) as crew, crew:
         given = averages.Counted(own.sums, rows, crew, 2**28, None)
         (program,) = given.programs([(0,)], averages.SINGLES)
-    assert RowCounting.possible(program, rows) == (not sample)
+    assert rows.are_alike(program.layout, False) == (not sample)
+    assert not rows.are_alike(program.layout, True)
 
 
 @pytest.mark.parametrize("n", [1, 63, 64, 65, 100_000])
@@ -78,3 +80,22 @@ def test_rows_are_shared_out_whole_words_at_a_time(n, threads):
     assert pieces[-1][1] == n
     assert all(start % 64 == 0 for start, _ in pieces)
     assert all(stop > start for start, stop in pieces)
+
+
+@pytest.mark.parametrize("rows", [1, 64, 4096, 4097, 9000])
+def test_predictions_are_those_of_blocks(model, rows, monkeypatch):
+    rng = np.random.default_rng(rows)
+    X = rng.normal(size=(rows, 6))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    own = Explainer(model, X).study.plan.engine
+    sample = own.encoder.sample(Sample(table_of(X)), 2**28)
+    found = []
+    for threads in (1, 2):
+        with Crew(threads) as crew, crew:
+            found.append(raw_predictions(own.model, own.sums, sample, crew, 2**28))
+    monkeypatch.setattr(Rows, "are_alike", lambda *_: False)
+    with Crew(2) as crew, crew:
+        expected = raw_predictions(own.model, own.sums, sample, crew, 2**28)
+    np.testing.assert_array_equal(found[0], expected)
+    np.testing.assert_array_equal(found[1], expected)
+    np.testing.assert_allclose(expected[:, 0], model.predict(X), rtol=1e-12)

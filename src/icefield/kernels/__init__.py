@@ -52,6 +52,7 @@ fill_buckets = Kernel("fill_buckets")
 encode = Kernel("encode")
 pack = Kernel("pack")
 pack_values = Kernel("pack_values")
+predict_rows = Kernel("predict_rows")
 pack_narrow_values = Kernel("pack_narrow_values")
 
 survey = Kernel("survey")
@@ -128,6 +129,7 @@ __all__ = [
     "pack_narrow_values",
     "pack_values",
     "plan_sizes",
+    "predict_rows",
     "read_numbers",
     "region_shares",
     "resolve",

@@ -60,7 +60,7 @@ class Counted:
     def counts(self, program: Program) -> NDArray[np.int64]:
         """Whole weights of the rows in every slot, by segment."""
         batch, rows = program.batch, self.rows
-        plain = RowCounting.possible(program, rows)
+        plain = rows.are_alike(program.layout, program.has_lists)
         lent = Lent(lambda: (RowCounting if plain else Counting)(program, rows, self.crew))
 
         def work(block: tuple[int, int]) -> int:
@@ -128,12 +128,6 @@ class RowCounting:
         self._walk = program.walk(self._bits, np.empty((0, layout.n_columns), np.int32), buffers, crew.stop)
         self._tables = layout.value_tables
         self.counters = np.zeros((program.n_counters, 1), np.int64)
-
-    @staticmethod
-    def possible(program: Program, rows: Rows) -> bool:
-        """Whether the rows lie in a matrix and count alike, and conditions need no codes."""
-        alike = rows.n_segments == 1 and rows.weights.values is None
-        return alike and rows.at_hand is not None and program.layout.is_straight and not program.has_lists
 
     def add(self, start: int, stop: int) -> None:
         """Add some rows' counts."""

@@ -303,6 +303,8 @@ def _buckets(
     best_start = np.zeros((len(cuts), BUCKETS + 1), np.int32)
     fullest = np.full(len(cuts), np.iinfo(np.int64).max)
     for trimmed in TRIMMED:
+        if fullest.max(initial=0) <= 1:
+            break  # nothing can be better
         low, scale = _bucket_range(cuts, trimmed)
         bucket_start = np.empty_like(best_start)
         kernels.fill_buckets(cuts=flat, cut_start=starts, low=low, scale=scale, bucket_start=bucket_start)

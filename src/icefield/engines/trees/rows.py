@@ -92,6 +92,11 @@ class Rows:
         n = self.sample.n_rows
         return [(start, min(start + self.block, n)) for start in range(0, n, self.block)]
 
+    def are_alike(self, layout: Layout, has_lists: bool) -> bool:
+        """Whether all weigh 1 in one segment and lie in a matrix, and a program needs no more than their bits."""
+        alike = self.n_segments == 1 and self.weights.values is None
+        return alike and self.at_hand is not None and layout.is_straight and not has_lists
+
     def shared_out(self, threads: int) -> list[tuple[int, int]]:
         """Larger pieces of whole blocks, a few for each thread."""
         n = self.sample.n_rows

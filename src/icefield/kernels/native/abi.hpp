@@ -576,6 +576,18 @@ struct AddPredictionsArguments {
     Table<f64> out;               // [outputs, rows]
 };
 
+// Packing and predicting of rows as they lie in a matrix, block by block; `bits` are those of the walk.
+struct PredictRowsArguments {
+    Strided<const f64> matrix;    // [rows, forest_columns]
+    ValueTables tables;
+    Walk walk;
+    Table<u64> bits;              // [bit_rows, words]
+    Leaves leaves;
+    List<const i64> tree_start;   // [trees + 1]
+    List<const u8> leaf_by_leaf;  // [trees]
+    Table<f64> out;               // [outputs, rows]
+};
+
 // --- rows moved to both ends of the steps they stand in, for every feature ----------------------------------------
 
 // `place` is where a row stands: step s of a group of numbers leads from node s to the next, a group of levels
