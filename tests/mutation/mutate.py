@@ -222,7 +222,7 @@ MUTATIONS = [
         ("if (a.row_missing_left[row]) unite", "unite"),
     ),
     *_of(
-        NATIVE + "value_bits.hpp", "tests/kernels/test_packing.py",
+        NATIVE + "value_bits.hpp", "tests/kernels/test_packing.py tests/kernels/test_kernel_counting.py",
         ("cuts()[cut]) & ~without_code_[w];", "cuts()[cut]);"),
         ("found & here[w]", "found"),
         ("bits[w] |= missing_[w];", "{}"),

@@ -76,9 +76,15 @@ struct Piece {
 // A matrix's columns one after another; few rows at a time, whose lines of memory stay near for all columns.
 template <class T>
 void copy_columns(const Strided<const T>& matrix, const Table<f64>& columns) {
-    constexpr i64 NEAR = 64;
+    constexpr i64 NEAR = 64, FAR = 512;
+    const bool are_far = matrix.row_stride * static_cast<i64>(sizeof(T)) > FAR;
     for (i64 begin = 0; begin < matrix.rows; begin += NEAR) {
         const i64 end = matrix.rows - begin < NEAR ? matrix.rows : begin + NEAR;
+        // Nothing else would ask for rows that are far apart before they are needed.
+        for (i64 r = end; are_far && r < end + NEAR && r < matrix.rows; ++r) {
+            __builtin_prefetch(&matrix(r, 0));
+            __builtin_prefetch(&matrix(r, matrix.columns - 1));
+        }
         for (i64 c = 0; c < matrix.columns; ++c) {
             f64* column = columns.row(c);
             for (i64 r = begin; r < end; ++r) column[r] = static_cast<f64>(matrix(r, c));
