@@ -7,8 +7,9 @@ number of axes has a walk of its own, with one mask a node.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,8 +58,8 @@ class Counted:
                 asked=asked,
             )
 
-    def counts(self, program: Program) -> NDArray[np.int64]:
-        """Whole weights of the rows in every slot, by segment."""
+    def counts(self, program: Program, meanwhile: Callable[[], object] | None = None) -> NDArray[np.int64]:
+        """Whole weights of the rows in every slot, by segment; `meanwhile` is done while threads count."""
         batch, rows = program.batch, self.rows
         plain = rows.are_alike(program.layout, program.has_lists)
         lent = Lent(lambda: (RowCounting if plain else Counting)(program, rows, self.crew))
@@ -69,7 +70,7 @@ class Counted:
             return block[1] - block[0]
 
         blocks = rows.shared_out(self.crew.threads) if plain else rows.blocks
-        for done in self.crew.map(work, blocks):
+        for done in self.crew.map(work, blocks, meanwhile):
             self.progress.advance(done * batch.roots.size)
         counters = sum(
             (m.counters for m in lent.made), np.zeros((program.n_counters, rows.n_segments), np.int64)
@@ -216,7 +217,8 @@ def family_averages(counted: Counted, family: Family) -> list[list[Float]]:
     work = _FamilySums(counted, family)
     mode = PAIRS if work.surfaces_at else SINGLES
     for program in counted.programs(family.groups, mode, work.asked):
-        work.add(program, counted.shares(counted.counts(program)))
+        counts = counted.counts(program, meanwhile=partial(work.prepare, program))
+        work.add(program, counted.shares(counts))
     return [[work.average(q, n) for n in range(counted.n_averages)] for q in range(len(family.questions))]
 
 
@@ -225,6 +227,7 @@ class _FamilySums:
 
     def __init__(self, counted: Counted, family: Family) -> None:
         self.family = family
+        self.regions: Regions
         self.base = counted.sums.base
         n, outputs, n_groups = counted.n_averages, self.base.size, len(family.groups)
         self.group = [family.group_of(a) for a in range(len(family.axes))]
@@ -250,9 +253,13 @@ class _FamilySums:
         first, second = question
         return (first, second) if self.group[first] < self.group[second] else (second, first)
 
+    def prepare(self, program: Program) -> None:
+        """Find the leaves' regions of the grids, which needs no counts."""
+        self.regions = Regions.of(program, self.family.axes, self.group)
+
     def add(self, program: Program, shares: list[Float]) -> None:
-        found = Regions.of(program, self.family.axes, self.group)
-        regions, leaves = found.of_axes, program.leaves
+        """Add the leaves of the program that was prepared."""
+        regions, leaves = self.regions.of_axes, program.leaves
         is_first = True
         for axis_of_group, pair_of_groups, pair_axes, pair_start in self._layers():
             for n, share in enumerate(shares):

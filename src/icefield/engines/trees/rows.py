@@ -8,7 +8,6 @@ are exact, the same for any blocks and threads, and off by less than rounding wo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -113,15 +112,11 @@ class Rows:
         np.add.at(totals, codes, 1 if values is None else values)  # -1 is the last
         return totals
 
-    @cached_property
+    @property
     def at_hand(self) -> NDArray[Any] | None:
         """All rows as the forest routes on them where the caller's matrix is that, of float64 or float32."""
         encode = self.model.encode
         return encode.as_is(self.sample.table) if isinstance(encode, EncodeOnce) else None
-
-    def near(self, start: int, stop: int) -> NDArray[Any]:
-        """The same as `matrix`, without a copy where it is at hand."""
-        return self.matrix(start, stop) if self.at_hand is None else self.at_hand[start:stop]
 
     def matrix(self, start: int, stop: int) -> Float:
         table = self.sample.table
@@ -151,9 +146,10 @@ class Workspace:
         if rows.sample.codes is not None:
             position = self._by_segment(rows.sample.codes[start:stop])
         here[:] = bit_mask(position, rows.words)
+        whole = rows.at_hand
         self.layout.load(
-            lambda a, b: rows.near(start + a, start + b), position, self.codes, self.bits,
-            all_codes=self.codes_by_row.size > 0, at_hand=rows.at_hand is not None,
+            lambda a, b: rows.matrix(start + a, start + b) if whole is None else whole[start + a : start + b],
+            position, self.codes, self.bits, all_codes=self.codes_by_row.size > 0, at_hand=whole is not None,
         )  # fmt: skip
         if self.codes_by_row.size:
             self.codes_by_row[:] = self.codes.T
