@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -27,8 +28,9 @@ from sklearn.tree import DecisionTreeRegressor
 
 import icefield.forest
 from icefield import Explainer, Grid
-from icefield.errors import EngineError
+from icefield.errors import EngineError, InputError, ModelError
 from icefield.forest import TreeModel
+from icefield.models.fingerprint import Fingerprint
 from icefield.plan import ReadingWarning
 
 READ = icefield.forest.read
@@ -316,3 +318,39 @@ def test_the_training_background_refuses_hist_gradient_boosting_fitted_with_weig
     assert Explainer(model, rows).partial_dependence("a", grid=3).engine == "trees"
     unweighted = HistGradientBoostingRegressor(max_iter=3).fit(rows, rows["a"])
     assert Explainer(unweighted, rows, background="training").partial_dependence("a").engine == "training"
+
+
+def test_one_question_checks_the_model_once_and_the_next_one_again(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    model = HistGradientBoostingRegressor(max_iter=3).fit(X, X[:, 0])
+    explainer = Explainer(model, X)
+    checks = []
+    held = Fingerprint.still_holds
+    monkeypatch.setattr(Fingerprint, "still_holds", lambda self: checks.append(1) or held(self))
+    explainer.effects()
+    assert len(checks) == 1
+    explainer.effects()
+    assert len(checks) == 2
+    with pytest.raises(InputError):
+        explainer.effects(grid=0)
+    model.fit(X, X[:, 1])
+    with pytest.raises(ModelError, match="fitted again"):
+        explainer.effects()
+
+
+def test_a_moment_is_that_of_one_thread(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    engines = Explainer(HistGradientBoostingRegressor(max_iter=3).fit(X, X[:, 0]), X).study.engines
+    checks = []
+    monkeypatch.setattr(Fingerprint, "still_holds", lambda self: checks.append(1) or True)
+    with engines.one_moment(), engines.one_moment():
+        engines.check_model()
+        engines.check_model()
+        assert len(checks) == 1
+        other = threading.Thread(target=engines.check_model)
+        other.start()
+        other.join()
+        assert len(checks) == 2
+    engines.check_model()
+    assert len(checks) == 3

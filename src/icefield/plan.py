@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from icefield.engines import Engine, Resources
@@ -63,6 +65,13 @@ class ReadingWarning(UserWarning):
     """A model was read as trees, but they do not predict as the model does; brute force is used."""
 
 
+class _Moment(threading.local):
+    """How deep a thread is in one question, and whether the model was checked for it."""
+
+    depth = 0
+    is_checked = False
+
+
 class Engines:
     """The engine planned for a model and its rows, and brute force where it turns out not to know a value.
 
@@ -80,6 +89,7 @@ class Engines:
         self._lock = threading.RLock()
         self._plan: Plan | None = None
         self._fingerprint = Fingerprint(model, table)
+        self._moment = _Moment()
 
     def __getstate__(self) -> dict[str, Any]:
         """To another process goes what is asked for; what was read is read again there."""
@@ -100,9 +110,24 @@ class Engines:
 
     def check_model(self) -> None:
         """An error where the model is no longer the one that was read; what is cheap to read again, is."""
+        if self._moment.is_checked:
+            return
         with self._lock:
             if not self._fingerprint.still_holds():
                 self._plan = None
+        self._moment.is_checked = self._moment.depth > 0
+
+    @contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """Inside, what this thread asks is one question: the model is checked at its first part, and not at each."""
+        moment = self._moment
+        moment.depth += 1
+        try:
+            yield
+        finally:
+            moment.depth -= 1
+            if moment.depth == 0:
+                moment.is_checked = False
 
     def ask(self, question: Callable[[Plan, str], Found]) -> Found:
         """What a question finds by the plan; where the trees cannot read a value, by brute force.
@@ -129,6 +154,17 @@ class Engines:
 
         rows = self.table.select(self.model.columns)
         return last_values_left(self.plan.trees, feature.columns[0], rows)
+
+
+def in_one_moment(method: Callable[..., Found]) -> Callable[..., Found]:
+    """A method of something that has `engines`, all of whose parts are one question to the model."""
+
+    @wraps(method)
+    def asked(self: Any, *given: Any) -> Found:
+        with self.engines.one_moment():
+            return method(self, *given)
+
+    return asked
 
 
 def choose(model: Model, table: Table, asked: str = "auto", background: str = "data") -> Plan:

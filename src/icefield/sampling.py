@@ -144,7 +144,9 @@ def in_proportion(
     """
     if count >= n_rows:
         return np.arange(n_rows), weights
-    reached = np.arange(1.0, n_rows + 1.0) if weights is None else np.cumsum(weights)
     draws = (np.arange(count) + np.random.default_rng(seed).random(count)) / count
+    if weights is None:
+        return np.minimum((draws * n_rows).astype(np.intp), n_rows - 1), None
+    reached = np.cumsum(weights)
     rows = np.searchsorted(reached, draws * reached[-1], side="right")
-    return np.minimum(rows, n_rows - 1), None if weights is None else np.ones(count)
+    return np.minimum(rows, n_rows - 1), np.ones(count)

@@ -39,12 +39,11 @@ from icefield.engines.precision import until_precise
 from icefield.errors import EngineError, InputError, complaint
 from icefield.memory import Memory
 from icefield.models.model import Model
-from icefield.plan import Engines, Plan
+from icefield.plan import Engines, Plan, in_one_moment
 from icefield.sampling import CROSSED_ROWS, PREDICTION_ROWS, Chosen, choose_rows, count_copies, in_proportion
 from icefield.typing import Background, EngineChoice, Float, Positions
 
 __all__ = ["Ask", "Differences", "OwnValues", "Study"]
-
 
 Found = TypeVar("Found")
 Key = TypeVar("Key", bound=Hashable)
@@ -211,16 +210,17 @@ class Study:
 
     def effects(self, ask: Ask) -> list[Effect]:
         """The effects asked for, in one pass."""
-        (found,) = self.effects_together([ask])
-        return found
+        return self.effects_together([ask])[0]
 
+    @in_one_moment
     def effects_together(self, asks: Sequence[Ask]) -> list[list[Effect]]:
         """What several asks about the same rows want, in one pass."""
         # 1. The features and their grids.
         sets = [[tuple(self.feature(f) for f in names) for names in ask.sets] for ask in asks]
         every = {tuple(f.columns for f in fs): fs for features in sets for fs in features}.values()
         threads = self.resources.threads or available_processors()
-        self._whereabouts.prepare(every, [a.grid for a in asks], self.engines.thresholds, threads)
+        grids, thresholds = [a.grid for a in asks], self.engines.thresholds
+        self._whereabouts.prepare(every, grids, thresholds, threads, meanwhile=lambda: self.plan)
         placed = [self._placed(ask, features) for ask, features in zip(asks, sets)]
         # 2. What is wanted of the curves.
         questions = [self._questions(ask, own) for ask, own in zip(asks, placed)]

@@ -88,20 +88,6 @@ def test_few_values_differ_for_sure_only_if_they_do(distinct: int) -> None:
     assert look.certainly_differ(5) == (distinct > 5)
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4", ">f8"])
-def test_neighbours_are_copied_out_together(dtype: str) -> None:
-    matrix = np.random.default_rng(0).normal(size=(300, 7)).astype(dtype)
-    columns = [matrix[:, j] for j in range(1, 6)]
-    (together,) = module.side_by_side(columns)
-    assert together == range(5)
-    for room in (None, np.empty(2_000), np.empty(10)):
-        for copy, values in zip(module.copied_together(columns, room), columns, strict=True):
-            np.testing.assert_array_equal(copy, values)
-            assert copy.flags.c_contiguous
-            assert copy.dtype == np.float64
-            assert room is None or np.shares_memory(copy, room) == (room.size >= 1_500)
-
-
 def test_long_columns_are_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "HELD", 1000)
     values = np.exp(np.random.default_rng(0).normal(size=N)).astype(np.float32)

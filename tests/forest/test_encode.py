@@ -195,3 +195,20 @@ def test_points_of_any_other_column_need_a_row(data, values, rules):
 def test_points_of_another_table_need_a_row():
     table = table_of(np.zeros((2, 2)))
     assert Encoder((1, 0), (Numbers(),) * 2).points(table, {0: np.array([0.5])}) is None
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.float16])
+@pytest.mark.parametrize(
+    "rule", [Numbers(), Numbers(float32=True), Numbers(missing=-1.0), Numbers(refuse_missing=True), Numbers(refuse_infinite=True)]
+)  # fmt: skip
+def test_a_matrix_is_taken_as_it_is_only_where_encoding_copies_it(rule, dtype):
+    values = np.arange(6).reshape(3, 2).astype(dtype)
+    table = table_of(values)
+    found = Encoder(table.names, (rule,) * 2).as_is(table)
+    as_it_is = {Numbers(): (np.float64, np.float32), Numbers(float32=True): (np.float32,)}
+    assert (found is table.native) == (dtype in as_it_is.get(rule, ()))
+    assert found is None or found is table.native
+    if found is not None:
+        np.testing.assert_array_equal(found.astype(np.float64), Encoder(table.names, (rule,) * 2)(table))
+    assert Encoder(table.names, (rule, Unused())).as_is(table) is None
+    assert Encoder((1, 0), (rule,) * 2).as_is(table) is None

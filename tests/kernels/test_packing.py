@@ -1,5 +1,7 @@
 """Codes and bits against the routing rule, condition by condition."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -38,10 +40,10 @@ def test_bits_are_the_routing_rule(seed):
         assert np.array_equal(bits[layout.condition_row[condition]], expected), condition
 
 
-@pytest.mark.parametrize("few", [0, 3, 10**6])
+@pytest.mark.parametrize("few", [0, 3, 255])
 @pytest.mark.parametrize("seed", range(20))
 def test_bits_from_values_or_codes_are_the_routing_rule(seed, few, monkeypatch):
-    monkeypatch.setattr(module, "FEW_CONDITIONS", few)
+    monkeypatch.setattr(module, "BYTE_CUTS", few)
     monkeypatch.setattr(module, "AT_A_TIME", 128)
     rng = np.random.default_rng(seed)
     drawn = random_forest(rng, leaves=30, trees=6)
@@ -72,6 +74,65 @@ def test_bits_from_values_or_codes_are_the_routing_rule(seed, few, monkeypatch):
             expected_codes,
         )
         assert np.array_equal(codes[:, position], expected_codes)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("seed", range(12))
+def test_rows_at_hand_are_packed_at_once(seed, dtype, monkeypatch):
+    monkeypatch.setattr(module, "AT_A_TIME", 128)
+    if seed % 2:
+        monkeypatch.setattr(module, "BYTE_CUTS", 2)
+    rng = np.random.default_rng(seed)
+    drawn = random_forest(rng, leaves=30, trees=12)
+    rows = int(rng.choice([1, 511, 512, 513, 1500]))
+    with np.errstate(over="ignore"):
+        matrix = np.asarray(drawn.matrix(rng, rows), dtype=dtype, order="CF"[seed % 2])
+    every = np.arange(drawn.forest.condition_column.size)
+    layout = lay_out(drawn.forest, every, np.ones(every.size, bool))
+    words = -(-rows // 64) + 3
+    position = np.arange(rows) if seed % 4 < 2 else rng.permutation(64 * words)[:rows]
+    position = position.astype(np.int32)
+    codes = np.full((layout.n_columns, 64 * words), -1, np.int32)
+    bits = np.zeros((layout.n_rows, words), np.uint64)
+    asked = []
+
+    def read(start, stop):
+        asked.append((start, stop))
+        return matrix[start:stop]
+
+    layout.load(read, position, codes, bits, at_hand=True)
+    assert asked == [(0, rows)]
+    flags = unpacked(bits, 64 * words)
+    for condition in every:
+        values = matrix[:, drawn.forest.condition_column[condition]].astype(np.float64)
+        assert np.array_equal(
+            flags[layout.condition_row[condition], position], goes_left(drawn.forest, condition, values)
+        )
+
+
+@pytest.mark.parametrize("n_cuts", [1, 4, 5, 254, 255, 256])
+def test_codes_that_just_fit_a_byte_or_do_not(n_cuts):
+    n = 2 * n_cuts  # every cut twice: missing values go left, and right
+    forest = SimpleNamespace(
+        condition_column=np.zeros(n, np.int32),
+        condition_threshold=np.arange(n) // 2.0,
+        condition_missing_left=np.arange(n) % 2 == 0,
+        condition_zero_missing=np.zeros(n, bool),
+        condition_set=np.full(n, -1, np.int32),
+    )
+    values = np.arange(-0.5, n_cuts + 0.5, 0.25)
+    matrix = np.concatenate([values, [np.nan, np.inf, -np.inf]])[:, None]
+    every = np.arange(forest.condition_column.size)
+    layout = lay_out(forest, every, np.ones(every.size, bool))
+    bits = np.zeros((layout.n_rows, -(-len(matrix) // 64)), np.uint64)
+    codes = np.empty((layout.n_columns, len(matrix)), np.int32)
+    layout.load(lambda a, b: matrix[a:b], np.arange(len(matrix), dtype=np.int32), codes, bits)
+    flags = unpacked(bits, len(matrix))
+    assert layout.cut_count.tolist() == [n_cuts]
+    for condition in every:
+        assert np.array_equal(
+            flags[layout.condition_row[condition]], goes_left(forest, condition, matrix[:, 0])
+        )
 
 
 @pytest.mark.parametrize("shape", ["even", "cauchy", "sentinel", "tiny", "huge", "equal"])

@@ -116,7 +116,7 @@ def weighted_quantiles(
     """
     probabilities = np.asarray(probabilities, dtype=np.float64)
     if weights is None:
-        ranks = _ranks(probabilities, len(values))
+        ranks = ranks_of(probabilities, len(values))
         return np.partition(values, np.unique(ranks))[ranks]
     kept = weights > 0
     values, weights = values[kept], weights[kept]
@@ -132,10 +132,11 @@ def looked_up_quantiles(
     """Quantiles of values without weights, from a look at them where there was one."""
     if look is None:
         return weighted_quantiles(values, probabilities, None)
-    return look.at_ranks(_ranks(np.asarray(probabilities, np.float64), look.finite)).astype(values.dtype)
+    return look.at_ranks(ranks_of(np.asarray(probabilities, np.float64), look.finite)).astype(values.dtype)
 
 
-def _ranks(probabilities: NDArray[np.float64], n_values: int) -> NDArray[np.int64]:
+def ranks_of(probabilities: NDArray[np.float64], n_values: int) -> NDArray[np.int64]:
+    """Which of so many sorted values the quantiles are."""
     ranks = np.ceil(_needed(probabilities, float(n_values))).astype(np.int64) - 1
     return np.clip(ranks, 0, n_values - 1)
 
@@ -178,7 +179,7 @@ def marginal_of(
         edges = _edges(values.dtype.type(look.low), values.dtype.type(look.high), column.kind)
         # A value on an edge belongs to the bin above it, except on the last.
         limits = np.nextafter(edges[1:-1], -np.inf)
-        look.expect(_ranks(np.append(tenths, USUAL_TRIM), look.finite), limits)
+        look.expect(ranks_of(np.append(tenths, USUAL_TRIM), look.finite), limits)
         deciles = looked_up_quantiles(values, tenths, look)
         below = look.at_most(limits)
         counts = np.diff(below, prepend=0, append=look.finite).astype(np.float64)

@@ -7,12 +7,11 @@ in the same way. Every answer is exact.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from icefield import kernels
@@ -24,55 +23,9 @@ MOST_INNER = 4  # cells that are looked at again, each with another pass over al
 FEW = 2_000  # values that need no look, or of one cell that are sorted as they are
 SORTED = 2**14  # values that are sorted sooner than tallied
 HELD = 2**22  # values that are held in one piece; more are read in pieces, as often as they are needed
-BESIDE, MOST_BESIDE = 2**25, 16  # bytes and number of neighbouring columns that are copied out together
-COPIED = {np.dtype(np.float64): kernels.copy_columns, np.dtype(np.float32): kernels.copy_narrow_columns}
 EXACT = 2**53  # below which whole numbers are floats
 
 Counts = NDArray[np.int64]
-
-
-def side_by_side(columns: Sequence[NDArray[Any]]) -> Iterator[range]:
-    """Which columns to look at together: neighbours in a matrix that lies in memory row by row.
-
-    A column of such a matrix is a value of every line of memory. Several neighbours are copied out together, while
-    their lines are near.
-    """
-    begin = 0
-    while begin < len(columns):
-        end = begin + 1
-        most = min(MOST_BESIDE, BESIDE // max(1, 8 * len(columns[begin])))
-        while end < len(columns) and end - begin < most and _neighbours(columns[end - 1], columns[end]):
-            end += 1
-        yield range(begin, end)
-        begin = end
-
-
-def _neighbours(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    """Whether two columns lie side by side in the rows of one matrix of floats."""
-    return (
-        one.dtype == other.dtype
-        and one.dtype.kind == "f"
-        and one.strides == other.strides
-        and one.strides[0] > 2 * one.itemsize
-        and one.shape == other.shape
-        and other.__array_interface__["data"][0] - one.__array_interface__["data"][0] == one.itemsize
-    )
-
-
-def copied_together(columns: Sequence[NDArray[Any]], room: Float | None = None) -> Sequence[NDArray[Any]]:
-    """Neighbours as contiguous arrays of floats, in `room` where they fit; a single column as it is."""
-    if len(columns) < 2:
-        return columns
-    first, shape = columns[0], (len(columns), len(columns[0]))
-    size = shape[0] * shape[1]
-    out = (np.empty(size) if room is None or room.size < size else room[:size]).reshape(shape)
-    if first.dtype in COPIED:
-        side = as_strided(first, shape[::-1], (first.strides[0], first.itemsize), writeable=False)
-        COPIED[first.dtype](matrix=side, columns=out)
-    else:
-        for values, copy in zip(columns, out):
-            copy[:] = values
-    return list(out)
 
 
 class Look:

@@ -62,8 +62,12 @@ class Whereabouts:
         asked: Sequence[Any],
         thresholds: Callable[[Feature], Float] | None,
         threads: int,
+        meanwhile: Callable[[], Any] = lambda: None,
     ) -> None:
-        """Look at the columns of many features side by side, for the grids that will be asked for."""
+        """Look at the columns of many features side by side, for the grids that will be asked for.
+
+        `meanwhile` is done in this thread while others look.
+        """
         ready = [one for one in asked if one is None or isinstance(one, (Grid, int))]
         waiting: dict[Any, _Waiting] = {}
         for features in sets:
@@ -77,8 +81,9 @@ class Whereabouts:
 
         pool = ThreadPoolExecutor(threads)
         try:
-            blocks, rooms = self._blocks(list(waiting.values())), list[Float]()
+            blocks, rooms = self._blocks(list(waiting.values()), threads), list[Float]()
             asked = [pool.submit(self._looked, block, thresholds, rooms) for block in blocks]
+            meanwhile()
             with Progress("looking at the columns", total=len(asked)) as progress:
                 for done in asked:
                     done.result()
@@ -86,11 +91,11 @@ class Whereabouts:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _blocks(self, waiting: Sequence[_Waiting]) -> Iterator[Sequence[_Waiting]]:
+    def _blocks(self, waiting: Sequence[_Waiting], threads: int) -> Iterator[Sequence[_Waiting]]:
         """Features whose columns are looked at together."""
-        from icefield.data.look import side_by_side
+        from icefield.data.looks import side_by_side
 
-        for together in side_by_side([feature.column.values for feature, _, _ in waiting]):
+        for together in side_by_side([feature.column.values for feature, _, _ in waiting], threads):
             yield [waiting[i] for i in together]
 
     def _looked(
@@ -100,18 +105,49 @@ class Whereabouts:
         rooms: list[Float],
     ) -> None:
         """Several grids of each of some features, from one look at it; `rooms` are taken for copies and given back."""
-        from icefield.data.look import BESIDE, copied_together
+        from icefield.data.looks import can_look
 
-        room = None
-        if len(block) > 1:
-            room = rooms.pop() if rooms else np.empty(BESIDE // 8)
-        copies = copied_together([feature.column.values for feature, _, _ in block], room)
-        for (feature, n_features, asked), values in zip(block, copies):
-            look = self._look(feature, values)
-            for wanted in asked:
-                self._grid(feature, wanted, n_features, thresholds, look)
+        columns = [feature.column.values for feature, _, _ in block]
+        room = kept = None
+        if self.weights is None and can_look(columns):
+            size = (len(columns) + 1) * len(columns[0])
+            room = rooms.pop() if rooms else np.empty(size)
+            room = room if room.size >= size else np.empty(size)
+            kept = self._know_together(block, room)
+        for i, (feature, n_features, asked) in enumerate(block):
+            wanted = [g for g in asked if (feature.columns, g, n_features) not in self._grids]
+            look = self._look(feature, None if kept is None else kept[i]) if wanted else None
+            for one in wanted:
+                self._grid(feature, one, n_features, thresholds, look)
         if room is not None:
             rooms.append(room)
+
+    def _know_together(self, block: Sequence[_Waiting], room: Float) -> Float | None:
+        """Keep what a look at neighbouring columns tells of them; gives their values, in any order."""
+        from icefield.data.together import even_points, known_together
+
+        _, n_features, (wanted, *_) = block[0]
+        # What is wanted first of the first is wanted of all, as a rule; the rest finds these values in one piece.
+        even = even_points(wanted, n_features) or even_points(None, n_features)
+        assert even is not None
+        found, looks = known_together([feature for feature, _, _ in block], self._rug_rows, even, room)
+        for (feature, n, asked), known in zip(block, found):
+            if known is None:
+                continue
+            feature.column.note_complete()
+            with self._lock:
+                self._marginals.setdefault((feature.label, feature.columns), known.marginal)
+                if n == n_features and wanted in asked and even_points(wanted, n) == even:
+                    self._grids.setdefault((feature.columns, wanted, n), (known.grid, ""))
+                    if n == 1:
+                        self._nearby[feature.columns, known.grid.tobytes()] = known.nearest
+        return looks.kept
+
+    @cached_property
+    def _rug_rows(self) -> NDArray[np.int64]:
+        from icefield.data.together import rug_rows
+
+        return rug_rows(self.table.n_rows, self.seed)
 
     @cached_property
     def _joint_rows(self) -> Any:

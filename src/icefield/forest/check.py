@@ -78,7 +78,9 @@ def _chosen_rows(table: Table, seed: int) -> NDArray[np.intp]:
         return sample.astype(np.intp)
     missing = _with_missing(table.take(sample.astype(np.intp)))
     gaps = np.flatnonzero(missing)[: CHECKED_ROWS // 2]
-    others = np.setdiff1d(np.arange(len(sample)), gaps)[: CHECKED_ROWS - len(gaps)]
+    is_other = np.ones(len(sample), bool)
+    is_other[gaps] = False
+    others = np.flatnonzero(is_other)[: CHECKED_ROWS - len(gaps)]
     return sample[np.concatenate([gaps, others])].astype(np.intp)
 
 

@@ -73,6 +73,12 @@ class Numbers:
     refuse_infinite: bool = False
     missing: float | None = None
 
+    def changes_nothing(self, dtype: np.dtype[Any]) -> bool:
+        """Whether numbers of some dtype are taken as they are, whatever they are."""
+        known = (np.float32,) if self.float32 else (np.float32, np.float64)
+        refuses = self.refuse_missing or self.refuse_infinite
+        return dtype in known and self.missing is None and not refuses
+
     def __call__(self, column: Column, library: str) -> Float:
         if column.kind == "categorical":
             return self.numbers(_numeric_levels(column), library, (column.name,))
@@ -213,6 +219,13 @@ class Encoder:
                 return None
             native = native.to_numpy()
         return rule.numbers(native, table.library, table.names) if native.dtype.kind in "fiub" else None
+
+    def as_is(self, table: Table) -> NDArray[Any] | None:
+        """The table's own matrix of floats, where encoding it changes and refuses nothing; else None."""
+        if table.library != "numpy" or table.names != self.names or not self.rules or self._only_rule is None:
+            return None
+        matrix = table.native
+        return matrix if self._only_rule.changes_nothing(matrix.dtype) else None
 
     def points(self, table: Table, points: Mapping[Any, NDArray[Any]]) -> Float | None:
         """Rows in which some columns take these values, and the others any; None where only a row of the table can say.

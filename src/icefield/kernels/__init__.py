@@ -41,9 +41,10 @@ PieceTrees = Grouped("PieceTrees")
 SweepTrees = Grouped("SweepTrees")
 CrossTrees = Grouped("CrossTrees")
 RegionsOfAxes = Grouped("RegionsOfAxes")
+ValueTables = Grouped("ValueTables")
 
-copy_columns = Kernel("copy_columns")
-copy_narrow_columns = Kernel("copy_narrow_columns")
+look_together = Kernel("look_together")
+look_together_narrow = Kernel("look_together_narrow")
 extent = Kernel("extent")
 tally = Kernel("tally")
 gather = Kernel("gather")
@@ -52,12 +53,16 @@ fill_buckets = Kernel("fill_buckets")
 encode = Kernel("encode")
 pack = Kernel("pack")
 pack_values = Kernel("pack_values")
+predict_rows = Kernel("predict_rows")
+pack_narrow_values = Kernel("pack_narrow_values")
 
 survey = Kernel("survey")
 measure_plan = Kernel("measure_plan")
 write_plan = Kernel("write_plan")
 
 count = Kernel("count")
+count_narrow_rows = Kernel("count_narrow_rows")
+count_rows = Kernel("count_rows")
 resolve = Kernel("resolve")
 add_leaves = Kernel("add_leaves")
 sum_up = Kernel("sum_up")
@@ -99,6 +104,7 @@ __all__ = [
     "Leaves",
     "PlanQuestion",
     "RegionsOfAxes",
+    "ValueTables",
     "Walk",
     "add_changes",
     "add_corners",
@@ -108,6 +114,8 @@ __all__ = [
     "add_others",
     "add_predictions",
     "count",
+    "count_narrow_rows",
+    "count_rows",
     "count_updates",
     "encode",
     "extent",
@@ -119,8 +127,10 @@ __all__ = [
     "levels",
     "measure_plan",
     "pack",
+    "pack_narrow_values",
     "pack_values",
     "plan_sizes",
+    "predict_rows",
     "read_numbers",
     "region_shares",
     "resolve",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,7 +80,14 @@ def type_name(model: Any) -> str:
 
 def comes_from(model: Any, library: str) -> bool:
     """Whether the object's class, or one it derives from, is defined by a library."""
-    return any(base.__module__.split(".")[0] == library for base in type(model).__mro__)
+    kind: type = type(model)
+    return library in _origins(kind)
+
+
+@lru_cache(maxsize=1024)  # a model has thousands of parts of a few classes
+def _origins(kind: type) -> frozenset[str]:
+    """The packages that define a class and those it derives from."""
+    return frozenset(base.__module__.partition(".")[0] for base in kind.__mro__)
 
 
 def refuse_raw_scale(what: str) -> ModelError:

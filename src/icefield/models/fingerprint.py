@@ -48,7 +48,7 @@ class Fingerprint:
         library = library_of(model.native)
         self._is_watched = library is not None and library.name in WATCHED
         self._parts = self._found_parts()
-        self._is_secretive = any(_is_booster(part) for part in self._parts)
+        self._is_secretive = any(map(_is_boosters, set(map(type, self._parts))))
         self._takes_notes = not known_row_by_row(
             model.native
         )  # its attributes may change whenever it predicts
@@ -171,7 +171,11 @@ def _is_looked_into(value: Any) -> bool:
 
 
 def _is_booster(part: Any) -> bool:
-    return type(part).__module__.partition(".")[0] in BOOSTERS
+    return _is_boosters(type(part))
+
+
+def _is_boosters(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] in BOOSTERS
 
 
 def _objects(parts: list[Any]) -> list[Any]:

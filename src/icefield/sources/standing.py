@@ -37,7 +37,7 @@ class Standing:
         self._placed: dict[tuple[int, ...], list[Float]] = {}
         self._exact: dict[tuple[Any, int, Grid], Summary] = {}
 
-    def prepare(self, sets: Any, asked: Sequence[Any], thresholds: Any, threads: int) -> None:
+    def prepare(self, sets: Any, asked: Sequence[Any], thresholds: Any, threads: int, meanwhile: Any) -> None:
         """Nothing: the survey has looked at every column."""
 
     def grids(

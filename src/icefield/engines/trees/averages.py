@@ -7,8 +7,9 @@ number of axes has a walk of its own, with one mask a node.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,11 @@ from icefield import kernels
 from icefield.engines.trees.axes import EncodedAxis, Regions, Updates, find_updates, group_columns
 from icefield.engines.trees.crew import Crew, Lent, Stopped
 from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Batch, Program, TreeSums, batches
-from icefield.engines.trees.rows import Rows, Workspace, aligned
+from icefield.engines.trees.rows import WORD, Rows, Workspace, aligned
 from icefield.progress import Progress
 from icefield.typing import Float
+
+WORDS = 64  # of a mask when rows are packed and counted in one call, which the kernel knows beforehand
 
 
 @dataclass(frozen=True)
@@ -55,17 +58,19 @@ class Counted:
                 asked=asked,
             )
 
-    def counts(self, program: Program) -> NDArray[np.int64]:
-        """Whole weights of the rows in every slot, by segment."""
+    def counts(self, program: Program, meanwhile: Callable[[], object] | None = None) -> NDArray[np.int64]:
+        """Whole weights of the rows in every slot, by segment; `meanwhile` is done while threads count."""
         batch, rows = program.batch, self.rows
-        lent = Lent(lambda: Counting(program, rows, self.crew))
+        plain = rows.are_alike(program.layout, program.has_lists)
+        lent = Lent(lambda: (RowCounting if plain else Counting)(program, rows, self.crew))
 
         def work(block: tuple[int, int]) -> int:
             with lent.one() as mine:
                 mine.add(*block)
             return block[1] - block[0]
 
-        for done in self.crew.map(work, rows.blocks):
+        blocks = rows.shared_out(self.crew.threads) if plain else rows.blocks
+        for done in self.crew.map(work, blocks, meanwhile):
             self.progress.advance(done * batch.roots.size)
         counters = sum(
             (m.counters for m in lent.made), np.zeros((program.n_counters, rows.n_segments), np.int64)
@@ -110,6 +115,28 @@ class Counting:
             weight_of=space.weight_of, counters=self.counters,
         )  # fmt: skip
         if not finished:
+            raise Stopped
+
+
+class RowCounting:
+    """The same for rows as they lie in a matrix, each of which weighs 1: many blocks in one call."""
+
+    def __init__(self, program: Program, rows: Rows, crew: Crew) -> None:
+        layout = program.layout
+        words = min(WORDS, -(-rows.sample.n_rows // WORD))
+        self._matrix = rows.at_hand
+        self._bits, buffers = aligned((layout.n_rows, words)), aligned((program.n_buffers + 1, words))
+        self._walk = program.walk(self._bits, np.empty((0, layout.n_columns), np.int32), buffers, crew.stop)
+        self._tables = layout.value_tables
+        self.counters = np.zeros((program.n_counters, 1), np.int64)
+
+    def add(self, start: int, stop: int) -> None:
+        """Add some rows' counts."""
+        matrix = self._matrix[start:stop]  # type: ignore[index]
+        kernel = kernels.count_rows if matrix.dtype == np.float64 else kernels.count_narrow_rows
+        if not kernel(
+            matrix=matrix, tables=self._tables, walk=self._walk, bits=self._bits, counters=self.counters
+        ):
             raise Stopped
 
 
@@ -190,7 +217,8 @@ def family_averages(counted: Counted, family: Family) -> list[list[Float]]:
     work = _FamilySums(counted, family)
     mode = PAIRS if work.surfaces_at else SINGLES
     for program in counted.programs(family.groups, mode, work.asked):
-        work.add(program, counted.shares(counted.counts(program)))
+        counts = counted.counts(program, meanwhile=partial(work.prepare, program))
+        work.add(program, counted.shares(counts))
     return [[work.average(q, n) for n in range(counted.n_averages)] for q in range(len(family.questions))]
 
 
@@ -199,6 +227,7 @@ class _FamilySums:
 
     def __init__(self, counted: Counted, family: Family) -> None:
         self.family = family
+        self.regions: Regions
         self.base = counted.sums.base
         n, outputs, n_groups = counted.n_averages, self.base.size, len(family.groups)
         self.group = [family.group_of(a) for a in range(len(family.axes))]
@@ -224,9 +253,13 @@ class _FamilySums:
         first, second = question
         return (first, second) if self.group[first] < self.group[second] else (second, first)
 
+    def prepare(self, program: Program) -> None:
+        """Find the leaves' regions of the grids, which needs no counts."""
+        self.regions = Regions.of(program, self.family.axes, self.group)
+
     def add(self, program: Program, shares: list[Float]) -> None:
-        found = Regions.of(program, self.family.axes, self.group)
-        regions, leaves = found.of_axes, program.leaves
+        """Add the leaves of the program that was prepared."""
+        regions, leaves = self.regions.of_axes, program.leaves
         is_first = True
         for axis_of_group, pair_of_groups, pair_axes, pair_start in self._layers():
             for n, share in enumerate(shares):

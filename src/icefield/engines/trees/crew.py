@@ -35,13 +35,26 @@ class Crew:
         self.stop[0] = 1  # what is still at work when the call ends is not wanted
         self._workers.close()
 
-    def map(self, work: Callable[[Given], Result], tasks: Iterable[Given]) -> Iterator[Result]:
-        """Like `map`, on the threads, with at most two tasks a thread in flight."""
+    def map(
+        self,
+        work: Callable[[Given], Result],
+        tasks: Iterable[Given],
+        meanwhile: Callable[[], object] | None = None,
+    ) -> Iterator[Result]:
+        """Like `map`, on the threads, with at most two tasks a thread in flight.
+
+        `meanwhile` is done in this thread, once, before it first waits for another.
+        """
         waiting: deque[Task[Result]] = deque()
         for task in tasks:
             waiting.append(self._workers.submit(work, task))
             if len(waiting) >= 2 * self.threads:
+                if meanwhile is not None:
+                    meanwhile()
+                    meanwhile = None
                 yield waiting.popleft().result()
+        if meanwhile is not None:
+            meanwhile()
         while waiting:
             yield waiting.popleft().result()
 

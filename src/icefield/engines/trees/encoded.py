@@ -55,6 +55,12 @@ class EncodeOnce:
             return table.matrix
         return np.asarray(self._encode(table), np.float64)
 
+    def as_is(self, table: Table | EncodedRows) -> NDArray[Any] | None:
+        """The matrix itself, of float64 or float32, where encoding would only copy it; else None."""
+        if isinstance(table, EncodedRows):
+            return table.matrix
+        return self._encode.as_is(table) if isinstance(self._encode, Encoder) else None
+
     def points(self, table: Table, points: Mapping[Any, NDArray[Any]]) -> Float:
         """Any one row of the table at each of some points, whose values its moving columns take."""
         found = self._encode.points(table, points) if isinstance(self._encode, Encoder) else None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -22,7 +23,7 @@ WORD = 64
 
 BUCKETS = 1024
 TRIMMED = (0.0, 0.005, 0.02, 0.05)  # shares of a column's cuts left to its end buckets, at either end
-FEW_CONDITIONS = 128  # of a column, with each of which its values are compared
+BYTE_CUTS = 255  # of a column whose codes fit a byte, which go straight to bits
 AT_A_TIME = 1024  # rows of a matrix that is made a part at a time; whole words
 MOST_KEPT = 2**18  # conditions of a layout that is kept for the next question
 
@@ -87,43 +88,75 @@ class Layout:
 
     def load(
         self,
-        read: Callable[[int, int], NDArray[np.float64]],
+        read: Callable[[int, int], NDArray[Any]],
         position: NDArray[np.int32],
         codes: NDArray[np.int32],
         bits: NDArray[np.uint64],
         *,
         all_codes: bool = False,
+        at_hand: bool = False,
     ) -> None:
         """Write the bits of every condition, and the codes of columns that need them or, if asked for, of all.
 
-        `read` gives the matrix of rows from one to another. Where the rows are in the order of their positions, few are
-        asked for at a time: a matrix that is made for this stays near, and small.
+        `read` gives the matrix of rows from one to another. Where it has to make it, and the rows are in the order of their
+        positions, few are asked for at a time: what is made for this stays near, and small. Rows that are `at_hand` are
+        taken at once, and may be of float32.
         """
         n = position.size
         in_order = n > 0 and position[-1] == n - 1 and bool((np.diff(position) == 1).all())
-        compared, searched = self._ways
+        straight, searched = self._ways
         coded = np.arange(self.n_columns, dtype=np.int32) if all_codes else searched
-        some = AT_A_TIME if in_order else max(1, n)
+        some = AT_A_TIME if in_order and not at_hand else max(1, n)
         for start in range(0, n, some):
             stop = min(start + some, n)
             matrix, own = read(start, stop), position[start:stop]
             words = -(-(stop - start) // WORD) if in_order else bits.shape[1]
-            kernels.pack_values(
-                matrix=matrix, position=own - start if in_order else own, chosen=compared, column=self.column,
-                zero_missing=self.zero_missing, zero_limit=ZERO_THRESHOLD, cuts=self.cuts, cut_start=self.cut_start,
-                row_start=self.row_start, code_start=self.code_start, code_row=self.code_row,
-                row_missing_left=self.row_missing_left, first_word=start // WORD, words=words, bits=bits,
-            )  # fmt: skip
+            if straight.size:
+                kernel = kernels.pack_values if matrix.dtype == np.float64 else kernels.pack_narrow_values
+                kernel(
+                    matrix=matrix, tables=self.value_tables, position=own - start if in_order else own,
+                    first_word=start // WORD, words=words, bits=bits,
+                )  # fmt: skip
             if coded.size:
-                self.encode(matrix, own, coded, codes)
+                self._encode_parts(matrix, own, coded, codes)
         if searched.size:
             self.pack(codes, position, searched, bits)
 
+    def _encode_parts(
+        self,
+        matrix: NDArray[Any],
+        position: NDArray[np.int32],
+        chosen: NDArray[np.int32],
+        codes: NDArray[np.int32],
+    ) -> None:
+        """Codes of a matrix that may be of float32."""
+        if matrix.dtype == np.float64:
+            self.encode(matrix, position, chosen, codes)
+            return
+        for start in range(0, len(matrix), AT_A_TIME):
+            part = slice(start, start + AT_A_TIME)
+            self.encode(matrix[part].astype(np.float64), position[part], chosen, codes)
+
     @cached_property
     def _ways(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Coded columns whose values are compared with each cut, and those whose values are searched among them."""
-        few = (self.is_set == 0) & (np.diff(self.row_start) <= FEW_CONDITIONS)
-        return np.flatnonzero(few).astype(np.int32), np.flatnonzero(~few).astype(np.int32)
+        """Coded columns whose values go straight to bits, and those that take a code and a search for each."""
+        straight = (self.is_set == 0) & (self.cut_count <= BYTE_CUTS)
+        return np.flatnonzero(straight).astype(np.int32), np.flatnonzero(~straight).astype(np.int32)
+
+    @property
+    def is_straight(self) -> bool:
+        """Whether all columns' values go straight to bits."""
+        return not self._ways[1].size
+
+    @cached_property
+    def value_tables(self) -> kernels.Given:
+        """What leads from values straight to bits."""
+        return kernels.ValueTables(
+            chosen=self._ways[0], column=self.column, zero_missing=self.zero_missing, zero_limit=ZERO_THRESHOLD,
+            cuts=self.cuts, cut_start=self.cut_start, low=self.low, scale=self.scale,
+            bucket_start=self.bucket_start, steps=self.steps, row_start=self.row_start,
+            code_start=self.code_start, code_row=self.code_row, row_missing_left=self.row_missing_left,
+        )  # fmt: skip
 
     def pack(
         self,
@@ -270,6 +303,8 @@ def _buckets(
     best_start = np.zeros((len(cuts), BUCKETS + 1), np.int32)
     fullest = np.full(len(cuts), np.iinfo(np.int64).max)
     for trimmed in TRIMMED:
+        if fullest.max(initial=0) <= 1:
+            break  # nothing can be better
         low, scale = _bucket_range(cuts, trimmed)
         bucket_start = np.empty_like(best_start)
         kernels.fill_buckets(cuts=flat, cut_start=starts, low=low, scale=scale, bucket_start=bucket_start)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.engines import Sample
 from icefield.engines.trees.axes import group_columns
-from icefield.engines.trees.crew import Crew, Stopped
+from icefield.engines.trees.crew import Crew, Lent, Stopped
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
-from icefield.engines.trees.rows import Rows
+from icefield.engines.trees.rows import Rows, aligned
 from icefield.engines.trees.visits import Walk, each_block
 from icefield.forest.tree_model import TreeModel
 from icefield.typing import Float
@@ -41,6 +42,27 @@ def _added(
     leaf_by_leaf = (sizes > kernels.MOST_NUMBERED).astype(np.uint8)
     leaf_by_leaf[np.searchsorted(roots, program.entry_node, side="right") - 1] = 1
 
+    matrix = rows.at_hand
+    if (
+        rows.are_alike(program.layout, program.has_lists)
+        and matrix is not None
+        and matrix.dtype == np.float64
+    ):
+        lent = Lent(lambda: _room(program, rows, crew))
+
+        def at_once(block: tuple[int, int]) -> tuple[tuple[int, int], Float]:
+            out = np.empty((n_outputs, block[1] - block[0]))
+            with lent.one() as (bits, walk):
+                if not kernels.predict_rows(
+                    matrix=matrix[slice(*block)], tables=program.layout.value_tables, walk=walk, bits=bits,
+                    leaves=leaves, tree_start=tree_start, leaf_by_leaf=leaf_by_leaf, out=out,
+                ):  # fmt: skip
+                    raise Stopped
+            return block, out
+
+        yield from crew.map(at_once, rows.shared_out(crew.threads))
+        return
+
     def work(block: tuple[int, int], walk: Walk) -> tuple[tuple[int, int], Float]:
         out = np.zeros((n_outputs, block[1] - block[0]))
         finished = kernels.add_predictions(
@@ -51,3 +73,10 @@ def _added(
         return block, out
 
     yield from each_block(program, rows, crew, work)
+
+
+def _room(program: Program, rows: Rows, crew: Crew) -> tuple[NDArray[np.uint64], Walk]:
+    """One thread's memory for the bits of rows, and the program over them."""
+    bits, buffers = aligned((program.layout.n_rows, rows.words)), aligned((program.n_buffers + 1, rows.words))
+    codes_by_row = np.empty((0, program.layout.n_columns), np.int32)
+    return bits, program.walk(bits, codes_by_row, buffers, crew.stop)

@@ -8,16 +8,19 @@ are exact, the same for any blocks and threads, and off by less than rounding wo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield.engines import Sample
+from icefield.engines.trees.encoded import EncodeOnce
 from icefield.engines.trees.layout import WORD, Layout
 from icefield.forest.tree_model import TreeModel
 from icefield.typing import Float
 
 NO_WEIGHT = -(2**20)  # the exponent of a segment's unit when nothing in it weighs anything
+PIECES, MOST_AT_ONCE = 3, 2**18  # pieces of the rows that a thread counts, and rows of one
 MOST_POSITIONS = 2**16  # list entries keep a row's position in 16 bits
 
 
@@ -88,6 +91,18 @@ class Rows:
         n = self.sample.n_rows
         return [(start, min(start + self.block, n)) for start in range(0, n, self.block)]
 
+    def are_alike(self, layout: Layout, has_lists: bool) -> bool:
+        """Whether all weigh 1 in one segment and lie in a matrix, and a program needs no more than their bits."""
+        alike = self.n_segments == 1 and self.weights.values is None
+        return alike and self.at_hand is not None and layout.is_straight and not has_lists
+
+    def shared_out(self, threads: int) -> list[tuple[int, int]]:
+        """Larger pieces of whole blocks, a few for each thread."""
+        n = self.sample.n_rows
+        share = min(-(-n // (PIECES * threads)), MOST_AT_ONCE)
+        size = max(WORD, -(-share // WORD) * WORD)
+        return [(start, min(start + size, n)) for start in range(0, n, size)]
+
     def totals(self) -> NDArray[np.int64]:
         """Whole weights by segment: each group's, and last that of rows in none."""
         codes, values = self.sample.codes, self.weights.values
@@ -96,6 +111,12 @@ class Rows:
         totals = np.zeros(self.n_segments, np.int64)
         np.add.at(totals, codes, 1 if values is None else values)  # -1 is the last
         return totals
+
+    @property
+    def at_hand(self) -> NDArray[Any] | None:
+        """All rows as the forest routes on them where the caller's matrix is that, of float64 or float32."""
+        encode = self.model.encode
+        return encode.as_is(self.sample.table) if isinstance(encode, EncodeOnce) else None
 
     def matrix(self, start: int, stop: int) -> Float:
         table = self.sample.table
@@ -125,9 +146,10 @@ class Workspace:
         if rows.sample.codes is not None:
             position = self._by_segment(rows.sample.codes[start:stop])
         here[:] = bit_mask(position, rows.words)
+        whole = rows.at_hand
         self.layout.load(
-            lambda a, b: rows.matrix(start + a, start + b), position, self.codes, self.bits,
-            all_codes=self.codes_by_row.size > 0,
+            lambda a, b: rows.matrix(start + a, start + b) if whole is None else whole[start + a : start + b],
+            position, self.codes, self.bits, all_codes=self.codes_by_row.size > 0, at_hand=whole is not None,
         )  # fmt: skip
         if self.codes_by_row.size:
             self.codes_by_row[:] = self.codes.T

@@ -132,7 +132,9 @@ class _Replayed(Counted):
 
     counts_of: Callable[[Program], NDArray[np.int64]]
 
-    def counts(self, program: Program) -> NDArray[np.int64]:
+    def counts(self, program: Program, meanwhile: Callable[[], object] | None = None) -> NDArray[np.int64]:
+        if meanwhile is not None:
+            meanwhile()
         return self.counts_of(program)
 
 

@@ -70,14 +70,33 @@ struct GatherArguments {
     List<i64> filled;           // [1]
 };
 
-struct CopyColumnsArguments {
+// Several columns at once. What is kept of column c is in row c + 1: in row c stood its copy.
+struct LookTogetherArguments {
     Strided<const f64> matrix;  // [rows, columns]
-    Table<f64> columns;         // [columns, rows]
+    List<const i64> drawn;      // [drawn]
+    List<const i64> ranks;      // [ranks]
+    Table<f64> kept;            // [columns + 1, rows]
+    Table<f64> sample;          // [columns, drawn]
+    List<u8> known;             // [columns]
+    Table<f64> at_ranks;        // [columns, ranks]
+    Table<f64> edges;           // [columns, bins + 1]
+    Table<f64> counts;          // [columns, bins]
+    Table<f64> grid;            // [columns, points]
+    Table<f64> nearest;         // [columns, points]
 };
 
-struct CopyNarrowColumnsArguments {
+struct LookTogetherNarrowArguments {
     Strided<const f32> matrix;  // [rows, columns]
-    Table<f64> columns;         // [columns, rows]
+    List<const i64> drawn;      // [drawn]
+    List<const i64> ranks;      // [ranks]
+    Table<f64> kept;            // [columns + 1, rows]
+    Table<f64> sample;          // [columns, drawn]
+    List<u8> known;             // [columns]
+    Table<f64> at_ranks;        // [columns, ranks]
+    Table<f64> edges;           // [columns, bins + 1]
+    Table<f64> counts;          // [columns, bins]
+    Table<f64> grid;            // [columns, points]
+    Table<f64> nearest;         // [columns, points]
 };
 
 // --- packing: rows -> codes -> one bit per row and condition ---------------------------------------------
@@ -108,20 +127,39 @@ struct EncodeArguments {
     Table<i32> codes;               // [coded_columns, positions]
 };
 
-// Straight to bits, for numeric columns with few conditions: as the two below together.
-struct PackValuesArguments {
-    Strided<const f64> matrix;         // [rows, forest_columns]
-    List<const i32> position;          // [rows]
+// What leads from values to bits, for numeric columns whose codes fit a byte.
+struct ValueTables {
     List<const i32> chosen;            // [chosen_columns]
     List<const i32> column;            // [coded_columns]
     List<const u8> zero_missing;       // [coded_columns]
     f64 zero_limit;
     List<const f64> cuts;              // [all_cuts]
     List<const i64> cut_start;         // [coded_columns]
+    List<const f64> low;               // [coded_columns]
+    List<const f64> scale;             // [coded_columns]
+    Table<const i32> bucket_start;     // [coded_columns, bucket_ends]
+    List<const i32> steps;             // [coded_columns]
     List<const i64> row_start;         // [coded_columns + 1]
     List<const i64> code_start;        // [coded_columns + 1]
     List<const i32> code_row;          // [all_codes]
     List<const u8> row_missing_left;   // [bit_rows]
+};
+
+// Straight to bits: as `encode` and `pack` together.
+struct PackValuesArguments {
+    Strided<const f64> matrix;         // [rows, forest_columns]
+    ValueTables tables;
+    List<const i32> position;          // [rows]
+    i64 first_word;
+    i64 words;
+    Table<u64> bits;                   // [bit_rows, all_words]
+};
+
+// The same of narrow values.
+struct PackNarrowValuesArguments {
+    Strided<const f32> matrix;         // [rows, forest_columns]
+    ValueTables tables;
+    List<const i32> position;          // [rows]
     i64 first_word;
     i64 words;
     Table<u64> bits;                   // [bit_rows, all_words]
@@ -234,6 +272,23 @@ struct CountArguments {
     List<const i32> segment_of;  // [positions]
     List<const i64> weight_of;   // [positions]
     Table<i64> counters;         // [counters, segments]
+};
+
+// Packing and counting of rows that weigh 1, block by block; `bits` are those of the walk.
+struct CountRowsArguments {
+    Strided<const f64> matrix;  // [rows, forest_columns]
+    ValueTables tables;
+    Walk walk;
+    Table<u64> bits;            // [bit_rows, words]
+    Table<i64> counters;        // [counters, 1]
+};
+
+struct CountNarrowRowsArguments {
+    Strided<const f32> matrix;  // [rows, forest_columns]
+    ValueTables tables;
+    Walk walk;
+    Table<u64> bits;            // [bit_rows, words]
+    Table<i64> counters;        // [counters, 1]
 };
 
 struct ResolveArguments {
@@ -520,6 +575,18 @@ constexpr i64 MOST_NUMBERED = 256;  // leaves of a tree whose rows are told apar
 
 struct AddPredictionsArguments {
     Walk walk;
+    Leaves leaves;
+    List<const i64> tree_start;   // [trees + 1]
+    List<const u8> leaf_by_leaf;  // [trees]
+    Table<f64> out;               // [outputs, rows]
+};
+
+// Packing and predicting of rows as they lie in a matrix, block by block; `bits` are those of the walk.
+struct PredictRowsArguments {
+    Strided<const f64> matrix;    // [rows, forest_columns]
+    ValueTables tables;
+    Walk walk;
+    Table<u64> bits;              // [bit_rows, words]
     Leaves leaves;
     List<const i64> tree_start;   // [trees + 1]
     List<const u8> leaf_by_leaf;  // [trees]

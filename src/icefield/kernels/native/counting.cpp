@@ -7,23 +7,24 @@
 #include "bits.hpp"
 #include "lists.hpp"
 #include "programs.hpp"
+#include "value_bits.hpp"
 
 namespace icefield {
 namespace {
 
-// Every row weighs 1 and there is one segment.
-void count_plain(const CountArguments& a, Instruction now, u64* aside) {
-    const Walk& walk = a.walk;
-    const i64 words = walk.buffers.columns;
-    const u64* source = walk.buffers.row(now.source);
-    const u64* test = walk.bits.row(now.condition >> 1);
+// Every row weighs 1 and there is one segment. A number of words that is known beforehand makes for straight code.
+inline __attribute__((always_inline)) void count_plain(const Walk& walk, const Table<i64>& counters, const Instruction& now,
+                                                       i64 words, u64* aside) {
+    const u64* source = walk.buffers.data + now.source * words;
+    const u64* test = walk.bits.data + (now.condition >> 1) * words;
     const u64 flip = flip_of(now.condition);
+    u64* target = walk.buffers.data + now.target * words;
     if (now.counter < 0) {
-        narrow(source, test, flip, words, now.target < 0 ? aside : walk.buffers.row(now.target));
+        narrow(source, test, flip, words, now.target < 0 ? aside : target);
     } else if (now.target < 0) {
-        a.counters(now.counter, 0) += narrow_and_count<false>(source, test, flip, words, nullptr);
+        counters(now.counter, 0) += narrow_and_count<false>(source, test, flip, words, nullptr);
     } else {
-        a.counters(now.counter, 0) += narrow_and_count<true>(source, test, flip, words, walk.buffers.row(now.target));
+        counters(now.counter, 0) += narrow_and_count<true>(source, test, flip, words, target);
     }
 }
 
@@ -42,7 +43,43 @@ void count_weights(const CountArguments& a, Instruction now, u64* aside) {
     }
 }
 
+// A program over the rows marked in the first buffer; false where the stop flag ended it.
+template <i64 known_words>
+bool run_plain(const Walk& walk, const Table<i64>& counters) {
+    const i64 words = known_words > 0 ? known_words : walk.buffers.columns;
+    u64* aside = walk.buffers.row(walk.buffers.rows - 1);
+    for (i64 i = 0; i < walk.program.rows; ++i) {
+        if (is_stopped(walk, i)) return false;
+        count_plain(walk, counters, Instruction(walk, i), words, aside);
+    }
+    return true;
+}
+
+// Rows of a matrix, as many at a time as the walk's masks hold.
+template <class Arguments>
+i64 count_rows(const Arguments& a) {
+    const Walk& walk = a.walk;
+    const i64 words = walk.buffers.columns, rows = a.matrix.rows;
+    for (i64 begin = 0; begin < rows; begin += words * WORD) {
+        const i64 n = rows - begin < words * WORD ? rows - begin : words * WORD;
+        pack_in_order(a.matrix, a.tables, begin, n, a.bits, 0, (n + WORD - 1) / WORD);
+        for (i64 w = 0; w < words; ++w) walk.buffers(0, w) = first_bits(n - w * WORD);
+        const bool finished = words == 64    ? run_plain<64>(walk, a.counters)
+                              : words == 128 ? run_plain<128>(walk, a.counters)
+                                             : run_plain<0>(walk, a.counters);
+        if (!finished) return STOPPED;
+    }
+    return DONE;
+}
+
 }  // namespace
+
+// Add the counts of rows as they lie in a matrix to `counters`; for programs without lists.
+ICEFIELD_EXPORT i64 icefield_count_rows(const CountRowsArguments* arguments) { return count_rows(*arguments); }
+
+ICEFIELD_EXPORT i64 icefield_count_narrow_rows(const CountNarrowRowsArguments* arguments) {
+    return count_rows(*arguments);
+}
 
 // Add a block's counts to `counters`.
 //
@@ -59,7 +96,7 @@ ICEFIELD_EXPORT i64 icefield_count(const CountArguments* arguments) {
         const Instruction now(walk, i);
         if (now.target != SUBTREE) {
             if (a.planes.rows == 0) {
-                count_plain(a, now, aside);
+                count_plain(walk, a.counters, now, walk.buffers.columns, aside);
             } else {
                 count_weights(a, now, aside);
             }

@@ -3,24 +3,18 @@
 // A *code* says where a value lies among a column's sorted cuts (thresholds, or the category codes that
 // sets mention): the index of the first cut that is not below it. A bucket table finds the neighbourhood
 // and a short search without branches the cut, so skewed columns cost about the same as even ones. From
-// the codes, one bit per row and condition: does the row go left? Where a column has few conditions, its values
-// are compared with each cut, 64 at a time, and no code is needed.
+// the codes, one bit per row and condition: does the row go left? Codes that fit a byte are compared with those of the
+// cuts, 64 at a time; where a column has very few conditions, its values are, and no code is needed.
 
 #include <math.h>
 
 #include "abi.hpp"
 #include "bits.hpp"
 #include "memory.hpp"
+#include "value_bits.hpp"
 
 namespace icefield {
 namespace {
-
-// A column's bucket for a value; never decreases with x, so no rounding can lose a cut.
-inline i32 bucket_of(f64 x, f64 low, f64 scale, f64 last) {
-    const f64 place = (x - low) * scale;
-    const f64 above = place > 0.0 ? place : 0.0;
-    return static_cast<i32>(above < last ? above : last);
-}
 
 // Rows that are encoded together: their values are still near when the next column asks for its own.
 constexpr i64 NEAR = 256;
@@ -109,34 +103,34 @@ bool pack_sets(const PackArguments& a, i64 v) {
     return any_missing;
 }
 
-// Words whose values are held together: eight are a line of memory of every row of bits.
-constexpr i64 AT_A_TIME = 8;
+// Whether rows stand in the order of their positions, from the first on.
+bool in_order(const List<const i32>& position) {
+    i64 wrong = 0;
+    for (i64 r = 0; r < position.size; ++r) wrong |= position[r] ^ r;
+    return wrong == 0;
+}
 
-// The bits of one column's conditions for some words of values.
-void compare(const PackValuesArguments& a, i64 v, const f64* values, const u64* here, i64 first_word, i64 words) {
-    const f64 zero = a.zero_missing[v] != 0 ? a.zero_limit : -1.0;
-    u64 missing[AT_A_TIME];
-    for (i64 w = 0; w < words; ++w) {
-        const f64* own = values + w * WORD;
-        u64 found = 0;
-        for (i64 r = 0; r < WORD; ++r) found |= static_cast<u64>((own[r] != own[r]) | (fabs(own[r]) <= zero)) << r;
-        missing[w] = found & here[w];
+// Words from `first_word` on are written; positions are counted from there, and in those that no row has, no bit is set.
+template <class Arguments>
+i64 pack_values(const Arguments& a) {
+    const i64 n = a.position.size;
+    if (in_order(a.position)) {
+        pack_in_order(a.matrix, a.tables, 0, n, a.bits, a.first_word, a.words);
+        return DONE;
     }
-    const f64* cuts = a.cuts.data + a.cut_start[v];
-    const i32* code_row = a.code_row.data + a.code_start[v];
-    const i64 end = a.row_start[v + 1], codes = a.code_start[v + 1] - a.code_start[v];
-    // A cut's conditions differ in where missing values go.
-    for (i64 c = 0; c + 1 < codes && code_row[c] >= 0; ++c) {
-        const i64 last = code_row[c + 1] >= 0 ? code_row[c + 1] : end;
-        if (code_row[c] == last) continue;
-        u64 below[AT_A_TIME];
-        for (i64 w = 0; w < words; ++w) below[w] = at_most(values + w * WORD, cuts[c]) & ~missing[w];
-        for (i64 row = code_row[c]; row < last; ++row) {
-            const u64 left = u64{0} - static_cast<u64>(a.row_missing_left[row]);
-            u64* bits = a.bits.row(row) + first_word;
-            for (i64 w = 0; w < words; ++w) bits[w] = below[w] | (missing[w] & left);
-        }
+    Zeros<i32> rows(a.words * WORD);
+    Zeros<u64> here(a.words);
+    if (!rows.ok() || !here.ok()) return NO_MEMORY;
+    for (i64 p = 0; p < a.words * WORD; ++p) rows[p] = -1;
+    for (i64 r = 0; r < n; ++r) {
+        rows[a.position[r]] = static_cast<i32>(r);
+        set_bit(here.data(), a.position[r]);
     }
+    pack_words(a.tables, a.bits, a.first_word, a.words, here.data(), [&](i64 first, i64 size, i64 source, f64* values) {
+        const i32* row = rows.data() + first;
+        for (i64 p = 0; p < size; ++p) values[p] = row[p] < 0 ? NAN : static_cast<f64>(a.matrix(row[p], source));
+    });
+    return DONE;
 }
 
 }  // namespace
@@ -169,30 +163,11 @@ ICEFIELD_EXPORT i64 icefield_encode(const EncodeArguments* arguments) {
     return DONE;
 }
 
-// One bit per row and condition, for numeric columns, from the rows' values. Words from `first_word` on are written;
-// positions are counted from there, and in those that no row has, no bit is set.
-ICEFIELD_EXPORT i64 icefield_pack_values(const PackValuesArguments* arguments) {
-    const PackValuesArguments& a = *arguments;
-    Zeros<i32> rows(a.words * WORD);
-    Zeros<u64> here(a.words);
-    if (!rows.ok() || !here.ok()) return NO_MEMORY;
-    for (i64 p = 0; p < a.words * WORD; ++p) rows[p] = -1;
-    for (i64 r = 0; r < a.position.size; ++r) {
-        rows[a.position[r]] = static_cast<i32>(r);
-        set_bit(here.data(), a.position[r]);
-    }
-    f64 values[AT_A_TIME * WORD];
-    for (i64 word = 0; word < a.words; word += AT_A_TIME) {
-        const i64 words = a.words - word < AT_A_TIME ? a.words - word : AT_A_TIME;
-        const i32* row = rows.data() + word * WORD;
-        for (i64 k = 0; k < a.chosen.size; ++k) {
-            const i64 v = a.chosen[k], source = a.column[v];
-            if (a.row_start[v] == a.row_start[v + 1]) continue;
-            for (i64 p = 0; p < words * WORD; ++p) values[p] = row[p] < 0 ? NAN : a.matrix(row[p], source);
-            compare(a, v, values, here.data() + word, a.first_word + word, words);
-        }
-    }
-    return DONE;
+// One bit per row and condition, for numeric columns, from the rows' values.
+ICEFIELD_EXPORT i64 icefield_pack_values(const PackValuesArguments* arguments) { return pack_values(*arguments); }
+
+ICEFIELD_EXPORT i64 icefield_pack_narrow_values(const PackNarrowValuesArguments* arguments) {
+    return pack_values(*arguments);
 }
 
 // One bit per row and condition, for all conditions of the `chosen` coded columns.

@@ -75,7 +75,7 @@ def read_hist_gradient_boosting(model: Any, table: Table) -> TreeModel:
     n_outputs = model.n_trees_per_iteration_
     sizes = [len(predictor.nodes) for predictor in predictors]
     root = np.concatenate([[0], np.cumsum(sizes)])[:-1]
-    records = np.concatenate([predictor.nodes for predictor in predictors])
+    records = _joined([predictor.nodes for predictor in predictors])
     start = np.repeat(root, sizes)
     is_split = records["is_leaf"] == 0
     is_set = is_split & (records["is_categorical"] == 1)
@@ -108,6 +108,15 @@ def read_hist_gradient_boosting(model: Any, table: Table) -> TreeModel:
         source=SOURCE,
         no_training_weights=UNWEIGHTED if getattr(model, "_fitted_with_sw", False) else "",
     )
+
+
+def _joined(records: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Records one after another; of the same type they are moved as they lie, and not field by field."""
+    kind = records[0].dtype
+    if any(one.dtype != kind or not one.flags.c_contiguous for one in records):
+        return np.concatenate(records)
+    plain = np.dtype((np.void, kind.itemsize))
+    return np.concatenate([one.view(plain) for one in records]).view(kind)
 
 
 def read_isolation_forest(model: Any, table: Table) -> TreeModel:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from icefield.errors import ModelError, complaint
+from icefield.libraries.sklearn.few_rows import asking
 from icefield.libraries.sklearn.margins import raw_answer
 from icefield.libraries.sklearn.nesting import core
 from icefield.libraries.sklearn.threads import gains_by_threads
@@ -59,7 +60,7 @@ def adapt(model: Any, scale: str) -> Adapter:
     return Adapter(
         kind=kind,
         scale_label=label,
-        answer=answer,
+        answer=asking(model, answer),
         naming=naming,
         columns=columns,
         n_columns=n_columns,

@@ -1,0 +1,101 @@
+"""Rows packed and counted in one call: the counts are those of one block after another, bit for bit."""
+
+from __future__ import annotations
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+
+from icefield import Explainer
+from icefield.data.frame import table_of
+from icefield.engines import Sample
+from icefield.engines.trees import averages
+from icefield.engines.trees.averages import RowCounting
+from icefield.engines.trees.crew import Crew
+from icefield.engines.trees.predictions import raw_predictions
+from icefield.engines.trees.rows import Rows
+
+
+@pytest.fixture(scope="module")
+def model():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 6))
+    X[rng.random(X.shape) < 0.05] = np.nan
+    X[:, 3] = np.round(X[:, 3])  # zeros
+    y = np.nansum(X[:, :3], axis=1) + np.nan_to_num(X[:, 0] * X[:, 4])
+    return lgb.LGBMRegressor(n_estimators=30, verbose=-1).fit(X, y)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("rows", [1, 64, 700, 4096, 4097, 20_000])
+def test_curves_and_surfaces_are_those_of_blocks(model, rows, dtype, monkeypatch):
+    rng = np.random.default_rng(rows)
+    X = rng.normal(size=(rows, 6)).astype(dtype)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:, 3] = np.round(X[:, 3])
+    X[0] = 1.0
+    used = []
+    made = RowCounting.__init__
+    monkeypatch.setattr(RowCounting, "__init__", lambda self, *given: used.append(1) or made(self, *given))
+
+    def asked(threads):
+        explainer = Explainer(model, X, threads=threads)
+        grid = {j: [-1.0, 0.0, 0.5, 2.0] for j in range(6)}
+        found = [*explainer.effects(grid=grid).values(), *explainer.effects(order=2, grid=grid).values()]
+        return [effect.average for effect in found]
+
+    once, twice = asked(1), asked(2)
+    assert used
+    monkeypatch.setattr(Rows, "are_alike", lambda *_: False)
+    used.clear()
+    expected = asked(2)
+    assert not used
+    for one, two, three in zip(once, twice, expected, strict=True):
+        np.testing.assert_array_equal(one, three)
+        np.testing.assert_array_equal(two, three)
+
+
+@pytest.mark.parametrize(
+    "sample", [{}, {"weights": np.arange(50.0)}, {"codes": np.zeros(50, np.intp), "n_groups": 1}]
+)
+def test_rows_that_weigh_or_stand_in_groups_take_the_other_way(model, sample):
+    explainer = Explainer(model, np.ones((50, 6)))
+    own = explainer.study.plan.engine
+    rows = Rows(own.model, own.encoder.sample(Sample(table_of(np.ones((50, 6))), **sample), 2**28), 8192)
+    with Crew(1) as crew, crew:
+        given = averages.Counted(own.sums, rows, crew, 2**28, None)
+        (program,) = given.programs([(0,)], averages.SINGLES)
+    assert rows.are_alike(program.layout, False) == (not sample)
+    assert not rows.are_alike(program.layout, True)
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 100_000])
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_rows_are_shared_out_whole_words_at_a_time(n, threads):
+    class Own:
+        sample = Sample(table_of(np.zeros((n, 1))))
+
+    pieces = Rows.shared_out(Own, threads)
+    assert [start for start, _ in pieces] == [0, *(stop for _, stop in pieces[:-1])]
+    assert pieces[-1][1] == n
+    assert all(start % 64 == 0 for start, _ in pieces)
+    assert all(stop > start for start, stop in pieces)
+
+
+@pytest.mark.parametrize("rows", [1, 64, 4096, 4097, 9000])
+def test_predictions_are_those_of_blocks(model, rows, monkeypatch):
+    rng = np.random.default_rng(rows)
+    X = rng.normal(size=(rows, 6))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    own = Explainer(model, X).study.plan.engine
+    sample = own.encoder.sample(Sample(table_of(X)), 2**28)
+    found = []
+    for threads in (1, 2):
+        with Crew(threads) as crew, crew:
+            found.append(raw_predictions(own.model, own.sums, sample, crew, 2**28))
+    monkeypatch.setattr(Rows, "are_alike", lambda *_: False)
+    with Crew(2) as crew, crew:
+        expected = raw_predictions(own.model, own.sums, sample, crew, 2**28)
+    np.testing.assert_array_equal(found[0], expected)
+    np.testing.assert_array_equal(found[1], expected)
+    np.testing.assert_allclose(expected[:, 0], model.predict(X), rtol=1e-12)
