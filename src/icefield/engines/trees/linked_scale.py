@@ -92,21 +92,23 @@ class LinkedScale:
         return self._crossed(wanted, sample, resources)
 
     def _crossed(self, wanted: Wanted, sample: Sample, resources: Resources) -> Generator[Float]:
+        work = sample.n_rows * max(1, len(wanted.pairs))
         with (
-            Progress("crossing rows", total=sample.n_rows) as progress,
+            Progress("crossing rows", total=work) as progress,
             Crew(resources.threads or available_processors()) as crew,
             crew,
         ):
             rows = CrossedRows(self.model, self.sums, wanted, sample, self.form, crew)
-            found = rows.averages(progress)
-        response = self.model.link.apply(rows.margins)[:, list(self.selected)].T
-        for kind, number in wanted.parts:
-            if kind == "all":
-                yield response.copy()
-            elif kind == "none":
-                yield np.repeat((response @ rows.weight)[:, None], sample.n_rows, axis=1)
-            else:
-                yield np.array(self._chosen(found[kind][number]))
+            window = CrossedRows.window(self.sums, wanted, sample.n_rows, resources.memory)
+            found = rows.averages(window, progress)
+            response = self.model.link.apply(rows.margins)[:, list(self.selected)].T
+            for kind, _ in wanted.parts:
+                if kind == "all":
+                    yield response.copy()
+                elif kind == "none":
+                    yield np.repeat((response @ rows.weight)[:, None], sample.n_rows, axis=1)
+                else:
+                    yield np.array(self._chosen(next(found)))
 
     def _chosen(self, values: Float) -> Float:
         """The outputs wanted of values by raw output, along the first axis."""

@@ -398,6 +398,7 @@ struct CrossTrees {
 };
 
 // What moving one group does to the rows from `first` on; entry e is the place of a group on the path of a leaf.
+// `averaged` is the number of groups, or 0 where only the moves are wanted.
 struct CrossSinglesArguments {
     CrossTrees trees;
     i64 first;
@@ -406,8 +407,8 @@ struct CrossSinglesArguments {
     List<const i32> entry_leaf;     // [entries]
     List<const i32> entry_path;     // [entries]
     Cube<f64> moves;                // [groups, planes, rows]
-    Cube<f64> averages;             // [groups, outputs, rows]
-    Cube<f64> others;               // [groups, outputs, rows]
+    Cube<f64> averages;             // [averaged, outputs, rows]
+    Cube<f64> others;               // [averaged, outputs, rows]
     List<const u8> stop;            // [1]
 };
 
