@@ -14,7 +14,7 @@ The sources in `native/`: `looking` (where a column's values lie), `packing` (ro
 program of mask operations), `counting` (runs a program over a block and counts rows), `curves` (builds every row's
 curve), `steps` and `pieces` (every feature's linked curve in one walk, for large and for smaller trees), `crossing` (a few rows, each with each other's values), `moves` (rows at points of their own), `local_moves` (rows at
 both ends of their own steps, for all features), `others` (averages each row over one group at a time), `lists` (subtrees
-that few rows reach), `regions` (which grid points reach a leaf), `updates` and `families` (leaf counts -> averages of one
+that few rows reach), `regions` (which grid points reach a leaf), `grids` (regions as runs between steps, and curves from changes at steps), `updates` and `families` (leaf counts -> averages of one
 question, or of many), `predictions` (every row's own), `reading` (numbers in the text of a
 model).
 """
@@ -40,6 +40,7 @@ StepTotals = Grouped("StepTotals")
 PieceTrees = Grouped("PieceTrees")
 CrossTrees = Grouped("CrossTrees")
 RegionsOfAxes = Grouped("RegionsOfAxes")
+RegionsOfGrids = Grouped("RegionsOfGrids")
 
 copy_columns = Kernel("copy_columns")
 copy_narrow_columns = Kernel("copy_narrow_columns")
@@ -80,6 +81,10 @@ add_family = Kernel("add_family")
 
 add_predictions = Kernel("add_predictions")
 read_numbers = Kernel("read_numbers")
+
+count_runs = Kernel("count_runs")
+find_runs = Kernel("find_runs")
+unfold = Kernel("unfold")
 
 
 def plan_sizes() -> Filled:
