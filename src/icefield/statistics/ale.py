@@ -93,10 +93,11 @@ def ales(
 
 def ales_beforehand(study: Study, features: Sequence[Any], *, bins: int, rows: int) -> None:
     """Work out together what `ale` will be asked for of each of these features, where that costs no predictions."""
-    keys = [_key(study, (feature,), bins, rows) for feature in features]
-    if study.plan.engine.costs_predictions or None in keys:
-        return
-    _beforehand(study).update(zip(keys, ales(study, features, bins=bins, rows=rows), strict=True))
+    known = _beforehand(study)
+    asked = {_key(study, (feature,), bins, rows): feature for feature in features}
+    asked = {key: feature for key, feature in asked.items() if key is not None and key not in known}
+    if asked and not study.plan.engine.costs_predictions:
+        known.update(zip(asked, ales(study, list(asked.values()), bins=bins, rows=rows), strict=True))
 
 
 def _beforehand(study: Study) -> dict[Any, Effect | IcefieldError]:
