@@ -61,6 +61,14 @@ def test_curves_that_do_not_move_oppose_nothing():
     assert opposing(np.array([1.0, 1.0, 1e-9, -1e-9])[:, None] * X, EVEN) == 0.0
 
 
+@pytest.mark.parametrize("shape", [(66, 1000, 66), (16, 997, 40), (3, 20, 5), (90, 700, 400), (1, 5000, 60)])
+def test_products_in_parts_are_the_whole(rng, shape):
+    a, b = rng.normal(size=shape[:2]), rng.normal(size=shape[1:])
+    np.testing.assert_allclose(bundles.product(a, b), a @ b, atol=1e-11)
+    turned = np.ascontiguousarray(a.T).T
+    np.testing.assert_allclose(bundles.product(turned, b), a @ b, atol=1e-11)
+
+
 def test_other_weights_give_what_a_bundle_of_them_does(rng):
     curves, weights = rng.normal(size=(30, 21)) + 5.0 * rng.normal(size=(30, 1)), rng.random(30)
     over = rng.dirichlet(np.ones(21))
@@ -98,7 +106,6 @@ def test_columns_are_ranked_by_what_they_explain(rng):
 @pytest.mark.parametrize("held", [0, 10**9])
 def test_explained_shares_are_those_of_an_analysis_of_variance(rng, held, monkeypatch):
     monkeypatch.setattr(bundles, "HELD_BYTES", held)
-    monkeypatch.setattr(bundles, "COLUMNS_AT_ONCE", 2)
     values = {"few": rng.integers(0, 3, 200), "one": np.ones(200), "many": rng.normal(size=200)}
     values |= {"lots": rng.integers(0, 60, 200), "each": np.arange(200.0).astype(str).astype(object)}
     weights = rng.random(200)

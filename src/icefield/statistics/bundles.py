@@ -21,8 +21,9 @@ from icefield.sampling import equal_parts, observations
 from icefield.typing import Float
 
 EXPLAINING_BINS = 8  # a numeric column is cut into so many groups to see whether it tells curves apart
-COLUMNS_AT_ONCE = 32  # whose groups' averages are taken together
-HELD_BYTES = 2**24  # of what takes them, kept for the next bundle
+HELD_BYTES = 2**24  # of what takes rows to averages by group, kept for the next bundle
+BY_ONE_THREAD = 2**18  # multiplications that BLAS does not spread over threads
+LEAST_AT_ONCE = 32  # rows that are worth a product of their own
 STEPS = 30  # of a power iteration
 
 
@@ -138,7 +139,7 @@ class Bundle:
         root = np.sqrt(self.weights)
         # A curve of weight 2 pulls as two would.
         heavy = self.shape if self.row_weights is None else self.shape * self.row_weights[:, None]
-        gram = (self.shape.T @ heavy) * root * root[:, None]
+        gram = product(self.shape.T, heavy) * root * root[:, None]
         return self.shape @ (root * _strongest(gram)) if gram.any() else np.zeros(len(self.curves))
 
     def under(self, row_weights: Float) -> tuple[Float, Float]:
@@ -147,7 +148,7 @@ class Bundle:
         Both to some eight digits.
         """
         own = row_weights / row_weights.sum(axis=1, keepdims=True)
-        middle = own @ self.apart
+        middle = product(own, self.apart)
         # The mean square about a mean, as a difference of squares near it.
         squares = own @ self.distance - np.square(middle) @ self.weights
         return middle + ((own - self.shares) @ self.level)[:, None], np.sqrt(np.maximum(squares, 0.0))
@@ -165,6 +166,20 @@ def running_against(along: Float, row_weights: Float) -> Float:
     return np.where(counted > 0, np.minimum(up, 1.0 - up), 0.0)
 
 
+def product(a: Float, b: Float) -> Float:
+    """``a @ b``, some of what is summed over at a time.
+
+    As a whole, BLAS would spread it over threads: for products of this size these gain nothing, and on a busy machine
+    they wait for each other.
+    """
+    summed, at_once = a.shape[1], BY_ONE_THREAD // max(1, a.shape[0] * b.shape[1])
+    if not LEAST_AT_ONCE <= at_once < summed:
+        return a @ b
+    whole = summed // at_once * at_once
+    parts = a[:, :whole].reshape(len(a), -1, at_once).transpose(1, 0, 2)
+    return (parts @ b[:whole].reshape(-1, at_once, b.shape[1])).sum(axis=0) + a[:, whole:] @ b[whole:]
+
+
 def row_shares(row_weights: Float | None, rows: int) -> Float:
     """Each row's share of all weight; equal shares where rows are not weighted."""
     if row_weights is None or row_weights.sum() <= 0:
@@ -178,7 +193,7 @@ def leading_direction(rows: Float, steps: int = STEPS) -> Float:
     A few matrix products settle it to the precision that signs and orders need; a full
     decomposition of a few hundred curves costs many times more.
     """
-    return _strongest(rows.T @ rows, steps)
+    return _strongest(product(rows.T, rows), steps)
 
 
 def _strongest(gram: Float, steps: int = STEPS) -> Float:
@@ -207,7 +222,7 @@ class RowGroups:
     def __init__(self, row_values: Mapping[Any, NDArray[Any]], row_weights: Float | None = None) -> None:
         self.row_values, self.row_weights = row_values, row_weights
         self._known: dict[Any, tuple[NDArray[np.intp], Float]] = {}
-        self._held: dict[tuple[Any, ...], Float] = {}
+        self._held: dict[Any, Float] = {}
 
     def of(self, name: Any) -> tuple[NDArray[np.intp], Float]:
         """Each row's group, and what each group's rows weigh together."""
@@ -219,27 +234,21 @@ class RowGroups:
 
     def between(self, values: Float, names: Iterable[Any]) -> Iterator[tuple[Any, int, float]]:
         """Columns with a few groups, how many, and the mean square of ``(rows, points)`` values' averages by them."""
-        wanted = set(names)
-        some = [name for name in self.row_values if 1 < len(self.of(name)[1]) < len(values) // 2]
-        for at in range(0, len(some), COLUMNS_AT_ONCE):
-            block = tuple(some[at : at + COLUMNS_AT_ONCE])
-            sizes = [len(self.of(name)[1]) for name in block]
-            squares = np.square(self._averaging(block) @ values).sum(axis=1)
-            sums = np.add.reduceat(squares, np.cumsum([0, *sizes[:-1]]))
-            yield from ((n, size, x) for n, size, x in zip(block, sizes, sums.tolist()) if n in wanted)
+        for name in names:
+            size = len(self.of(name)[1])
+            if 1 < size < len(values) // 2:
+                yield name, size, float(np.square(product(self._averaging(name), values)).sum())
 
-    def _averaging(self, names: tuple[Any, ...]) -> Float:
-        """What takes rows' values to averages by group, each times the root of its weight, for some columns."""
-        if names in self._held:
-            return self._held[names]
-        own = row_shares(self.row_weights, len(self.of(names[0])[0]))
-        found = np.zeros((sum(len(self.of(name)[1]) for name in names), len(own)))
-        first = 0
-        for codes, mass in map(self.of, names):
-            found[first + codes, np.arange(len(own))] = own / np.sqrt(np.where(mass > 0, mass, 1.0))[codes]
-            first += len(mass)
-        if found.nbytes + sum(held.nbytes for held in self._held.values()) <= HELD_BYTES:
-            self._held[names] = found
+    def _averaging(self, name: Any) -> Float:
+        """What takes rows' values to averages by group, each times the root of its weight."""
+        if name in self._held:
+            return self._held[name]
+        codes, mass = self.of(name)
+        own = row_shares(self.row_weights, len(codes))
+        found = np.zeros((len(mass), len(codes)))
+        found[codes, np.arange(len(codes))] = own / np.sqrt(np.where(mass > 0, mass, 1.0))[codes]
+        if (len(self._held) + 1) * found.nbytes <= HELD_BYTES:
+            self._held[name] = found
         return found
 
 

@@ -342,10 +342,8 @@ def _with_rows(
         # Curves whose spread changes along the grid cannot be parallel: sd(f - f') >= |sd(f) - sd(f')|.
         least = float(deviation(effect.std[output][at], curves.weights)) / curves.unit
         return replace(curves, least_differ=least), ()
-    every = effect.individual[output]
-    # All points in their order, as most often, need no copy.
-    in_order = bool((at == np.arange(len(at))).all())
-    own = every[:, : len(at)] if in_order else every[:, at]
+    in_order = bool((at == np.arange(len(at))).all())  # then they need no copy
+    own = effect.individual[output][:, slice(len(at)) if in_order else at]
     curves = replace(curves, own=own, row_weights=effect.row_weights)
     if (
         groups is None
