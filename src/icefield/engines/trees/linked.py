@@ -22,6 +22,7 @@ from icefield.engines.trees.axes import EncodedAxis, grid_layout, group_columns
 from icefield.engines.trees.crew import Crew, Stopped
 from icefield.engines.trees.grid_steps import GridSteps
 from icefield.engines.trees.layout import Layout
+from icefield.engines.trees.level_order import in_few_runs
 from icefield.engines.trees.pieces import cut_to_pieces
 from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.engines.trees.rows import WORD
@@ -105,15 +106,19 @@ class LinkedCurves:
         crew: Crew,
         progress: Progress,
     ) -> None:
-        self.model, self.sums, self.axes, self.form, self.crew = model, sums, tuple(axes), form, crew
-        self.progress = progress
+        self.model, self.sums, self.form, self.crew = model, sums, form, crew
+        self.progress, self._given = progress, tuple(axes)
         self.outputs = len(sums.outputs)
 
     @cached_property
     def _program(self) -> Program:
-        groups = group_columns([axis.columns for axis in self.axes], self.sums.forest.n_columns)
+        groups = group_columns([axis.columns for axis in self._given], self.sums.forest.n_columns)
         batch = Batch.of(self.sums, self.sums.trees)
-        return Program.of(batch, groups, len(self.axes), SINGLES, scatter=True)
+        return Program.of(batch, groups, len(self._given), SINGLES, scatter=True)
+
+    @cached_property
+    def axes(self) -> tuple[EncodedAxis, ...]:
+        return in_few_runs(self._program, self._given)
 
     @cached_property
     def _steps(self) -> GridSteps:
