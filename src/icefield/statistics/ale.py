@@ -26,7 +26,7 @@ from icefield.statistics.ale_clusters import Moves
 from icefield.statistics.ale_curve import LocalCurve, StepSums, own_state
 from icefield.statistics.ale_surface import CellSums
 from icefield.statistics.ale_together import ChangesTogether
-from icefield.statistics.steps import Cut, Steps, feature_cut
+from icefield.statistics.steps import Cut, Steps, describe, feature_cut, undescribed
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
@@ -133,6 +133,10 @@ def _asked(
         except IcefieldError as error:
             return error
 
+    if weights is None and isinstance(order, str) and order == "similarity":
+        # Each column once: threads that compare levels at the same time would describe the same ones.
+        columns = undescribed(study, [name for names in sets for name in names])
+        _of_each(study, lambda name: describe(study, name), columns)
     asked = _of_each(study, prepared, sets)
     changes = [one for one in asked if isinstance(one, LocalChanges)]
     try:
