@@ -83,7 +83,7 @@ def test_the_same_where_few_pairs_are_held_at_a_time(held: int, monkeypatch: pyt
     sets = [*combinations(range(5), 1), *pairs, (1, 2, 3, 4), (0, 1), (0, 1, 2, 3, 4), (2,), (3, 4)]
     together = list(engine.own_averages(sets, sample, Resources()) or ())
     monkeypatch.setattr(crossed, "WINDOW_GROUPS", 0)
-    little = Resources(memory=4 * (4 * crossed.MOVES + 8 * 90 * 3 * (3 * 5 + held)))
+    little = Resources(memory=4 * (2 * crossed.MOVES + 8 * 90 * 3 * (3 * 5 + held)))
     apart = list(engine.own_averages(sets, sample, little) or ())
     assert len(apart) == len(sets)
     for columns, one, other in zip(sets, together, apart, strict=True):

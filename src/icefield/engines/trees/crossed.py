@@ -28,7 +28,7 @@ from icefield.typing import Float
 
 MOST_ROWS = 2_048  # each is crossed with each
 MOST_ENTRIES = 2**23  # pairs of groups on the paths of all leaves
-MOVES = 2**23  # bytes of what single groups do to the rows at work
+MOVES = 2**24  # bytes of what single groups do to the rows at work; those of the rows before are held as well
 GROUPS, PAIRS_AT_ONCE = 8, 64  # that one task takes
 WINDOW_GROUPS = 2  # pairs for each group, at least, whose averages are found together
 
@@ -126,7 +126,7 @@ class CrossedRows:
     def window(cls, sums: TreeSums, wanted: Wanted, n_rows: int, memory: int) -> int:
         """How many pairs' averages are held at a time, beside those of single groups; below zero, where not even these fit."""
         a_set = 8 * max(1, n_rows * len(sums.outputs))
-        return (memory // 4 - 4 * MOVES) // a_set - 3 * len(wanted.groups)
+        return (memory // 4 - 2 * MOVES) // a_set - 3 * len(wanted.groups)
 
     @cached_property
     def _program(self) -> Program:

@@ -42,8 +42,9 @@ def in_few_runs(program: Program, axes: Sequence[EncodedAxis]) -> tuple[EncodedA
         if len(masks) * axes[a].size > MOST_FLAGS:
             continue
         flags = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little")[:, : axes[a].size]
-        leaves = np.bincount(rank[group == a], minlength=len(masks)).astype(np.float64)
-        order = shortest_way(_differences(flags.astype(np.float64), leaves))
+        leaves = np.bincount(rank[group == a], minlength=len(masks))
+        held = leaves > 0
+        order = shortest_way(_differences(flags[held].astype(np.float64), leaves[held].astype(np.float64)))
         found[a] = EncodedAxis(
             axes[a].columns, np.ascontiguousarray(axes[a].matrix[order]), axes[a].order[order]
         )
