@@ -9,6 +9,8 @@ from test_linked import always, compared, every_column, loop  # noqa: F401
 from icefield.data.frame import table_of
 from icefield.engines import Question, Resources, Sample
 from icefield.engines.trees import TreesEngine
+from icefield.forest.links import softmax, softplus
+from icefield.forest.tree_model import Link
 from strategies import IDENTITY, random_forest
 
 
@@ -51,3 +53,19 @@ def test_a_single_question_walks_alone(always: list[int]) -> None:  # noqa: F811
     sample = Sample(table_of(drawn.matrix(rng, 50)))
     TreesEngine(drawn.model(IDENTITY), "response", [0]).answer(questions, sample, Resources())
     assert always == []
+
+
+@pytest.mark.parametrize("link", [IDENTITY, softmax(), softplus()], ids=["identity", "softmax", "unknown"])
+@pytest.mark.parametrize("features", [1, 4])
+def test_curves_alone(features: int, link: Link, always: list[int]) -> None:  # noqa: F811
+    rng = np.random.default_rng(features)
+    drawn = random_forest(rng, n_columns=4, leaves=20, n_outputs=2)
+    matrix, kept = drawn.matrix(rng, 60), np.array([3, 0, 59])
+    axes = every_column(rng, drawn)[:features]
+    questions = [Question((axis,), spread=False, rows=kept, averaged=False) for axis in axes]
+    sample = Sample(table_of(matrix), codes=rng.integers(0, 2, 60), n_groups=2)
+    answers = TreesEngine(drawn.model(link), "response", [1]).answer(questions, sample, Resources())
+    for axis, answer in zip(axes, answers, strict=True):
+        expected = loop(drawn, matrix, axis, link)[kept][:, [1]].transpose(1, 0, 2)
+        np.testing.assert_allclose(answer.curves, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+        assert [m.weight for m in (answer.total, *answer.groups)] == [0.0, 0.0, 0.0]

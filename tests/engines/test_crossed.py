@@ -71,6 +71,27 @@ def test_random_forests(seed: int, name: str, monkeypatch: pytest.MonkeyPatch) -
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * size)
 
 
+@pytest.mark.parametrize("held", [1, 2, 5])
+def test_the_same_where_few_pairs_are_held_at_a_time(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(8)
+    drawn = random_forest(rng, n_columns=5, trees=7, leaves=20, n_outputs=3)
+    matrix, weights = drawn.matrix(rng, 90), rng.choice([0.5, 1.0, 2.0], 90)
+    sample = Sample(table_of(matrix), weights)
+    engine = TreesEngine(drawn.model(links.softmax()), "response", [0, 2])
+    pairs = list(combinations(range(5), 2))
+    # Pairs that come again are found again; single columns among them are still known.
+    sets = [*combinations(range(5), 1), *pairs, (1, 2, 3, 4), (0, 1), (0, 1, 2, 3, 4), (2,), (3, 4)]
+    together = list(engine.own_averages(sets, sample, Resources()) or ())
+    monkeypatch.setattr(crossed, "WINDOW_GROUPS", 0)
+    little = Resources(memory=4 * (2 * crossed.MOVES + 8 * 90 * 3 * (3 * 5 + held)))
+    apart = list(engine.own_averages(sets, sample, little) or ())
+    assert len(apart) == len(sets)
+    for columns, one, other in zip(sets, together, apart, strict=True):
+        np.testing.assert_array_equal(one, other)
+        expected = plain(drawn.forest, matrix, columns, weights, links.softmax())
+        np.testing.assert_allclose(one, expected[[0, 2]], rtol=0, atol=1e-12)
+
+
 def test_groups_columns_that_stay_and_columns_that_drive_nothing() -> None:
     rng = np.random.default_rng(3)
     drawn = random_forest(rng, n_columns=5, trees=6, leaves=20, n_outputs=1)

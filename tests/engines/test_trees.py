@@ -464,7 +464,7 @@ pool = drawn.matrix(rng, 8192)
 class Endless:
     n_rows = 10**9
     def slice(self, start, stop):
-        return pool[: stop - start]
+        return table_of(pool[: stop - start])
     def take(self, rows):
         return table_of(pool[:1])
 

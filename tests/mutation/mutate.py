@@ -263,6 +263,15 @@ MUTATIONS = [
         ("change[o] = 0.0;", ""),
     ),
     *_of(
+        NATIVE + "grids.cpp", "tests/kernels/test_grids.py",
+        ("carry = word >> 63;", ""),
+        ("if (carry != 0 && size % WORD == 0) see(size);", ""),
+        ("if (point < size) is_step[point] = 1;", "is_step[point] = 1;"),
+        ("value = first + changed;", "value = changed;"),
+        ("curve[order[p]]", "curve[p]"),
+        ("(o * a.rows + a.begin + row) * size", "(o * a.rows + row) * size"),
+    ),
+    *_of(
         NATIVE + "crossing.cpp", "tests/engines/test_crossed.py",
         ("if (own != 0) sign = -sign;", ""),
         ("stays &= p != changed[g]", "stays = p != changed[g]"),

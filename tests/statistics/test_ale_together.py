@@ -11,6 +11,7 @@ from icefield import Explainer
 from icefield.engines.trees import moves
 from icefield.errors import BudgetError, IcefieldError, InputError
 from icefield.statistics import ale as module
+from icefield.statistics import similarity, steps
 from icefield.statistics.ale import ale, ales, ales_beforehand
 
 N = 900
@@ -187,3 +188,26 @@ def test_kinds_that_cannot_be(models, frame):
     assert ex.effects(["few"], kind="ice", rows=100, grid=5)["few"].individual.shape[:2] == (1, 100)
     with pytest.raises(IcefieldError, match="training"):
         Explainer(models["regression"], frame, background="training").effects(kind="ale")
+
+
+def test_columns_that_levels_are_compared_by_are_described_once(monkeypatch):
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame({name: pd.Categorical(rng.choice(list("pqrst"), N)) for name in "kl"})
+    X = X.assign(a=rng.normal(size=N), gone=pd.Categorical(np.where(rng.random(N) < 0.1, None, "x")))
+    model = LGBMRegressor(n_estimators=5, verbose=-1).fit(X, X["a"] * (X["k"] == "q") + (X["l"] == "r"))
+    described = []
+    own = similarity.described_column
+
+    def noted(column, *given):
+        described.append(column.name)
+        return own(column, *given)
+
+    for one in (steps, similarity):
+        monkeypatch.setattr(one, "described_column", noted)
+    monkeypatch.setattr(module, "WORTH_THREADS", 1)
+    found = Explainer(model, X, threads=2).effects(kind="ale")
+    assert sorted(described) == sorted(X.columns)
+    monkeypatch.setattr(module, "undescribed", lambda *_: [])
+    for name, effect in Explainer(model, X).effects(kind="ale").items():
+        assert effect.grid[0].tolist() == found[name].grid[0].tolist()
+        alike(effect, found[name])

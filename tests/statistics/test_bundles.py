@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from icefield import Explainer
+from icefield.statistics import bundles
 from icefield.statistics.bundles import (
+    Bundle,
     RowGroups,
-    along_pattern,
     centred,
     deviation,
     explaining_columns,
@@ -25,7 +26,7 @@ EVEN = np.full(21, 1 / 21)
 
 def opposing(curves, weights, row_weights=None):
     own = np.ones(len(curves)) if row_weights is None else row_weights
-    return float(running_against(along_pattern(curves, weights, row_weights), own[None])[0])
+    return float(running_against(Bundle(curves, weights, row_weights).along, own[None])[0])
 
 
 def test_heterogeneity_of_slopes_is_their_spread_times_that_of_the_feature():
@@ -60,6 +61,25 @@ def test_curves_that_do_not_move_oppose_nothing():
     assert opposing(np.array([1.0, 1.0, 1e-9, -1e-9])[:, None] * X, EVEN) == 0.0
 
 
+@pytest.mark.parametrize("shape", [(66, 1000, 66), (16, 997, 40), (3, 20, 5), (90, 700, 400), (1, 5000, 60)])
+def test_products_in_parts_are_the_whole(rng, shape):
+    a, b = rng.normal(size=shape[:2]), rng.normal(size=shape[1:])
+    np.testing.assert_allclose(bundles.product(a, b), a @ b, atol=1e-11)
+    turned = np.ascontiguousarray(a.T).T
+    np.testing.assert_allclose(bundles.product(turned, b), a @ b, atol=1e-11)
+
+
+def test_other_weights_give_what_a_bundle_of_them_does(rng):
+    curves, weights = rng.normal(size=(30, 21)) + 5.0 * rng.normal(size=(30, 1)), rng.random(30)
+    over = rng.dirichlet(np.ones(21))
+    bundle, cases = Bundle(curves, over, weights), rng.random((4, 30))
+    change, differ = bundle.under(cases)
+    mean = np.average(curves, axis=0, weights=weights)
+    for case, moved, apart in zip(cases, change, differ):
+        np.testing.assert_allclose(moved, np.average(curves, axis=0, weights=case) - mean, atol=1e-12)
+        assert apart == pytest.approx(heterogeneity(curves[None], over, case)[0], rel=1e-8)
+
+
 def test_leading_direction_is_the_first_singular_vector(rng):
     rows = rng.normal(size=(50, 6)) * np.array([5.0, 2.0, 1.0, 1.0, 1.0, 1.0])
     expected = np.linalg.svd(rows)[2][0]
@@ -75,23 +95,29 @@ def test_columns_are_ranked_by_what_they_explain(rng):
         "half": np.where(rng.random(400) < 0.7, sign, -sign),
     }
     groups = RowGroups(values)
-    found = explaining_columns((sign[:, None] * X)[None], EVEN, groups, values)
+    found = explaining_columns(Bundle(sign[:, None] * X, EVEN), groups, values)
     assert [name for name, _ in found] == ["sign", "half", "noise"]
     assert found[0][1] == pytest.approx(1.0)
     assert found[2][1] < 0.05
-    assert explaining_columns(np.ones((1, 400, 21)), EVEN, groups, values) == []
+    assert explaining_columns(Bundle(np.ones((400, 21)), EVEN), groups, values) == []
+    assert explaining_columns(Bundle(sign[:, None] * X, EVEN), groups, ["half"]) == [found[1]]
 
 
-def test_explained_shares_are_those_of_an_analysis_of_variance(rng):
-    values = {"few": rng.integers(0, 3, 200), "many": rng.normal(size=200)}
+@pytest.mark.parametrize("held", [0, 10**9])
+def test_explained_shares_are_those_of_an_analysis_of_variance(rng, held, monkeypatch):
+    monkeypatch.setattr(bundles, "HELD_BYTES", held)
+    values = {"few": rng.integers(0, 3, 200), "one": np.ones(200), "many": rng.normal(size=200)}
+    values |= {"lots": rng.integers(0, 60, 200), "each": np.arange(200.0).astype(str).astype(object)}
     weights = rng.random(200)
-    curves = rng.normal(size=(2, 200, 21)) + np.sin(X) * values["few"][:, None]
-    found = dict(explaining_columns(curves, EVEN, RowGroups(values, weights), values))
-    shape = (curves - curves.mean(axis=2, keepdims=True)) / np.sqrt(21)
-    shape = shape.transpose(1, 0, 2).reshape(200, -1)
+    curves = rng.normal(size=(200, 21)) + np.sin(X) * values["few"][:, None]
+    bundle, groups = Bundle(curves, EVEN, weights), RowGroups(values, weights)
+    found = dict(explaining_columns(bundle, groups, values))
+    assert found == dict(explaining_columns(bundle, groups, values))
+    assert set(found) == {"few", "many", "lots"}  # one group, or one for every row, tells nothing
+    shape = (curves - curves.mean(axis=1, keepdims=True)) / np.sqrt(21)
     own = weights / weights.sum()
     total = (own[:, None] * np.square(shape - own @ shape)).sum()
-    for name in values:
+    for name in found:
         codes = group_codes(values[name], weights)
         within = 0.0
         for group in np.unique(codes):

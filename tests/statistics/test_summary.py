@@ -7,10 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import GradientBoostingRegressor
 
 from icefield import Explainer
 from icefield.errors import InputError
+from icefield.statistics import ale
 from icefield.statistics.decision import output_moved_most
+from icefield.statistics.support import pd_ale_disagreement
 
 
 @pytest.fixture
@@ -165,3 +168,21 @@ def test_what_was_not_computed_is_unknown(rng):
     assert silent.heterogeneity is None
     assert "cannot tell without individual curves" in silent.sentence
     assert ex.summary().readings[0].hidden
+
+
+def test_features_beyond_the_data_are_compared_with_their_ales_together(rng, monkeypatch):
+    X = rng.normal(size=(600, 4))
+    X[:, 1] = X[:, 0] + 0.1 * X[:, 1]
+    X[:, 3] = X[:, 2] + 0.1 * X[:, 3]
+    model = GradientBoostingRegressor(n_estimators=10).fit(X, X[:, 0] * X[:, 2] + X[:, 3])
+    walks = []
+    asked = ale._asked
+    monkeypatch.setattr(ale, "_asked", lambda *given: walks.append(given[1]) or asked(*given))
+    found = Explainer(model, X).summary(grid=30)
+    doubtful = [name for name, effect in found.effects.items() if effect.support.doubtful]
+    assert len(doubtful) > 1
+    assert walks == [[(name,) for name in doubtful]]
+    alone = Explainer(model, X)
+    for name in doubtful:
+        expected = pd_ale_disagreement(alone.study, found.effects[name], name)
+        np.testing.assert_allclose(found.effects[name].support.disagreement, expected, atol=1e-12)

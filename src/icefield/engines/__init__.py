@@ -37,6 +37,7 @@ class Question:
     spread: bool = True
     quantiles: tuple[float, ...] = ()
     rows: NDArray[np.intp] | None = None  # positions whose individual curves are kept
+    averaged: bool = True  # False: only these curves are wanted, and an engine may leave the moments empty
 
     @property
     def shape(self) -> tuple[int, ...]:

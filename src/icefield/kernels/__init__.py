@@ -14,7 +14,7 @@ The sources in `native/`: `looking` (where a column's values lie), `packing` (ro
 program of mask operations), `counting` (runs a program over a block and counts rows), `curves` (builds every row's
 curve), `sweeps` and `steps` (every feature's linked curve in one walk, and for forests too large for that), `crossing` (a few rows, each with each other's values), `moves` (rows at points of their own), `local_moves` (rows at
 both ends of their own steps, for all features), `others` (averages each row over one group at a time), `lists` (subtrees
-that few rows reach), `regions` (which grid points reach a leaf), `updates` and `families` (leaf counts -> averages of one
+that few rows reach), `regions` (which grid points reach a leaf), `grids` (regions as runs between steps, and curves from changes at steps), `updates` and `families` (leaf counts -> averages of one
 question, or of many), `predictions` (every row's own), `reading` (numbers in the text of a
 model).
 """
@@ -42,6 +42,7 @@ SweepTrees = Grouped("SweepTrees")
 CrossTrees = Grouped("CrossTrees")
 RegionsOfAxes = Grouped("RegionsOfAxes")
 ValueTables = Grouped("ValueTables")
+RegionsOfGrids = Grouped("RegionsOfGrids")
 
 look_together = Kernel("look_together")
 look_together_narrow = Kernel("look_together_narrow")
@@ -86,6 +87,10 @@ add_family = Kernel("add_family")
 
 add_predictions = Kernel("add_predictions")
 read_numbers = Kernel("read_numbers")
+
+count_runs = Kernel("count_runs")
+find_runs = Kernel("find_runs")
+unfold = Kernel("unfold")
 
 
 def plan_sizes() -> Filled:

@@ -26,7 +26,7 @@ from icefield.statistics.ale_clusters import Moves
 from icefield.statistics.ale_curve import LocalCurve, StepSums, own_state
 from icefield.statistics.ale_surface import CellSums
 from icefield.statistics.ale_together import ChangesTogether
-from icefield.statistics.steps import Cut, Steps, feature_cut
+from icefield.statistics.steps import Cut, Steps, describe, feature_cut, undescribed
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
@@ -93,10 +93,11 @@ def ales(
 
 def ales_beforehand(study: Study, features: Sequence[Any], *, bins: int, rows: int) -> None:
     """Work out together what `ale` will be asked for of each of these features, where that costs no predictions."""
-    keys = [_key(study, (feature,), bins, rows) for feature in features]
-    if study.plan.engine.costs_predictions or None in keys:
-        return
-    _beforehand(study).update(zip(keys, ales(study, features, bins=bins, rows=rows), strict=True))
+    known = _beforehand(study)
+    asked = {_key(study, (feature,), bins, rows): feature for feature in features}
+    asked = {key: feature for key, feature in asked.items() if key is not None and key not in known}
+    if asked and not study.plan.engine.costs_predictions:
+        known.update(zip(asked, ales(study, list(asked.values()), bins=bins, rows=rows), strict=True))
 
 
 def _beforehand(study: Study) -> dict[Any, Effect | IcefieldError]:
@@ -132,6 +133,10 @@ def _asked(
         except IcefieldError as error:
             return error
 
+    if weights is None and isinstance(order, str) and order == "similarity":
+        # Each column once: threads that compare levels at the same time would describe the same ones.
+        columns = undescribed(study, [name for names in sets for name in names])
+        _of_each(study, lambda name: describe(study, name), columns)
     asked = _of_each(study, prepared, sets)
     changes = [one for one in asked if isinstance(one, LocalChanges)]
     try:

@@ -8,7 +8,8 @@ of shape ``(outputs, rows, points)`` and weights over points and rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,10 @@ from icefield.sampling import equal_parts, observations
 from icefield.typing import Float
 
 EXPLAINING_BINS = 8  # a numeric column is cut into so many groups to see whether it tells curves apart
+HELD_BYTES = 2**24  # of what takes rows to averages by group, kept for the next bundle
+BY_ONE_THREAD = 2**18  # multiplications that BLAS does not spread over threads
+LEAST_AT_ONCE = 32  # rows that are worth a product of their own
+STEPS = 30  # of a power iteration
 
 
 def shown_points(effect: Effect, axis: int = 0) -> slice:
@@ -62,7 +67,7 @@ def deviation(curve: Float, weights: Float) -> Float:
 
 def centred(curves: Float, weights: Float) -> Float:
     """Each curve less its own mean over the data's distribution of the feature."""
-    return curves - (curves * weights).sum(axis=-1, keepdims=True)
+    return curves - (curves @ weights)[..., None]
 
 
 def heterogeneity(curves: Float, weights: Float, row_weights: Float | None = None) -> Float:
@@ -76,34 +81,77 @@ def heterogeneity(curves: Float, weights: Float, row_weights: Float | None = Non
     >>> heterogeneity(parallel, np.array([0.5, 0.5]))
     array([0.])
     """
-    own = row_shares(row_weights, curves.shape[1])
-    shape = centred(curves, weights)
-    apart = shape - (own @ shape)[:, None]
-    np.square(apart, out=apart)
-    found = np.sqrt((apart @ weights) @ own)
-    # Parallel curves differ by rounding; that is no heterogeneity.
-    largest = np.maximum(curves.max(axis=(1, 2), initial=0.0), -curves.min(axis=(1, 2), initial=0.0))
-    return np.where(found <= 1e-12 * largest, 0.0, found)
+    return np.array([Bundle(one, weights, row_weights).heterogeneity for one in curves])
 
 
-def heterogeneity_under(curves: Float, weights: Float, row_weights: Float) -> Float:
-    """The heterogeneity of one output's curves for each of several row weights ``(cases, rows)``, to some eight digits."""
-    shape = centred(curves, weights)
-    shape = shape - shape.mean(axis=0)  # the mean square about a mean, as a difference of squares near it
-    own = row_weights / row_weights.sum(axis=1, keepdims=True)
-    about_zero = own @ (np.square(shape) @ weights)
-    return np.sqrt(np.maximum(about_zero - np.square(own @ shape) @ weights, 0.0))
+class Bundle:
+    """One output's curves, and what they say together; what several measures start from is worked out once.
 
-
-def along_pattern(curves: Float, weights: Float, row_weights: Float | None = None) -> Float:
-    """How far each of one output's curves follows the pattern of most of their movement; below zero, against it.
-
-    The pattern is the first principal direction of the centred curves.
+    Parameters
+    ----------
+    curves : ``(rows, points)``
+    weights : share of the data at each point
+    row_weights : the rows' weights; None where each counts alike
     """
-    own = np.ones(len(curves)) if row_weights is None else row_weights
-    shape = centred(curves, weights) * np.sqrt(weights)
-    heavy = shape * np.sqrt(own)[:, None]  # a curve of weight 2 pulls as two would
-    return shape @ leading_direction(heavy) if heavy.any() else np.zeros(len(curves))
+
+    def __init__(self, curves: Float, weights: Float, row_weights: Float | None = None) -> None:
+        self.curves, self.weights, self.row_weights = curves, weights, row_weights
+
+    @cached_property
+    def shares(self) -> Float:
+        """Each row's share of all weight."""
+        return row_shares(self.row_weights, len(self.curves))
+
+    @cached_property
+    def level(self) -> Float:
+        """Each curve's own mean."""
+        return self.curves @ self.weights
+
+    @cached_property
+    def shape(self) -> Float:
+        """The centred curves."""
+        return self.curves - self.level[:, None]
+
+    @cached_property
+    def apart(self) -> Float:
+        """The centred curves less their average."""
+        return self.shape - self.shares @ self.shape
+
+    @cached_property
+    def distance(self) -> Float:
+        """The mean square of each curve's `apart`."""
+        return np.square(self.apart) @ self.weights
+
+    @cached_property
+    def heterogeneity(self) -> float:
+        """Root mean square distance of the centred curves from their average."""
+        found = float(np.sqrt(self.distance @ self.shares))
+        # Parallel curves differ by rounding; that is no heterogeneity.
+        largest = max(self.curves.max(initial=0.0), -self.curves.min(initial=0.0))
+        return 0.0 if found <= 1e-12 * largest else found
+
+    @cached_property
+    def along(self) -> Float:
+        """How far each curve follows the pattern of most of their movement; below zero, against it.
+
+        The pattern is the first principal direction of the centred curves.
+        """
+        root = np.sqrt(self.weights)
+        # A curve of weight 2 pulls as two would.
+        heavy = self.shape if self.row_weights is None else self.shape * self.row_weights[:, None]
+        gram = product(self.shape.T, heavy) * root * root[:, None]
+        return self.shape @ (root * _strongest(gram)) if gram.any() else np.zeros(len(self.curves))
+
+    def under(self, row_weights: Float) -> tuple[Float, Float]:
+        """The average curve, less that of all rows, and the heterogeneity, for each of several row weights ``(cases, rows)``.
+
+        Both to some eight digits.
+        """
+        own = row_weights / row_weights.sum(axis=1, keepdims=True)
+        middle = product(own, self.apart)
+        # The mean square about a mean, as a difference of squares near it.
+        squares = own @ self.distance - np.square(middle) @ self.weights
+        return middle + ((own - self.shares) @ self.level)[:, None], np.sqrt(np.maximum(squares, 0.0))
 
 
 def running_against(along: Float, row_weights: Float) -> Float:
@@ -114,8 +162,22 @@ def running_against(along: Float, row_weights: Float) -> Float:
     usual = np.sqrt(row_weights @ np.square(along) / row_weights.sum(axis=1))
     moving = np.where(np.abs(along) > 0.25 * usual[:, None], row_weights, 0.0)
     counted = moving.sum(axis=1)
-    up = (moving * (along > 0)).sum(axis=1) / np.where(counted > 0, counted, 1.0)
+    up = moving @ (along > 0) / np.where(counted > 0, counted, 1.0)
     return np.where(counted > 0, np.minimum(up, 1.0 - up), 0.0)
+
+
+def product(a: Float, b: Float) -> Float:
+    """``a @ b``, some of what is summed over at a time.
+
+    As a whole, BLAS would spread it over threads: for products of this size these gain nothing, and on a busy machine
+    they wait for each other.
+    """
+    summed, at_once = a.shape[1], BY_ONE_THREAD // max(1, a.shape[0] * b.shape[1])
+    if not LEAST_AT_ONCE <= at_once < summed:
+        return a @ b
+    whole = summed // at_once * at_once
+    parts = a[:, :whole].reshape(len(a), -1, at_once).transpose(1, 0, 2)
+    return (parts @ b[:whole].reshape(-1, at_once, b.shape[1])).sum(axis=0) + a[:, whole:] @ b[whole:]
 
 
 def row_shares(row_weights: Float | None, rows: int) -> Float:
@@ -125,19 +187,25 @@ def row_shares(row_weights: Float | None, rows: int) -> Float:
     return row_weights / row_weights.sum()
 
 
-def leading_direction(rows: Float, steps: int = 30) -> Float:
+def leading_direction(rows: Float, steps: int = STEPS) -> Float:
     """The direction in which rows extend most (first right singular vector), by power iteration.
 
     A few matrix products settle it to the precision that signs and orders need; a full
     decomposition of a few hundred curves costs many times more.
     """
-    gram = rows.T @ rows
-    direction = gram[np.argmax(np.diagonal(gram))].copy()
+    return _strongest(product(rows.T, rows), steps)
+
+
+def _strongest(gram: Float, steps: int = STEPS) -> Float:
+    """The first eigenvector of a matrix of products."""
+    largest = np.trace(gram)
+    if not largest > 0:
+        return np.zeros(len(gram))
+    # Of the trace, the first eigenvalue is at least one share among as many as there are: its powers stay numbers.
+    scaled = gram / largest
+    direction = scaled[np.argmax(np.diagonal(scaled))]
     for _ in range(steps):
-        size = np.sqrt(direction @ direction)
-        if size == 0:
-            break
-        direction = gram @ (direction / size)
+        direction = scaled @ direction
     size = np.sqrt(direction @ direction)
     return direction / size if size > 0 else direction
 
@@ -153,45 +221,51 @@ class RowGroups:
 
     def __init__(self, row_values: Mapping[Any, NDArray[Any]], row_weights: Float | None = None) -> None:
         self.row_values, self.row_weights = row_values, row_weights
-        self._known: dict[Any, tuple[NDArray[np.intp], NDArray[np.intp], Float]] = {}
+        self._known: dict[Any, tuple[NDArray[np.intp], Float]] = {}
+        self._held: dict[Any, Float] = {}
 
-    def of(self, name: Any) -> tuple[NDArray[np.intp], NDArray[np.intp], Float]:
-        """Rows in the order of their groups, where each group begins there, and what its rows weigh together."""
+    def of(self, name: Any) -> tuple[NDArray[np.intp], Float]:
+        """Each row's group, and what each group's rows weigh together."""
         if name not in self._known:
             codes = group_codes(self.row_values[name], self.row_weights)
-            count = np.bincount(codes)
             mass = np.bincount(codes, row_shares(self.row_weights, len(codes))).astype(np.float64)
-            start = (np.cumsum(count) - count).astype(np.intp)
-            self._known[name] = np.argsort(codes, kind="stable"), start, mass
+            self._known[name] = codes, mass
         return self._known[name]
 
+    def between(self, values: Float, names: Iterable[Any]) -> Iterator[tuple[Any, int, float]]:
+        """Columns with a few groups, how many, and the mean square of ``(rows, points)`` values' averages by them."""
+        for name in names:
+            size = len(self.of(name)[1])
+            if 1 < size < len(values) // 2:
+                yield name, size, float(np.square(product(self._averaging(name), values)).sum())
 
-def explaining_columns(
-    curves: Float, weights: Float, groups: RowGroups, names: Iterable[Any]
-) -> list[tuple[Any, float]]:
-    """Columns by how much of the heterogeneity of ``(outputs, rows, points)`` curves they explain.
+    def _averaging(self, name: Any) -> Float:
+        """What takes rows' values to averages by group, each times the root of its weight."""
+        if name in self._held:
+            return self._held[name]
+        codes, mass = self.of(name)
+        own = row_shares(self.row_weights, len(codes))
+        found = np.zeros((len(mass), len(codes)))
+        found[codes, np.arange(len(codes))] = own / np.sqrt(np.where(mass > 0, mass, 1.0))[codes]
+        if (len(self._held) + 1) * found.nbytes <= HELD_BYTES:
+            self._held[name] = found
+        return found
+
+
+def explaining_columns(bundle: Bundle, groups: RowGroups, names: Iterable[Any]) -> list[tuple[Any, float]]:
+    """Columns by how much of the heterogeneity of curves they explain.
 
     The share is that of an analysis of variance over groups of the column (its levels, or eight
     quantile groups), adjusted for the number of groups; largest first.
     """
-    shape = centred(curves, weights) * np.sqrt(weights)
-    flat = np.moveaxis(shape, 1, 0).reshape(shape.shape[1], -1)
-    own = row_shares(groups.row_weights, len(flat))
-    flat = flat - own @ flat
-    total = float(own @ np.square(flat).sum(axis=1))
+    total = float(bundle.distance @ bundle.shares)
     # Parallel curves differ by rounding only; nothing is left to explain.
-    if total <= 1e-20 * max(float(own @ np.square(curves).sum(axis=(0, 2))), 1e-300):
+    if total <= 1e-20 * max(float(bundle.shares @ np.square(bundle.curves).sum(axis=1)), 1e-300):
         return []
+    rows = observations(groups.row_weights, len(bundle.curves))
     found = []
-    rows = observations(groups.row_weights, len(flat))
-    heavy = own[:, None] * flat
-    for name in names:
-        order, start, mass = groups.of(name)
-        if not 1 < len(mass) < len(flat) // 2:
-            continue
-        sums = np.add.reduceat(heavy[order], start, axis=0)
-        between = float((np.square(sums).sum(axis=1) / np.where(mass > 0, mass, 1.0)).sum())
-        share = 1.0 - (1.0 - between / total) * (rows - 1) / max(rows - len(mass), 1.0)
+    for name, size, between in groups.between(bundle.apart * np.sqrt(bundle.weights), names):
+        share = 1.0 - (1.0 - between / total) * (rows - 1) / max(rows - size, 1.0)
         found.append((name, max(0.0, share)))
     return sorted(found, key=lambda pair: -pair[1])
 
@@ -208,11 +282,13 @@ def group_codes(values: NDArray[Any], weights: Float | None = None) -> NDArray[n
     else:
         gone = np.isnat(values) if values.dtype.kind in "mM" else ~np.isfinite(values.astype(np.float64))
         codes = np.zeros(len(values), dtype=np.intp)
-        distinct, inverse = np.unique(values[~gone], return_inverse=True)
-        if len(distinct) > EXPLAINING_BINS:
-            cuts = equal_parts(values[~gone], EXPLAINING_BINS, None if weights is None else weights[~gone])
-            inverse = np.searchsorted(cuts, values[~gone], side="right")
-        codes[~gone] = inverse
+        known = values[~gone] if gone.any() else values
+        cuts = np.sort(known)
+        cuts = np.append(cuts[:1], cuts[1:][cuts[1:] != cuts[:-1]])
+        if len(cuts) > EXPLAINING_BINS:
+            cuts = equal_parts(known, EXPLAINING_BINS, None if weights is None else weights[~gone])
+        codes[~gone] = np.searchsorted(cuts, known, side="right")
     if gone.any():
         codes[gone] = codes.max() + 1
-    return np.unique(codes, return_inverse=True)[1].astype(np.intp)
+    used = np.bincount(codes) > 0
+    return (np.cumsum(used) - 1)[codes].astype(np.intp)

@@ -59,7 +59,7 @@ def with_curves_of_its_rows(study: Study, asked: Any, effect: Effect) -> Effect:
     if kept is None or kept.rows is None:
         return effect
     axis = study.feature(asked).axis(effect.grid[0], study.table)
-    question = Question((axis,), spread=False, rows=np.arange(len(kept.rows)))
+    question = Question((axis,), spread=False, rows=np.arange(len(kept.rows)), averaged=False)
     (answer,) = study.answers([question], Sample(study.table.take(kept.rows)))
     return replace(effect, kept=replace(kept, individual=answer.curves))
 
@@ -150,6 +150,7 @@ class CurvedEffects:
                     (self._features[place].axis(effects[place].grid[0], self._study.table),),
                     spread=False,
                     rows=every,
+                    averaged=False,
                 )
                 for place in block
             ]

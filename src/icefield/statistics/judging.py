@@ -13,14 +13,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.statistics.bundles import (
-    along_pattern,
-    deviation,
-    heterogeneity,
-    heterogeneity_under,
-    row_shares,
-    running_against,
-)
+from icefield.statistics.bundles import Bundle, deviation, running_against
 from icefield.statistics.shapes import Shape, shape_of
 from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Float
@@ -59,22 +52,19 @@ class Curves:
     explained: float = 0.0
 
     @cached_property
+    def bundle(self) -> Bundle | None:
+        """The rows' own curves, and what they say together."""
+        return None if self.own is None else Bundle(self.own, self.weights, self.row_weights)
+
+    @property
     def differ(self) -> float | None:
         """How much the rows' own curves differ, in units; without any, the lower bound."""
-        if self.own is None:
-            return self.least_differ
-        return float(heterogeneity(self.own[None], self.weights, self.row_weights)[0]) / self.unit
-
-    @cached_property
-    def along(self) -> Float | None:
-        """How far each row's curve follows the pattern of most of their movement."""
-        return None if self.own is None else along_pattern(self.own, self.weights, self.row_weights)
+        return self.least_differ if self.bundle is None else self.bundle.heterogeneity / self.unit
 
     def explained_to(self, share: float) -> Curves:
         """The same curves, of whose differences one column explains so much; what is known of them stays known."""
         found = replace(self, explained=share)
-        known = ((name, self.__dict__[name]) for name in ("differ", "along") if name in self.__dict__)
-        found.__dict__.update(known)
+        found.__dict__["bundle"] = self.bundle
         return found
 
 
@@ -97,12 +87,11 @@ class Judged:
 
 def judged(curves: Curves) -> Judged:
     """Compare the numbers with the thresholds."""
-    if curves.along is None:
+    if curves.bundle is None:
         return _compared_with_thresholds(curves, curves.differ, None)
-    own = np.ones(len(curves.along)) if curves.row_weights is None else curves.row_weights
-    return _compared_with_thresholds(
-        curves, curves.differ, float(running_against(curves.along, own[None])[0])
-    )
+    own = np.ones(len(curves.bundle.curves)) if curves.row_weights is None else curves.row_weights
+    against = running_against(curves.bundle.along, own[None])
+    return _compared_with_thresholds(curves, curves.differ, float(against[0]))
 
 
 def _compared_with_thresholds(curves: Curves, differ: float | None, against: float | None) -> Judged:
@@ -186,34 +175,35 @@ def overturned(curves: Curves, said: Judged, n_rows: int, population: int) -> di
     n_rows : rows averaged over
     population : rows they were sampled from; where all were used, nothing can be overturned
     """
-    own, along = curves.own, curves.along
-    if own is None or along is None or len(own) < 2 or population <= len(own):
+    bundle = curves.bundle
+    if bundle is None or len(bundle.curves) < 2 or population <= len(bundle.curves):
         return {}
-    kept = len(own)
+    kept = len(bundle.curves)
     # Rows drawn without putting back err less, the more of all rows they are.
     reach = np.sqrt(1.0 - kept / population)
     ratio = np.sqrt(max(1.0 / n_rows - 1.0 / population, 0.0) / (1.0 / kept - 1.0 / population))
-    shares = row_shares(curves.row_weights, kept)
-    mean = shares @ own
-    others: dict[str, dict[str, None]] = {}
-    weights = shares * (1.0 + reach * (_resampled(kept) - 1.0))
-    moved = curves.average + ratio * (weights @ own / weights.sum(axis=1, keepdims=True) - mean)
-    differ = heterogeneity_under(own, curves.weights, weights) / curves.unit
+    weights = bundle.shares * (1.0 + reach * (_resampled(kept) - 1.0))
+    change, differ = bundle.under(weights)
+    moved = curves.average + ratio * change
     # Against the pattern of all curves: which way most of them run does not change with a few of them.
-    against = running_against(along, weights)
+    against = running_against(bundle.along, weights)
     strength = deviation(moved, curves.weights) / curves.unit
-    now = _words(said.shape, said.direction, said.hidden, said.heterogeneous)
-    for average, strong, size, share in zip(moved, strength.tolist(), differ.tolist(), against.tolist()):
+    seen: dict[tuple[str, str, bool, bool], None] = {}
+    for average, strong, size, share in zip(
+        moved, strength.tolist(), (differ / curves.unit).tolist(), against.tolist()
+    ):
         if strong < THRESHOLDS["flat"]:  # then it is flat whatever else there is
-            told = _told_of_rows(size, strong, True, share, curves.explained)
-            again = _words("flat", "none", *told)
+            seen["flat", "none", *_told_of_rows(size, strong, True, share, curves.explained)] = None
         else:
             other = _compared_with_thresholds(replace(curves, average=average), size, share)
-            again = _words(other.shape, other.direction, other.hidden, other.heterogeneous)
-        for name, then in again.items():
+            seen[other.shape, other.direction, other.hidden, other.heterogeneous] = None
+    now = _words(said.shape, said.direction, said.hidden, said.heterogeneous)
+    others: dict[str, dict[str, None]] = {}
+    for again in seen:
+        for name, then in _words(*again).items():
             if now[name] != then:
                 others.setdefault(name, {})[then] = None
-    return {name: tuple(seen) for name, seen in others.items()}
+    return {name: tuple(words) for name, words in others.items()}
 
 
 @lru_cache(maxsize=8)
@@ -229,10 +219,7 @@ def on_other_grids(curves: Curves, said: Judged) -> dict[str, tuple[str, ...]]:
     if curves.x is None or len(curves.x) < HALVED_FROM:
         return {}
     others: dict[str, dict[str, None]] = {}
-    for start in (0, 1):
-        at = np.unique(np.concatenate([[0], np.arange(start, len(curves.x), 2), [len(curves.x) - 1]]))
-        # Each point's data goes to the nearest that is left.
-        near = np.searchsorted((at[:-1] + at[1:]) / 2, np.arange(len(curves.x)))
+    for at, near in _halves(len(curves.x)):
         half = replace(
             curves,
             x=curves.x[at],
@@ -248,6 +235,16 @@ def on_other_grids(curves: Curves, said: Judged) -> dict[str, tuple[str, ...]]:
             if now != then:
                 others.setdefault(name, {})[then] = None
     return {name: tuple(seen) for name, seen in others.items()}
+
+
+@lru_cache(maxsize=8)
+def _halves(size: int) -> tuple[tuple[NDArray[np.intp], NDArray[np.intp]], ...]:
+    """Every other of so many points, with both ends, and for each point the nearest of those, which its data goes to."""
+    found = []
+    for start in (0, 1):
+        at = np.unique(np.concatenate([[0], np.arange(start, size, 2), [size - 1]]))
+        found.append((at, np.searchsorted((at[:-1] + at[1:]) / 2, np.arange(size))))
+    return tuple(found)
 
 
 def near_threshold(curves: Curves, said: Judged) -> dict[str, tuple[str, ...]]:

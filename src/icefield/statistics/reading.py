@@ -342,14 +342,17 @@ def _with_rows(
         # Curves whose spread changes along the grid cannot be parallel: sd(f - f') >= |sd(f) - sd(f')|.
         least = float(deviation(effect.std[output][at], curves.weights)) / curves.unit
         return replace(curves, least_differ=least), ()
-    own = effect.individual[output][:, at]
+    in_order = bool((at == np.arange(len(at))).all())  # then they need no copy
+    own = effect.individual[output][:, slice(len(at)) if in_order else at]
     curves = replace(curves, own=own, row_weights=effect.row_weights)
-    if groups is None or (curves.differ or 0.0) < EXPLAINED_FROM * THRESHOLDS["heterogeneous"]:
+    if (
+        groups is None
+        or curves.bundle is None
+        or (curves.differ or 0.0) < EXPLAINED_FROM * THRESHOLDS["heterogeneous"]
+    ):
         return curves, ()
     able = groups.row_values if effect.others is None else effect.others
-    ranked = explaining_columns(
-        own[None], curves.weights, groups, [n for n in able if n not in effect.features]
-    )
+    ranked = explaining_columns(curves.bundle, groups, [n for n in able if n not in effect.features])
     partners = tuple((name, share) for name, share in ranked[:EXPLAINING] if share >= THRESHOLDS["partner"])
     return curves.explained_to(best_share(partners)), partners
 

@@ -63,7 +63,7 @@ def similarity_order(
     for column in others:
         key = (column.name, most_codes)
         if key not in remembered:
-            remembered[key] = _described(column, known, weights, most_codes)
+            remembered[key] = described_column(column, known, weights, most_codes)
         described = remembered[key]
         if described is not None:
             _add_distances(distance, described, rows, landmarks)
@@ -123,10 +123,10 @@ class _Described:
         return cls(code.astype(np.min_scalar_type(n_codes)), n_codes, ordered)
 
 
-def _described(
+def described_column(
     column: Column, known: NDArray[np.bool_], weights: Float, most_codes: int
 ) -> _Described | None:
-    """None for a column that says nothing."""
+    """A column as a few codes per known row; None where it says nothing."""
     if column.kind == "other":
         return None
     if column.kind in ORDERED_KINDS:

@@ -7,7 +7,8 @@ steps; means per bin count rows at nodes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,14 @@ from icefield.counts import counted
 from icefield.data.columns import object_array
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.data.given_values import given_values
-from icefield.errors import InputError, InputTypeError, complaint, write
-from icefield.statistics.similarity import quantiles_of, similarity_order
+from icefield.errors import IcefieldError, InputError, InputTypeError, complaint, write
+from icefield.statistics.similarity import (
+    CODES,
+    MOST_LEVELS,
+    described_column,
+    quantiles_of,
+    similarity_order,
+)
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
@@ -216,6 +223,34 @@ def _by_similarity(study: Study, feature: Feature, described: Described, levels:
         seen = set(nodes.tolist())
         nodes = object_array([*nodes.tolist(), *(level for level in levels.tolist() if level not in seen)])
     return Cut(nodes, False, note)
+
+
+def undescribed(study: Study, asked: Sequence[Any]) -> list[Any]:
+    """Columns by which levels of these features will be compared over all rows, and which nobody has described yet."""
+    found = []
+    for name in asked:
+        with suppress(IcefieldError):  # which is told where it is cut
+            found.append(study.feature(name))
+    compared = [
+        f
+        for f in found
+        if not f.is_group and f.kind not in ORDERED_KINDS and 3 <= len(f.column.levels) <= MOST_LEVELS
+    ]
+    if not any(not f.column.missing.any() for f in compared) or study.n_rows != study.n_all:
+        return []
+    known = _remembered(study, bool((study.row_weights() > 0).all()))
+    if known is None:
+        return []
+    alone = compared[0].columns if len(compared) == 1 else ()
+    return [name for name in study.model.columns if name not in alone and (name, CODES) not in known]
+
+
+def describe(study: Study, name: Any) -> None:
+    """Describe a column for all levels that will be compared by it."""
+    known = _remembered(study, True)
+    if known is not None:
+        column, weights = study.table.column(name), study.row_weights()
+        known[column.name, CODES] = described_column(column, weights > 0, weights, CODES)
 
 
 def _remembered(study: Study, all_rows: bool) -> dict[Any, Any] | None:

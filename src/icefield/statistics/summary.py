@@ -15,12 +15,18 @@ from numpy.typing import NDArray
 
 from icefield.effect import Drawable, Effect
 from icefield.progress import Progress
+from icefield.statistics.ale import ales_beforehand
 from icefield.statistics.curved import Curved
 from icefield.statistics.decision import Decisions, decisions_beside
 from icefield.statistics.fit_check import FitCheck, fit_check
 from icefield.statistics.reading import Reading
-from icefield.statistics.row_space import Surroundings
-from icefield.statistics.support import pd_ale_disagreement, support_of, surroundings
+from icefield.statistics.support import (
+    GRID_POINTS,
+    REFERENCE_ROWS,
+    pd_ale_disagreement,
+    support_of,
+    surroundings,
+)
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.wording.sentences import shape_words, summary_warning
 
@@ -81,11 +87,24 @@ def summary(
     asked = study.listed(features)
     made, (effects,) = decisions_beside(study, asked, Curved(grid), rows=rows)
     around = surroundings(study)
-    supported = {}
+    found = {}
     with Progress("what the data supports", total=len(asked)) as progress:
         for name, one in made.items():
-            supported[name] = _with_support(study, one.asked, effects[name], around)
+            effect = effects[name]
+            found[name] = support_of(study, study.resolve([one.asked]), effect.grid, effect.weight, around)
             progress.advance()
+    if study.background == "data":
+        doubtful = [name for name, support in found.items() if support.doubtful]
+        # All their ALEs from one walk.
+        few = min(2 * REFERENCE_ROWS, study.n_rows)
+        ales_beforehand(study, [made[name].asked for name in doubtful], bins=GRID_POINTS, rows=few)
+        for name in doubtful:
+            other = pd_ale_disagreement(study, effects[name], made[name].asked)
+            found[name] = replace(found[name], disagreement=other)
+    supported = {
+        name: replace(effects[name], backing=replace(effects[name].backing, support=support))
+        for name, support in found.items()
+    }
     return _table(study, made, supported, made.note)
 
 
@@ -133,13 +152,6 @@ def _about_all(study: Study, fit: FitCheck | None) -> Iterator[str]:
             "a few predictions lie far from all others: strengths are relative to how far most lie apart (three times "
             "half the width of their middle two thirds) where it says SD"
         )
-
-
-def _with_support(study: Study, name: Any, effect: Effect, around: Surroundings) -> Effect:
-    support = support_of(study, study.resolve([name]), effect.grid, effect.weight, around)
-    if support.doubtful and study.background == "data":
-        support = replace(support, disagreement=pd_ale_disagreement(study, effect, name))
-    return replace(effect, backing=replace(effect.backing, support=support))
 
 
 def next_steps(made: Decisions, name: Any, effect: Effect) -> str | None:

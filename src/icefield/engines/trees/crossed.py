@@ -7,7 +7,7 @@ of every combination of two rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -28,8 +28,9 @@ from icefield.typing import Float
 
 MOST_ROWS = 2_048  # each is crossed with each
 MOST_ENTRIES = 2**23  # pairs of groups on the paths of all leaves
-MOVES = 2**23  # bytes of what single groups do to the rows at work
+MOVES = 2**24  # bytes of what single groups do to the rows at work; those of the rows before are held as well
 GROUPS, PAIRS_AT_ONCE = 8, 64  # that one task takes
+WINDOW_GROUPS = 2  # pairs for each group, at least, whose averages are found together
 
 Columns = frozenset[int]
 
@@ -115,9 +116,17 @@ class CrossedRows:
             return False
         forest = sums.forest
         depth = np.log2(1.0 + forest.node_left.size / max(1, forest.tree_root.size))
-        results = 8 * n_rows * len(sums.outputs) * (len(wanted.pairs) + 3 * len(wanted.groups))
         crossed = min(depth, len(wanted.groups)) ** 2 / 2
-        return bool(crossed * forest.node_left.size / 2 < MOST_ENTRIES and results + 4 * MOVES < memory // 4)
+        # What single groups do is found again for every window of pairs.
+        worthwhile = min(len(wanted.pairs), WINDOW_GROUPS * len(wanted.groups))
+        window = cls.window(sums, wanted, n_rows, memory)
+        return bool(crossed * forest.node_left.size / 2 < MOST_ENTRIES and window >= worthwhile)
+
+    @classmethod
+    def window(cls, sums: TreeSums, wanted: Wanted, n_rows: int, memory: int) -> int:
+        """How many pairs' averages are held at a time, beside those of single groups; below zero, where not even these fit."""
+        a_set = 8 * max(1, n_rows * len(sums.outputs))
+        return (memory // 4 - 2 * MOVES) // a_set - 3 * len(wanted.groups)
 
     @cached_property
     def _program(self) -> Program:
@@ -138,7 +147,7 @@ class CrossedRows:
             : start[-1]
         ].astype(np.int64)
 
-    def _trees(self, own: Float) -> kernels.Given:
+    def _as_trees(self, own: Float) -> kernels.Given:
         program = self._program
         groups = (*self.wanted.groups, self._staying)
         order = np.arange(self.rows, dtype=np.int32)
@@ -151,17 +160,30 @@ class CrossedRows:
             link=LINKS[self.form.kind], factor=self.form.factor,
         )  # fmt: skip
 
-    def averages(self, progress: Progress) -> dict[str, Float]:
-        """By kind of set the averages ``(sets, outputs, rows)``."""
-        n_groups, n_pairs = len(self.wanted.groups), len(self.wanted.pairs)
-        trees = self._trees(np.ascontiguousarray(self.margins.T))
-        singles, pairs = self._single_entries(), self._pair_entries()
-        found = {
-            "group": np.zeros((n_groups, self.outputs, self.rows)),
-            "without": np.zeros((n_groups, self.outputs, self.rows)),
-            "pair": np.zeros((n_pairs, self.outputs, self.rows)),
-        }
-        pair_groups = np.array(self.wanted.pairs, np.int32).reshape(-1, 2)
+    def averages(self, window: int, progress: Progress) -> Generator[Float]:
+        """The averages ``(outputs, rows)`` of all sets wanted but those of everything and nothing, `window` pairs at a time."""
+        window = max(1, min(window, len(self.wanted.pairs)))
+        begin, found = 0, self._crossed(slice(0, window), progress)
+        for kind, number in self.wanted.parts:
+            if kind == "pair" and not begin <= number < begin + window:
+                begin = number // window * window
+                del found["pair"]  # before there are others
+                found |= self._crossed(slice(begin, begin + window), progress, again=True)
+            if kind in found:
+                yield found[kind][number - begin if kind == "pair" else number]
+
+    @cached_property
+    def _trees(self) -> kernels.Given:
+        return self._as_trees(np.ascontiguousarray(self.margins.T))
+
+    def _crossed(self, window: slice, progress: Progress, again: bool = False) -> dict[str, Float]:
+        """By kind of set the averages ``(sets, outputs, rows)``, of some pairs; `again` without those of single groups."""
+        pair_groups = np.array(self.wanted.pairs[window], np.int32).reshape(-1, 2)
+        n_groups, n_pairs = len(self.wanted.groups), len(pair_groups)
+        trees, singles, pairs = self._trees, self._single_entries, self._entries_of(window)
+        shape = (0 if again else n_groups, self.outputs, self.rows)
+        alone, without = np.zeros(shape), np.zeros(shape)
+        joint = np.zeros((n_pairs, self.outputs, self.rows))
         at_once = max(1, MOVES // (8 * self.rows * self.outputs * max(1, n_groups)))
         for first in range(0, self.rows, at_once):
             here = min(at_once, self.rows - first)
@@ -170,26 +192,38 @@ class CrossedRows:
             def move(part: NDArray[np.int32], first: int = first, moves: Float = moves) -> None:
                 self._finished(kernels.cross_singles(
                     trees=trees, first=first, groups=part, **singles, moves=moves,
-                    averages=found["group"], others=found["without"], stop=self.crew.stop,
+                    averages=alone, others=without, stop=self.crew.stop,
                 ))  # fmt: skip
 
             def cross(part: NDArray[np.int32], first: int = first, moves: Float = moves) -> None:
                 self._finished(kernels.cross_pairs(
                     trees=trees, first=first, asked=part, pairs=pair_groups, **pairs, moves=moves,
-                    averages=found["pair"], stop=self.crew.stop,
+                    averages=joint, stop=self.crew.stop,
                 ))  # fmt: skip
 
             for _ in self.crew.map(move, _parts(n_groups, GROUPS)):
                 pass
             for _ in self.crew.map(cross, _parts(n_pairs, PAIRS_AT_ONCE)):
                 pass
-            progress.advance(here)
-        return found
+            progress.advance(here * max(1, n_pairs))
+        return {"pair": joint} if again else {"pair": joint, "group": alone, "without": without}
+
+    def _entries_of(self, window: slice) -> dict[str, NDArray[np.int32]]:
+        """The entries of some of the pairs."""
+        every = self._pair_entries
+        start = every["entry_start"][window.start : window.stop + 1]
+        some = slice(start[0], start[-1])
+        return {
+            "entry_start": start - start[0],
+            "entry_leaf": every["entry_leaf"][some],
+            "entry_path": every["entry_path"][some],
+        }
 
     def _finished(self, finished: bool) -> None:
         if not finished:
             raise Stopped
 
+    @cached_property
     def _single_entries(self) -> dict[str, NDArray[np.int32]]:
         """The places of each group on paths."""
         leaf, group = self._paths
@@ -200,6 +234,7 @@ class CrossedRows:
             "entry_path": order.astype(np.int32),
         }
 
+    @cached_property
     def _pair_entries(self) -> dict[str, NDArray[np.int32]]:
         """The places of each pair's groups on the paths that have both."""
         leaf, group = self._paths

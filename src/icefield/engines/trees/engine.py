@@ -74,7 +74,7 @@ class TreesEngine:
         """What gives one-way curves of several questions in one walk over the rows."""
         if not self.additive:
             return self._linked
-        if sum(q.spread and len(q.axes) == 1 for q in questions) < 2:
+        if sum((q.spread or not q.averaged) and len(q.axes) == 1 for q in questions) < 2:
             return None
         from icefield.engines.trees.linked_scale import LinkedScale
 
@@ -106,6 +106,8 @@ class TreesEngine:
                 answer = answers[i]
                 if answer is None and _keeps_every_prediction(question, sample):
                     answer = self._predictions(question, sample, resources, crew)
+                if answer is None and not question.averaged:
+                    answer = Answer(*self._no_moments(question, sample))
                 if answer is None:
                     answer = self._by_curves(question, encoded[i], sample, resources, crew, progress)
                 if question.rows is not None and answer.curves is None:
@@ -124,18 +126,22 @@ class TreesEngine:
         return [[found[key(axis)] for axis in question.axes] for question in questions]
 
     def _by_counts(self, question: Question) -> bool:
-        return self.additive and bool(question.axes) and not question.spread and not question.quantiles
+        wanted = question.averaged and not question.spread and not question.quantiles
+        return self.additive and bool(question.axes) and wanted
 
     def _empty(self, question: Question, sample: Sample) -> Answer:
         shape = (len(self.selected), *question.shape)
-        total = Moments.empty(shape, question.spread)
-        answer = Answer(total, tuple(Moments.empty(shape, question.spread) for _ in range(sample.n_groups)))
+        answer = Answer(*self._no_moments(question, sample))
         if question.quantiles:
             answer.quantiles = np.full((len(question.quantiles), *shape), np.nan)
             answer.group_quantiles = tuple(answer.quantiles.copy() for _ in range(sample.n_groups))
         if question.rows is not None:
             answer.curves = np.empty((len(self.selected), 0, *question.shape))
         return answer
+
+    def _no_moments(self, question: Question, sample: Sample) -> tuple[Moments, tuple[Moments, ...]]:
+        empty = Moments.empty((len(self.selected), *question.shape), question.spread)
+        return empty, (empty,) * sample.n_groups
 
     def own_averages(
         self, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield import kernels
 from icefield.engines.trees.axes import EncodedAxis, Regions
 from icefield.engines.trees.program import Program
 from icefield.engines.trees.rows import WORD
@@ -47,31 +48,29 @@ class GridSteps:
         on_paths = np.zeros(program.path_group.size, np.int32)
         found = regions.on_paths(program)
         on_paths[: found.size] = found
-        at, counts = [], [np.zeros(1, np.int64)]
-        runs, owner = [np.zeros((0, 2), np.int32)], [np.zeros(0, np.int32)]
-        ends = np.append(regions.start[1:], regions.masks.size)
-        for number, (axis, begin, end) in enumerate(zip(axes, regions.start, ends)):
-            masks = regions.masks[begin:end].reshape(-1, int(regions.words[number]))
-            inside = np.zeros((len(masks), axis.size + 2), np.int8)
-            inside[:, 1:-1] = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little")[:, : axis.size]
-            edges = np.diff(inside, axis=1)
-            region, first = np.nonzero(edges == 1)
-            last = np.nonzero(edges == -1)[1]
-            places = np.flatnonzero((edges[:, : axis.size] != 0).any(axis=0))
-            at.append(places)
-            counts.append(np.bincount(region, minlength=len(masks)))
-            runs.append(np.searchsorted(places, np.stack([first, last], axis=1)).astype(np.int32))
-            owner.append(np.full(first.size, number, np.int32))
-        count = np.array([len(places) for places in at], np.int32)
+        first = regions.first
+        points = np.concatenate([[0], np.cumsum(regions.size)]).astype(np.int64)
+        given = kernels.RegionsOfGrids(
+            masks=regions.masks, start=regions.start, words=regions.words, first=first, point_start=points
+        )
+        run_start = np.zeros(int(first[-1]) + 1, np.int64)
+        is_step = np.zeros(int(points[-1]), np.uint8)
+        kernels.count_runs(regions=given, run_start=run_start, is_step=is_step)
+        runs, owner = np.empty((int(run_start[-1]), 2), np.int32), np.empty(int(run_start[-1]), np.int32)
+        kernels.find_runs(regions=given, is_step=is_step, runs=runs, run_axis=owner)
+        steps_before = np.concatenate([[0], np.cumsum(is_step, dtype=np.int64)])
+        at = np.flatnonzero(is_step)
+        ends = steps_before[points]
+        count = np.diff(ends).astype(np.int32)
         room = (count // WORD + 1) * WORD
         return cls(
-            tuple(at),
+            tuple(at[a:b] - p for a, b, p in zip(ends.tolist(), ends[1:].tolist(), points.tolist())),
             np.concatenate([[0], np.cumsum(room)]).astype(np.int32),
             count,
             on_paths,
-            np.cumsum(np.concatenate(counts)),
-            np.concatenate(runs),
-            np.concatenate(owner),
+            run_start,
+            runs,
+            owner,
         )
 
     @property
@@ -87,3 +86,45 @@ class GridSteps:
         out = np.empty_like(steps)
         out[..., axis.order] = np.cumsum(steps, axis=-1)
         return out
+
+    def unfolding(self, axes: Sequence[EncodedAxis]) -> Unfolding:
+        """From changes at these steps to curves on the axes."""
+        is_step = np.zeros(sum(axis.size for axis in axes), np.uint8)
+        points = np.concatenate([[0], np.cumsum([axis.size for axis in axes])]).astype(np.int64)
+        for begin, places in zip(points.tolist(), self.at):
+            is_step[begin + places] = 1
+        order = np.concatenate([np.zeros(0, np.int32), *(axis.order for axis in axes)])
+        return Unfolding(points, is_step, order, self.start)
+
+
+@dataclass(frozen=True)
+class Unfolding:
+    """How rows' changes at the steps of all axes become their curves on every axis, as these were asked for.
+
+    Attributes
+    ----------
+    points : where each axis's points begin among those of all, and last how many there are
+    is_step, order : by sorted point, whether there is a step, and its place in the caller's grid
+    steps : where each axis's steps begin
+    """
+
+    points: NDArray[np.int64]
+    is_step: NDArray[np.uint8]
+    order: NDArray[np.int32]
+    steps: NDArray[np.int32]
+
+    def room(self, outputs: int, rows: int) -> Float:
+        """For the curves of so many rows."""
+        return np.empty(outputs * rows * int(self.points[-1]))
+
+    def unfold(self, first: Float, changes: Float, begin: int, rows: int, room: Float) -> None:
+        """Put the curves of some of `rows` rows, from `begin` on, into the room: they start at `first` and change by `changes`."""
+        kernels.unfold(
+            point_start=self.points, is_step=self.is_step, order=self.order, step_start=self.steps,
+            first=first, changes=changes, begin=begin, rows=rows, curves=room,
+        )  # fmt: skip
+
+    def curves(self, outputs: int, rows: int, room: Float) -> list[Float]:
+        """The curves in a room, ``(outputs, rows, points)`` of each axis."""
+        blocks = np.split(room, outputs * rows * self.points[1:-1])
+        return [block.reshape(outputs, rows, size) for block, size in zip(blocks, np.diff(self.points))]

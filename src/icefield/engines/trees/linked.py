@@ -48,7 +48,7 @@ MOST_ENTRIES = 2**20  # masks that every thread holds, of 32 bytes; tables have 
 MOST_MARGIN = 600.0  # whose exponential is a number, with room to spare
 # Rough times in nanoseconds, of which only the proportions matter.
 OWN_NODE, OWN_CODE = 16.0, 3.0  # a node visited, with what its leaves add; a value encoded
-SWEPT_LEAF = 1.5  # a leaf, with its masks and what they change
+SWEPT_LEAF = 0.7  # a leaf, with its masks and what they change
 # Where each feature walks alone: a grid point linked and summed, a tree's leaves added.
 CURVE_POINT, CURVE_LEAF = 20.0, 4.0
 
@@ -192,23 +192,22 @@ class LinkedCurves:
 
     def curves(self, sample: Sample, rows: Positions) -> list[Float]:
         """The curves of some rows, ``(outputs, rows, grid)`` for each axis."""
-        out = [np.empty((self.outputs, len(rows), axis.size)) for axis in self.axes]
+        unfolding = self._steps.unfolding(self.axes)
+        room = unfolding.room(self.outputs, len(rows))
         some = min(KEPT_ROWS, max(1, KEPT_BYTES // max(1, 8 * self.outputs * self._steps.flat)))
-        parts = [(i, rows[i : i + some]) for i in range(0, len(rows), some)]
 
-        def kept(part: tuple[int, Positions]) -> tuple[int, Float, Float]:
-            n, read = len(part[1]), self._reader(sample.table.take(part[1]))
+        def keep(begin: int) -> None:
+            part = rows[begin : begin + some]
+            n, read = len(part), self._reader(sample.table.take(part))
             first = np.empty((n, self.outputs))
-            curves = np.zeros((n, self.outputs, self._steps.flat))
+            changes = np.zeros((n, self.outputs, self._steps.flat))
             ones, none = np.ones(n), np.zeros(n, np.int32)
-            self._walk(read, np.zeros(self.outputs), ones, none, self._room(1, False), (first, curves))
-            return part[0], first, curves
+            self._walk(read, np.zeros(self.outputs), ones, none, self._room(1, False), (first, changes))
+            unfolding.unfold(first, changes, begin, len(rows), room)
 
-        for begin, first, curves in self.crew.map(kept, parts):
-            for number, (axis, found) in enumerate(zip(self.axes, out)):
-                values = first[:, :, None] + self._steps.summed(number, axis, curves)
-                found[:, begin : begin + len(first)] = values.transpose(1, 0, 2)
-        return out
+        for _ in self.crew.map(keep, range(0, len(rows), some)):
+            pass
+        return unfolding.curves(self.outputs, len(rows), room)
 
     def _blocks(self, n_rows: int) -> list[tuple[int, int]]:
         # Of the layout alone, so that sums are the same for any number of threads.

@@ -6,7 +6,7 @@ all sets of features together (`crossed`).
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,7 @@ class LinkedScale:
     ) -> Iterator[tuple[int, Answer]]:
         """Answers to one-way questions that share a walk, by their places, where that pays."""
         # Without a link, averages alone are counts.
-        by_rows = [q.spread or self.form.kind != "identity" for q in questions]
+        by_rows = [q.spread or not q.averaged or self.form.kind != "identity" for q in questions]
         asked = [i for i, q in enumerate(questions) if len(q.axes) == 1 and not q.quantiles and by_rows[i]]
         for sharing in _apart(asked, encoded):
             axes = [EncodedAxis.joined([encoded[i][0] for i in numbers]) for numbers in sharing]
@@ -64,7 +64,11 @@ class LinkedScale:
                 continue
             spread = any(questions[i].spread for numbers in sharing for i in numbers)
             kept = self._kept(walk, [questions[i].rows for numbers in sharing for i in numbers], sample)
-            for place, (numbers, found) in enumerate(zip(sharing, walk.moments(sample, spread))):
+            moments: Iterable[list[Moments] | None] = walk.moments(sample, spread)
+            if not any(questions[i].averaged for numbers in sharing for i in numbers):
+                none = (Moments.empty((walk.outputs, axis.size), False) for axis in axes)
+                moments = ([empty] * (sample.n_groups + 1) for empty in none)
+            for place, (numbers, found) in enumerate(zip(sharing, moments)):
                 ends = np.cumsum([encoded[i][0].size for i in numbers])
                 for i, end in zip(numbers, ends.tolist()) if found is not None else ():
                     here = slice(end - encoded[i][0].size, end)
@@ -92,27 +96,31 @@ class LinkedScale:
         return self._crossed(wanted, sample, resources)
 
     def _crossed(self, wanted: Wanted, sample: Sample, resources: Resources) -> Generator[Float]:
+        work = sample.n_rows * max(1, len(wanted.pairs))
         with (
-            Progress("crossing rows", total=sample.n_rows) as progress,
+            Progress("crossing rows", total=work) as progress,
             Crew(resources.threads or available_processors()) as crew,
             crew,
         ):
             rows = CrossedRows(self.model, self.sums, wanted, sample, self.form, crew)
-            found = rows.averages(progress)
-        response = self.model.link.apply(rows.margins)[:, list(self.selected)].T
-        for kind, number in wanted.parts:
-            if kind == "all":
-                yield response.copy()
-            elif kind == "none":
-                yield np.repeat((response @ rows.weight)[:, None], sample.n_rows, axis=1)
-            else:
-                yield np.array(self._chosen(found[kind][number]))
+            window = CrossedRows.window(self.sums, wanted, sample.n_rows, resources.memory)
+            found = rows.averages(window, progress)
+            response = self.model.link.apply(rows.margins)[:, list(self.selected)].T
+            for kind, _ in wanted.parts:
+                if kind == "all":
+                    yield response.copy()
+                elif kind == "none":
+                    yield np.repeat((response @ rows.weight)[:, None], sample.n_rows, axis=1)
+                else:
+                    yield np.array(self._chosen(next(found)))
 
     def _chosen(self, values: Float) -> Float:
         """The outputs wanted of values by raw output, along the first axis."""
         if self.form.complement:
+            if self.selected == (1,):
+                return values
             return np.concatenate([values if s else 1.0 - values for s in self.selected])
-        return values[list(self.selected)]
+        return values if self.selected == tuple(range(len(values))) else values[list(self.selected)]
 
     def _chosen_moments(self, moments: Moments, points: slice) -> Moments:
         """The outputs wanted of the moments at some grid points."""

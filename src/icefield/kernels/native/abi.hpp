@@ -458,6 +458,7 @@ struct CrossTrees {
 };
 
 // What moving one group does to the rows from `first` on; entry e is the place of a group on the path of a leaf.
+// `averaged` is the number of groups, or 0 where only the moves are wanted.
 struct CrossSinglesArguments {
     CrossTrees trees;
     i64 first;
@@ -466,8 +467,8 @@ struct CrossSinglesArguments {
     List<const i32> entry_leaf;     // [entries]
     List<const i32> entry_path;     // [entries]
     Cube<f64> moves;                // [groups, planes, rows]
-    Cube<f64> averages;             // [groups, outputs, rows]
-    Cube<f64> others;               // [groups, outputs, rows]
+    Cube<f64> averages;             // [averaged, outputs, rows]
+    Cube<f64> others;               // [averaged, outputs, rows]
     List<const u8> stop;            // [1]
 };
 
@@ -650,6 +651,42 @@ struct AddLocalMovesArguments {
     Cube<f64> counts;               // [segments, places, 3]
     Cube<f64> changes;              // [segments, places, by_output]
     List<const u8> stop;            // [1]
+};
+
+// --- grids: runs of points, and curves from steps ---------------------------------------------------------------
+
+// Each axis's regions are numbered from ``first[axis]``, its points begin at ``point_start[axis]``.
+struct RegionsOfGrids {
+    List<const u64> masks;          // [mask_words]
+    List<const i64> start;          // [axes]
+    List<const i64> words;          // [axes]
+    List<const i64> first;          // [axes + 1]
+    List<const i64> point_start;    // [axes + 1]
+};
+
+struct CountRunsArguments {
+    RegionsOfGrids regions;
+    List<i64> run_start;            // [regions + 1]
+    List<u8> is_step;               // [points]
+};
+
+struct FindRunsArguments {
+    RegionsOfGrids regions;
+    List<const u8> is_step;         // [points]
+    Table<i32> runs;                // [runs, 2]
+    List<i32> run_axis;             // [runs]
+};
+
+struct UnfoldArguments {
+    List<const i64> point_start;    // [axes + 1]
+    List<const u8> is_step;         // [points]
+    List<const i32> order;          // [points]
+    List<const i32> step_start;     // [axes + 1]
+    Table<const f64> first;         // [kept_rows, outputs]
+    Cube<const f64> changes;        // [kept_rows, outputs, flat]
+    i64 begin;
+    i64 rows;
+    List<f64> curves;               // [curve_values]
 };
 
 }  // namespace icefield

@@ -115,7 +115,7 @@ bool is_stopped(const List<const u8>& stop) { return __atomic_load_n(stop.data, 
 
 }  // namespace
 
-// Moves of the groups asked for, and the rows' averages with that group from one row, or all others.
+// Moves of the groups asked for, and the rows' averages with that group from one row, or all others, where there is room.
 ICEFIELD_EXPORT i64 icefield_cross_singles(const CrossSinglesArguments* arguments) {
     const CrossSinglesArguments& a = *arguments;
     Crossing crossing(a.trees, a.first, a.moves.rows);
@@ -128,7 +128,8 @@ ICEFIELD_EXPORT i64 icefield_cross_singles(const CrossSinglesArguments* argument
         for (i64 e = a.entry_start[group]; e < a.entry_start[group + 1]; ++e) {
             crossing.add_leaf<1>(a.entry_leaf[e], a.entry_path.data + e, moves);
         }
-        for (i64 row = 0; row < crossing.here(); ++row) {
+        const i64 averaged = a.averages.layers > 0 ? crossing.here() : 0;
+        for (i64 row = 0; row < averaged; ++row) {
             crossing.average(row, moves, nullptr, nullptr, a.averages.row(group, 0), a.others.row(group, 0));
         }
     }
