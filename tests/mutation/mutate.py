@@ -245,7 +245,6 @@ MUTATIONS = [
         ("if (skips_empty && rows == 0) continue;\n                if constexpr", "if (skips_empty && rows != 0) continue;\n                if constexpr"),
         ("sums_[2 * o + 1] = squared;", "{}"),
         ("list_of(o), value = value_of(o);\n                Lanes", "list_of(o), value = 0;\n                Lanes"),
-        ("masks_[TOGETHER * e + word] ^ own_masks_[TOGETHER * (comes >> 1) + word]", "masks_[TOGETHER * e + word]"),
         ("(begin - t.start_list[group * lists_]) * words", "0"),
         ("changed & used, 0,", "changed, 0,"),
         ("(now + before - about)", "(now - about)"),
