@@ -252,7 +252,7 @@ MUTATIONS = [
     *_of(
         NATIVE + "lanes.hpp", "tests/engines/test_linked.py",
         ("(v[0] + v[4]) + (v[2] + v[6])", "(v[0] + v[4]) + (v[2] + v[2])"),
-        ("rows >> (8 * i)", "rows >> (7 * i)"),
+        ("SETS.of[rows >> (SIDE_BY_SIDE * i)", "SETS.of[rows >> (i)"),
     ),
     *_of(
         NATIVE + "step_sums.hpp", "tests/engines/test_linked.py",
