@@ -13,7 +13,7 @@ from forest_walk import raw
 from icefield import Explainer
 from icefield.data.frame import table_of
 from icefield.engines import Axis, Question, Resources, Sample
-from icefield.engines.trees import TreesEngine, linked, linked_scale, sweeps
+from icefield.engines.trees import TreesEngine, leaf_masks, linked, linked_scale, sweeps
 from icefield.forest import links
 from icefield.forest.tree_model import Link
 from strategies import random_forest
@@ -87,7 +87,7 @@ def test_random_forests(
         monkeypatch.setattr(sweeps, "SPARSE_LEAVES", 0)
     if seed % 3 == 0:  # leaves are added to the steps of their regions
         monkeypatch.setattr(sweeps, "MANY_EVENTS", -1)
-    monkeypatch.setattr(linked, "MOST_ENTRIES", linked.MOST_ENTRIES if swept else -1)
+    monkeypatch.setattr(leaf_masks, "MOST_ENTRIES", leaf_masks.MOST_ENTRIES if swept else -1)
     rng, link = np.random.default_rng([seed, 7]), LINKS[name]
     outputs = 1 if name == "two columns" else int(rng.integers(1, 4))
     # Large trees, now and then.
@@ -193,7 +193,7 @@ def test_grids_of_the_same_features_share_a_walk(always: list[int]) -> None:
 
 @pytest.mark.parametrize("swept", [True, False])
 def test_columns_that_stay(swept: bool, always: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linked, "MOST_ENTRIES", linked.MOST_ENTRIES if swept else -1)
+    monkeypatch.setattr(leaf_masks, "MOST_ENTRIES", leaf_masks.MOST_ENTRIES if swept else -1)
     rng = np.random.default_rng(12)
     drawn = random_forest(rng, n_columns=4, trees=6, leaves=25, n_outputs=1)
     axes = every_column(rng, drawn)[1:3]

@@ -13,7 +13,7 @@ from icefield import Explainer
 from icefield.data.frame import table_of
 from icefield.engines import Axis, Resources
 from icefield.engines.local_sums import PlaceSums, Standing
-from icefield.engines.trees import TreesEngine, local_moves
+from icefield.engines.trees import TreesEngine, leaf_masks, local_moves
 from icefield.forest import links
 from icefield.forest.tree_model import Link
 from icefield.statistics.ale import ales
@@ -160,7 +160,7 @@ def test_large_trees_are_walked_feature_by_feature(monkeypatch: pytest.MonkeyPat
     X = rng.normal(size=(600, 3))
     forest = RandomForestRegressor(n_estimators=5, random_state=0).fit(X, X[:, 0] * X[:, 1])
     together = ales(Explainer(forest, X).study, [0, 1, 2])
-    monkeypatch.setattr(local_moves, "MOST_LEAVES", 10)
+    monkeypatch.setattr(leaf_masks, "MOST_ENTRIES", 10)
     apart = ales(Explainer(forest, X).study, [0, 1, 2])
     for one, other in zip(together, apart):
         np.testing.assert_allclose(one.average, other.average, rtol=0, atol=1e-12)

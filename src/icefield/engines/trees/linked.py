@@ -23,9 +23,10 @@ from icefield.engines.trees.axes import EncodedAxis, grid_layout, group_columns
 from icefield.engines.trees.crew import Crew, Stopped
 from icefield.engines.trees.grid_steps import GridSteps
 from icefield.engines.trees.layout import Layout
+from icefield.engines.trees.leaf_masks import MOST_ENTRIES, bytes_of, can_be_masked
 from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.engines.trees.rows import WORD
-from icefield.engines.trees.sweeps import laid_for_sweeps, margin_bound
+from icefield.engines.trees.sweeps import laid_for_sweeps
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
 from icefield.typing import Float, Positions
@@ -44,8 +45,6 @@ LEAST_ROWS, MOST_ROWS = 256, 2048
 KEPT_BYTES, KEPT_ROWS = 2**24, 512  # of curves that are found at a time
 REFERENCE_ROWS = 1024  # whose mean prediction squares are taken about
 LOST = 1e-9  # of a spread, at most, to rounding
-MOST_ENTRIES = 2**20  # masks that every thread holds, of 32 bytes; tables have as much again
-MOST_MARGIN = 600.0  # whose exponential is a number, with room to spare
 # Rough times in nanoseconds, of which only the proportions matter.
 OWN_NODE, OWN_CODE = 16.0, 3.0  # a node visited, with what its leaves add; a value encoded
 SWEPT_LEAF = 0.7  # a leaf, with its masks and what they change
@@ -123,9 +122,7 @@ class LinkedCurves:
 
     @cached_property
     def _is_swept(self) -> bool:
-        if self._program.path_start[-1] > MOST_ENTRIES:
-            return False
-        return margin_bound(self._program.batch, self.sums.base, self.form) <= MOST_MARGIN
+        return can_be_masked(self._program, self.sums.base, self.form)
 
     @cached_property
     def _trees(self) -> kernels.Given:
@@ -151,9 +148,8 @@ class LinkedCurves:
     def fits(self, n_segments: int, memory: int) -> bool:
         """Whether trees and sums stay within the budget."""
         sums = 16 * n_segments * self.outputs * self._steps.flat * (2 * self.crew.threads + 1)
-        nodes, entries = self._program.batch.node_left.size, int(self._program.path_start[-1])
-        masks = 32 * (entries + 2 * nodes) * (self.crew.threads + 1) if self._is_swept else 0
-        return sums + 64 * nodes + masks <= memory // 2
+        masks = bytes_of(self._program, self.crew.threads) if self._is_swept else 0
+        return sums + 64 * self._program.batch.node_left.size + masks <= memory // 2
 
     # --- asking ----------------------------------------------------------------------------------
 

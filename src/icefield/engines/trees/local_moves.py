@@ -1,7 +1,7 @@
 """Rows moved to both ends of the steps they stand in, for all features in one walk.
 
-Leaves are bits here, 64 of them beside 64 rows (see `pieces`): a row's own leaves, and those that it reaches if one feature
-moves, are found once for all features. Neighbouring points differ in few conditions, so a step costs what these cost.
+Rows are bits here (see `leaf_masks`): which are in a leaf, and which would be if one feature moved, is found once for all
+features. Neighbouring points differ in few conditions, so for most leaves these are the same rows.
 """
 
 from __future__ import annotations
@@ -18,15 +18,13 @@ from icefield.engines.local_sums import PlaceSums, Standing
 from icefield.engines.trees.axes import EncodedAxis, coded_columns, grid_layout, group_columns
 from icefield.engines.trees.crew import Crew, Stopped
 from icefield.engines.trees.layout import Layout
+from icefield.engines.trees.leaf_masks import LeafMasks, bytes_of, can_be_masked
 from icefield.engines.trees.linked import CODE_BYTES, LEAST_ROWS, LINKS, MOST_ROWS
-from icefield.engines.trees.pieces import cut_to_pieces
 from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.engines.trees.rows import WORD
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
 from icefield.typing import Float
-
-MOST_LEAVES = 512  # of a tree, on average: all leaves are looked at, where a walk meets few
 
 
 class Unlike(Exception):
@@ -68,15 +66,19 @@ class LocalMoves:
 
     @property
     def possible(self) -> bool:
-        """Whether no forest column moves twice, and trees are small enough to be taken in pieces."""
+        """Whether no forest column moves twice, and trees are few and small enough for masks."""
         moving = [column for axis in self.axes for column in axis.columns]
-        leaves = self._batch.leaves_below[self._batch.roots]
-        return len(set(moving)) == len(moving) and leaves.sum() <= MOST_LEAVES * leaves.size
+        return len(set(moving)) == len(moving) and can_be_masked(self._program, self.sums.base, self._form)
+
+    @property
+    def _form(self) -> LinkForm:
+        return LinkForm("identity") if self.form is None else self.form
 
     def fits(self, memory: int) -> bool:
         """Whether trees and sums stay within the budget."""
         tables = PlaceSums.size(sum(self.sizes), self.standing.n_segments, self._chosen.size)
-        return (2 * self.crew.threads + 2) * tables + 64 * self._batch.node_left.size <= memory // 2
+        masks = 2 * bytes_of(self._program, self.crew.threads)
+        return (2 * self.crew.threads + 2) * tables + masks <= memory // 2
 
     @cached_property
     def _batch(self) -> Batch:
@@ -93,8 +95,9 @@ class LocalMoves:
 
     @cached_property
     def _trees(self) -> kernels.Given:
-        program = self._program
-        return cut_to_pieces(program, self._layout, self.sums.base, len(self.axes))
+        return LeafMasks.of(
+            self._program, self._layout, self.sums.base, len(self.axes), self._form
+        ).given
 
     @cached_property
     def _moving(self) -> dict[str, NDArray[Any]]:
@@ -116,14 +119,6 @@ class LocalMoves:
             "node_code": np.concatenate(codes),
         }
 
-    @cached_property
-    def _moving_rows(self) -> NDArray[np.int32]:
-        """The rows of bits that moving columns have."""
-        start = self._layout.row_start
-        return np.concatenate(
-            [np.zeros(0, np.int64), *(np.arange(start[c], start[c + 1]) for c in self._moving["moving"])]
-        ).astype(np.int32)
-
     def found(self, rows: Any) -> PlaceSums:
         """The sums over all rows, which are given encoded or as a table."""
         total = self._nothing()
@@ -138,7 +133,7 @@ class LocalMoves:
 
     def _blocks(self, n_rows: int) -> list[tuple[int, int]]:
         # Of the layout alone, so that sums are the same for any number of threads.
-        self._trees, self._moving_rows  # noqa: B018  (made here, before threads ask for them)
+        self._trees, self._moving  # noqa: B018  (made here, before threads ask for them)
         fitting = CODE_BYTES // (4 * max(1, self._layout.n_columns)) // WORD * WORD
         block = int(min(max(fitting, LEAST_ROWS), MOST_ROWS))
         return [(start, min(start + block, n_rows)) for start in range(0, n_rows, block)]
@@ -165,11 +160,10 @@ class LocalMoves:
             layout.pack(codes, position, moving["moving"], packed)
         found = self._nothing()
         finished = kernels.add_local_moves(
-            trees=self._trees, link=kernels.IDENTITY if self.form is None else LINKS[self.form.kind],
-            factor=1.0 if self.form is None else self.form.factor, chosen=self._chosen, sign=self._sign,
+            trees=self._trees, link=LINKS[self._form.kind], factor=self._form.factor, chosen=self._chosen, sign=self._sign,
             on_levels=levels, place_start=found.start[:-1], place=place, weight=_part(standing.weights, block),
             square=_part(standing.squares, block), segment=standing.segments[start:stop],
-            moving_rows=self._moving_rows, own=bits[0], before=bits[1], after=bits[2], counts=found.counts,
+            own=bits[0], before=bits[1], after=bits[2], counts=found.counts,
             changes=found.changes.reshape(*found.counts.shape[:2], -1), stop=self.crew.stop,
         )  # fmt: skip
         if not finished:

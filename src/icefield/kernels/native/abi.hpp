@@ -410,13 +410,10 @@ struct AddStepsArguments {
 
 // The same trees, leaf by leaf. A *region* is what one side of a split leaves of a group's values: a test, twice a row of
 // bits and one more where the bit must not be set, and the region before it on the path (0: everything; region r has number
-// r + 1, after those before it). An *item* is a leaf and a group on its path with the region it has there. An item whose
-// group moves is an *entry*, in the order of groups, then of lists. Along a group's grid entries come and go by lists of
-// *events*, an entry and a value each: at every step one list for all outputs, or one for each. Values are, by leaf, what
-// changes where it comes and where it goes; a start value says that an entry is there from the start where it is even.
-// Where most masks have no rows it pays to ask (`skips_empty`). Where regions come and go more often than that pays, a group
-// has instead, from `group_inside` on (-1: it has none), the steps inside the region of each of its entries as words.
-struct SweepTrees {
+// r + 1, after those before it). An *item* is a leaf and a group on its path: its region, and its entry. An *entry* is an item
+// whose group moves, its leaf and region, in the order of groups, then of lists: one list for all outputs, or one for each.
+// Values are, by leaf, what changes where it comes and where it goes.
+struct MaskedTrees {
     Table<const f64> leaf_value;      // [leaves, values_a_leaf]
     Table<const f64> value;           // [twice_leaves, values_a_leaf]
     List<const i32> leaf_tree;        // [leaves]
@@ -425,7 +422,16 @@ struct SweepTrees {
     Table<const i32> regions;         // [regions, 2]
     List<const i32> leaf_item;        // [leaves + 1]
     Table<const i32> items;           // [items, 2]
-    List<const i32> start_list;       // [start_lists + 1]
+    List<const i32> entry_list;       // [entry_lists + 1]
+    Table<const i32> entries;         // [entries, 2]
+};
+
+// Along a group's grid entries come and go by lists of *events*, an entry and the number of a value each, for every step; a
+// start value is even where its entry is there from the start.
+// Where most masks have no rows it pays to ask (`skips_empty`). Where regions come and go more often than that pays, a group
+// has instead, from `group_inside` on (-1: it has none), the steps inside the region of each of its entries as words.
+struct SweepTrees {
+    MaskedTrees masked;
     List<const i32> start_value;      // [entries]
     List<const i32> group_list;       // [groups]
     List<const i32> list_event;       // [lists + 1]
@@ -613,27 +619,10 @@ struct MoveCodesArguments {
     List<i64> unlike;               // [1]
 };
 
-// Trees 64 leaves at a time: a *piece* is 64 leaves in the order of the trees, a *part* the splits above a piece that ask one
-// group (-1: none that moves).
-struct PieceTrees {
-    Table<const f64> leaf_value;      // [leaves, values_a_leaf]
-    List<const i32> leaf_tree;        // [leaves]
-    List<const i32> tree_output;      // [trees]
-    List<const f64> base;             // [outputs]
-    List<const i32> piece_part;       // [pieces + 1]
-    List<const i32> part_piece;       // [parts]
-    List<const i32> part_group;       // [parts]
-    List<const i32> part_split;       // [parts + 1]
-    List<const i32> split_row;        // [splits]
-    Table<const u64> split_leaves;    // [splits, 2]
-    List<const i32> group_part;       // [groups + 1]
-    List<const i32> parts_by_group;   // [moving_parts]
-};
-
 // `own`, `before` and `after` are the conditions' bits of rows as they are, and at the nodes on either side; the latter
-// two only where a group moves (`moving_rows`). `counts` and `changes` are by segment and place: see local_moves.cpp.
+// two only where a group moves. `counts` and `changes` are by segment and place: see local_moves.cpp.
 struct AddLocalMovesArguments {
-    PieceTrees trees;
+    MaskedTrees trees;
     i64 link;
     f64 factor;
     List<const i32> chosen;         // [selected]
@@ -644,7 +633,6 @@ struct AddLocalMovesArguments {
     List<const f64> weight;         // [rows]
     List<const f64> square;         // [rows]
     List<const i32> segment;        // [rows]
-    List<const i32> moving_rows;    // [moving_rows]
     Table<const u64> own;           // [bit_rows, words]
     Table<const u64> before;        // [bit_rows, words]
     Table<const u64> after;         // [bit_rows, words]

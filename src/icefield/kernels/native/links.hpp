@@ -50,4 +50,14 @@ inline void link_planes(i64 link, f64 factor, f64* margins, i64 outputs, i64 n, 
     }
 }
 
+// What leaves multiply, or without a link add to: exponentials of margins as the link takes them.
+inline void hold_planes(i64 link, f64 factor, const f64* margins, i64 n, f64* held) {
+    if (link == IDENTITY) {
+        for (i64 i = 0; i < n; ++i) held[i] = margins[i];
+    } else {
+        const f64 times = link == LOGISTIC ? -factor : 1.0;
+        for (i64 i = 0; i < n; ++i) held[i] = exponential(times * margins[i]);
+    }
+}
+
 }  // namespace icefield

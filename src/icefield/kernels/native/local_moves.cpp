@@ -1,11 +1,13 @@
-// Rows at both ends of the steps they stand in, for every feature, 64 rows and 64 leaves at a time.
+// Rows at both ends of the steps they stand in, for every feature, 64 rows at a time.
 //
 // A row stands at a *place* of each group: between two neighbouring nodes of a number, or at a node of levels. It is moved to
-// the node before its place and to the one after, and what changes is added up by place. Neighbours differ in few
-// conditions, so most parts of the trees have no row that leaves or enters a leaf, and those are passed over.
+// the node before its place and to the one after, and what changes is added up by place. For every leaf there are masks of
+// the rows that are in it and of those that would be on either side; neighbours differ in few conditions, so these are
+// mostly the same.
 
 #include "abi.hpp"
-#include "leaf_words.hpp"
+#include "lanes.hpp"
+#include "leaf_masks.hpp"
 #include "links.hpp"
 #include "memory.hpp"
 
@@ -13,7 +15,6 @@ namespace icefield {
 namespace {
 
 constexpr i64 SIDES = 2;  // before and after
-constexpr i64 FEW = 4;    // rows at most that are cheaper one by one than all 64 side by side
 // What is known of the rows at a place are counts, their number, weight and squares; and by output, for either side, the
 // sum of weight times change, and by squares the means of the changes, their squares about these, and their products.
 constexpr i64 BY_OUTPUT = 7;
@@ -52,198 +53,99 @@ private:
     const AddLocalMovesArguments& a_;
 };
 
+template <class Change>
 class LocalWalk {
 public:
     LocalWalk(const AddLocalMovesArguments& arguments)
-        : a_(arguments), sums_(arguments), outputs_(arguments.trees.base.size),
-          pieces_(arguments.trees.piece_part.size - 1), raw_((2 * pieces_ + 1) * WORD), own_bits_(arguments.own.rows),
-          before_bits_(arguments.own.rows), after_bits_(arguments.own.rows), margins_(WORD * outputs_), own_(WORD * outputs_),
-          moved_(SIDES * WORD * outputs_), planes_(SIDES * WORD * outputs_), work_(2 * SIDES * WORD) {
-        const u64 start = reinterpret_cast<u64>(raw_.data());
-        once_ = reinterpret_cast<Words*>((start + 63) / 64 * 64);
-        reached_ = once_ + pieces_;
-    }
+        : a_(arguments), t_(arguments.trees), sums_(arguments), of_(t_), outputs_(of_.number), masks_(t_), before_(t_), after_(t_),
+          margins_(outputs_ * WORD), start_(TOGETHER * outputs_ * WORD), own_(TOGETHER * outputs_ * WORD),
+          moved_(SIDES * outputs_ * WORD), work_(WORD) {}
 
     bool ok() const {
-        return raw_.ok() && own_bits_.ok() && before_bits_.ok() && after_bits_.ok() && margins_.ok() && own_.ok() && moved_.ok() && planes_.ok() &&
+        return masks_.ok() && before_.ok() && after_.ok() && margins_.ok() && start_.ok() && own_.ok() && moved_.ok() &&
                work_.ok();
     }
 
-    void add(i64 word, i64 rows) {
-        for (i64 i = 0; i < a_.own.rows; ++i) own_bits_[i] = a_.own(i, word);
-        for (i64 i = 0; i < a_.moving_rows.size; ++i) {
-            const i64 row = a_.moving_rows[i];
-            before_bits_[row] = a_.before(row, word);
-            after_bits_[row] = a_.after(row, word);
-        }
-        if (a_.link == IDENTITY) {
-            for (i64 piece = 0; piece < pieces_; ++piece) find<false>(piece);
-        } else {
-            find_own();
-        }
+    // Adds the rows of some words.
+    void add(i64 first, i64 words) {
+        masks_.find(a_.own, first, words);
+        before_.find(a_.before, first, words);
+        after_.find(a_.after, first, words);
+        for (i64 word = 0; word < words; ++word) start(word);
         for (i64 group = 0; group < a_.on_levels.size; ++group) {
-            move(group, rows == WORD ? ~u64{0} : (u64{1} << rows) - 1);
-            add_up(group, word * WORD, rows);
+            for (i64 word = 0; word < words; ++word) {
+                move(word, group);
+                add_up(word, group, (first + word) * WORD);
+            }
         }
     }
 
 private:
-    template <bool margins>
-    [[gnu::noinline]] void find(i64 piece) {
-        find_leaves(a_.trees, own_bits_.data(), piece, [&](i64 row, u64 own, u64 once) {
-            reached_[piece].of[row] = own;
-            once_[piece].of[row] = once;
-            if constexpr (margins) {
-                each_bit(own, piece * WORD, [&](i64 leaf) { add_leaf(leaf, 1.0, margins_.data() + row * outputs_); });
+    f64* start_of(i64 word, i64 output) const { return start_.data() + (word * outputs_ + output) * WORD; }
+    f64* own(i64 word, i64 output) const { return own_.data() + (word * outputs_ + output) * WORD; }
+    f64* moved(i64 side, i64 output) const { return moved_.data() + (side * outputs_ + output) * WORD; }
+
+    // The rows as they are; without a link only changes are wanted, which start from zero.
+    void start(i64 word) {
+        if (a_.link == IDENTITY) return;
+        masks_.add_margins(word, margins_.data());
+        hold_planes(a_.link, a_.factor, margins_.data(), outputs_ * WORD, start_of(word, 0));
+        for (i64 i = 0; i < outputs_ * WORD; ++i) own(word, 0)[i] = start_of(word, 0)[i];
+        respond(own(word, 0));
+    }
+
+    // From what is held of 64 rows to predictions.
+    void respond(f64* held) const {
+        if (a_.link == LOGISTIC) {
+            for (i64 i = 0; i < outputs_ * WORD; ++i) held[i] = 1.0 / (1.0 + held[i]);
+        } else if (a_.link == SOFTMAX) {
+            for (i64 r = 0; r < WORD; ++r) work_[r] = held[r];
+            for (i64 o = 1; o < outputs_; ++o) {
+                for (i64 r = 0; r < WORD; ++r) work_[r] += held[o * WORD + r];
             }
-        });
-    }
-
-    // The rows' own leaves, margins and what the link makes of these.
-    void find_own() {
-        for (i64 r = 0; r < WORD; ++r) {
-            for (i64 o = 0; o < outputs_; ++o) margins_[r * outputs_ + o] = a_.trees.base[o];
-        }
-        for (i64 piece = 0; piece < pieces_; ++piece) find<true>(piece);
-        for (i64 r = 0; r < WORD; ++r) {
-            for (i64 o = 0; o < outputs_; ++o) planes_[o * WORD + r] = margins_[r * outputs_ + o];
-        }
-        link_planes(a_.link, a_.factor, planes_.data(), outputs_, WORD, work_.data());
-        for (i64 r = 0; r < WORD; ++r) {
-            for (i64 o = 0; o < outputs_; ++o) own_[r * outputs_ + o] = planes_[o * WORD + r];
+            for (i64 o = 0; o < outputs_; ++o) {
+                for (i64 r = 0; r < WORD; ++r) held[o * WORD + r] /= work_[r];
+            }
         }
     }
-
-    void add_leaf(i64 leaf, f64 sign, f64* to) const {
-        const i64 output = a_.trees.tree_output[a_.trees.leaf_tree[leaf]];
-        const f64* value = a_.trees.leaf_value.row(leaf);
-        if (output >= 0) {
-            to[output] += sign * value[0];
-        } else {
-            for (i64 o = 0; o < outputs_; ++o) to[o] += sign * value[o];
-        }
-    }
-
-    const u64* bits(i64 side) const { return side == 0 ? before_bits_.data() : after_bits_.data(); }
-
-    f64* moved(i64 row, i64 side) const { return moved_.data() + (row * SIDES + side) * outputs_; }
 
     // The predictions before and after each row's place.
-    [[gnu::noinline]] void move(i64 group, u64 used) {
-        for (i64 i = 0; i < SIDES * WORD * outputs_; ++i) moved_[i] = 0.0;
-        u64 shifted[SIDES] = {0, 0};
-        for (i64 i = a_.trees.group_part[group]; i < a_.trees.group_part[group + 1]; ++i) {
-            const i64 part = a_.trees.parts_by_group[i];
-            u64 flipped[SIDES] = {0, 0};
-            for (i64 split = a_.trees.part_split[part]; split < a_.trees.part_split[part + 1]; ++split) {
-                const i64 condition = a_.trees.split_row[split];
-                for (i64 side = 0; side < SIDES; ++side) flipped[side] |= own_bits_[condition] ^ bits(side)[condition];
+    [[gnu::noinline]] void move(i64 word, i64 group) {
+        for (i64 o = 0; o < outputs_; ++o) {
+            const i64 list = group * of_.lists + of_.list(o), value = of_.value(o);
+            Lanes<Change> before(start_of(word, o)), after(start_of(word, o));
+            for (i64 e = t_.entry_list[list]; e < t_.entry_list[list + 1]; ++e) {
+                const i64 leaf = t_.entries(e, 0), region = t_.entries(e, 1);
+                const u64 own = masks_.own(leaf, word), others = masks_.others(e, word);
+                // Rows that are in the leaf on one side and not as they are, or the other way round.
+                const u64 low = (others & before_.of(region, word)) ^ own, high = (others & after_.of(region, word)) ^ own;
+                if ((low | high) == 0) continue;
+                const f64 comes = t_.value(2 * leaf, value), goes = t_.value(2 * leaf + 1, value);
+                before.change(low & own, goes);
+                before.change(low & ~own, comes);
+                after.change(high & own, goes);
+                after.change(high & ~own, comes);
             }
-            for (i64 side = 0; side < SIDES; ++side) {
-                const u64 rows = flipped[side] & used;
-                shifted[side] |= rows;
-                if (popcount(rows) <= FEW) {
-                    each_bit(rows, 0, [&](i64 row) { shift(part, row, side); });
-                } else if (outputs_ == 1) {
-                    shift_rows<true>(part, rows, side);
-                } else {
-                    shift_rows<false>(part, rows, side);
-                }
-            }
+            before.store(moved(0, o));
+            after.store(moved(1, o));
         }
-        if (a_.link != IDENTITY) link_shifted(shifted);
+        for (i64 side = 0; side < SIDES; ++side) respond(moved(side, 0));
     }
 
-    // The leaves of a part's piece that a row leaves, and those it comes to, if it is moved to a side.
-    void shift(i64 part, i64 row, i64 side) {
-        u64 now = 0, then = 0;
-        for (i64 split = a_.trees.part_split[part]; split < a_.trees.part_split[part + 1]; ++split) {
-            const i64 condition = a_.trees.split_row[split];
-            const u64 left = own_bits_[condition] >> row & 1, goes_left = bits(side)[condition] >> row & 1;
-            now |= a_.trees.split_leaves(split, static_cast<i64>(left));
-            then |= a_.trees.split_leaves(split, static_cast<i64>(goes_left));
-        }
-        const i64 piece = a_.trees.part_piece[part], first = piece * WORD;
-        f64* to = moved(row, side);
-        each_bit(once_[piece].of[row] & now & ~then, first, [&](i64 leaf) { add_leaf(leaf, 1.0, to); });
-        each_bit(reached_[piece].of[row] & then, first, [&](i64 leaf) { add_leaf(leaf, -1.0, to); });
-    }
-
-    // The same for many rows, side by side.
-    template <bool single>
-    [[gnu::noinline]] void shift_rows(i64 part, u64 rows, i64 side) {
-        const i64 piece = a_.trees.part_piece[part];
-        Words now, then;
-        rule_out(a_.trees, own_bits_.data(), part, now);
-        rule_out(a_.trees, bits(side), part, then);
-        for (i64 r = 0; r < WORD; ++r) {
-            now.of[r] = once_[piece].of[r] & now.of[r] & ~then.of[r];
-            then.of[r] &= reached_[piece].of[r];
-        }
-        add_leaves<single>(now, rows & filled(now.of), 1.0, piece * WORD, side);
-        add_leaves<single>(then, rows & filled(then.of), -1.0, piece * WORD, side);
-    }
-
-    template <bool single>
-    void add_leaves(Words& leaves, u64 rows, f64 sign, i64 first, i64 side) {
-        i32 positions[WORD + AT_ONCE];
-        // One leaf of every row, then another of those that have more.
-        for (i64 n = positions_of(rows, 0, positions), more = 0; n > 0; n = more, more = 0) {
-            for (i64 k = 0; k < n; ++k) {
-                const i64 row = positions[k];
-                const u64 own = leaves.of[row], others = own & (own - 1);
-                leaves.of[row] = others;
-                positions[more] = static_cast<i32>(row);
-                more += others != 0;
-                const i64 leaf = first + lowest(own);
-                if constexpr (single) {
-                    *moved(row, side) += sign * a_.trees.leaf_value.data[leaf];
-                } else {
-                    add_leaf(leaf, sign, moved(row, side));
-                }
-            }
-        }
-    }
-
-    // From what was added to margins to predictions; rows that were not shifted have their own.
-    void link_shifted(const u64* shifted) {
-        const i64 n = popcount(shifted[0]) + popcount(shifted[1]);
-        i64 at = 0;
-        for (i64 side = 0; side < SIDES; ++side) {
-            each_bit(shifted[side], 0, [&](i64 row) {
-                for (i64 o = 0; o < outputs_; ++o) planes_[o * n + at] = margins_[row * outputs_ + o] + moved(row, side)[o];
-                ++at;
-            });
-        }
-        link_planes(a_.link, a_.factor, planes_.data(), outputs_, n, work_.data());
-        for (i64 row = 0; row < WORD; ++row) {
-            for (i64 side = 0; side < SIDES; ++side) {
-                for (i64 o = 0; o < outputs_; ++o) moved(row, side)[o] = own_[row * outputs_ + o];
-            }
-        }
-        at = 0;
-        for (i64 side = 0; side < SIDES; ++side) {
-            each_bit(shifted[side], 0, [&](i64 row) {
-                for (i64 o = 0; o < outputs_; ++o) moved(row, side)[o] = planes_[o * n + at];
-                ++at;
-            });
-        }
-    }
-
-    [[gnu::noinline]] void add_up(i64 group, i64 first, i64 rows) const {
-        const i64 start = a_.place_start[group];
+    [[gnu::noinline]] void add_up(i64 word, i64 group, i64 first) const {
+        const i64 start = a_.place_start[group], left = a_.weight.size - first, rows = left < WORD ? left : WORD;
         for (i64 r = 0; r < rows; ++r) {
             const i64 place = a_.place(group, first + r);
             if (place < 0) continue;
-            const f64 *before = moved(r, 0), *after = moved(r, 1), *own = own_.data() + r * outputs_;
+            const f64 *before = moved(0, 0) + r, *after = moved(1, 0) + r, *as_is = own(word, 0) + r;
             if (a_.on_levels[group] != 0) {
                 sums_.add<true>(first + r, start + place, [&](i64 o, i64 side) {
-                    const i64 raw = a_.chosen[o];
-                    return a_.sign[o] * (side == 0 ? own[raw] - before[raw] : after[raw] - own[raw]);
+                    const i64 raw = a_.chosen[o] * WORD;
+                    return a_.sign[o] * (side == 0 ? as_is[raw] - before[raw] : after[raw] - as_is[raw]);
                 });
             } else {
                 sums_.add<false>(first + r, start + place, [&](i64 o, i64) {
-                    const i64 raw = a_.chosen[o];
+                    const i64 raw = a_.chosen[o] * WORD;
                     return a_.sign[o] * (after[raw] - before[raw]);
                 });
             }
@@ -251,20 +153,28 @@ private:
     }
 
     const AddLocalMovesArguments& a_;
+    const MaskedTrees& t_;
     PlaceSums sums_;
-    i64 outputs_, pieces_;
-    Zeros<u64> raw_;
-    Zeros<u64> own_bits_;
-    Zeros<u64> before_bits_;
-    Zeros<u64> after_bits_;
-    Zeros<f64> margins_;  // of the rows as they are, and what the link makes of them: nothing where there is none
-    Zeros<f64> own_;
-    Zeros<f64> moved_;    // by row and side
-    Zeros<f64> planes_;
+    Outputs of_;
+    i64 outputs_;
+    LeafMasks masks_;
+    RegionMasks before_, after_;
+    Zeros<f64> margins_, start_, own_;
+    Zeros<f64> moved_;  // by side, output and row
     Zeros<f64> work_;
-    Words* once_ = nullptr;
-    Words* reached_ = nullptr;
 };
+
+template <class Change>
+i64 add_moves(const AddLocalMovesArguments& a) {
+    LocalWalk<Change> walk(a);
+    if (!walk.ok()) return NO_MEMORY;
+    for (i64 word = 0; word < a.own.columns; word += TOGETHER) {
+        if (__atomic_load_n(a.stop.data, __ATOMIC_RELAXED) != 0) return STOPPED;
+        const i64 left = a.own.columns - word;
+        walk.add(word, left < TOGETHER ? left : TOGETHER);
+    }
+    return DONE;
+}
 
 }  // namespace
 
@@ -294,16 +204,7 @@ ICEFIELD_EXPORT i64 icefield_move_codes(const MoveCodesArguments* arguments) {
 
 // Add what moving rows across their own steps changes to sums by place.
 ICEFIELD_EXPORT i64 icefield_add_local_moves(const AddLocalMovesArguments* arguments) {
-    const AddLocalMovesArguments& a = *arguments;
-    LocalWalk walk(a);
-    if (!walk.ok()) return NO_MEMORY;
-    const i64 rows = a.weight.size;
-    for (i64 word = 0; word * WORD < rows; ++word) {
-        if (__atomic_load_n(a.stop.data, __ATOMIC_RELAXED) != 0) return STOPPED;
-        const i64 left = rows - word * WORD;
-        walk.add(word, left < WORD ? left : WORD);
-    }
-    return DONE;
+    return arguments->link == IDENTITY ? add_moves<Added>(*arguments) : add_moves<Multiplied>(*arguments);
 }
 
 }  // namespace icefield

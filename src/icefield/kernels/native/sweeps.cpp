@@ -9,41 +9,32 @@
 // added to the steps of its region, 64 steps at a time.
 
 #include "abi.hpp"
-#include "exponentials.hpp"
 #include "lanes.hpp"
+#include "leaf_masks.hpp"
 #include "links.hpp"
 #include "memory.hpp"
 
 namespace icefield {
 namespace {
 
-constexpr i64 TOGETHER = 4;  // words whose masks are found side by side
-typedef u64 Masks __attribute__((vector_size(8 * TOGETHER), aligned(8), may_alias));
-
 template <i64 link, class Change, bool skips_empty>
 class Sweep {
 public:
     Sweep(const AddSweepsArguments& arguments)
-        : a_(arguments), t_(arguments.totals), outputs_(arguments.trees.base.size),
-          lists_(arguments.trees.leaf_value.columns > 1 ? 1 : outputs_), values_(lists_ > 1 ? 1 : outputs_),
-          regions_(TOGETHER * (arguments.trees.regions.rows + 1)), own_masks_(TOGETHER * arguments.trees.leaf_output.size),
-          masks_(TOGETHER * (arguments.trees.start_value.size + 1)), path_(TOGETHER * (longest_path() + 1)),
+        : a_(arguments), m_(arguments.trees.masked), t_(arguments.totals), of_(m_), outputs_(of_.number), masks_(m_),
           margins_(outputs_ * WORD), own_(TOGETHER * outputs_ * WORD), start_(TOGETHER * outputs_ * WORD),
           held_(outputs_ * WORD), response_(outputs_ * WORD), before_(outputs_ * WORD), work_(2 * WORD),
           own_sums_(TOGETHER * 2 * outputs_), sums_(2 * outputs_), curves_(outputs_ * WORD * most_words() * WORD),
-          own_goes_(most_words() > 0 ? (last_tree() + 1) * WORD : 0) {
-        for (i64 w = 0; w < TOGETHER; ++w) regions_[w] = ~u64{0};
-    }
+          own_goes_(most_words() > 0 ? (last_tree() + 1) * WORD : 0) {}
 
     bool ok() const {
-        return regions_.ok() && own_masks_.ok() && masks_.ok() && path_.ok() && margins_.ok() && own_.ok() && start_.ok() &&
-               held_.ok() && response_.ok() && before_.ok() && work_.ok() && own_sums_.ok() && sums_.ok() && curves_.ok() &&
-               own_goes_.ok();
+        return masks_.ok() && margins_.ok() && own_.ok() && start_.ok() && held_.ok() && response_.ok() && before_.ok() &&
+               work_.ok() && own_sums_.ok() && sums_.ok() && curves_.ok() && own_goes_.ok();
     }
 
     // Adds the rows of some words.
     void add(i64 first, i64 words) {
-        find(first, words);
+        masks_.find(a_.bits, first, words);
         for (i64 word = 0; word < words; ++word) start(word, (first + word) * WORD);
         for (i64 group = 0; group < t_.points.size; ++group) {
             if (t_.points[group] == 0) continue;
@@ -59,15 +50,6 @@ public:
     }
 
 private:
-    i64 longest_path() const {
-        i64 longest = 0;
-        for (i64 leaf = 0; leaf < a_.trees.leaf_output.size; ++leaf) {
-            const i64 items = a_.trees.leaf_item[leaf + 1] - a_.trees.leaf_item[leaf];
-            longest = items > longest ? items : longest;
-        }
-        return longest;
-    }
-
     static i64 words_of(i64 steps) { return (steps + WORD - 1) / WORD; }
 
     // Of the steps of groups that are added up by steps.
@@ -80,35 +62,7 @@ private:
         return most;
     }
 
-    i64 last_tree() const { return a_.trees.leaf_tree.size > 0 ? a_.trees.leaf_tree[a_.trees.leaf_tree.size - 1] : -1; }
-
-    static Masks& masks(u64* data, i64 number) { return *reinterpret_cast<Masks*>(data + TOGETHER * number); }
-
-    // The rows of every region, leaf and entry.
-    [[gnu::noinline]] void find(i64 first, i64 words) {
-        const SweepTrees& t = a_.trees;
-        for (i64 r = 0; r < t.regions.rows; ++r) {
-            const i64 test = t.regions(r, 0);
-            const u64* bits = a_.bits.row(test >> 1) + first;
-            Masks passed{};
-            for (i64 w = 0; w < words; ++w) passed[w] = bits[w];
-            masks(regions_.data(), r + 1) = masks(regions_.data(), t.regions(r, 1)) & (passed ^ flip_of(test));
-        }
-        u64* const before = path_.data();
-        for (i64 leaf = 0; leaf < t.leaf_output.size; ++leaf) {
-            const i64 begin = t.leaf_item[leaf], items = t.leaf_item[leaf + 1] - begin;
-            Masks own = masks(regions_.data(), 0), after = own;
-            for (i64 i = 0; i < items; ++i) {
-                masks(before, i) = own;
-                own &= masks(regions_.data(), t.items(begin + i, 0));
-            }
-            masks(own_masks_.data(), leaf) = own;
-            for (i64 i = items - 1; i >= 0; --i) {
-                masks(masks_.data(), t.items(begin + i, 1)) = masks(before, i) & after;
-                after &= masks(regions_.data(), t.items(begin + i, 0));
-            }
-        }
-    }
+    i64 last_tree() const { return m_.leaf_tree.size > 0 ? m_.leaf_tree[m_.leaf_tree.size - 1] : -1; }
 
     // The rows of a word.
     struct Rows {
@@ -132,18 +86,11 @@ private:
             rows.weight[r] = r < rows.number ? t_.weight[first + r] : 0.0;
             if (r < rows.number && t_.segment[first + r] != rows.alone) rows.alone = -1;
         }
-        add_up(word);
+        masks_.add_margins(word, margins_.data());
         const i64 n = outputs_ * WORD;
         for (i64 i = 0; i < n; ++i) own(word, 0)[i] = margins_[i];
         link_planes(link, t_.factor, own(word, 0), outputs_, WORD, work_.data());
-        f64* const start = start_of(word, 0);
-        if constexpr (link == LOGISTIC) {
-            for (i64 i = 0; i < n; ++i) start[i] = exponential(-t_.factor * margins_[i]);
-        } else if constexpr (link == IDENTITY) {
-            for (i64 i = 0; i < n; ++i) start[i] = margins_[i];
-        } else {
-            for (i64 i = 0; i < n; ++i) start[i] = exponential(margins_[i]);
-        }
+        hold_planes(link, t_.factor, margins_.data(), n, start_of(word, 0));
         for (i64 o = 0; o < outputs_; ++o) {
             add_own(rows, o, own(word, o));
             Eight sum{}, squares{};
@@ -163,27 +110,6 @@ private:
         }
     }
 
-    // Margins: trees come one after another, so sums are those of any other way.
-    [[gnu::noinline]] void add_up(i64 word) {
-        const SweepTrees& t = a_.trees;
-        for (i64 o = 0; o < outputs_; ++o) {
-            for (i64 r = 0; r < WORD; ++r) margins_[o * WORD + r] = t.base[o];
-        }
-        const i64 leaves = t.leaf_output.size;
-        for (i64 o = 0; o < values_; ++o) {
-            i64 leaf = 0;
-            while (leaf < leaves) {
-                const i64 output = t.leaf_output[leaf];
-                f64* margin = margins_.data() + (output < 0 ? o : output) * WORD;
-                Lanes<Added> lanes(margin);
-                for (; leaf < leaves && t.leaf_output[leaf] == output; ++leaf) {
-                    lanes.change(own_masks_[TOGETHER * leaf + word], t.leaf_value(leaf, o));
-                }
-                lanes.store(margin);
-            }
-        }
-    }
-
     // All that happens along one group's grid; `by_rows` where rows must be told apart.
     template <bool by_rows>
     void move(i64 word, i64 group) {
@@ -198,26 +124,22 @@ private:
         }
     }
 
-    // Where an output's lists begin among those of a group or step, and its value among a leaf's.
-    i64 list_of(i64 output) const { return lists_ > 1 ? output : 0; }
-    i64 value_of(i64 output) const { return values_ > 1 ? output : 0; }
-
     template <bool by_rows>
     [[gnu::noinline]] void sweep(i64 word, i64 group) {
         const SweepTrees& t = a_.trees;
         const i64 steps = t_.points[group], at = t_.point_start[group];
         u64 changed = 0;
         for (i64 o = 0; o < outputs_; ++o) {
-            const i64 list = group * lists_ + list_of(o), value = value_of(o);
+            const i64 list = group * of_.lists + of_.list(o), value = of_.value(o);
             Lanes<Change> lanes(start_of(word, o));
-            for (i64 e = t.start_list[list]; e < t.start_list[list + 1]; ++e) {
+            for (i64 e = m_.entry_list[list]; e < m_.entry_list[list + 1]; ++e) {
                 const i64 what = t.start_value[e];
-                const u64 own = own_masks_[TOGETHER * (what >> 1) + word];
+                const u64 own = masks_.own(what >> 1, word);
                 // Where the leaf is there from the start, it is new to all but its own rows; else it leaves those.
-                const u64 rows = own ^ (masks_[TOGETHER * e + word] & ~flip_of(what));
+                const u64 rows = own ^ (masks_.others(e, word) & ~flip_of(what));
                 if (skips_empty && rows == 0) continue;
                 if constexpr (by_rows) changed |= rows;
-                lanes.change(rows, t.value(what, value));
+                lanes.change(rows, m_.value(what, value));
             }
             lanes.store(held_.data() + o * WORD);
         }
@@ -225,13 +147,13 @@ private:
         for (i64 s = 1; s < steps; ++s) {
             changed = 0;
             for (i64 o = 0; o < outputs_; ++o) {
-                const i64 list = t.group_list[group] + s * lists_ + list_of(o), value = value_of(o);
+                const i64 list = t.group_list[group] + s * of_.lists + of_.list(o), value = of_.value(o);
                 Lanes<Change> lanes(held_.data() + o * WORD);
                 for (i64 e = t.list_event[list]; e < t.list_event[list + 1]; ++e) {
-                    const u64 rows = masks_[TOGETHER * t.events(e, 0) + word];
+                    const u64 rows = masks_.others(t.events(e, 0), word);
                     if (skips_empty && rows == 0) continue;
                     if constexpr (by_rows) changed |= rows;
-                    lanes.change(rows, t.value(t.events(e, 1), value));
+                    lanes.change(rows, m_.value(t.events(e, 1), value));
                 }
                 lanes.store(held_.data() + o * WORD);
             }
@@ -245,24 +167,24 @@ private:
         const i64 steps = t_.points[group], words = words_of(steps), room = words * WORD;
         u64 changed = 0;
         for (i64 o = 0; o < outputs_; ++o) {
-            const i64 list = group * lists_ + list_of(o), value = value_of(o);
-            const i64 begin = t.start_list[list], end = t.start_list[list + 1];
+            const i64 list = group * of_.lists + of_.list(o), value = of_.value(o);
+            const i64 begin = m_.entry_list[list], end = m_.entry_list[list + 1];
             for (i64 e = begin; e < end; ++e) {
-                const i64 goes = t.start_value[e] | 1, tree = t.leaf_tree[goes >> 1];
-                each_bit(own_masks_[TOGETHER * (goes >> 1) + word], tree * WORD, [&](i64 place) { own_goes_[place] = t.value(goes, value); });
+                const i64 goes = t.start_value[e] | 1, tree = m_.leaf_tree[goes >> 1];
+                each_bit(masks_.own(goes >> 1, word), tree * WORD, [&](i64 place) { own_goes_[place] = m_.value(goes, value); });
             }
             f64* const curves = curves_.data() + o * WORD * room;
             for (i64 r = 0; r < WORD; ++r) {
                 for (i64 s = 0; s < room; ++s) curves[r * room + s] = start_of(word, o)[r];
             }
             // Any other leaf takes the place of the row's own.
-            const u64* inside = t.inside.data + t.group_inside[group] + (begin - t.start_list[group * lists_]) * words;
+            const u64* inside = t.inside.data + t.group_inside[group] + (begin - m_.entry_list[group * of_.lists]) * words;
             for (i64 e = begin; e < end; ++e, inside += words) {
-                const i64 comes = t.start_value[e] & ~i64{1}, tree = t.leaf_tree[comes >> 1];
-                const u64 rows = masks_[TOGETHER * e + word] ^ own_masks_[TOGETHER * (comes >> 1) + word];
+                const i64 comes = t.start_value[e] & ~i64{1}, tree = m_.leaf_tree[comes >> 1];
+                const u64 rows = masks_.others(e, word) ^ masks_.own(comes >> 1, word);
                 changed |= rows;
                 each_bit(rows, 0, [&](i64 row) {
-                    const f64 by = Change::of(t.value(comes, value), own_goes_[tree * WORD + row]);
+                    const f64 by = Change::of(m_.value(comes, value), own_goes_[tree * WORD + row]);
                     for (i64 w = 0; w < words; ++w) {
                         f64* const curve = curves + row * room + w * WORD;
                         Lanes<Change> lanes(curve);
@@ -336,9 +258,11 @@ private:
     }
 
     const AddSweepsArguments& a_;
+    const MaskedTrees& m_;
     const StepTotals& t_;
-    i64 outputs_, lists_, values_;  // lists of events at a step; values of a leaf that are used, one an output or one alone
-    Zeros<u64> regions_, own_masks_, masks_, path_;
+    Outputs of_;
+    i64 outputs_;
+    LeafMasks masks_;
     Zeros<f64> margins_, own_, start_, held_, response_, before_, work_, own_sums_, sums_;
     // Of a group that is added up by steps: curves by output and row, and by tree what changes where rows' own leaves go.
     Zeros<f64> curves_, own_goes_;
