@@ -4,7 +4,7 @@
 // group, and changes only at the few thresholds met there. So each row's own margin is summed once; every
 // leaf that the row would reach if one group moved adds its difference from the row's own leaf over the
 // leaf's run of grid points; see `step_sums.hpp` for what becomes of those. Here each row walks down the trees;
-// `pieces.cpp` finds the same leaves of smaller trees for 64 rows at a time.
+// `sweeps.cpp` does the same for forests that are not too large, 64 rows at a time.
 
 #include "abi.hpp"
 #include "bits.hpp"
