@@ -39,6 +39,13 @@ def with_centered(study: Study, ask: Ask, questions: list[Question]) -> list[Que
     return [replace(q, rows=kept) if wanted else q for q, wanted in zip(questions, asked)]
 
 
+def know_without_grids(study: Study, asks: Sequence[Ask]) -> None:
+    """Find what effects need and no grid decides: the plan and, where they are cheap, predictions of a sample."""
+    is_cheap = study.background == "data" and not study.plan.engine.costs_predictions
+    if is_cheap and any(ask.rows is None for ask in asks):
+        study.prediction_moments()
+
+
 def rows_used(study: Study, ask: Ask) -> str:
     """How many rows are averaged over, where not all are."""
     if ask.rows is None:
