@@ -39,6 +39,13 @@ def with_centered(study: Study, ask: Ask, questions: list[Question]) -> list[Que
     return [replace(q, rows=kept) if wanted else q for q, wanted in zip(questions, asked)]
 
 
+def know_without_grids(study: Study, asks: Sequence[Ask]) -> None:
+    """Find what effects need and no grid decides: the plan and, where they are cheap, predictions of a sample."""
+    is_cheap = study.background == "data" and not study.plan.engine.costs_predictions
+    if is_cheap and any(ask.rows is None for ask in asks):
+        study.prediction_moments()
+
+
 def rows_used(study: Study, ask: Ask) -> str:
     """How many rows are averaged over, where not all are."""
     if ask.rows is None:
@@ -63,34 +70,34 @@ def dressed_effect(
         blank.provenance,
         engine=answer.engine or study.plan.engine.name,
         why="; ".join(part for part in (study.plan.why, *notes, *answer.notes) if part),
+        sampled_from=ask.sampled_from,
     )
 
     reach = sampling_reach(answer.total.count, ask.sampled_from)
     moments_of = (answer.total, *answer.groups)
     errors: Sequence[Float | None] = answer.errors or [m.se for m in moments_of]
 
-    def filled(place: int, quantiles: Float | None) -> Effect:
-        moments, se, weight = moments_of[place], errors[place], weights[place]
+    def filled(place: int, quantiles: Float | None, centered: Float | None = None, **more: Any) -> Effect:
+        moments, se = moments_of[place], errors[place]
         asked = None if quantiles is None else dict(zip(question.quantiles, quantiles))
         return replace(
             blank,
             average=moments.average,
-            spread=Spread(moments.std, None if se is None else reach * se, asked),
-            backing=replace(blank.backing, weight=weight),
-            provenance=replace(found, n_rows=moments.count, sampled_from=ask.sampled_from),
+            spread=Spread(moments.std, None if se is None else reach * se, asked, centered),
+            backing=replace(blank.backing, weight=weights[place]),
+            **{"provenance": replace(found, n_rows=moments.count), **more},
         )
 
     own_quantiles = answer.group_quantiles or (None,) * len(labels)
     groups = {
         label: filled(place, own) for place, (label, own) in enumerate(zip(labels, own_quantiles), start=1)
     }
-    effect = filled(0, answer.quantiles)
-    spread = replace(effect.spread, centered_std=_centered(study, ask, question, answer, weights[0]))
     moving = frozenset(column for feature in features for column in feature.columns)
-    others = AllBut(study.model.columns, moving)
-    return replace(
-        effect, groups=groups, spread=spread, kept=_kept(study, ask, answer), steps=whole_steps(ask.grid),
-        provenance=replace(effect.provenance, others=others),
+    # One replacement for all: effects come by the hundred.
+    return filled(
+        0, answer.quantiles, _centered(study, ask, question, answer, weights[0]), groups=groups,
+        kept=_kept(study, ask, answer), steps=whole_steps(ask.grid),
+        provenance=replace(found, n_rows=answer.total.count, others=AllBut(study.model.columns, moving)),
     )  # fmt: skip
 
 

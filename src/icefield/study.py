@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -28,7 +28,7 @@ from icefield.data.grid import specifications
 from icefield.data.groups import Groups
 from icefield.data.naming import PLAIN, Naming
 from icefield.data.whereabouts import Whereabouts
-from icefield.dressing import dressed_effect, rows_used, with_centered
+from icefield.dressing import dressed_effect, know_without_grids, rows_used, with_centered
 from icefield.effect import Backing, Effect, Predictions, Provenance
 from icefield.engines import Answer, Moments, Question, Resources, Sample
 from icefield.engines.clusters import clustered_answers
@@ -220,7 +220,7 @@ class Study:
         every = {tuple(f.columns for f in fs): fs for features in sets for fs in features}.values()
         threads = self.resources.threads or available_processors()
         grids, thresholds = [a.grid for a in asks], self.engines.thresholds
-        self._whereabouts.prepare(every, grids, thresholds, threads, meanwhile=lambda: self.plan)
+        self._whereabouts.prepare(every, grids, thresholds, threads, partial(know_without_grids, self, asks))
         placed = [self._placed(ask, features) for ask, features in zip(asks, sets)]
         # 2. What is wanted of the curves.
         questions = [self._questions(ask, own) for ask, own in zip(asks, placed)]

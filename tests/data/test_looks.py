@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -144,6 +145,25 @@ def test_something_is_done_meanwhile_and_its_error_ends_it() -> None:
         Whereabouts(table_of(X), None, 0).prepare(
             [(f,) for f in features_of(X)], [None], None, 2, lambda: 1 / 0
         )
+
+
+def test_this_thread_looks_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.concatenate([matrix()[:, :6]] * 5)
+    both, names = threading.Barrier(2, timeout=10), []
+    looked = Whereabouts._looked
+
+    def together(self: Whereabouts, *given: Any) -> None:
+        names.append(threading.current_thread().name)
+        if names.count(threading.current_thread().name) == 1:
+            both.wait()  # nobody gets past it alone
+        looked(self, *given)
+
+    monkeypatch.setattr(Whereabouts, "_looked", together)
+    where = Whereabouts(table_of(X), None, 0)
+    where.prepare([(f,) for f in features_of(X)], [None], None, 2)
+    assert len(names) == len(list(side_by_side(list(X.T), 2)))
+    assert threading.current_thread().name in names
+    assert len(set(names)) == 2
 
 
 def test_columns_are_shared_out_among_threads() -> None:

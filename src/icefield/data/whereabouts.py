@@ -79,15 +79,21 @@ class Whereabouts:
             return
         from concurrent.futures import ThreadPoolExecutor
 
-        pool = ThreadPoolExecutor(threads)
+        # This thread is one of them, once it has done what it has to do meanwhile.
+        pool = ThreadPoolExecutor(max(1, threads - 1))
         try:
-            blocks, rooms = self._blocks(list(waiting.values()), threads), list[Float]()
+            blocks, rooms = list(self._blocks(list(waiting.values()), threads)), list[Float]()
             asked = [pool.submit(self._looked, block, thresholds, rooms) for block in blocks]
             meanwhile()
             with Progress("looking at the columns", total=len(asked)) as progress:
+                for done, block in zip(reversed(asked), reversed(blocks)):
+                    if done.cancel():  # nobody has begun with it
+                        self._looked(block, thresholds, rooms)
+                        progress.advance()
                 for done in asked:
-                    done.result()
-                    progress.advance()
+                    if not done.cancelled():
+                        done.result()
+                        progress.advance()
         finally:
             pool.shutdown(cancel_futures=True)
 

@@ -24,6 +24,7 @@ from icefield.progress import Progress
 from icefield.typing import Float
 
 WORDS = 64  # of a mask when rows are packed and counted in one call, which the kernel knows beforehand
+SHORT = 2**33  # rows times nodes that are counted in a tenth of a second or so
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,8 @@ class Counted:
             return block[1] - block[0]
 
         blocks = rows.shared_out(self.crew.threads) if plain else rows.blocks
-        for done in self.crew.map(work, blocks, meanwhile):
+        is_short = plain and rows.sample.n_rows * batch.node_left.size < SHORT
+        for done in (self.crew.share if is_short else self.crew.map)(work, blocks, meanwhile):
             self.progress.advance(done * batch.roots.size)
         counters = sum(
             (m.counters for m in lent.made), np.zeros((program.n_counters, rows.n_segments), np.int64)

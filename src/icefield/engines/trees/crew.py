@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -57,6 +57,36 @@ class Crew:
             meanwhile()
         while waiting:
             yield waiting.popleft().result()
+
+    def share(
+        self,
+        work: Callable[[Given], Result],
+        tasks: Iterable[Given],
+        meanwhile: Callable[[], object] | None = None,
+    ) -> Iterator[Result]:
+        """The same for a few short tasks, of which this thread does its share once it has done `meanwhile`.
+
+        A thread that has just started may wait milliseconds for a processor, and this one has one. But Ctrl-C waits
+        until the task is done that this thread is at.
+        """
+        given = [Task(work, task) for task in tasks]
+        waiting = deque(given)
+
+        def help_out() -> None:
+            while waiting:
+                with suppress(IndexError):  # another thread may be quicker
+                    waiting.popleft().do()
+
+        try:
+            for _ in range(min(self.threads, len(given)) - 1):
+                self._workers.submit(help_out)
+            if meanwhile is not None:
+                meanwhile()
+            help_out()
+            for task in given:
+                yield task.result()
+        finally:
+            waiting.clear()
 
 
 class Lent(Generic[Thing]):

@@ -18,6 +18,7 @@ from icefield.forest.tree_model import TreeModel
 from icefield.typing import Float
 
 BLOCK = 4096  # rows
+SHORT = 2**32  # rows times nodes that are predicted in a tenth of a second or so
 
 
 def raw_predictions(model: TreeModel, sums: TreeSums, sample: Sample, crew: Crew, memory: int) -> Float:
@@ -60,7 +61,8 @@ def _added(
                     raise Stopped
             return block, out
 
-        yield from crew.map(at_once, rows.shared_out(crew.threads))
+        is_short = rows.sample.n_rows * program.batch.node_left.size < SHORT
+        yield from (crew.share if is_short else crew.map)(at_once, rows.shared_out(crew.threads))
         return
 
     def work(block: tuple[int, int], walk: Walk) -> tuple[tuple[int, int], Float]:
