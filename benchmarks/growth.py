@@ -17,8 +17,8 @@ import numpy as np
 
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "growth.png"
 FITTED, REPEATS, DOUBLED = 5_000, 3, 4
-# Where each of them starts; the others stay at the values of `BESIDE`.
-STARTS = {"rows": 12_500, "columns": 12, "trees": 12, "classes": 2, "grid points": 25}
+# Where each of them starts; the others stay at the values of `BESIDE`. Two classes are one sum of trees, three are three.
+STARTS = {"rows": 12_500, "columns": 12, "trees": 12, "classes": 3, "grid points": 25}
 BESIDE = {"rows": 50_000, "columns": 24, "trees": 50, "classes": 2, "grid points": 100}
 
 
