@@ -95,9 +95,7 @@ class LocalMoves:
 
     @cached_property
     def _trees(self) -> kernels.Given:
-        return LeafMasks.of(
-            self._program, self._layout, self.sums.base, len(self.axes), self._form
-        ).given
+        return LeafMasks.of(self._program, self._layout, self.sums.base, len(self.axes), self._form).given
 
     @cached_property
     def _moving(self) -> dict[str, NDArray[Any]]:

@@ -40,7 +40,12 @@ def laid_for_sweeps(
     starts_inside = np.zeros(runs.size, bool)
     starts_inside[np.repeat(np.arange(runs.size), runs)[steps.runs[:, 0] == 0]] = True
     masks = LeafMasks.of(program, layout, base, n_groups, form, starts_inside[steps.path_region])
-    region, leaf, group, lists = steps.path_region[masks.entry_path], masks.entry_leaf, masks.entry_group, masks.lists
+    region, leaf, group, lists = (
+        steps.path_region[masks.entry_path],
+        masks.entry_leaf,
+        masks.entry_group,
+        masks.lists,
+    )
 
     # What is there from the start does not come.
     lengths = runs[region]
