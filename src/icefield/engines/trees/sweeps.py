@@ -59,7 +59,7 @@ def laid_for_sweeps(
     event_list = group_list[group[event_entry]] + event_step * lists + masks.lane[leaf[event_entry]]
     order = np.argsort(event_list, kind="stable")
     events = np.bincount(group[event_entry], minlength=n_groups)
-    group_inside, inside = _inside(steps, region, group, lists, events)
+    group_inside, inside = _inside(steps, region, group, base.size, events)
     return kernels.SweepTrees(
         masked=masks.given,
         start_value=numbers(2 * leaf + ~starts_inside[region]),
@@ -76,20 +76,22 @@ def _inside(
     steps: GridSteps,
     region: NDArray[np.int32],
     group: NDArray[np.int64],
-    lists: int,
+    outputs: int,
     events: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     """For groups whose regions come and go often: where their entries' words begin (-1: not such a group), and the words."""
     words = -(-steps.count // WORD)
     entries = np.bincount(group, minlength=len(words))
     start, found = np.full(len(words), -1, np.int64), [np.zeros(0, np.uint64)]
-    often = (events > MANY_EVENTS * (words + 1) * entries) & (words * lists <= MOST_WORDS)
+    often = (events > MANY_EVENTS * (words + 1) * entries) & (words * outputs <= MOST_WORDS)
     size = 0
     for g in np.flatnonzero(often):
-        edges = np.zeros((int(entries[g]), int(words[g]) * WORD + 1), np.int8)
-        for e, r in enumerate(region[group == g]):
-            begin, end = steps.runs[steps.run_start[r] : steps.run_start[r + 1]].T
-            edges[e, begin], edges[e, end] = 1, -1
+        own = region[group == g]
+        lengths = np.diff(steps.run_start)[own]
+        runs = steps.runs[counted_up(lengths) + np.repeat(steps.run_start[own], lengths)]
+        owner = np.repeat(np.arange(own.size), lengths)
+        edges = np.zeros((own.size, int(words[g]) * WORD + 1), np.int8)
+        edges[owner, runs[:, 0]], edges[owner, runs[:, 1]] = 1, -1
         is_inside = np.cumsum(edges, axis=1, dtype=np.int8)[:, :-1]
         found.append(np.packbits(is_inside, axis=1, bitorder="little").view(np.uint64).ravel())
         start[g], size = size, size + found[-1].size
