@@ -86,7 +86,9 @@ class ArrayTable(Table):
         return ArrayTable(array, self.names if self.named else None, self._marks)
 
     def take(self, positions: NDArray[np.intp]) -> ArrayTable:
-        return self._with(self.native[positions])
+        # Rows that lie in one piece are copied as such, several times as fast as by indexing.
+        in_order = self.native.flags.c_contiguous
+        return self._with(self.native.take(positions, axis=0) if in_order else self.native[positions])
 
     def slice(self, start: int, stop: int) -> ArrayTable:
         return self._with(self.native[start:stop])
