@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -131,3 +133,12 @@ constexpr i64 SOME = -3;  // why
 def test_a_member_that_cannot_be_read_is_an_error(line):
     with pytest.raises((ValueError, KeyError)):
         declarations.declared(f"struct One {{\n    {line}\n}};")
+
+
+def test_members_that_travel_point_to_arrays_of_their_own():
+    given = kernels.Leaves(output=np.zeros(3, np.int32), value=np.arange(3.0)[:, None])
+    found = pickle.loads(pickle.dumps(given))
+    np.testing.assert_array_equal(found.values["value"], given.values["value"])
+    addresses = [found.values[name].__array_interface__["data"][0] for name in ("output", "value")]
+    assert [found.words[0], found.words[2]] == addresses
+    assert set(addresses).isdisjoint(given.words)

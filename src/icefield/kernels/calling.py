@@ -25,6 +25,10 @@ class Given:
         for member in structure.members:
             self._take(member, values[member.name])
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Where arrays lie is true in this process only: another one takes its own copies.
+        return Given, (self.structure, dict(self.values))
+
     def _take(self, member: Member, value: Any) -> None:
         if isinstance(member, Array):
             self._take_array(member, value)
