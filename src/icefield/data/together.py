@@ -40,8 +40,13 @@ def even_points(wanted: Any, n_features: int) -> tuple[int, tuple[float, float]]
         points, trim = wanted, USUAL_TRIM
     else:
         return None
-    points = DEFAULT_POINTS.get(n_features, POINTS_BEYOND) if points is None else points
+    points = usual_points(n_features)[0] if points is None else points
     return (points, trim) if points > 1 else None
+
+
+def usual_points(n_features: int) -> tuple[int, tuple[float, float]]:
+    """The same where nothing is said about the grid."""
+    return DEFAULT_POINTS.get(n_features, POINTS_BEYOND), USUAL_TRIM
 
 
 def rug_rows(n_rows: int, seed: int) -> NDArray[np.int64]:

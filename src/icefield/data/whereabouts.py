@@ -130,12 +130,11 @@ class Whereabouts:
 
     def _know_together(self, block: Sequence[_Waiting], room: Float) -> Float | None:
         """Keep what a look at neighbouring columns tells of them; gives their values, in any order."""
-        from icefield.data.together import even_points, known_together
+        from icefield.data.together import even_points, known_together, usual_points
 
         _, n_features, (wanted, *_) = block[0]
         # What is wanted first of the first is wanted of all, as a rule; the rest finds these values in one piece.
-        even = even_points(wanted, n_features) or even_points(None, n_features)
-        assert even is not None
+        even = even_points(wanted, n_features) or usual_points(n_features)
         found, looks = known_together([feature for feature, _, _ in block], self._rug_rows, even, room)
         for (feature, n, asked), known in zip(block, found):
             if known is None:

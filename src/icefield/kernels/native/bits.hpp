@@ -25,26 +25,6 @@ inline void each_bit(u64 word, i64 first_row, Visit visit) {
     }
 }
 
-// Which of 64 words are not zero.
-inline u64 filled(const u64* words) {
-    u64 found = 0;
-#if defined(__AVX512F__)
-    for (i64 r = 0; r < WORD; r += 8) {
-        const __m512i eight = _mm512_loadu_si512(words + r);
-        found |= static_cast<u64>(_mm512_test_epi64_mask(eight, eight)) << r;
-    }
-#elif defined(__AVX2__)
-    for (i64 r = 0; r < WORD; r += 4) {
-        const __m256i four = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words + r));
-        const __m256i empty = _mm256_cmpeq_epi64(four, _mm256_setzero_si256());
-        found |= static_cast<u64>(~_mm256_movemask_pd(_mm256_castsi256_pd(empty)) & 15) << r;
-    }
-#else
-    for (i64 r = 0; r < WORD; ++r) found |= static_cast<u64>(words[r] != 0) << r;
-#endif
-    return found;
-}
-
 // Which of 64 values are at most a limit; none that is no number.
 inline u64 at_most(const f64* values, f64 limit) {
     u64 found = 0;

@@ -105,6 +105,18 @@ private:
     Zeros<u64> own_, others_, path_;
 };
 
+// Lets a walk add all words of rows, a few at a time, until it is stopped.
+template <class Walk>
+inline i64 add_words(Walk& walk, i64 words, const List<const u8>& stop) {
+    if (!walk.ok()) return NO_MEMORY;
+    for (i64 word = 0; word < words; word += TOGETHER) {
+        if (__atomic_load_n(stop.data, __ATOMIC_RELAXED) != 0) return STOPPED;
+        const i64 left = words - word;
+        walk.add(word, left < TOGETHER ? left : TOGETHER);
+    }
+    return DONE;
+}
+
 // Where an output finds its entries and its values: a list of its own and the one value of a leaf, or those of all.
 struct Outputs {
     explicit Outputs(const MaskedTrees& trees) : number(trees.base.size), lists(trees.leaf_value.columns > 1 ? 1 : number) {}

@@ -167,13 +167,7 @@ private:
 template <class Change>
 i64 add_moves(const AddLocalMovesArguments& a) {
     LocalWalk<Change> walk(a);
-    if (!walk.ok()) return NO_MEMORY;
-    for (i64 word = 0; word < a.own.columns; word += TOGETHER) {
-        if (__atomic_load_n(a.stop.data, __ATOMIC_RELAXED) != 0) return STOPPED;
-        const i64 left = a.own.columns - word;
-        walk.add(word, left < TOGETHER ? left : TOGETHER);
-    }
-    return DONE;
+    return add_words(walk, a.own.columns, a.stop);
 }
 
 }  // namespace

@@ -272,13 +272,7 @@ private:
 template <i64 link, class Change, bool skips_empty>
 i64 add(const AddSweepsArguments& a) {
     Sweep<link, Change, skips_empty> sweep(a);
-    if (!sweep.ok()) return NO_MEMORY;
-    for (i64 word = 0; word < a.bits.columns; word += TOGETHER) {
-        if (__atomic_load_n(a.stop.data, __ATOMIC_RELAXED) != 0) return STOPPED;
-        const i64 left = a.bits.columns - word;
-        sweep.add(word, left < TOGETHER ? left : TOGETHER);
-    }
-    return DONE;
+    return add_words(sweep, a.bits.columns, a.stop);
 }
 
 template <i64 link, class Change>
