@@ -29,7 +29,7 @@ test-all: $(VENV)/.test kernels
 CLUSTERS := .venv-cluster
 test-cluster: export OMP_NUM_THREADS = 1
 test-cluster: $(CLUSTERS)/.cluster kernels-cluster
-	@for file in tests/clusters/test_*.py; do echo "== $$file"; \
+	@for file in tests/rows/distributed/test_*.py; do echo "== $$file"; \
 	    timeout 600 $(CLUSTERS)/bin/python -m pytest -q -rs "$$file" || \
 	    { echo "== once more: what failed"; timeout 300 $(CLUSTERS)/bin/python -m pytest -q -rs --lf "$$file"; } || exit 1; done
 

@@ -22,8 +22,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifi
 
 from fitted_models import CASES, DISTINCT, LEVELS, Fitted
 from icefield import Effect, Explainer, Grid
+from icefield.core.question import Axis, Question, Sample
 from icefield.data.columns import is_missing_value
-from icefield.engines import Axis, Question, Sample
 from icefield.errors import EngineError
 
 PROBABILITIES = (0.13, 0.5, 0.77)

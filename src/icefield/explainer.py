@@ -14,17 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
-from icefield.ask import regrouped
+from icefield.core.engine import Plan, Settings
+from icefield.core.question import Resources
+from icefield.core.request import regrouped
+from icefield.core.study import Ask, Study
 from icefield.data.frame import ArrayTable, Table, table_of
 from icefield.data.groups import Groups, clusters_of, groups_of
 from icefield.data.naming import naming_of
 from icefield.effect import Effect, drawing
-from icefield.engines import Resources
 from icefield.errors import InputError, complaint
 from icefield.models.model import Model, read_model
-from icefield.plan import Plan, Settings
 from icefield.statistics.methods import StatisticsMethods
-from icefield.study import Ask, Study
 from icefield.typing import (
     AxisScale,
     Backend,
@@ -43,7 +43,7 @@ from icefield.typing import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from icefield.sources import Origin
+    from icefield.rows import Origin
 
 
 class Explainer(StatisticsMethods):
@@ -140,7 +140,7 @@ class Explainer(StatisticsMethods):
                 )  # fmt: skip
             self.study = _study_of_table(model, X, settings, y=y, weights=weights, by=by, cluster=cluster)
         else:
-            from icefield.sources.streaming import streamed
+            from icefield.rows.open_stream import streamed
 
             if cluster is not None:
                 raise InputError(
@@ -403,7 +403,7 @@ def _source_of(X: Any) -> Origin | None:
     """Where rows are streamed from; None for data in memory, of which most is told by its library alone."""
     if type(X).__module__.split(".")[0] in ("numpy", "pandas", "scipy"):
         return None
-    from icefield.sources import source_of
+    from icefield.rows import source_of
 
     return source_of(X)
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from icefield import Explainer
 from icefield.cli.commands import main
-from sources.rows import NUMBERS, booster, frame, table, written
+from rows.rows import NUMBERS, booster, frame, table, written
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from icefield.data import looks as module
+from icefield.data.column_statistics import Whereabouts
 from icefield.data.distribution import RUG, marginal_of, weighted_quantiles
 from icefield.data.features import Feature, nearest_counts, resolve
 from icefield.data.frame import table_of
@@ -17,7 +18,6 @@ from icefield.data.grid import Grid, grid_values
 from icefield.data.look import FEW, Look
 from icefield.data.looks import Looks, can_look, side_by_side
 from icefield.data.together import even_points, known_together, rug_rows
-from icefield.data.whereabouts import Whereabouts
 
 N = 20_000
 

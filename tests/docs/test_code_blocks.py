@@ -30,8 +30,8 @@ NOT_RUN = {
         'eval "$(_ICEFIELD_COMPLETE': "completion for the shell that reads it",
     },
     "docs/clusters.md": {
-        "import lightgbm as lgb": "run by tests/clusters/test_page.py (make test-cluster), as all of the page",
-        "ex = Explainer(model, X, by=": "run by tests/clusters/test_page.py (make test-cluster), with real engines",
+        "import lightgbm as lgb": "run by tests/rows/distributed/test_page.py (make test-cluster), as all of the page",
+        "ex = Explainer(model, X, by=": "run by tests/rows/distributed/test_page.py (make test-cluster), with real engines",
     },
     "docs/start.md": {
         "pip install icefield": "installs what is being tested",

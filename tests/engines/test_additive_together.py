@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from test_linked import always, compared, every_column, loop  # noqa: F401
 
+from icefield.core.question import Question, Resources, Sample
 from icefield.data.frame import table_of
-from icefield.engines import Question, Resources, Sample
 from icefield.engines.trees import TreesEngine
 from icefield.forest.links import softmax, softplus
 from icefield.forest.tree_model import Link

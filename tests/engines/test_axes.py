@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from icefield.core.question import Axis
 from icefield.data.frame import table_of
-from icefield.engines import Axis
 from icefield.engines.trees.axes import EncodedAxis
 from icefield.engines.trees.engine import TreesEngine
 from icefield.engines.trees.grid_steps import GridSteps

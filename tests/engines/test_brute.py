@@ -21,8 +21,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVR
 
 import icefield
-from icefield.engines import brute
-from icefield.engines.pool import Pace
+from icefield.engines.brute import engine as brute
+from icefield.engines.brute.pool import Pace
 from icefield.errors import ModelError
 
 X = np.random.default_rng(5).normal(size=(137, 4))

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from forest_walk import raw
+from icefield.core.question import Resources, Sample
 from icefield.data.frame import table_of
-from icefield.engines import Resources, Sample
 from icefield.engines.trees import TreesEngine, crossed
 from icefield.forest import links
 from icefield.forest.tree_model import Link

@@ -11,8 +11,8 @@ import pytest
 from lightgbm import LGBMRegressor
 
 from icefield import Explainer
+from icefield.core.question import Sample
 from icefield.data.frame import table_of
-from icefield.engines import Sample
 from icefield.engines.trees.encoded import EncodedRows, EncodeOnce
 from icefield.forest import read
 

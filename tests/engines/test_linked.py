@@ -11,8 +11,8 @@ from lightgbm import LGBMClassifier, LGBMRegressor
 
 from forest_walk import raw
 from icefield import Explainer
+from icefield.core.question import Axis, Question, Resources, Sample
 from icefield.data.frame import table_of
-from icefield.engines import Axis, Question, Resources, Sample
 from icefield.engines.trees import TreesEngine, leaf_masks, linked, linked_scale, sweeps
 from icefield.forest import links
 from icefield.forest.tree_model import Link

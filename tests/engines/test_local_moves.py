@@ -10,9 +10,9 @@ from sklearn.ensemble import RandomForestRegressor
 
 from forest_walk import raw
 from icefield import Explainer
+from icefield.core.placement import PlaceSums, Standing
+from icefield.core.question import Axis, Resources
 from icefield.data.frame import table_of
-from icefield.engines import Axis, Resources
-from icefield.engines.local_sums import PlaceSums, Standing
 from icefield.engines.trees import TreesEngine, leaf_masks, local_moves
 from icefield.forest import links
 from icefield.forest.tree_model import Link

@@ -12,8 +12,8 @@ from test_trees import assert_close, draw_axes
 
 from forest_walk import raw
 from icefield import Explainer
+from icefield.core.question import Resources
 from icefield.data.frame import table_of
-from icefield.engines import Resources
 from icefield.engines.trees import TreesEngine, moves, program
 from strategies import IDENTITY, SIGMOID, SOFTMAX, random_forest
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
+from icefield.core.question import Axis
 from icefield.data.frame import table_of
-from icefield.engines import Axis
-from icefield.engines.placing import rows_at
+from icefield.engines.brute.placing import rows_at
 
 FRAME = pd.DataFrame({
     "n": np.array([1, 2, 3, 4]),

@@ -9,8 +9,8 @@ from test_trees import assert_close, assert_moments
 
 from forest_walk import raw
 from icefield import Explainer
+from icefield.core.question import Question, Resources, Sample
 from icefield.data.frame import table_of
-from icefield.engines import Question, Resources, Sample
 from icefield.engines.trees import TreesEngine, predictions, program
 from strategies import IDENTITY, SIGMOID, SOFTMAX, random_forest
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from icefield import Explainer
+from icefield.core.question import Sample
 from icefield.data.frame import table_of
-from icefield.engines import Sample
 from icefield.engines.trees import averages
 from icefield.engines.trees.averages import RowCounting
-from icefield.engines.trees.crew import Crew
 from icefield.engines.trees.predictions import raw_predictions
 from icefield.engines.trees.rows import Rows
+from icefield.threads import Crew
 
 
 @pytest.fixture(scope="module")

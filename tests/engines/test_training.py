@@ -23,8 +23,8 @@ from sklearn.tree import DecisionTreeRegressor
 import forest_walk as walk
 from fitted_models import CASES, Fitted
 from icefield import Explainer
-from icefield.engines import Axis, Question, Resources, Sample
-from icefield.engines.training import TrainingEngine
+from icefield.core.question import Axis, Question, Resources, Sample
+from icefield.engines.training.engine import TrainingEngine
 from icefield.errors import EngineError
 
 

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from forest_walk import goes_left, raw
+from icefield.core.question import Axis, Question, Resources, Sample
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import table_of
-from icefield.engines import Axis, Question, Resources, Sample
 from icefield.engines.trees import (
     TreesEngine,
     engine,
@@ -453,7 +453,7 @@ import os, signal, threading, time
 from dataclasses import replace
 import numpy as np
 from strategies import random_forest
-from icefield.engines import Axis, Question, Resources, Sample
+from icefield.core.question import Axis, Question, Resources, Sample
 from icefield.engines.trees import TreesEngine
 from icefield.data.frame import table_of
 

@@ -12,14 +12,14 @@ from functools import cached_property
 import numpy as np
 
 from forest_walk import goes_left
+from icefield.core.question import Sample
 from icefield.data.frame import table_of
-from icefield.engines import Sample
 from icefield.engines.trees import program as programs
 from icefield.engines.trees.axes import EncodedAxis, Regions
-from icefield.engines.trees.crew import Crew
 from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Batch, Program, TreeSums
 from icefield.engines.trees.rows import Rows
 from icefield.engines.trees.visits import Visit
+from icefield.threads import Crew
 from strategies import RandomForest, random_forest
 
 MODES = {"joint": JOINT, "singles": SINGLES, "pairs": PAIRS}

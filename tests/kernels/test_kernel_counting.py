@@ -7,14 +7,14 @@ import pytest
 from kernel_cases import LISTS, MODES, Case
 
 from icefield import kernels
+from icefield.core.question import Resources, Sample
 from icefield.data.frame import table_of
-from icefield.engines import Resources, Sample
 from icefield.engines.trees.averages import Counted
-from icefield.engines.trees.crew import Crew
 from icefield.engines.trees.layout import lay_out
 from icefield.engines.trees.rows import Rows
 from icefield.kernels.loading import interface
 from icefield.progress import Progress
+from icefield.threads import Crew
 from strategies import random_forest
 
 MISSING = interface().constants["MISSING"]

@@ -22,7 +22,7 @@ TESTS = Path(__file__).parents[1]
 DIGEST = """
 import hashlib, sys
 import numpy as np
-from icefield.engines import Axis, Question, Resources, Sample
+from icefield.core.question import Axis, Question, Resources, Sample
 from icefield.engines.trees import TreesEngine, program
 from icefield.data.frame import table_of
 from strategies import IDENTITY, random_forest

@@ -18,11 +18,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 import icefield
+from icefield.core.question import Resources
 from icefield.data.frame import table_of
-from icefield.engines import Resources
-from icefield.engines.pool import available_processors, wanted_threads
+from icefield.engines.brute.pool import wanted_threads
 from icefield.models.model import read_model
 from icefield.models.sharing import alone, copies_help, private_copy, shareable
+from icefield.threads import available_processors
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(200, 4))

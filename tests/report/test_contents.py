@@ -256,8 +256,8 @@ def test_levels_shown_stand_side_by_side_with_their_own_names() -> None:
 
 
 def test_nothing_is_asked_for_twice(rental_explainer: Explainer, monkeypatch: pytest.MonkeyPatch) -> None:
+    from icefield.core.study import Study
     from icefield.report import ranked
-    from icefield.study import Study
 
     study = rental_explainer.study
     fresh = Explainer(study.model.native, study.table.native, y=study.y).study

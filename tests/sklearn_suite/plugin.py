@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
     import sklearn.inspection._partial_dependence as function_module
     import sklearn.inspection._plot.partial_dependence as display_module
 
-    import icefield.engines.trees.training_averages as training
+    import icefield.engines.training.training_averages as training
     import icefield.sklearn as ours
     from icefield.engines.trees import TreesEngine
     from icefield.sklearn import exact as trees

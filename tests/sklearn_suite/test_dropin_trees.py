@@ -33,7 +33,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from xgboost import XGBRegressor
 
-import icefield.engines.trees.training_averages as training
+import icefield.engines.training.training_averages as training
 import icefield.sklearn as ours
 from icefield.engines.trees import TreesEngine
 from icefield.sklearn import exact as trees

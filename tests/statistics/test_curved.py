@@ -10,10 +10,10 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from icefield import Explainer
+from icefield.core.study import Ask, Study
 from icefield.sampling import in_proportion
 from icefield.statistics.curved import Curved, CurvedEffects, curves_come_apart, effects_with_curves
 from icefield.statistics.decision import READ, decision_of, decisions, read_curves
-from icefield.study import Ask, Study
 
 
 def data(rows: int = 1_500, columns: int = 6) -> np.ndarray:

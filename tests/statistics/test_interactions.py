@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from icefield import Explainer
-from icefield.engines import Answer, Moments
+from icefield.core.question import Answer, Moments
 from icefield.statistics.interactions import interactions
 
 CORNERS = np.array(list(product([-1.0, 1.0], repeat=3)))

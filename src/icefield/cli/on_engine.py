@@ -13,11 +13,11 @@ import click
 from icefield.cli.data_files import DataFile
 from icefield.cli.missing import MissingCells
 from icefield.cli.model_data import AsItLooks, wanted_columns
-from icefield.clusters import ClusterOrigin, cluster_source
-from icefield.engines.pool import available_processors
 from icefield.errors import MissingDependencyError
-from icefield.sources import first_rows
-from icefield.sources.file_source import FORMATS, paths_of
+from icefield.rows import first_rows
+from icefield.rows.distributed import ClusterOrigin, cluster_source
+from icefield.rows.files import FORMATS, paths_of
+from icefield.threads import available_processors
 
 ENGINES = ("spark", "dask", "ray")
 NEEDS = {"spark": ("pyspark",), "dask": ("dask.dataframe", "distributed"), "ray": ("ray", "ray.data")}

@@ -20,7 +20,7 @@ from icefield.report.contents import build
 from icefield.report.page import JS_CHOICES, page_html
 
 if TYPE_CHECKING:
-    from icefield.study import Study
+    from icefield.core.study import Study
 
 __all__ = ["build", "build_comparison", "page_html", "write_comparison", "write_report"]
 

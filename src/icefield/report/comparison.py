@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from icefield.core.study import Ask, Study
 from icefield.counts import counted
 from icefield.effect import Effect
 from icefield.errors import IcefieldError, InputError, complaint
@@ -29,7 +30,6 @@ from icefield.sampling import CURVE_ROWS, PREDICTION_ROWS, choose_rows
 from icefield.statistics.bundles import deviation, output_unit, point_weights, shown_points
 from icefield.statistics.decision import Decision, decisions
 from icefield.statistics.fit_score import Observed, along_predictions
-from icefield.study import Ask, Study
 from icefield.typing import Float
 from icefield.wording.labels import quantity, subject_text
 from icefield.wording.names import page_name, page_sentence

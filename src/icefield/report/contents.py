@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.errors import InputError
 from icefield.progress import Progress
@@ -30,7 +31,6 @@ from icefield.statistics.bundles import output_unit
 from icefield.statistics.data_notes import data_notes
 from icefield.statistics.decision import decisions
 from icefield.statistics.interactions import Interactions
-from icefield.study import Study
 from icefield.typing import Float
 from icefield.wording.labels import quantity, subject_text
 from icefield.wording.names import page_name, page_sentence

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.report.plain import numbers
 from icefield.report.ranked import Ranked
@@ -29,7 +30,6 @@ from icefield.statistics.fit_score import (
     root_mean_square,
 )
 from icefield.statistics.variance_shares import variance_shares
-from icefield.study import Study
 from icefield.wording.names import name_text, page_name
 from icefield.wording.values import number_text
 

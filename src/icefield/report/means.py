@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.data.columns import TIME_KINDS, Column
 from icefield.effect import Effect
 from icefield.statistics.bundles import shown_points
 from icefield.statistics.fit_score import Bins, Observed, along_feature, at_levels, observed, where_missing
-from icefield.study import Study
 from icefield.typing import Float
 from icefield.wording.values import named_value, place_text, shown_value
 

@@ -15,7 +15,7 @@ from icefield.wording.sentences import is_plural
 from icefield.wording.values import number_text, sd_text, seconds_text
 
 if TYPE_CHECKING:
-    from icefield.study import Study
+    from icefield.core.study import Study
 
 NO_LIBRARY = ("builtins", "__main__")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from icefield.core.study import Ask, Study
 from icefield.effect import Effect
 from icefield.report.drawings import surface_panel
 from icefield.report.plain import PRINTED, numbers
@@ -12,7 +13,6 @@ from icefield.sampling import CROSSED_ROWS
 from icefield.statistics.bundles import output_unit
 from icefield.statistics.decision import Decision
 from icefield.statistics.interactions import Interactions
-from icefield.study import Ask, Study
 
 SURFACES = 6
 SURFACE = 0.05  # a pair's interaction, in standard deviations of the predictions, worth a surface

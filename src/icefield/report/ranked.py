@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from icefield.core.study import Ask, Study
 from icefield.effect import Effect
 from icefield.sampling import BAND_CURVES, STEP_ROWS
 from icefield.statistics.ale import ales, ales_beforehand
@@ -27,7 +28,6 @@ from icefield.statistics.support import (
     support_of,
     surroundings,
 )
-from icefield.study import Ask, Study
 from icefield.wording.names import PAGE_LIMIT, page_name, page_sentence
 from icefield.wording.sentences import plain_cautions, shape_words
 

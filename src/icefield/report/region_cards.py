@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from icefield.core.study import Study
 from icefield.report.drawings import regions_panel
 from icefield.report.plain import PRINTED, numbers
 from icefield.report.ranked import Ranked
 from icefield.statistics.reading import Reading, read_effect
 from icefield.statistics.regions import Regions, regions
-from icefield.study import Study
 from icefield.wording.labels import subject_text
 from icefield.wording.names import name_text, page_name, page_sentence
 from icefield.wording.sentences import plain_words

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.engine import read_trees, tree_scale
+from icefield.core.question import Answer, Question, Resources, Sample
 from icefield.data.frame import Table, table_of
-from icefield.engines import Answer, Question, Resources, Sample
 from icefield.errors import EngineError
 from icefield.forest import CannotRead, TreeModel
 from icefield.libraries.sklearn.nesting import core, is_pipeline, unwrapped
 from icefield.models.model import Model, settled_model
-from icefield.plan import read_trees, tree_scale
 from icefield.sklearn.arguments import BOOSTING, HIST_BOOSTING
 
 # Rough processor times in nanoseconds, of which only the proportions matter.

@@ -27,8 +27,8 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestRegressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import cartesian
 
+from icefield.core.question import Axis
 from icefield.data.frame import Table, table_of
-from icefield.engines import Axis
 from icefield.errors import EngineError, InputError, complaint
 from icefield.forest import CannotRead, TreeModel, self_check
 from icefield.sklearn.arguments import BOOSTING, HIST_BOOSTING

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from sklearn.base import is_regressor
 from sklearn.utils._response import _get_response_values
 
+from icefield.core.question import Axis, Question, Resources, Sample
 from icefield.data.frame import Table, table_of
-from icefield.engines import Axis, Question, Resources, Sample
-from icefield.engines.brute import BruteEngine
+from icefield.engines.brute.engine import BruteEngine
 from icefield.errors import InputTypeError, complaint, did_you_mean
 from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
 from icefield.libraries.sklearn.pipelines import NoSplit, SplitPipeline, split_pipeline

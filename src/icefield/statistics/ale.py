@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.ask import Described, Differences, Part
+from icefield.core.request import Described, Differences, Part
 from icefield.counts import counted
 from icefield.effect import Effect
-from icefield.engines.pool import available_processors
-from icefield.engines.workers import Workers
 from icefield.errors import Argument, BudgetError, IcefieldError, InputError, complaint, statement, worded
 from icefield.sampling import Chosen, sampling_reach
 from icefield.statistics.ale_clusters import Moves
@@ -27,11 +25,12 @@ from icefield.statistics.ale_curve import LocalCurve, StepSums, own_state
 from icefield.statistics.ale_surface import CellSums
 from icefield.statistics.ale_together import ChangesTogether
 from icefield.statistics.steps import Cut, Steps, describe, feature_cut, undescribed
+from icefield.threads import Workers, available_processors
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
+    from icefield.core.study import Study
     from icefield.data.features import Axis, Feature
-    from icefield.study import Study
 
 DEFAULT_BINS = {1: 40, 2: 20}
 WORTH_THREADS = 500_000  # values to be cut into steps

@@ -125,7 +125,7 @@ class StepSums(Summed):
 
     @classmethod
     def at_places(cls, counts: Float, changes: Float, about: int) -> StepSums:
-        """From sums by place, where rows stand: between nodes or at them; see `icefield.engines.local_sums.PlaceSums`."""
+        """From sums by place, where rows stand: between nodes or at them; see `icefield.core.placement.PlaceSums`."""
         found = cls.none([len(counts)], changes.shape[1])
         (rows, weight, squared), n = counts.T, len(counts) - 1
         found.n_rows, found.about = np.array([round(rows.sum())]), np.array([about])

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.ask import Differences, Part
-from icefield.engines.local_sums import Standing
+from icefield.core.placement import Standing
+from icefield.core.request import Differences, Part
 from icefield.statistics.ale_curve import own_state
 
 if TYPE_CHECKING:
+    from icefield.core.study import Study
     from icefield.statistics.ale import LocalChanges
-    from icefield.study import Study
 
 
 class ChangesTogether:

@@ -21,7 +21,7 @@ from icefield.data.frame import ORDERED_KINDS, Column, columns_at, is_missing_va
 from icefield.typing import Codes, Float, Mask
 
 if TYPE_CHECKING:
-    from icefield.study import Study
+    from icefield.core.study import Study
 
 ROWS = 20_000  # that are counted, where there are more
 FEW = 12  # values up to which a column's values are levels

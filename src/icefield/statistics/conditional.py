@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.study import Ask, Study
 from icefield.counts import counted
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS, object_array
@@ -25,7 +26,6 @@ from icefield.statistics.observations import observed_outputs
 from icefield.statistics.steps import Steps, feature_steps
 from icefield.statistics.support import ale_at
 from icefield.statistics.tables import ResultTable, labels_column
-from icefield.study import Ask, Study
 from icefield.typing import Float
 from icefield.wording.values import printed_value
 

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from icefield.core.question import Question, Sample
+from icefield.core.study import Ask, Study
 from icefield.data.grid import ReadingGrid
 from icefield.data.row_values import RowValues
 from icefield.effect import Effect, KeptCurves
 from icefield.effect.parts import centered_deviation
-from icefield.engines import Question, Sample
 from icefield.sampling import CENTERED_CURVES, CURVE_ROWS, KEPT_CURVES, in_proportion
-from icefield.study import Ask, Study
 from icefield.typing import Float, Positions
 
 READ_GRID = ReadingGrid()  # what is said is read there, whatever grid a picture has

@@ -19,7 +19,7 @@ from icefield.statistics.observations import observed_outputs
 from icefield.typing import Float
 
 if TYPE_CHECKING:
-    from icefield.study import Study
+    from icefield.core.study import Study
 
 GROUPS = 64  # into which a column is cut to see what it foretells
 GROUP_ROWS = 20  # rows a group needs on average: a name in every row foretells everything

@@ -29,7 +29,7 @@ from icefield.statistics.reading import EXPLAINED_FROM, Reading, read_effect, to
 from icefield.statistics.thresholds import THRESHOLDS
 
 if TYPE_CHECKING:
-    from icefield.study import Study
+    from icefield.core.study import Study
 
 CROSSED = 12  # features all of whose pairs are tried, where that takes one walk over the rows
 CROSSED_WHEN_COSTLY = 6  # ... where every pair costs predictions: of those whose curves differ

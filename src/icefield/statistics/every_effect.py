@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from icefield import validate
-from icefield.ask import Ask, regrouped
+from icefield.core.request import Ask, regrouped
 from icefield.counts import counted
 from icefield.data.grid import DEFAULT_POINTS
 from icefield.effect import Effect
@@ -17,7 +17,7 @@ from icefield.errors import BudgetError, InputError, Setting, complaint, stateme
 from icefield.typing import Positions
 
 if TYPE_CHECKING:
-    from icefield.study import Study
+    from icefield.core.study import Study
 
 KINDS = ("pd", "ice", "ale")
 ALONE = {"ice": "ice(a, b)", "ale": "ale(a, b)"}  # what gives pairs of a kind

@@ -21,7 +21,7 @@ from icefield.statistics.observations import observed_outputs
 from icefield.typing import Float
 
 if TYPE_CHECKING:
-    from icefield.study import Study
+    from icefield.core.study import Study
 
 ROWS = 1_500  # that are learned from and scored
 LEAST_ROWS = 60

@@ -19,7 +19,7 @@ from icefield.statistics.observations import observed_outputs
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
-    from icefield.study import Study
+    from icefield.core.study import Study
 
 LEAST_ROWS = 5  # of a group whose means are told: fewer would tell of single rows
 BIN_ROWS = 20  # of a group along the predictions, whose middle half is told too

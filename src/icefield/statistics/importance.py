@@ -20,7 +20,7 @@ from icefield import validate
 from icefield.counts import counted
 from icefield.data.features import Feature
 from icefield.effect import Effect, drawing
-from icefield.engines.brute import interruptible
+from icefield.engines.brute.engine import interruptible
 from icefield.errors import InputError
 from icefield.sampling import PERMUTED_ROWS
 from icefield.statistics.bundles import deviation, point_weights, shown_points
@@ -32,7 +32,7 @@ from icefield.typing import Backend, Float
 from icefield.wording.sentences import importance_words
 
 if TYPE_CHECKING:
-    from icefield.study import Study
+    from icefield.core.study import Study
 
 REPEATS = 5
 MEASURES = ("movement", "spread")

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.core.study import Ask, OwnValues, Study
 from icefield.counts import counted
 from icefield.data.features import Feature
 from icefield.effect import drawing
 from icefield.errors import InputError, complaint
 from icefield.sampling import CROSSED_ROWS
 from icefield.statistics.tables import ResultTable, labels_column
-from icefield.study import Ask, OwnValues, Study
 from icefield.typing import Backend, Float
 
 _Name = tuple[Any, ...]  # of a set of features: the part it plays, and their labels

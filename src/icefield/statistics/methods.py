@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from icefield.ask import regrouped
-from icefield.study import Study
+from icefield.core.request import regrouped
+from icefield.core.study import Study
 
 if TYPE_CHECKING:
     from icefield.effect import Effect

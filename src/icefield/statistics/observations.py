@@ -13,7 +13,7 @@ import numpy as np
 from icefield.typing import Float
 
 if TYPE_CHECKING:
-    from icefield.study import Study
+    from icefield.core.study import Study
 
 
 def observed_outputs(study: Study) -> tuple[Float | None, str]:

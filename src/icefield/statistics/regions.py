@@ -42,7 +42,7 @@ from icefield.wording.sentences import shape_words
 from icefield.wording.values import sd_text
 
 if TYPE_CHECKING:
-    from icefield.study import Study
+    from icefield.core.study import Study
 
 LEAST_REMOVED = 0.10
 BY_CHANCE = 12.0  # rows' worth of squared distance that the best of many cuts may remove by chance

@@ -22,7 +22,7 @@ from icefield.statistics.combinations import Combinations, dense_codes, missing_
 from icefield.typing import Codes, Float
 
 if TYPE_CHECKING:
-    from icefield.study import Study
+    from icefield.core.study import Study
 
 KEPT = 2  # other columns beside each moved feature
 LEAST = 0.10  # association below which a column says nothing about the feature

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
-from icefield.ask import Described
+from icefield.core.request import Described
 from icefield.counts import counted
 from icefield.data.columns import object_array
 from icefield.data.frame import ORDERED_KINDS, Column
@@ -32,8 +32,8 @@ from icefield.statistics.similarity import (
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
+    from icefield.core.study import Study
     from icefield.data.features import Feature
-    from icefield.study import Study
 
 REMEMBERED = 0.125  # of the memory budget that columns described for comparing levels may take
 

@@ -31,7 +31,7 @@ from icefield.statistics.tables import ResultTable, labels_column
 from icefield.wording.sentences import shape_words, summary_warning
 
 if TYPE_CHECKING:
-    from icefield.study import Study
+    from icefield.core.study import Study
 
 
 @dataclass(frozen=True, eq=False, repr=False)

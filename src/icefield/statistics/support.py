@@ -39,7 +39,7 @@ from icefield.statistics.row_space import (
 from icefield.typing import Float
 
 if TYPE_CHECKING:
-    from icefield.study import Study
+    from icefield.core.study import Study
 
 
 REFERENCE_ROWS = 1_000  # rows that stand for the data

@@ -24,7 +24,7 @@ from icefield.statistics.interactions import summed_rows
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
-    from icefield.study import Study
+    from icefield.core.study import Study
 
 ROWS = 5_000  # at which curves are summed
 NOTHING = 1e-12  # of the predictions' variance: rounding

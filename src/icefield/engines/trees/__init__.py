@@ -21,13 +21,13 @@ from icefield.engines.trees.axes import last_values_left
 from icefield.engines.trees.engine import TreesEngine
 
 if TYPE_CHECKING:
-    from icefield.engines.trees.training_averages import training_average
+    from icefield.engines.training.training_averages import training_average
 
 __all__ = ["TreesEngine", "last_values_left", "training_average"]
 
 # Imported when first asked for: a first curve loads only what it needs.
 _LATER = {
-    "training_average": "icefield.engines.trees.training_averages",
+    "training_average": "icefield.engines.training.training_averages",
 }
 
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.engines.trees.axes import EncodedAxis, Regions, Updates, find_updates, group_columns
-from icefield.engines.trees.crew import Crew, Lent, Stopped
 from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Batch, Program, TreeSums, batches
 from icefield.engines.trees.rows import WORD, Rows, Workspace, aligned
 from icefield.progress import Progress
+from icefield.threads import Crew, Lent, Stopped
 from icefield.typing import Float
 
 WORDS = 64  # of a mask when rows are packed and counted in one call, which the kernel knows beforehand

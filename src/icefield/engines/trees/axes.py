@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
+from icefield.core.question import Axis
 from icefield.data.frame import Table
-from icefield.engines import Axis
 from icefield.engines.trees.encoded import EncodeOnce
 from icefield.engines.trees.layout import Layout, lay_out
 from icefield.engines.trees.program import Batch, Program

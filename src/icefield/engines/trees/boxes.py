@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from icefield.engines import Answer, Moments
+from icefield.core.question import Answer, Moments
 
 
 def boxes(shape: tuple[int, ...], fitting: int) -> Iterator[tuple[slice, ...]]:

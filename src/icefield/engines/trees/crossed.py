@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.engines import Sample
+from icefield.core.question import Sample
 from icefield.engines.trees.axes import EncodedAxis, Regions, group_columns
-from icefield.engines.trees.crew import Crew, Stopped
 from icefield.engines.trees.linked import LINKS
 from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.forest.check import raw_by_levels
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
+from icefield.threads import Crew, Stopped
 from icefield.typing import Float
 
 MOST_ROWS = 2_048  # each is crossed with each

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.engines import Sample
+from icefield.core.question import Sample
 from icefield.engines.trees.axes import EncodedAxis, Updates, find_updates, flat_order, group_columns
-from icefield.engines.trees.crew import Crew, Stopped
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
 from icefield.engines.trees.rows import WORD, Rows
 from icefield.engines.trees.visits import Visits, Walk
 from icefield.forest.tree_model import TreeModel
+from icefield.threads import Crew, Stopped
 from icefield.typing import Float
 
 Result = TypeVar("Result")

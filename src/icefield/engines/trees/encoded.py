@@ -18,8 +18,8 @@ from icefield.forest.encode import Encoder
 from icefield.typing import Float
 
 if TYPE_CHECKING:
+    from icefield.core.question import Sample
     from icefield.data.frame import Table
-    from icefield.engines import Sample
     from icefield.forest.tree_model import TreeModel
 
 KEPT_SHARE = 4  # matrices of up to this part of the memory budget are kept

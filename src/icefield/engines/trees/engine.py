@@ -11,23 +11,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.engines import Answer, Axis, Moments, Question, Resources, Sample, block_moments
-from icefield.engines.brute import check_fits, lane_quantiles
-from icefield.engines.pool import available_processors
+from icefield.core.question import Answer, Axis, Moments, Question, Resources, Sample, block_moments
+from icefield.engines.brute.engine import check_fits, lane_quantiles
 from icefield.engines.trees.axes import EncodedAxis
 from icefield.engines.trees.boxes import boxes, put
-from icefield.engines.trees.crew import Crew
 from icefield.engines.trees.encoded import EncodeOnce
 from icefield.engines.trees.program import TreeSums
 from icefield.engines.trees.rows import MOST_POSITIONS, WORD, Rows
 from icefield.forest.form import validate
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
+from icefield.threads import Crew, available_processors
 from icefield.typing import Float
 
 if TYPE_CHECKING:
+    from icefield.core.placement import PlaceSums, Standing
     from icefield.data.frame import Table
-    from icefield.engines.local_sums import PlaceSums, Standing
     from icefield.engines.trees.averages import Family
     from icefield.engines.trees.linked_scale import LinkedScale
 

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.engines import Moments, Sample
+from icefield.core.question import Moments, Sample
 from icefield.engines.trees.axes import EncodedAxis, grid_layout, group_columns
-from icefield.engines.trees.crew import Crew, Stopped
 from icefield.engines.trees.grid_steps import GridSteps
 from icefield.engines.trees.layout import Layout
 from icefield.engines.trees.leaf_masks import MOST_ENTRIES, bytes_of, can_be_masked
@@ -29,6 +28,7 @@ from icefield.engines.trees.rows import WORD
 from icefield.engines.trees.sweeps import laid_for_sweeps
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
+from icefield.threads import Crew, Stopped
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:

@@ -11,15 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from icefield.engines import Answer, Moments, Question, Resources, Sample
-from icefield.engines.pool import available_processors
+from icefield.core.question import Answer, Moments, Question, Resources, Sample
 from icefield.engines.trees.axes import EncodedAxis
-from icefield.engines.trees.crew import Crew
 from icefield.engines.trees.crossed import CrossedRows, Wanted
 from icefield.engines.trees.linked import LinkedCurves, pays
 from icefield.engines.trees.program import TreeSums
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
+from icefield.threads import Crew, available_processors
 from icefield.typing import Float, Positions
 
 

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.engines.local_sums import PlaceSums, Standing
+from icefield.core.placement import PlaceSums, Standing
 from icefield.engines.trees.axes import EncodedAxis, coded_columns, grid_layout, group_columns
-from icefield.engines.trees.crew import Crew, Stopped
 from icefield.engines.trees.layout import Layout
 from icefield.engines.trees.leaf_masks import LeafMasks, bytes_of, can_be_masked
 from icefield.engines.trees.linked import CODE_BYTES, LEAST_ROWS, LINKS, MOST_ROWS
@@ -24,6 +23,7 @@ from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.engines.trees.rows import WORD
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
+from icefield.threads import Crew, Stopped
 from icefield.typing import Float
 
 

@@ -18,15 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.engines import Sample
+from icefield.core.question import Sample
 from icefield.engines.trees.axes import EncodedAxis, Regions, group_columns
-from icefield.engines.trees.crew import Crew, Stopped
 from icefield.engines.trees.encoded import EncodedRows
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
 from icefield.engines.trees.rows import WORD, Rows, aligned
 from icefield.engines.trees.visits import Walk, each_block
 from icefield.forest.tree_model import TreeModel
 from icefield.progress import Progress
+from icefield.threads import Crew, Stopped
 from icefield.typing import Float, Steps
 
 BLOCK = 4096

@@ -19,16 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.engines import Sample
+from icefield.core.question import Sample
 from icefield.engines.trees.averages import Counted, Family, family_averages
 from icefield.engines.trees.axes import EncodedAxis, Regions, every_condition_packed, group_columns
-from icefield.engines.trees.crew import Stopped
 from icefield.engines.trees.curves import Curves
 from icefield.engines.trees.predictions import raw_predictions
 from icefield.engines.trees.program import JOINT, SINGLES, Batch, Program, batches
 from icefield.engines.trees.rows import WORD, Rows
 from icefield.engines.trees.visits import Walk, each_block
 from icefield.forest.tree_model import TreeModel
+from icefield.threads import Stopped
 from icefield.typing import Float
 
 CELL_BYTES = 4

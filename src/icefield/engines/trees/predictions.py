@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.engines import Sample
+from icefield.core.question import Sample
 from icefield.engines.trees.axes import group_columns
-from icefield.engines.trees.crew import Crew, Lent, Stopped
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
 from icefield.engines.trees.rows import Rows, aligned
 from icefield.engines.trees.visits import Walk, each_block
 from icefield.forest.tree_model import TreeModel
+from icefield.threads import Crew, Lent, Stopped
 from icefield.typing import Float
 
 BLOCK = 4096  # rows

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.engines import Sample
+from icefield.core.question import Sample
 from icefield.engines.trees.encoded import EncodeOnce
 from icefield.engines.trees.layout import WORD, Layout
 from icefield.forest.tree_model import TreeModel

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.engines import Answer, Moments, Question, Sample
+from icefield.core.question import Answer, Moments, Question, Sample
 from icefield.engines.trees.averages import Counted, Counting, family_averages, joint_averages
 from icefield.engines.trees.axes import EncodedAxis
-from icefield.engines.trees.crew import Crew, Lent
 from icefield.engines.trees.engine import BLOCK, TreesEngine, families
 from icefield.engines.trees.program import Program
 from icefield.engines.trees.rows import MOST_POSITIONS, NO_WEIGHT, WORD, Rows, WholeWeights
 from icefield.progress import Progress
+from icefield.threads import Crew, Lent
 from icefield.typing import Float
 
 if TYPE_CHECKING:

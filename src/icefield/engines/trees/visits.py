@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.engines.trees.crew import Crew, Lent
 from icefield.engines.trees.program import Program
 from icefield.engines.trees.rows import Rows, Workspace, aligned
+from icefield.threads import Crew, Lent
 
 Result = TypeVar("Result")
 Walk = kernels.Given

@@ -1,0 +1,1 @@
+"""Brute force: the model is asked at every row and grid point."""

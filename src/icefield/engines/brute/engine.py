@@ -1,0 +1,353 @@
+"""Brute force: ask the model at every row and grid point. Always right, for any model.
+
+Rows are taken in blocks, and as many grid points per call as the memory budget and about a
+second of work allow. Only running moments are kept: nothing of size rows x grid exists unless
+individual curves were asked for, or quantiles, which hold one slab of grid points at a time.
+
+How large a call is depends on how quick the model proves to be; what is summed in which order
+does not, so the same question has the same answer on a busy machine and on an idle one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.core.question import Answer, Axis, Moments, Question, Resources, Sample, block_moments
+from icefield.counts import counted
+from icefield.data.distribution import weighted_quantiles
+from icefield.engines.brute.placing import predict_at
+from icefield.engines.brute.pool import Block, Pace, Pool
+from icefield.errors import BudgetError, Setting, statement, worded
+from icefield.models.sharing import alone
+from icefield.progress import Progress
+from icefield.typing import Float, Positions
+
+if TYPE_CHECKING:
+    from icefield.core.placement import Standing
+    from icefield.data.frame import Table
+    from icefield.models.model import Model
+
+
+ROWS_PER_CALL = 16_384  # enough to drown a call's fixed cost, small enough to stay near the cache
+FIRST_ROWS = 64  # predictions of the first call, which shows how slow the model is
+SECONDS_PER_CALL = 0.5  # so that Ctrl-C is answered within a second
+CALLS_PER_WORKER = 8
+COPIES = 4  # a repeated block, the model's own copy of it, its validation and its output
+
+
+class BruteEngine:
+    """Answers questions by predicting on replaced rows."""
+
+    name = "brute"
+    additive = False
+    costs_predictions = True
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def own_averages(self, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources) -> None:
+        """Declined: every row would be crossed with every other."""
+
+    def differences(
+        self,
+        axes: Sequence[Axis],
+        table: Table,
+        rows: Positions,
+        steps: Sequence[Positions],
+        resources: Resources,
+    ) -> Float:
+        """The model asked at the ends of the rows' own steps."""
+        found = np.zeros((len(rows), len(self.model.outputs)))
+        corners = list(product((0, 1), repeat=len(steps)))
+        with Progress("moving rows", total=len(corners)) as progress:
+            for corner in corners:
+                at = [step + up for step, up in zip(steps, corner)]
+                sign = (-1.0) ** (len(corner) - sum(corner))
+                found += sign * predict_at(self.model, table, rows, axes, at)
+                progress.advance()
+        return found
+
+    def local_sums(self, standing: Standing, resources: Resources) -> None:
+        """Declined: features share no predictions."""
+
+    def answer(self, questions: Sequence[Question], sample: Sample, resources: Resources) -> list[Answer]:
+        """One answer per question, in their order."""
+        for question in questions:
+            check_fits(question, sample.n_rows, len(self.model.outputs), resources.memory)
+        predictions = sum(int(np.prod(q.shape)) for q in questions) * sample.n_rows
+        with (
+            Progress("asking the model", predictions) as progress,
+            Pool(self.model, resources) as pool,
+            pool,
+        ):
+            most = self._largest_call(sample, resources.memory // (2 * pool.workers))
+            pace = Pace(FIRST_ROWS, most, SECONDS_PER_CALL)
+            # Blocks depend on the budget alone, since they decide the order of summation.
+            block_rows = _power_of_two(min(ROWS_PER_CALL, self._largest_call(sample, resources.memory // 2)))
+            if self.model.across_rows:
+                block_rows = sample.n_rows
+            return [
+                _Work(self.model, q, sample, resources.memory, min(block_rows, sample.n_rows), pool, pace)
+                .run(progress)
+                for q in questions
+            ]  # fmt: skip
+
+    def _largest_call(self, sample: Sample, memory: int) -> int:
+        per_prediction = COPIES * sample.table.row_bytes + 24 * len(self.model.outputs)
+        return max(1, min(ROWS_PER_CALL, memory // per_prediction))
+
+
+@dataclass(frozen=True)
+class _Call:
+    """Some rows at some grid points; `last` when it completes the rows of its block there."""
+
+    rows: tuple[int, int]
+    points: tuple[int, int]
+    last: bool
+
+
+class _Work:
+    """One question on its way to its answer."""
+
+    def __init__(
+        self,
+        model: Model,
+        question: Question,
+        sample: Sample,
+        memory: int,
+        block_rows: int,
+        pool: Pool,
+        pace: Pace,
+    ) -> None:
+        self.question, self.sample, self.memory = question, sample, memory
+        self.block_rows, self.pool, self.pace = block_rows, pool, pace
+        self.points = flat_points(question)
+        self.size = int(np.prod(question.shape))
+        self.outputs, self.across_rows = len(model.outputs), model.across_rows
+        kept = question.rows
+        self.keeps_all = kept is not None and np.array_equal(kept, np.arange(sample.n_rows))
+
+    def run(self, progress: Progress) -> Answer:
+        kept = self.question.rows
+        # As predictions come, grid point after grid point: written in runs, and turned once complete.
+        curves = None if kept is None else np.empty((self.outputs, self.size, len(kept)))
+        slab = self._slab() if self.question.quantiles else self.size
+        parts = [
+            self._part(low, min(low + slab, self.size), curves, progress)
+            for low in range(0, self.size, slab)
+        ]  # fmt: skip
+        return self._assemble(parts, curves)
+
+    def _slab(self) -> int:
+        """Grid points whose predictions for all rows fit half the budget, for exact quantiles."""
+        per_point = 8 * self.sample.n_rows * self.outputs
+        return max(1, int(self.memory // (2 * per_point)))
+
+    # --- asking --------------------------------------------------------------------------------
+
+    def _calls(self, low: int, high: int) -> Iterator[_Call]:
+        """Calls for the grid points from `low` to `high`, block by block, as large as the pace allows."""
+        if self.across_rows:
+            yield from (_Call((0, self.sample.n_rows), (at, at + 1), True) for at in range(low, high))
+            return
+        n_rows, blocks = self.sample.n_rows, -(-self.sample.n_rows // self.block_rows)
+        # A few blocks are cut so that no worker waits long for the last one; many blocks are cut enough.
+        shares = max(1, -(-CALLS_PER_WORKER * self.pool.workers // blocks)) if self.pool.workers > 1 else 1
+        share = -(-(high - low) // shares)
+        for start in range(0, n_rows, self.block_rows):
+            stop = min(start + self.block_rows, n_rows)
+            point = low
+            while point < high:
+                fitting = self.pace.predictions // (stop - start)
+                if fitting:
+                    end = min(point + min(fitting, share), high)
+                    yield _Call((start, stop), (point, end), True)
+                    point = end
+                else:  # a slow model: some of the rows at one point
+                    row = start
+                    while row < stop:
+                        end = min(row + max(1, self.pace.predictions), stop)
+                        yield _Call((row, end), (point, point + 1), end == stop)
+                        row = end
+                    point += 1
+
+    def _answered(self, low: int, high: int, progress: Progress) -> Iterator[tuple[_Call, Float]]:
+        """Every block's predictions, shape ``(outputs, points, rows)``, in the order of the calls."""
+        asked: list[_Call] = []
+
+        def questions() -> Iterator[tuple[Block, dict[Any, NDArray[Any]]]]:
+            rows, block = None, None
+            for call in self._calls(low, high):
+                if block is None or call.rows != rows:
+                    rows = call.rows
+                    block = Block(self.sample.table.slice(*rows), tuple(self.points))
+                asked.append(call)
+                yield block, {name: v[slice(*call.points)] for name, v in self.points.items()}
+
+        pieces: list[Float] = []
+        for values in self.pool.ask(questions(), self.pace):
+            call = asked.pop(0)
+            progress.advance(values.shape[0] * values.shape[1])
+            # Rows last and contiguous: each sum over rows is then the same whatever else is in the call.
+            pieces.append(np.ascontiguousarray(values.transpose(2, 0, 1)))
+            if call.last:
+                whole = pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=-1)
+                start = call.rows[1] - whole.shape[-1]
+                pieces = []
+                yield _Call((start, call.rows[1]), call.points, True), whole
+
+    # --- summing -------------------------------------------------------------------------------
+
+    def _part(self, low: int, high: int, curves: Float | None, progress: Progress) -> Answer:
+        """The answer for the grid points from `low` to `high`, the grid flat."""
+        asked = self.question.quantiles
+        slab = np.empty((self.outputs, high - low, self.sample.n_rows)) if asked else None
+        totals = [Moments.empty((self.outputs, high - low), self.question.spread)] * (
+            1 + self.sample.n_groups
+        )
+        chunks: list[list[Moments]] = []
+        for call, values in self._answered(low, high, progress):
+            (start, stop), (first, last) = call.rows, call.points
+            if slab is not None:
+                slab[:, first - low : last - low, start:stop] = values
+            if curves is not None and self.keeps_all:
+                curves[:, first:last, start:stop] = values
+            elif curves is not None and self.question.rows is not None:
+                inside = np.flatnonzero((self.question.rows >= start) & (self.question.rows < stop))
+                curves[:, first:last, inside] = values[:, :, self.question.rows[inside] - start]
+            by_row = np.moveaxis(values, -1, 0)
+            chunks.append(block_moments(by_row, self.sample, start, stop, self.question.spread))
+            if last == high:  # the block is complete
+                block = [_side_by_side(list(pieces)) for pieces in zip(*chunks)]
+                totals = [total.merge(more) for total, more in zip(totals, block)]
+                chunks = []
+        if slab is None:
+            return Answer(totals[0], tuple(totals[1:]))
+        weights, codes = self.sample.weights, self.sample.codes
+        groups = [codes == g for g in range(self.sample.n_groups)]
+        return Answer(
+            totals[0],
+            tuple(totals[1:]),
+            lane_quantiles(slab, asked, weights),
+            tuple(lane_quantiles(slab[..., g], asked, None if weights is None else weights[g]) for g in groups),
+        )  # fmt: skip
+
+    def _assemble(self, parts: list[Answer], curves: Float | None) -> Answer:
+        shape = self.question.shape
+
+        def shaped(array: Float) -> Float:
+            return array.reshape(*array.shape[:-1], *shape)
+
+        def moments(pieces: list[Moments]) -> Moments:
+            return _side_by_side(pieces).changed(shaped)
+
+        quantiles = [p.quantiles for p in parts if p.quantiles is not None]
+        n_groups = self.sample.n_groups
+        return Answer(
+            moments([p.total for p in parts]),
+            tuple(moments([p.groups[g] for p in parts]) for g in range(n_groups)),
+            shaped(np.concatenate(quantiles, axis=-1)) if quantiles else None,
+            tuple(shaped(np.concatenate([p.group_quantiles[g] for p in parts], axis=-1)) for g in range(n_groups))
+            if quantiles
+            else (),
+            None if curves is None else shaped(curves.transpose(0, 2, 1)),
+        )  # fmt: skip
+
+
+def interruptible(model: Model, table: Table) -> Float:
+    """The model's predictions for some rows, in calls short enough that Ctrl-C is heard between them.
+
+    A model that looks across rows is asked about all of them in one call.
+    """
+    if model.across_rows:
+        with alone(model):
+            return model.predict(table)
+    pace = Pace(FIRST_ROWS, ROWS_PER_CALL, SECONDS_PER_CALL)
+    parts: list[Float] = []
+    row = 0
+    while row < table.n_rows:
+        end = min(row + pace.predictions, table.n_rows)
+        began = time.perf_counter()
+        with alone(model):
+            parts.append(model.predict(table.slice(row, end)))
+        pace.learn(end - row, time.perf_counter() - began)
+        row = end
+    return np.concatenate(parts)
+
+
+def _side_by_side(pieces: list[Moments]) -> Moments:
+    """Moments of the same rows at neighbouring grid points, as one."""
+    if len(pieces) == 1:
+        return pieces[0]
+    first, m2 = pieces[0], [p.m2 for p in pieces if p.m2 is not None]
+    once = [p.squared for p in pieces if p.squared is not None]
+    return Moments(
+        first.count,
+        first.weight,
+        first.weight_squared,
+        np.concatenate([p.mean for p in pieces], axis=-1),
+        np.concatenate(m2, axis=-1) if m2 else None,
+        _side_by_side(once) if once else None,
+    )
+
+
+def _power_of_two(number: int) -> int:
+    """The largest power of two that is not above a number: small changes of the budget change nothing."""
+    return 1 << (number.bit_length() - 1)
+
+
+def flat_points(question: Question) -> dict[Any, NDArray[Any]]:
+    """Each moving column's value at every point of the product grid, first axis slowest."""
+    mesh = np.meshgrid(*[np.arange(n) for n in question.shape], indexing="ij")
+    return {
+        name: np.asarray(values)[at.ravel()]
+        for axis, at in zip(question.axes, mesh)
+        for name, values in axis.points.items()
+    }
+
+
+def lane_quantiles(lanes: Float, probabilities: tuple[float, ...], weights: Float | None) -> Float:
+    """Quantiles along the last axis of ``(outputs, points, rows)``, shape ``(quantiles, outputs, points)``.
+
+    A lane with a NaN has no quantiles: any number would pretend to know where that row stands.
+    """
+    out = np.full((len(probabilities), *lanes.shape[:-1]), np.nan)
+    if lanes.shape[-1] == 0 or (weights is not None and not (weights > 0).any()):
+        return out
+    asked = np.array(probabilities)
+    counted = slice(None) if weights is None else weights > 0
+    for at in np.ndindex(*lanes.shape[:-1]):
+        if not np.isnan(lanes[at][counted]).any():
+            out[(slice(None), *at)] = weighted_quantiles(lanes[at], asked, weights)
+    return out
+
+
+def check_fits(question: Question, n_rows: int, outputs: int, memory: int) -> None:
+    """Refuse what would not fit the budget, with the size it would take."""
+    points = int(np.prod(question.shape))
+    if question.rows is not None and (size := 8 * outputs * len(question.rows) * points) > memory:
+        fitting = max(1, int(memory // (8 * outputs * points)))
+        raise BudgetError(
+            statement(
+                f"{counted(len(question.rows))} individual curves x {counted(points)} grid points would take "
+                f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
+                worded("keep a sample of the curves with ", Setting("rows", fitting),
+                       " (averages still use every row), or raise Explainer(memory=...)"),
+            )
+        )  # fmt: skip
+    if question.quantiles and (size := 8 * outputs * n_rows) > memory:
+        fitting = max(1, int(memory // (8 * outputs)))
+        raise BudgetError(
+            statement(
+                f"Exact quantiles need every row's prediction at a grid point at once: {counted(n_rows)} rows would take "
+                f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
+                worded("use a sample with ", Setting("rows", fitting), ", or raise Explainer(memory=...)"),
+            )
+        )

@@ -1,0 +1,54 @@
+"""Rows with some of their columns at other values, each row at its own.
+
+Grids cross every row with every point; local effects (ALE) and permutations instead move each row
+to one point of its own. The new values are made once in the column's dtype, by the same code that
+writes grids, and then picked per row, so categories, dates and nullable types stay what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.data.frame import Table
+from icefield.typing import Float
+
+if TYPE_CHECKING:
+    from icefield.core.question import Axis
+    from icefield.models.model import Model
+
+ROWS_PER_CALL = 65_536
+
+
+def rows_at(
+    table: Table, rows: NDArray[np.intp], axes: Sequence[Axis], at: Sequence[NDArray[np.intp]]
+) -> Table:
+    """The rows at these positions, with each axis's columns at the point that `at` names for the row."""
+    moved = table.take(rows)
+    first = table.slice(0, 1)
+    for axis, places in zip(axes, at):
+        points = first.crossed(axis.points).select(axis.columns)
+        moved = moved.with_columns_of(axis.columns, points.take(places))
+    return moved
+
+
+def predict_at(
+    model: Model,
+    table: Table,
+    rows: NDArray[np.intp],
+    axes: Sequence[Axis],
+    at: Sequence[NDArray[np.intp]],
+) -> Float:
+    """Predictions of `rows_at`, shape ``(rows, outputs)``, in calls of bounded size; all where rows count together."""
+    narrow = table.select(model.columns)
+    size = max(1, len(rows)) if model.across_rows else ROWS_PER_CALL
+    parts = [
+        model.predict(
+            rows_at(narrow, rows[start : start + size], axes, [a[start : start + size] for a in at])
+        )
+        for start in range(0, len(rows), size)
+    ]
+    return np.concatenate(parts) if parts else np.empty((0, len(model.outputs)))

@@ -1,0 +1,258 @@
+"""Where a model is asked: in the calling thread, on threads, or in processes.
+
+A `Pool` hides which of these it is, and what each needs to be both quick and right: threads that
+carry the caller's scikit-learn configuration, models that only gain from threads with a copy each,
+and processes that are sent the model once. Answers always come back in the order of the questions,
+and leaving the pool leaves no thread and no process behind, also when the caller pressed Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import queue
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from icefield.core.question import Resources
+from icefield.engines.brute.processes import ModelProcess, ProcessEnded, sendable
+from icefield.errors import EngineError, complaint
+from icefield.models.sharing import alone, copies_help, private_copy, shareable
+from icefield.threads import Task, Workers, available_processors
+from icefield.typing import Float
+
+if TYPE_CHECKING:
+    from icefield.data.frame import Table
+    from icefield.models.model import CrossedRows, Model
+
+Points = Mapping[Any, NDArray[Any]]
+
+
+class Block:
+    """Consecutive rows on their way through a model; what does not move is prepared once.
+
+    Parameters
+    ----------
+    table : the rows, with at least the model's columns
+    moving : the columns that grid points replace
+    """
+
+    def __init__(self, table: Table, moving: tuple[Any, ...]) -> None:
+        self.table, self.moving = table, moving
+        self._prepared: dict[int, CrossedRows] = {}
+        self._lock = threading.Lock()
+
+    def predict(self, model: Model, points: Points) -> Float:
+        """Predictions at every grid point and row, shape ``(points, rows, outputs)``."""
+        size = len(next(iter(points.values())))
+        return self._prepared_for(model).predict(points).reshape(size, self.table.n_rows, -1)
+
+    def _prepared_for(self, model: Model) -> CrossedRows:
+        with self._lock:
+            if id(model) not in self._prepared:
+                self._prepared[id(model)] = model.crossing(self.table, self.moving)
+            return self._prepared[id(model)]
+
+
+class Pool:
+    """Asks a model about blocks of rows, in one of three places.
+
+    Use as a context manager, entered twice as `Workers` are: ``with Pool(...) as pool, pool:``.
+    """
+
+    def __init__(self, model: Model, resources: Resources) -> None:
+        self._model = model
+        self._threads: Workers | None = None
+        self._config: dict[str, Any] | None = None
+        self._copies: queue.SimpleQueue[Model] | None = None
+        self._processes: _Processes | None = None
+        if resources.processes is not None and resources.processes > 1:
+            self.workers = resources.processes
+            self._processes = _Processes(model, self.workers)
+        else:
+            self.workers = wanted_threads(model, resources)
+        if self.workers > 1:
+            self._prepare_threads(resources)
+
+    def _prepare_threads(self, resources: Resources) -> None:
+        self._threads = Workers(self.workers)
+        if self._processes is not None:
+            return
+        if copies_help(self._model, self.workers, resources.memory):
+            self._copies = queue.SimpleQueue()
+            for _ in range(self.workers):
+                self._copies.put(private_copy(self._model))
+        if "sklearn" in sys.modules:
+            self._config = sys.modules["sklearn"].get_config()
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._processes is not None and kind is not None:
+            self._processes.kill()  # whose threads are waiting for them
+        if self._threads is not None:
+            self._threads.close()
+        if self._processes is not None:
+            self._processes.end()
+
+    def ask(self, calls: Iterator[tuple[Block, Points]], pace: Pace) -> Iterator[Float]:
+        """The answers to calls, in order, telling the pace how long each took.
+
+        Calls are drawn only as they can be worked on: one at a time while the pace is still finding
+        out how large they may be, and later two a worker, so that memory stays bounded.
+        """
+        if self._threads is None:
+            for block, points in calls:
+                values, seconds = _guarded(self._model, block, points)
+                pace.learn(values.shape[0] * values.shape[1], seconds)
+                yield values
+            return
+        waiting: deque[Task[tuple[Float, float]]] = deque()
+        for block, points in calls:
+            waiting.append(self._submit(self._threads, block, points))
+            while len(waiting) > (0 if pace.searching else 2 * self.workers):
+                yield self._next(waiting, pace)
+        while waiting:
+            yield self._next(waiting, pace)
+
+    def _submit(self, threads: Workers, block: Block, points: Points) -> Task[tuple[Float, float]]:
+        if self._processes is not None:
+            return threads.submit(self._processes.ask, block, points)
+        return threads.submit(contextvars.copy_context().run, self._ask_in_thread, block, points)
+
+    def _next(self, waiting: deque[Task[tuple[Float, float]]], pace: Pace) -> Float:
+        values, seconds = waiting.popleft().result()
+        pace.learn(values.shape[0] * values.shape[1], seconds)
+        return values
+
+    def _ask_in_thread(self, block: Block, points: Points) -> tuple[Float, float]:
+        with _configured(self._config):
+            if self._copies is None:
+                return _guarded(self._model, block, points)
+            own = self._copies.get()
+            try:
+                return _timed(own, block, points)
+            finally:
+                self._copies.put(own)
+
+
+class Pace:
+    """How many predictions go into one call: about `seconds` of work, and never more than `most`.
+
+    It starts small and grows as calls prove to be quick, so that a slow model can still be
+    interrupted within a second and a quick one is not slowed by many small calls.
+    """
+
+    def __init__(self, first: int, most: int, seconds: float) -> None:
+        self.most, self.seconds = most, seconds
+        self.predictions = min(first, most)
+        self.searching = self.predictions < most
+
+    def learn(self, predictions: int, seconds: float) -> None:
+        """Take note of a call."""
+        fitting = int(predictions * self.seconds / max(seconds, 1e-6))
+        # A call of some milliseconds has told enough; shorter ones are mostly fixed cost.
+        self.searching = self.searching and seconds < self.seconds / 100 and self.predictions < self.most
+        self.predictions = max(1, min(fitting, 8 * self.predictions, self.most))
+
+
+def wanted_threads(model: Model, resources: Resources) -> int:
+    """How many threads share the work: as many as asked for, or as many as help.
+
+    A model that must not be asked by two threads at once stays with one.
+    """
+    wanted = resources.threads or available_processors()
+    if copies_help(model, wanted, resources.memory):
+        return wanted
+    if not shareable(model):
+        return 1
+    return wanted if resources.threads or model.parallel else 1
+
+
+def _timed(model: Model, block: Block, points: Points) -> tuple[Float, float]:
+    began = time.perf_counter()
+    values = block.predict(model, points)
+    return values, time.perf_counter() - began
+
+
+def _guarded(model: Model, block: Block, points: Points) -> tuple[Float, float]:
+    with alone(model):
+        return _timed(model, block, points)
+
+
+# --- threads -------------------------------------------------------------------------------------
+
+
+def _configured(config: dict[str, Any] | None) -> AbstractContextManager[Any]:
+    """scikit-learn keeps its settings per thread: a worker must take those of the caller."""
+    if config is None:
+        return nullcontext()
+    context: AbstractContextManager[Any] = sys.modules["sklearn"].config_context(**config)
+    return context
+
+
+# --- processes -----------------------------------------------------------------------------------
+
+
+class _Processes:
+    """Up to so many processes, of which a thread takes one for a call, or starts another."""
+
+    def __init__(self, model: Model, most: int) -> None:
+        self._most, self._sent = most, sendable(model, most)
+        self._all: list[ModelProcess] = []
+        self._free: queue.SimpleQueue[ModelProcess] = queue.SimpleQueue()
+        self._killed = False
+
+    def ask(self, block: Block, points: Points) -> tuple[Float, float]:
+        try:
+            process = self._free.get_nowait()
+        except queue.Empty:
+            process = self._started()
+        try:
+            found: tuple[Float, float] = process.ask(block.table, block.moving, points)
+        except ProcessEnded as error:
+            raise EngineError(
+                complaint(
+                    "processes", "could not be used: a process ended before it answered", self._most,
+                    "a script must start its work under `if __name__ == '__main__':`, and the model must come "
+                    "from a module that other processes can import; or leave processes out",
+                )
+            ) from error  # fmt: skip
+        self._free.put(process)
+        return found
+
+    def _started(self) -> ModelProcess:
+        process = ModelProcess(self._sent, _asked)
+        self._all.append(process)
+        if self._killed:  # while this one was being started
+            process.kill()
+        return process
+
+    def kill(self) -> None:
+        self._killed = True
+        for process in self._all:
+            process.kill()
+
+    def end(self) -> None:
+        """Wait for all of them, once no thread asks any more."""
+        try:
+            self._end()
+        except BaseException:
+            self.kill()
+            self._end()
+            raise
+
+    def _end(self) -> None:
+        for process in self._all:
+            process.end()
+
+
+def _asked(model: Model, table: Table, moving: tuple[Any, ...], points: Points) -> tuple[Float, float]:
+    return _timed(model, Block(table, moving), points)

@@ -1,0 +1,1 @@
+"""The training background: averages weighted by what the trees saw in training."""

@@ -1,0 +1,67 @@
+"""The contract of a cluster: a frame's first rows, its sizes, and a pass over its partitions.
+
+An engine's module says how these are done there and nothing else: what is sent, what comes back and how it merges is the
+same for all of them.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from icefield.progress import Progress
+from icefield.rows.distributed.broadcast import Parcel
+from icefield.rows.distributed.partition_result import Outcome
+from icefield.rows.source import Origin
+
+FAN_IN = 16  # outcomes that are merged at once on the cluster
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """What one look at all partitions found.
+
+    Attributes
+    ----------
+    sizes : rows by partition; None where partitions have no numbers before they are worked on
+    rows : all of them
+    levels : by column of a category type, its levels
+    firm : whether every pass meets these very partitions; an engine may cut the same rows otherwise for other columns
+    """
+
+    sizes: tuple[int, ...] | None
+    rows: int
+    levels: dict[str, list[Any]] = field(default_factory=dict)
+    firm: bool = True
+
+
+class ClusterOrigin(Origin):
+    """A distributed frame."""
+
+    @abstractmethod
+    def look(self, columns: Sequence[str], listed: Sequence[str]) -> Looked:
+        """How many rows there are, and the levels of the columns `listed`; `columns` are those of all passes."""
+
+    @abstractmethod
+    def outcomes(
+        self,
+        model: Parcel,
+        task: Parcel,
+        columns: Sequence[str],
+        all_columns: Sequence[str],
+        progress: Progress,
+    ) -> Iterable[Outcome]:
+        """What a pass finds, partition by partition or several together; whatever ends it early ends it on the cluster."""
+
+    @abstractmethod
+    def dumps(self, thing: Any) -> bytes:
+        """Pickle, as the engine does."""
+
+    def where(self, number: int) -> str:
+        """A partition, for messages."""
+        return f"partition {number} of {self.label}"
+
+    def identity(self) -> Any:
+        return {"cluster": self.label, "schema": str(self.schema)}

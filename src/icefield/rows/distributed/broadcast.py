@@ -1,0 +1,147 @@
+"""What goes out to workers: a model, once to each, and for every pass what is to be collected.
+
+Collectors point at the model, its trees, the study and the stream they belong to. None of these travels with a pass: names stand
+for them, and a worker has its own, made once from the model it was sent (`icefield.rows.distributed.worker`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import io
+import pickle
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from icefield import __version__
+from icefield.core.question import Resources
+from icefield.core.study import Study
+from icefield.engines.brute.engine import BruteEngine
+from icefield.engines.trees.engine import TreesEngine
+from icefield.errors import InputError, complaint
+from icefield.forest.tree_model import TreeModel
+from icefield.models.model import Model
+from icefield.rows.stream import Stream
+from icefield.threads import Crew
+
+if TYPE_CHECKING:
+    from icefield.rows.passes import Collector
+
+PROBED = 50  # rows a worker's model is tried at, against the answers it gave before
+STANDS_FOR: dict[type, str] = {
+    Model: "model", TreesEngine: "trees", BruteEngine: "brute", TreeModel: "tree model", Study: "study", Stream: "stream",
+    Resources: "resources", Crew: "crew",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Parcel:
+    """Bytes that are sent once to each worker, and what they are known by."""
+
+    content: bytes
+
+    @property
+    def name(self) -> str:
+        return hashlib.sha256(self.content).hexdigest()[:32]
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """What is done with every partition.
+
+    Attributes
+    ----------
+    collectors : those that know nothing yet, pickled
+    columns : all of the stream's columns
+    wanted : the schema of those that are read in this pass
+    levels : by column of a category type, its levels over all rows
+    starts : the number of each partition's first row; None where a partition finds one for itself
+    block_rows, label : of the stream
+    """
+
+    collectors: bytes
+    columns: tuple[str, ...]
+    wanted: Any
+    levels: dict[str, list[Any]]
+    starts: tuple[int, ...] | None
+    block_rows: int
+    memory: int
+    label: str
+
+
+def packed_model(study: Any, head: Any, dumps: Any) -> Parcel:
+    """The model with what a worker needs to make it ready; an error before any job where it does not pickle."""
+    model: Model = study.model
+    probed = model.predict(study.stream.source.table(head.slice(0, PROBED)))
+    chosen = {
+        "model": model,
+        "head": head.take(np.arange(head.num_rows)),  # copied: a slice would travel with all it was cut from
+        "engine": study.engines.asked,
+        "background": study.background,
+        "resources": replace(study.resources, threads=1, processes=None),
+        "probed": probed,
+    }
+    try:
+        return Parcel(dumps(chosen))
+    except Exception as error:
+        raise InputError(
+            complaint("model", f"cannot be pickled, and so not be sent to the workers ({type(error).__name__}: {error})", model.native,
+                      "leave out what it holds of locks, connections and open files, or stream the rows to this machine as Parquet")
+        ) from error  # fmt: skip
+
+
+def packed_pass(plan: Pass, known: dict[str, str]) -> Parcel:
+    """A pass; versions can be read without anything that depends on them."""
+    return Parcel(pickle.dumps({"versions": known, "pass": pickle.dumps(plan)}))
+
+
+class _Sender(pickle.Pickler):
+    def persistent_id(self, thing: Any) -> str | None:
+        for kind, name in STANDS_FOR.items():
+            if isinstance(thing, kind):
+                return name
+        return None
+
+
+def packed_collectors(collectors: Sequence[Collector]) -> bytes:
+    """Collectors with names for what workers have themselves."""
+    into = io.BytesIO()
+    _Sender(into, protocol=5).dump(list(collectors))
+    return into.getvalue()
+
+
+# --- versions --------------------------------------------------------------------------------------------
+
+
+def versions_of(native: Any) -> dict[str, str]:
+    """Versions of icefield and of the libraries a model is made of."""
+    found = {"icefield": __version__}
+    parts = [native]
+    if hasattr(native, "get_params"):
+        parts += list(native.get_params(deep=True).values())
+    for part in parts:
+        for kind in type(part).__mro__:
+            root = kind.__module__.split(".")[0]
+            version = getattr(sys.modules.get(root), "__version__", None)
+            if isinstance(version, str):
+                found.setdefault(root, version)
+    return found
+
+
+def version_here(library: str) -> str:
+    """A library's version on this machine, or that there is none."""
+    if library == "icefield":
+        return __version__
+    try:
+        return str(getattr(importlib.import_module(library), "__version__", "unknown"))
+    except ImportError:
+        return "not installed"
+
+
+def probed_alike(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
+    """Whether a model answers here as it did there; libraries add up in other orders on other processors."""
+    return one.shape == other.shape and bool(np.allclose(one, other, rtol=1e-6, atol=1e-9, equal_nan=True))

@@ -1,0 +1,304 @@
+"""Dask DataFrames: on the caller's own `Client`, or on Dask's threads where there is none.
+
+Every partition is one task, known by its number; outcomes of neighbouring partitions merge in tasks of their own. The model is
+scattered to all workers once. Where the last worker that held it is lost, the pass begins anew: nothing of it
+was counted yet.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from icefield.data.columns import library_named
+from icefield.errors import ClusterError, InputError, complaint, statement
+from icefield.progress import Progress
+from icefield.rows.distributed import worker
+from icefield.rows.distributed.backend import FAN_IN, ClusterOrigin, Looked
+from icefield.rows.distributed.broadcast import Parcel
+from icefield.rows.distributed.partition_result import Outcome
+from icefield.rows.distributed.polling import FAREWELL, LOOK_EVERY, Lifeline, show, waited, within
+
+NEW_WORKERS = 15.0  # seconds until a lost worker is replaced
+RETRIES = 2  # of a task whose error may pass: of a file, of a connection
+TRIES = 3  # times a pass is begun where the cluster lost what it was sent
+
+
+class _Lost(Exception):
+    """What was sent to the workers is lost with the last of them that held it."""
+
+
+class DaskOrigin(ClusterOrigin):
+    """A `dask.dataframe.DataFrame`."""
+
+    label = "the Dask DataFrame"
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    @cached_property
+    def _head(self) -> Any:
+        return self._first(1_000)
+
+    def _first(self, rows: int) -> Any:
+        """The first rows of the first partition that has some; partitions are looked into one after another."""
+        for number in range(self._frame.npartitions):
+            (found,) = self._computed(
+                [self._frame.partitions[number].head(rows, compute=False, npartitions=1)]
+            )
+            if len(found):
+                break
+        return _arrow(found)
+
+    @cached_property
+    def schema(self) -> Any:
+        names = [name for name in self._frame.columns if not isinstance(name, str)]
+        if names:
+            raise InputError(
+                complaint("X", "must have texts as names of its columns", names[0], "rename the columns")
+            )
+        return self._head.schema.remove_metadata()
+
+    def first(self, columns: Sequence[str], rows: int) -> Any:
+        return self._head.select(list(columns)).slice(0, rows)
+
+    def dumps(self, thing: Any) -> bytes:
+        return bytes(library_named("cloudpickle").dumps(thing))
+
+    def look(self, columns: Sequence[str], listed: Sequence[str]) -> Looked:
+        unknown = [name for name in listed if not self._frame[name].cat.known]
+        read = unknown or [columns[0]]
+        delayed = library_named("dask").delayed
+        parts = self._frame[read].to_delayed(optimize_graph=True)
+        tasks = [delayed(_look, pure=False)(part, unknown) for part in parts]
+        found = self._computed(tasks)
+        levels = {
+            name: list(dict.fromkeys(level for _, own in found for level in own[name]))
+            if name in unknown
+            else self._frame[name].cat.categories.tolist()
+            for name in listed
+        }
+        sizes = tuple(rows for rows, _ in found)
+        return Looked(sizes, sum(sizes), levels)
+
+    def _computed(self, tasks: list[Any]) -> list[Any]:
+        """The results of small tasks."""
+        client = _client()
+        if client is None:
+            return list(library_named("dask").compute(*tasks, scheduler="threads"))
+        for tried in range(1, TRIES + 1):
+            try:
+                futures = client.compute(tasks)
+                return list(_gathered(client, futures, futures, Progress("", None), "", self.label))
+            except _Lost as lost:
+                if tried == TRIES:
+                    raise ClusterError(
+                        statement(f"Reading {lost} of {self.label} failed: its workers were lost.")
+                    ) from lost
+        return []
+
+    def outcomes(
+        self,
+        model: Parcel,
+        task: Parcel,
+        columns: Sequence[str],
+        all_columns: Sequence[str],
+        progress: Progress,
+    ) -> Iterable[Outcome]:
+        parts = self._frame[list(columns)].to_delayed(optimize_graph=True)
+        client = _client()
+        if client is None:
+            yield from self._on_threads(parts, model, task, progress)
+            return
+        for tried in range(1, TRIES + 1):
+            try:
+                yield from self._on_workers(client, parts, model, task, progress)
+                return
+            except _Lost as lost:
+                if tried == TRIES:
+                    raise ClusterError(
+                        statement(f"Work on {lost} of {self.label} failed: its workers were lost {TRIES} times, with all that they held.",
+                                  "see what ends them: memory, for one")
+                    ) from lost  # fmt: skip
+                within(lambda: client.wait_for_workers(1, timeout=NEW_WORKERS), NEW_WORKERS)
+
+    def _on_threads(
+        self, parts: Sequence[Any], model: Parcel, task: Parcel, progress: Progress
+    ) -> list[Outcome]:
+        dask, job = library_named("dask"), uuid.uuid4().hex
+        delayed, sent = dask.delayed, (_Here(model.name, model.content), _Here(task.name, task.content))
+        leaves = [
+            delayed(_work, pure=False)(part, *sent, number, job, dask_key_name=f"{job}-{number}")
+            for number, part in enumerate(parts)
+        ]
+        done: list[str] = []
+
+        class Seen(library_named("dask.callbacks").Callback):  # type: ignore[misc]
+            def _posttask(self, key: Any, *_: Any) -> None:
+                if str(key).startswith(job):
+                    done.append(str(key))
+
+        merging = delayed(_join, pure=False)
+        tops = _tree(leaves, lambda group: merging(group, *sent))
+
+        def work() -> list[Outcome]:
+            with Seen():
+                return list(dask.compute(*tops, scheduler="threads"))
+
+        return waited(
+            work,
+            look=lambda: show(progress, len(done), len(parts)),
+            cancel=lambda: worker.stop(job),
+        )
+
+    def _on_workers(
+        self, client: Any, parts: Sequence[Any], model: Parcel, task: Parcel, progress: Progress
+    ) -> Iterator[Outcome]:
+        delayed, job = library_named("dask").delayed, uuid.uuid4().hex
+        with Lifeline(lambda: _alive(client), "The Dask cluster") as lifeline:
+            try:
+                sent = waited(
+                    lambda: client.scatter([model.content, task.content], broadcast=True, hash=False),
+                    look=lifeline.check,
+                    cancel=lambda: None,
+                )
+            except OSError as error:  # a worker was lost while this was on its way to it
+                raise _lost(client, range(len(parts))) from error
+        leaves = client.compute(
+            [
+                delayed(_work, pure=False)(
+                    part, delayed(_Here)(model.name, sent[0]), delayed(_Here)(task.name, sent[1]), number, job
+                )
+                for number, part in enumerate(parts)
+            ],
+            retries=RETRIES,
+        )
+        tops = _tree(
+            leaves,
+            lambda group: client.submit(
+                _join_sent, group, model.name, sent[0], task.name, sent[1], pure=False
+            ),
+        )
+        try:
+            yield from _gathered(client, tops, leaves, progress, job, self.label)
+        finally:
+            client.cancel([*tops, *leaves], force=True)
+
+
+class _Here:
+    """A parcel on a worker: its name and bytes."""
+
+    def __init__(self, name: str, content: bytes) -> None:
+        self.name, self.content = name, content
+
+    @property
+    def sent(self) -> tuple[str, worker.Fetch]:
+        return self.name, lambda: self.content
+
+
+def _client() -> Any:
+    """The client the caller works with; None where Dask's own threads are to do it."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    scheduler = library_named("dask.base").get_scheduler()
+    if scheduler is not None and getattr(scheduler, "__self__", None) is None:
+        return None  # the caller asked for threads or processes by dask.config
+    try:
+        return distributed.get_client()
+    except ValueError:
+        return None
+
+
+def _arrow(frame: Any) -> Any:
+    return library_named("pyarrow").Table.from_pandas(frame, preserve_index=False)
+
+
+def _look(part: Any, listed: Sequence[str]) -> tuple[int, dict[str, list[Any]]]:
+    return worker.looked(_arrow(part).to_batches(), listed) if listed else (len(part), {})
+
+
+def _work(part: Any, model: _Here, task: _Here, number: int, job: str) -> Outcome:
+    return worker.worked(model.sent, task.sent, number, _arrow(part).to_batches(), job)
+
+
+def _join(outcomes: Sequence[Outcome], model: _Here, task: _Here) -> Outcome:
+    return worker.united(model.sent, task.sent, outcomes)
+
+
+def _join_sent(outcomes: Sequence[Outcome], name: str, model: bytes, task_name: str, task: bytes) -> Outcome:
+    return worker.united((name, lambda: model), (task_name, lambda: task), outcomes)
+
+
+def _tree(leaves: Sequence[Any], merge: Any) -> list[Any]:
+    """Neighbours merged, and these again, until few are left."""
+    tops = list(leaves)
+    while len(tops) > FAN_IN:
+        tops = [merge(tops[start : start + FAN_IN]) for start in range(0, len(tops), FAN_IN)]
+    return tops
+
+
+def _alive(client: Any) -> bool:
+    return client.status == "running" and bool(client.scheduler_info().get("workers"))
+
+
+def _gathered(
+    client: Any, tops: Sequence[Any], leaves: Sequence[Any], progress: Progress, job: str, label: str
+) -> Iterator[Any]:
+    """Results of futures in their order, while looking on: futures know their state without asking the scheduler."""
+
+    ended: list[int] = []
+    waiting = list(tops)
+    try:
+        with Lifeline(lambda: _alive(client), "The Dask cluster") as lifeline:
+            while waiting:
+                time.sleep(LOOK_EVERY / 2)
+                lifeline.check()
+                waiting = [future for future in waiting if not future.done()]
+                ended = [n for n, future in enumerate(leaves) if future.done()]
+                show(progress, len(ended), len(leaves))
+                for future in (*tops, *leaves):
+                    if future.status in ("cancelled", "lost"):
+                        raise _lost(client, _unfinished(leaves))
+                    if future.status == "error":
+                        raise _error(client, future, leaves, label)
+            try:
+                found = waited(lambda: client.gather(list(tops)), look=lifeline.check, cancel=lambda: None)
+            except Exception as error:  # results may be lost with their workers until they are here
+                raise _lost(client, _unfinished(leaves)) from error
+            yield from found
+    except BaseException:
+        within(lambda: client.cancel([*tops, *leaves], force=True), FAREWELL)
+        within(lambda: client.run(worker.stop, job, wait=False), FAREWELL)
+        raise
+
+
+def _unfinished(leaves: Sequence[Any]) -> list[int]:
+    return [number for number, leaf in enumerate(leaves) if leaf.status != "finished"]
+
+
+def _lost(client: Any, left: Sequence[int]) -> Exception:
+    """What to raise where results are gone: with the scheduler for good, with workers until these are back.
+
+    `left` are the partitions that are not done.
+    """
+    if client.status != "running":
+        return ClusterError(
+            statement("The connection to the Dask scheduler was lost: nothing of this pass was counted.", "see whether it runs, and ask again")
+        )  # fmt: skip
+    return _Lost(f"partition {', '.join(map(str, left[:5]))}" if left else "the sums")
+
+
+def _error(client: Any, future: Any, leaves: Sequence[Any], label: str) -> Exception:
+    """What a failed task says, with its partition where it is one's."""
+    error = future.exception(timeout=FAREWELL)
+    if "lost dependencies" in str(error):
+        return _lost(client, _unfinished(leaves))
+    number = next((n for n, leaf in enumerate(leaves) if leaf.status == "error"), None)
+    which = label if number is None else f"partition {number} of {label}"
+    text = " ".join(f"{type(error).__name__}: {error}".split())[:600]
+    return ClusterError(statement(f"Work on {which} failed: {text}."))

@@ -1,0 +1,250 @@
+"""Ray Datasets: one call of `map_batches` a block, in the caller's own Ray.
+
+The model is put into Ray's object store once, from where every process of a worker takes it once. Blocks have no numbers
+before they are read; they have that of their task, which stays when the task is tried again. What Ray starts for a pass is started
+by one task of icefield's, so that cancelling it cancels all.
+"""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from icefield.data.columns import library_named
+from icefield.errors import ClusterError, IcefieldError, statement
+from icefield.progress import Progress
+from icefield.rows.distributed import worker
+from icefield.rows.distributed.backend import FAN_IN, ClusterOrigin, Looked
+from icefield.rows.distributed.broadcast import Parcel
+from icefield.rows.distributed.partition_result import Outcome
+from icefield.rows.distributed.polling import Lifeline, waited
+
+COLOURS = re.compile("\x1b\\[[0-9;]*m")  # in Ray's messages
+BLOCK_BITS = 20  # of a number that say which of its task's blocks it is
+
+
+def _on(_: list[Any]) -> bool:
+    return True
+
+
+class RayOrigin(ClusterOrigin):
+    """A `ray.data.Dataset`."""
+
+    label = "the Ray Dataset"
+
+    def __init__(self, dataset: Any) -> None:
+        self._dataset = dataset
+        self._sent: dict[str, Any] = {}
+
+    @cached_property
+    def _head(self) -> Any:
+        found = self._watched(self._dataset.limit(1_000), _some)
+        return next((batch for batch in found if batch.num_rows), found[0])
+
+    @property
+    def schema(self) -> Any:
+        return self._head.schema.remove_metadata()
+
+    def first(self, columns: Sequence[str], rows: int) -> Any:
+        return self._head.select(list(columns)).slice(0, rows)
+
+    def dumps(self, thing: Any) -> bytes:
+        return bytes(library_named("ray.cloudpickle").dumps(thing))
+
+    def look(self, columns: Sequence[str], listed: Sequence[str]) -> Looked:
+        if not listed:  # Ray counts by itself, from metadata where it can
+            return Looked(None, int(self._watched(self._dataset, _count)[0]))
+        seen = [
+            pickle.loads(one) for one in self._watched(self._mapped(listed, _Look(tuple(listed))), _given)
+        ]
+        levels = {
+            name: list(dict.fromkeys(level for _, own in seen for level in own[name])) for name in listed
+        }
+        return Looked(None, sum(rows for rows, _ in seen), levels)
+
+    def outcomes(
+        self,
+        model: Parcel,
+        task: Parcel,
+        columns: Sequence[str],
+        all_columns: Sequence[str],
+        progress: Progress,
+    ) -> Iterable[Outcome]:
+        ray = library_named("ray")
+        if model.name not in self._sent:
+            self._sent[model.name] = _Sent(model.name, ray.put(model.content))
+        sent = (self._sent[model.name], _Sent(task.name, ray.put(task.content)))
+        states = self._mapped(columns, _Work(*sent)).map_batches(
+            _Join(*sent), batch_size=FAN_IN, batch_format="pyarrow"
+        )
+        taken = [0, 0]  # outcomes, and rows in them
+
+        def look(so_far: list[bytes]) -> bool:
+            for content in so_far[taken[0] :]:
+                found = Outcome.unpacked(content)
+                if found.failure is not None:
+                    return False  # nothing that comes after matters
+                taken[:] = taken[0] + 1, taken[1] + sum(found.parts.values())
+            progress.advance(taken[1] - progress.done)
+            return True
+
+        return [Outcome.unpacked(content) for content in self._watched(states, _given, look)]
+
+    def _mapped(self, columns: Sequence[str], work: Any) -> Any:
+        try:
+            selected = self._dataset.select_columns(list(columns))
+        except Exception as error:  # Ray merges the schemas of blocks here
+            said = " ".join(f"{type(error).__name__}: {error}".split())[:600]
+            raise ClusterError(
+                statement(f"The columns of {self.label} could not be read: {said}.")
+            ) from error
+        return selected.map_batches(work, batch_size=None, batch_format="pyarrow", zero_copy_batch=True)
+
+    def where(self, number: int) -> str:
+        task, block = divmod(number, 1 << BLOCK_BITS)
+        return (
+            f"partition {task} of {self.label}"
+            if not block
+            else f"partition {task} (its block {block}) of {self.label}"
+        )
+
+    def _watched(
+        self, dataset: Any, work: Callable[[Any], Iterator[Any]], look: Callable[[list[Any]], bool] = _on
+    ) -> list[Any]:
+        """What a task of Ray's gives that goes through a dataset, while Ray lives and nobody presses Ctrl-C.
+
+        `look` is shown what came so far, and says whether to go on. The dataset is worked on by a task, not from here: a
+        task can be cancelled, and all that it started with it.
+        """
+        ray = library_named("ray")
+        options = dataset.context.execution_options
+        kept, options.preserve_order = options.preserve_order, True
+        found: list[Any] = []
+        given: list[Any] = []
+
+        def alive() -> bool:
+            return ray.is_initialized() and any(node["Alive"] for node in ray.nodes())
+
+        def take() -> None:
+            asked = ray.remote(work).options(num_cpus=0, num_returns="streaming")
+            given.append(asked.remote(dataset))
+            for reference in given[0]:
+                found.append(ray.get(reference))
+
+        def cancel() -> None:
+            ray.cancel(given[0], force=True, recursive=True)
+
+        with Lifeline(alive, "The Ray cluster") as lifeline:
+
+            def looking() -> None:
+                lifeline.check()
+                if not look(list(found)):
+                    raise _Enough
+
+            try:
+                waited(take, look=looking, cancel=cancel)
+            except _Enough:
+                pass
+            except (IcefieldError, KeyboardInterrupt):
+                raise
+            except Exception as error:
+                text = COLOURS.sub("", " ".join(f"{type(error).__name__}: {error}".split()))
+                raise ClusterError(statement(f"Work on {self.label} failed: {text[:600]}.")) from error
+            finally:
+                options.preserve_order = kept
+        return found
+
+
+class _Enough(Exception):
+    """No more of a dataset's rows are needed."""
+
+
+def _given(dataset: Any) -> Iterator[bytes]:
+    """The bytes that tasks gave back, in the order of the blocks."""
+    for batch in dataset.iter_batches(batch_size=None, batch_format="pyarrow"):
+        # Ray does not take a generator within a generator.
+        for content in batch["outcome"].to_pylist():  # noqa: UP028
+            yield content
+
+
+def _some(dataset: Any) -> Iterator[Any]:
+    """The rows as Arrow tables; one without rows where there are none."""
+    given = False
+    for batch in dataset.iter_batches(batch_size=1_000, batch_format="pyarrow"):
+        given = True
+        yield batch
+    if not given:
+        schema = dataset.schema()
+        arrow = library_named("pyarrow")
+        yield (arrow.schema([]) if schema is None else schema.base_schema).empty_table()
+
+
+def _count(dataset: Any) -> Iterator[int]:
+    yield int(dataset.count())
+
+
+# --- in Ray's tasks ------------------------------------------------------------------------------------------
+
+
+class _Sent:
+    """A parcel in the object store."""
+
+    def __init__(self, name: str, reference: Any) -> None:
+        self.name, self.reference = name, reference
+
+    @property
+    def way(self) -> tuple[str, worker.Fetch]:
+        return self.name, lambda: bytes(library_named("ray").get(self.reference))
+
+
+class _Work:
+    """A block in, a row with its outcome out."""
+
+    def __init__(self, model: _Sent, task: _Sent) -> None:
+        self.model, self.task = model, task
+
+    def __call__(self, block: Any) -> Any:
+        found = worker.worked(self.model.way, self.task.way, _number(), block.to_batches())
+        return _row(found.packed())
+
+
+class _Join:
+    """Rows with outcomes in, one for all of them out."""
+
+    def __init__(self, model: _Sent, task: _Sent) -> None:
+        self.model, self.task = model, task
+
+    def __call__(self, rows: Any) -> Any:
+        outcomes = [Outcome.unpacked(content) for content in rows["outcome"].to_pylist()]
+        return _row(worker.united(self.model.way, self.task.way, outcomes).packed())
+
+
+class _Look:
+    """A block in, its size and levels out."""
+
+    def __init__(self, listed: tuple[str, ...]) -> None:
+        self.listed = listed
+
+    def __call__(self, block: Any) -> Any:
+        return _row(pickle.dumps(worker.looked(block.to_batches(), self.listed)))
+
+
+def _row(content: bytes) -> Any:
+    arrow = library_named("pyarrow")
+    return arrow.table({"outcome": arrow.array([content], arrow.large_binary())})
+
+
+_counted = threading.local()
+
+
+def _number() -> int:
+    """The place of a block: that of its task, which stays when the task is tried again, and its place in it."""
+    context = library_named("ray.data._internal.execution.interfaces.task_context").TaskContext.get_current()
+    if getattr(_counted, "context", None) is not context:
+        _counted.context, _counted.blocks = context, itertools.count()
+    return (int(context.task_idx) << BLOCK_BITS) + next(_counted.blocks)

@@ -1,0 +1,350 @@
+"""Spark DataFrames, of a classic session or over Spark Connect: one task a partition, by `mapInArrow`.
+
+Rows go from Spark to Python as Arrow batches, a row with the partition's sums comes back. A classic session broadcasts the
+model; over Connect, which has no broadcasts, it is an artifact of the session. Both reach each executor once.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import pickle
+import re
+import tempfile
+import time
+import uuid
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from icefield.data.columns import library_named
+from icefield.errors import ClusterError, InputError, complaint, statement
+from icefield.progress import Progress
+from icefield.rows.distributed import worker
+from icefield.rows.distributed.backend import ClusterOrigin, Looked
+from icefield.rows.distributed.broadcast import Parcel
+from icefield.rows.distributed.partition_result import Failure, Outcome
+from icefield.rows.distributed.polling import FAREWELL, Lifeline, show, waited, within
+
+MOST_OUTCOMES = 64  # that the driver merges itself; beyond, tasks merge neighbours first
+MARK = re.compile(r"icefield-failure<([A-Za-z0-9+/=]*)>")
+LOST_TASK = re.compile(r"Task (\d+) in stage [\d.]+ failed (\d+) times")
+LOOK_EVERY = 0.5  # seconds between questions to Spark about progress
+PLAIN = ("byte", "short", "integer", "long", "float", "double", "decimal", "string", "varchar", "char", "boolean", "date",
+         "timestamp", "timestamp_ntz")  # fmt: skip
+FORM = "number long, bucket long, outcome binary"
+
+
+def _nothing() -> None:
+    pass
+
+
+def spark_origin(frame: Any) -> ClusterOrigin:
+    """The rows of a DataFrame, whichever kind of session it belongs to."""
+    return ConnectOrigin(frame) if ".connect." in type(frame).__module__ else ClassicOrigin(frame)
+
+
+class SparkOrigin(ClusterOrigin):
+    """A `pyspark.sql.DataFrame`."""
+
+    label = "the Spark DataFrame"
+
+    def __init__(self, frame: Any) -> None:
+        self._frame, self._spark = frame, frame.sparkSession
+        names = [field.name for field in frame.schema.fields if field.dataType.typeName() in PLAIN]
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise InputError(
+                complaint("X", "has two columns of one name", twice[0], "select or rename the columns")
+            )
+        self._names = names
+        self._sent: dict[str, Any] = {}
+        self._partitions = 1  # about, once they were counted; only how outcomes merge depends on it
+
+    @cached_property
+    def _head(self) -> Any:
+        return self._collected(self._selected(self._names).limit(1_000), Progress("", None))
+
+    @property
+    def schema(self) -> Any:
+        return self._head.schema.remove_metadata()
+
+    def first(self, columns: Sequence[str], rows: int) -> Any:
+        return self._head.select(list(columns)).slice(0, rows)
+
+    def _selected(self, columns: Sequence[str]) -> Any:
+        return self._frame.select(*("`{}`".format(name.replace("`", "``")) for name in columns))
+
+    def dumps(self, thing: Any) -> bytes:
+        return bytes(library_named("pyspark.cloudpickle").dumps(thing))
+
+    def look(self, columns: Sequence[str], listed: Sequence[str]) -> Looked:
+        # Spark counts by itself, from metadata where it can; its columns are never of a category type.
+        counting = (
+            self._selected(columns).selectExpr("spark_partition_id() AS number").groupBy("number").count()
+        )
+        found = dict(
+            zip(*(column.to_pylist() for column in self._collected(counting, Progress("", None)).columns))
+        )
+        sizes = tuple(int(found.get(number, 0)) for number in range(max(found, default=-1) + 1))
+        self._partitions = max(1, len(sizes))
+        return Looked(sizes, sum(sizes), firm=False)
+
+    def outcomes(
+        self,
+        model: Parcel,
+        task: Parcel,
+        columns: Sequence[str],
+        all_columns: Sequence[str],
+        progress: Progress,
+    ) -> Iterable[Outcome]:
+        if model.name not in self._sent:
+            self._sent[model.name] = self._watched(lambda: self.sent(model))
+        parts, job = self._partitions, uuid.uuid4().hex
+        together = -(-parts // MOST_OUTCOMES)
+        given = (self._sent[model.name], self._watched(lambda: self.sent(task)))
+        states = self._selected(columns).mapInArrow(_Work(*given, together, job), FORM)
+        if together > 1:
+            states = states.repartition(MOST_OUTCOMES, "bucket").mapInArrow(_Join(*given), FORM)
+        try:
+            found = self._collected(states, progress)
+        finally:
+            within(lambda: self.forget(given[1]), FAREWELL)
+        return [Outcome.unpacked(content) for content in found["outcome"].to_pylist()]
+
+    def _collected(self, frame: Any, progress: Progress) -> Any:
+        """The rows of a frame as an Arrow table, with Spark's own progress, until Ctrl-C."""
+        job, last = f"icefield-{uuid.uuid4().hex}", [0.0]
+
+        def look() -> None:
+            if time.monotonic() - last[0] > LOOK_EVERY:
+                last[0] = time.monotonic()
+                done, tasks = self.done(job)
+                if tasks:
+                    show(progress, done, tasks)
+
+        return self._watched(lambda: self.run(frame, job), look, lambda: self.cancel(job))
+
+    def _watched(
+        self,
+        work: Callable[[], Any],
+        look: Callable[[], None] = _nothing,
+        cancel: Callable[[], None] = _nothing,
+    ) -> Any:
+        """What a call of Spark's gives, while Spark lives; its errors in words."""
+        with Lifeline(self.alive, "The Spark cluster") as lifeline:
+
+            def looking() -> None:
+                lifeline.check()
+                look()
+
+            try:
+                return waited(work, look=looking, cancel=cancel)
+            except (ClusterError, KeyboardInterrupt):
+                raise
+            except Exception as error:
+                raise _told(error, self.label) from error
+
+    @abstractmethod
+    def sent(self, parcel: Parcel) -> _Sent:
+        """A parcel on its way to the executors."""
+
+    @abstractmethod
+    def forget(self, sent: Any) -> None:
+        """What was sent is no longer needed."""
+
+    @abstractmethod
+    def run(self, frame: Any, job: str) -> Any:
+        """A frame's rows; called in a thread of its own."""
+
+    @abstractmethod
+    def done(self, job: str) -> tuple[int, int]:
+        """Tasks of a job that are done, and all of them."""
+
+    @abstractmethod
+    def cancel(self, job: str) -> None:
+        """End a job on the cluster."""
+
+    @abstractmethod
+    def alive(self) -> bool:
+        """Whether there is anyone to work."""
+
+
+class ClassicOrigin(SparkOrigin):
+    """A DataFrame of a session in this process."""
+
+    @property
+    def _context(self) -> Any:
+        return self._spark.sparkContext
+
+    def sent(self, parcel: Parcel) -> _Sent:
+        return _Broadcast(parcel.name, self._context.broadcast(parcel.content))
+
+    def forget(self, sent: Any) -> None:
+        sent.broadcast.unpersist()
+
+    def run(self, frame: Any, job: str) -> Any:
+        self._context.setJobGroup(job, "icefield", interruptOnCancel=True)
+        return frame.toArrow()
+
+    def done(self, job: str) -> tuple[int, int]:
+        tracker = self._context.statusTracker()
+        jobs = (tracker.getJobInfo(number) for number in tracker.getJobIdsForGroup(job))
+        stages = [tracker.getStageInfo(stage) for found in jobs if found for stage in found.stageIds]
+        known = [stage for stage in stages if stage is not None]
+        return sum(s.numCompletedTasks for s in known), sum(s.numTasks for s in known)
+
+    def cancel(self, job: str) -> None:
+        self._context.cancelJobGroup(job)
+
+    def alive(self) -> bool:
+        context = self._context
+        here = context.master == "local" or context.master.startswith("local[")
+        # The driver is among those that hold blocks.
+        return bool(context._jsc.sc().getExecutorMemoryStatus().size() > (0 if here else 1))  # noqa: SLF001
+
+
+class ConnectOrigin(SparkOrigin):
+    """A DataFrame of a session elsewhere."""
+
+    label = "the Spark Connect DataFrame"
+
+    def __init__(self, frame: Any) -> None:
+        super().__init__(frame)
+        self._stages: dict[str, tuple[int, int]] = {}
+
+    def sent(self, parcel: Parcel) -> _Sent:
+        name = f"icefield-{parcel.name}"
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / name
+            path.write_bytes(parcel.content)
+            self._spark.addArtifact(str(path), file=True)
+        return _Artifact(parcel.name, name)
+
+    def forget(self, sent: Any) -> None:
+        """Artifacts stay until the session ends: Spark has no call that removes one."""
+
+    def run(self, frame: Any, job: str) -> Any:
+        def heard(stages: Any, inflight_tasks: int, operation_id: Any, done: bool) -> None:
+            known = list(stages or ())
+            self._stages[job] = (
+                sum(stage.num_completed_tasks for stage in known),
+                sum(stage.num_tasks for stage in known),
+            )
+
+        self._spark.addTag(job)
+        self._spark.registerProgressHandler(heard)
+        try:
+            return frame.toArrow()
+        finally:
+            self._spark.removeProgressHandler(heard)
+            self._spark.removeTag(job)
+            self._stages.pop(job, None)
+
+    def done(self, job: str) -> tuple[int, int]:
+        return self._stages.get(job, (0, 0))
+
+    def cancel(self, job: str) -> None:
+        self._spark.interruptTag(job)
+
+    def alive(self) -> bool:
+        return self._spark.conf.get("spark.sql.session.timeZone") is not None
+
+
+# --- on the executors ----------------------------------------------------------------------------------------
+
+
+class _Sent(ABC):
+    """A parcel as an executor finds it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @property
+    def way(self) -> tuple[str, worker.Fetch]:
+        return self.name, self.fetch
+
+    @abstractmethod
+    def fetch(self) -> bytes:
+        """What the driver sent."""
+
+
+class _Broadcast(_Sent):
+    def __init__(self, name: str, broadcast: Any) -> None:
+        super().__init__(name)
+        self.broadcast = broadcast
+
+    def fetch(self) -> bytes:
+        return bytes(self.broadcast.value)
+
+
+class _Artifact(_Sent):
+    def __init__(self, name: str, file: str) -> None:
+        super().__init__(name)
+        self.file = file
+
+    def fetch(self) -> bytes:
+        files = library_named("pyspark").SparkFiles
+        return Path(os.path.join(files.getRootDirectory(), self.file)).read_bytes()
+
+
+class _Work:
+    """The partition's rows in, one row with its outcome out."""
+
+    def __init__(self, model: _Sent, task: _Sent, together: int, job: str) -> None:
+        self.model, self.task, self.together, self.job = model, task, together, job
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        number = int(library_named("pyspark").TaskContext.get().partitionId())
+        found = worker.worked(self.model.way, self.task.way, number, batches, self.job)
+        yield _row(number, number // self.together, found)
+
+
+class _Join:
+    """Rows with outcomes in, one for each bucket of neighbours out."""
+
+    def __init__(self, model: _Sent, task: _Sent) -> None:
+        self.model, self.task = model, task
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        buckets: dict[int, list[Outcome]] = {}
+        for batch in batches:
+            for bucket, content in zip(batch["bucket"].to_pylist(), batch["outcome"].to_pylist()):
+                buckets.setdefault(bucket, []).append(Outcome.unpacked(content))
+        for bucket, outcomes in sorted(buckets.items()):
+            yield _row(bucket, bucket, worker.united(self.model.way, self.task.way, outcomes))
+
+
+def _row(number: int, bucket: int, found: Outcome) -> Any:
+    if found.failure is not None:
+        # Raised, so that Spark ends the job now; the driver reads it out of Spark's message.
+        content = base64.b64encode(zlib.compress(pickle.dumps(found.failure))).decode()
+        raise RuntimeError(f"icefield-failure<{content}>")
+    arrow = library_named("pyarrow")
+    columns = {
+        "number": arrow.array([number], arrow.int64()),
+        "bucket": arrow.array([bucket], arrow.int64()),
+        "outcome": arrow.array([found.packed()], arrow.binary()),
+    }
+    return arrow.RecordBatch.from_pydict(columns)
+
+
+def _told(error: Exception, label: str) -> Exception:
+    """What Spark's message says of a failed job, by partition."""
+    text = str(error)
+    marked = MARK.search(text)
+    if marked:
+        failure: Failure = pickle.loads(zlib.decompress(base64.b64decode(marked[1])))
+        return failure.error(f"partition {failure.number} of {label}")
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    missing = next((line for line in lines if "No module named" in line), None)
+    if missing is not None:
+        return ClusterError(
+            statement(f"The workers of {label} cannot import what they need: {missing}.", "install icefield and the model's library there")
+        )  # fmt: skip
+    lost = LOST_TASK.search(text)
+    which = label if lost is None else f"partition {lost[1]} of {label} (tried {lost[2]} times)"
+    return ClusterError(statement(f"Work on {which} failed: {' '.join(lines)[:600]}."))

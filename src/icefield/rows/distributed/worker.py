@@ -1,0 +1,300 @@
+"""What runs on a worker: a partition's rows go to fresh collectors, and what these know goes back.
+
+A worker's process unpickles a model once, reads its trees once and keeps both; tasks get the name of the model and a way to its
+bytes, which is only taken where the name is new. Errors that would come again are handed back as what they are; those
+that may pass (of files, memory, connections) are left to the engine, which tries again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import pickle
+import socket
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from functools import cached_property
+from typing import Any
+
+from icefield.core.engine import Engines
+from icefield.core.study import Study
+from icefield.data.columns import dictionary_levels, library_named
+from icefield.engines.brute.engine import BruteEngine
+from icefield.engines.trees.engine import TreesEngine
+from icefield.errors import ClusterError, InputError, complaint, did_you_mean, statement
+from icefield.rows.distributed.broadcast import PROBED, Pass, probed_alike, version_here
+from icefield.rows.distributed.partition_result import Failure as _Failure
+from icefield.rows.distributed.partition_result import Outcome, merged
+from icefield.rows.source import Origin, as_wanted
+from icefield.rows.stream import Stream
+from icefield.rows.survey import Survey
+from icefield.threads import Crew
+
+Fetch = Callable[[], bytes]
+KEPT = 2  # models, and passes, that a process remembers
+FINGERPRINT_ROWS = 1_000
+
+_lock = threading.RLock()
+_models: OrderedDict[str, Model] = OrderedDict()
+_passes: OrderedDict[str, bytes] = OrderedDict()
+_stopped: set[str] = set()  # jobs that nobody waits for any more
+
+
+class Stopped(Exception):
+    """The job of a task was cancelled."""
+
+
+class Model:
+    """A model on a worker, with all that collectors point at."""
+
+    def __init__(self, content: bytes) -> None:
+        given = pickle.loads(content)
+        self.model, self._asked, self._background = given["model"], given["engine"], given["background"]
+        self.resources, self._probed, self._head = given["resources"], given["probed"], given["head"]
+        self.table = _Part("", self._head.schema).table(self._head)
+
+    def check(self) -> str:
+        """Empty where the model answers as it did where it came from; else what is wrong."""
+        if probed_alike(
+            self.model.predict(self.table.slice(0, min(PROBED, self.table.n_rows))), self._probed
+        ):
+            return ""
+        return "answers otherwise here than where it was sent from"
+
+    @cached_property
+    def engines(self) -> Engines:
+        return Engines(self.model, self.table, self._asked, self._background)
+
+    @cached_property
+    def study(self) -> Study:
+        study = Study(
+            self.model, self.table, engine=self._asked, background=self._background, resources=self.resources
+        )
+        study.engines = self.engines
+        return study
+
+    def named(self, name: str, stream: Stream) -> Any:
+        """What a name stands for."""
+        if name in ("trees", "tree model"):
+            engine = self.engines.plan.engine
+            if not isinstance(engine, TreesEngine):
+                raise ClusterError(
+                    statement(f"On the worker {where()} the trees of the model could not be read: {self.engines.plan.why}.")
+                )  # fmt: skip
+            return engine if name == "trees" else engine.model
+        if name == "brute":
+            return BruteEngine(self.model)
+        if name == "crew":
+            return Crew(1)
+        return {"model": self.model, "study": self.study, "stream": stream, "resources": self.resources}[name]
+
+
+class _Part(Origin):
+    """A partition's rows, of which a collector asks only the schema and how they become a table."""
+
+    def __init__(self, label: str, schema: Any) -> None:
+        self.label, self._schema = label, schema
+
+    @property
+    def schema(self) -> Any:
+        return self._schema
+
+    def first(self, columns: Sequence[str], rows: int) -> Any:
+        return self._schema.empty_table()
+
+    def identity(self) -> Any:
+        return None
+
+
+class _PartStream(Stream):
+    def __init__(self, plan: Pass, label: str) -> None:
+        super().__init__(_Part(label, plan.wanted), plan.wanted.names, plan.memory)
+        self.columns, self.block_rows = plan.columns, plan.block_rows
+        self.__dict__["levels"] = plan.levels
+
+
+class _Receiver(pickle.Unpickler):
+    def __init__(self, content: bytes, model: Model, stream: Stream) -> None:
+        super().__init__(io.BytesIO(content))
+        self._model, self._stream = model, stream
+
+    def persistent_load(self, name: str) -> Any:
+        return self._model.named(name, self._stream)
+
+
+def worked(
+    model: tuple[str, Fetch], task: tuple[str, Fetch], number: int, batches: Iterable[Any], job: str = ""
+) -> Outcome:
+    """What a pass finds in one partition, given as Arrow record batches."""
+    try:
+        differs, plan = _plan(task)
+        ready = _ready(model, differs)
+        where_from = f"partition {number} of {plan.label}"
+        stream = _PartStream(plan, where_from)
+        collectors = _Receiver(plan.collectors, ready, stream).load()
+        checked = _checked(batches, plan.wanted)
+        first, checked = _begun(checked)
+        if first is None:
+            return Outcome({number: 0}, None, differs)
+        start = _fingerprint(first) if plan.starts is None else _start(plan.starts, number)
+        levels = {name: known for name, known in plan.levels.items() if name in plan.wanted.names}
+        n_rows = 0
+        with Crew(1) as crew, crew, closing(stream.cut(checked, levels, start)) as blocks:
+            for block in blocks:
+                if job in _stopped:
+                    raise Stopped(job)
+                for collector in collectors:
+                    collector.add(block, crew)
+                n_rows += block.n_rows
+        for collector in collectors:
+            if isinstance(collector, Survey):
+                collector.condense()
+        return Outcome({number: n_rows}, [collector.state() for collector in collectors], differs)
+    except (OSError, MemoryError, Stopped):
+        raise  # the engine may try again
+    except Exception as error:
+        return Outcome({number: 0}, failure=_Failure.of(number, error))
+
+
+def united(model: tuple[str, Fetch], task: tuple[str, Fetch], outcomes: Sequence[Outcome]) -> Outcome:
+    """Outcomes of several partitions as one, on a worker."""
+    failed = next((one for one in outcomes if one.failure is not None), None)
+    if failed is not None or len(outcomes) == 1:
+        return failed or outcomes[0]
+    differs, plan = _plan(task)
+    stream = _PartStream(plan, plan.label)
+    return merged(_Receiver(plan.collectors, _ready(model, differs), stream).load(), outcomes)
+
+
+def stop(job: str) -> None:
+    """Have tasks of a job that run in this process end at their next block."""
+    _stopped.add(job)
+
+
+def looked(batches: Iterable[Any], listed: Sequence[str]) -> tuple[int, dict[str, list[Any]]]:
+    """How many rows there are, and the levels of some columns in the order they are first listed."""
+    types = library_named("pyarrow").types
+    rows, found = 0, {name: dict[Any, None]() for name in listed}
+    for batch in batches:
+        rows += batch.num_rows
+        for name in listed:
+            array = batch.column(name)
+            coded = array if types.is_dictionary(array.type) else array.dictionary_encode()
+            found[name].update(dict.fromkeys(dictionary_levels(coded)))
+    return rows, {name: list(levels) for name, levels in found.items()}
+
+
+def where() -> str:
+    """This process, for messages."""
+    return f"{socket.gethostname()} (process {os.getpid()})"
+
+
+# --- what a process keeps ------------------------------------------------------------------------------------
+
+
+def _plan(task: tuple[str, Fetch]) -> tuple[dict[str, str], Pass]:
+    """Which versions differ here from where the pass comes from, and the pass."""
+    name, fetch = task
+    with _lock:
+        if name not in _passes:
+            _passes[name] = fetch()
+            while len(_passes) > KEPT:
+                _passes.popitem(last=False)
+        given = pickle.loads(_passes[name])
+    differs = {}
+    for library, version in given["versions"].items():
+        here = version_here(library)
+        if here != version:
+            differs[library] = f"{library} {version} where the question is asked, {here} on {where()}"
+    if "icefield" in differs or any("not installed" in said for said in differs.values()):
+        raise ClusterError(
+            statement(f"Versions differ: {'; '.join(differs.values())}.", "install the same versions on the workers")
+        )  # fmt: skip
+    return differs, pickle.loads(given["pass"])
+
+
+def _ready(model: tuple[str, Fetch], differs: dict[str, str]) -> Model:
+    name, fetch = model
+    with _lock:
+        if name not in _models:
+            try:
+                made = Model(fetch())
+            except OSError:
+                raise
+            except Exception as error:
+                said = "".join(f" {text}." for text in differs.values())
+                raise ClusterError(
+                    statement(f"The model could not be unpickled on {where()}: {type(error).__name__}: {error}.{said}",
+                              "install the module it is made of on the workers")
+                ) from error  # fmt: skip
+            wrong = made.check()
+            if wrong:
+                raise ClusterError(
+                    statement(f"The model {wrong} ({where()}). {'; '.join(differs.values())}".rstrip(),
+                              "install the same versions on the workers")
+                )  # fmt: skip
+            _models[name] = made
+            while len(_models) > KEPT:
+                _models.popitem(last=False)
+        _models.move_to_end(name)
+        return _models[name]
+
+
+# --- a partition's rows --------------------------------------------------------------------------------------
+
+
+def _checked(batches: Iterable[Any], wanted: Any) -> Iterator[Any]:
+    """Batches with the wanted columns, found by name, in their types."""
+    arrow = library_named("pyarrow")
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        names = batch.schema.names
+        for name in wanted.names:
+            if name not in names:
+                raise InputError(
+                    complaint("X", f"has a partition without the column {name!r}", names[:10], did_you_mean(name, names))
+                )  # fmt: skip
+        try:
+            yield as_wanted(batch.select(wanted.names), wanted)
+        except arrow.ArrowException as error:
+            kinds = [str(batch.schema.field(name).type) for name in wanted.names]
+            odd = [
+                f"{n!r} holds {k} instead of {f.type}"
+                for n, k, f in zip(wanted.names, kinds, wanted)
+                if k != str(f.type)
+            ]
+            raise InputError(
+                complaint("X", f"has a partition of another type ({', '.join(odd)})", str(error).splitlines()[0][:200],
+                          "cast the column before")
+            ) from error  # fmt: skip
+
+
+def _begun(batches: Iterator[Any]) -> tuple[Any, Iterator[Any]]:
+    """The first batch that has rows (None: there is none), and all of them."""
+    first = next(batches, None)
+
+    def whole() -> Iterator[Any]:
+        if first is not None:
+            yield first
+        yield from batches
+
+    return first, whole()
+
+
+def _start(starts: tuple[int, ...], number: int) -> int:
+    # A plan may cut rows otherwise than a count did; numbers of rows are for the sample alone.
+    return starts[number] if number < len(starts) else (number << 40)
+
+
+def _fingerprint(batch: Any) -> int:
+    """A number from the first rows, where partitions have none: the same whenever the partition is read."""
+    ipc = library_named("pyarrow").BufferOutputStream()
+    first = library_named("pyarrow").Table.from_batches([batch.slice(0, FINGERPRINT_ROWS)]).combine_chunks()
+    with library_named("pyarrow.ipc").new_stream(ipc, first.schema) as writer:
+        writer.write_table(first)
+    content = hashlib.sha256(ipc.getvalue()).digest()
+    return int.from_bytes(content[:8], "little") >> 3

@@ -1,0 +1,79 @@
+"""Groups of a stream: the labels ``by=`` gives over all rows, and a rule that finds each block's rows among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.data.columns import ORDERED_KINDS, Column
+from icefield.data.distribution import weighted_quantiles
+from icefield.data.frame import Table
+from icefield.data.groups import FEW, Groups, groups_of
+from icefield.rows.column_sketch import Summary
+
+QUARTERS = (0.25, 0.5, 0.75)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupRule:
+    """Which group a row is in.
+
+    Attributes
+    ----------
+    column, name, labels : the column, what it is called, and the groups' labels
+    missing : number of the group of missing values, -1 for none
+    of_value : number of the group of each value
+    cuts, of_interval : for numbers cut into quarters, where, and the group of each interval between; None for others
+    """
+
+    column: str
+    name: str
+    labels: tuple[Any, ...]
+    missing: int
+    of_value: dict[Any, int] = field(default_factory=dict)
+    cuts: NDArray[Any] | None = None
+    of_interval: NDArray[np.intp] | None = None
+
+    @classmethod
+    def of(cls, column: str, table: Table, summary: Summary) -> GroupRule:
+        """The rule for a column, from a table of its summary's values."""
+        found = cast(Groups, groups_of(column, table, summary.weights))
+        read = summary.column
+        known = ~read.missing
+        missing = int(found.codes[read.missing][0]) if read.any_missing else -1
+        if read.kind in ORDERED_KINDS and len(np.unique(read.values[known])) > FEW:
+            cuts = np.unique(
+                weighted_quantiles(read.values[known], np.array(QUARTERS), summary.weights[known])
+            )
+            place = np.full(len(cuts) + 1, -1, np.intp)
+            place[np.searchsorted(cuts, read.values[known], side="left")] = found.codes[known]
+            return cls(column, found.name, found.labels, missing, cuts=cuts, of_interval=place)
+        of_value = dict(zip(_keys(read), found.codes[known].tolist()))
+        return cls(column, found.name, found.labels, missing, of_value)
+
+    def codes(self, table: Table) -> NDArray[np.intp]:
+        """The group number of every row of a block; -1 for a row in none."""
+        column = table.column(self.column)
+        known = ~column.missing
+        codes = np.full(len(column.values), self.missing, np.intp)
+        if self.cuts is not None and self.of_interval is not None:
+            codes[known] = self.of_interval[np.searchsorted(self.cuts, column.values[known], side="left")]
+            return codes
+        if column.kind == "categorical":
+            of_level = np.array([self.of_value.get(level, -1) for level in column.levels.tolist()], np.intp)
+            codes[known] = of_level[column.codes[known]]
+            return codes
+        values, own = np.unique(column.values[known], return_inverse=True)
+        codes[known] = np.array([self.of_value.get(v, -1) for v in values.tolist()], np.intp)[own]
+        return codes
+
+    def groups(self, table: Table) -> Groups:
+        """The groups of some rows, with the labels of all."""
+        return Groups(self.name, self.codes(table), self.labels)
+
+
+def _keys(column: Column) -> list[Any]:
+    return list(column.values[~column.missing].tolist())

@@ -1,0 +1,209 @@
+"""Exact quantiles of a stream: a sketch says between which values each must lie, another pass looks there.
+
+Of the second pass only values inside these narrow brackets are kept, and how much weight lies below each; from both a
+summary is made whose quantiles at the probabilities asked for are those of all rows. Where the values inside do not
+fit the memory, brackets are looked into by several passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.rows.collectors import Reader
+from icefield.rows.column_sketch import finite_numbers
+from icefield.rows.rank_sketch import Sketched
+from icefield.rows.stream import Block
+from icefield.rows.survey import row_weights
+from icefield.threads import Crew
+from icefield.typing import Float
+
+VALUE_BYTES = 16  # a value and its weight
+
+
+@dataclass(frozen=True, eq=False)
+class Bracket:
+    """Above which value and up to which a quantile lies, and the share of the rows there, about."""
+
+    name: str
+    low: Any
+    high: Any
+    share: float
+
+
+def brackets_of(sketch: Sketched, probabilities: Float) -> list[Bracket]:
+    """Where the quantiles of a column lie, as brackets that do not overlap."""
+    reached, total = np.cumsum(sketch.weights), float(sketch.weights.sum())
+    error = sketch.rank_error * total * (1.0 + 1e-9)
+    found: list[tuple[int, int]] = []
+    for probability in np.unique(probabilities):
+        wanted = probability * total
+        low = int(np.searchsorted(reached + error, wanted * (1.0 - 1e-9), side="left")) - 1
+        high = int(np.searchsorted(reached - error, wanted * (1.0 + 1e-9), side="left"))
+        # At the least value of all, what is up to it is known anyway.
+        low, high = max(low, 0), min(high, len(reached) - 1)
+        if found and sketch.values[low] <= sketch.values[found[-1][1]]:
+            found[-1] = (found[-1][0], max(high, found[-1][1]))
+        else:
+            found.append((low, high))
+    return [
+        Bracket(
+            sketch.name,
+            sketch.values[low],
+            sketch.values[high],
+            float(reached[high] - reached[low] + 2 * error) / total,
+        )
+        for low, high in found
+        if sketch.values[low] < sketch.values[high]
+    ]
+
+
+class Narrowing:
+    """Collects the values inside brackets, and the weight below each."""
+
+    title = "finding quantiles"
+
+    def __init__(self, reader: Reader, brackets: Sequence[Bracket]) -> None:
+        self._reader = reader
+        self._brackets: dict[str, list[Bracket]] = {}
+        for bracket in brackets:
+            self._brackets.setdefault(bracket.name, []).append(bracket)
+        self._edges = {
+            name: np.array([edge for b in own for edge in (b.low, b.high)])
+            for name, own in self._brackets.items()
+        }
+        self._sums = {name: np.zeros(len(edges) + 1) for name, edges in self._edges.items()}
+        self._kept: dict[str, list[tuple[NDArray[Any], Float, NDArray[np.intp]]]] = {
+            name: [] for name in self._edges
+        }
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of a source that are needed."""
+        return list(dict.fromkeys([*self._edges, *self._reader.columns]))
+
+    @property
+    def about(self) -> list[Any]:
+        """Which brackets these are, of plain values."""
+        return [[name, edges.tolist()] for name, edges in self._edges.items()]
+
+    def add(self, block: Block, crew: Crew) -> None:
+        name_of_weights = self._reader.weights
+        weights = None if name_of_weights is None else row_weights(block, name_of_weights)
+
+        def look(name: str) -> None:
+            values, own = finite_numbers(block.arrow.column(name), weights)
+            place = np.searchsorted(self._edges[name], values, side="left")
+            self._sums[name] += np.bincount(place, own, minlength=len(self._sums[name]))
+            inside = place % 2 == 1
+            if inside.any():
+                kept = np.ones(int(inside.sum())) if own is None else own[inside]
+                self._kept[name].append((values[inside], kept, place[inside]))
+
+        for _ in crew.map(look, list(self._edges)):
+            pass
+
+    def found(self) -> Iterator[tuple[Bracket, float, NDArray[Any], Float]]:
+        """Each bracket, the weight up to its lower end, and the values inside with theirs."""
+        for name, own in self._brackets.items():
+            below = np.cumsum(self._sums[name])
+            parts = [np.concatenate(part) for part in zip(*self._kept[name])] if self._kept[name] else []
+            for number, bracket in enumerate(own):
+                here = parts[2] == 2 * number + 1 if parts else np.zeros(0, bool)
+                values, weights = (
+                    (parts[0][here], parts[1][here]) if parts else (self._edges[name][:0], np.zeros(0))
+                )
+                yield bracket, float(below[2 * number]), values, weights
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        found: dict[str, NDArray[Any]] = {}
+        for number, name in enumerate(self._edges):
+            found[f"{number} sums"] = self._sums[name]
+            for key, part in zip(("values", "weights", "place"), zip(*self._kept[name])):
+                found[f"{number} {key}"] = np.concatenate(part)
+        return found
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        for number, name in enumerate(self._edges):
+            self._sums[name] = state[f"{number} sums"].copy()
+            if f"{number} values" in state:
+                values, weights, place = (state[f"{number} {key}"] for key in ("values", "weights", "place"))
+                self._kept[name] = [(values, weights, place)]
+
+    def merge(self, state: dict[str, NDArray[Any]]) -> None:
+        for number, name in enumerate(self._edges):
+            self._sums[name] = self._sums[name] + state[f"{number} sums"]
+            if f"{number} values" in state:
+                values, weights, place = (state[f"{number} {key}"] for key in ("values", "weights", "place"))
+                self._kept[name].append((values, weights, place))
+
+
+def exact_summaries(
+    wanted: Sequence[tuple[Sketched, Float]],
+    reader: Reader,
+    n_rows: int,
+    memory: int,
+    run: Callable[[Narrowing], None],
+) -> list[tuple[NDArray[Any], Float]]:
+    """For each sketch and its probabilities, values and weights with exactly these quantiles.
+
+    `run` makes a pass over all rows; there are as many as the values inside brackets need to fit half the memory.
+    """
+    asked = [brackets_of(sketch, probabilities) for sketch, probabilities in wanted]
+    seen: dict[int, tuple[float, NDArray[Any], Float]] = {}
+    for part in _fitting([b for own in asked for b in own], n_rows, memory // 2):
+        narrowing = Narrowing(reader, part)
+        run(narrowing)
+        seen |= {id(bracket): found for bracket, *found in narrowing.found()}  # type: ignore[misc]
+    return [_assembled(sketch, [(b, *seen[id(b)]) for b in own]) for (sketch, _), own in zip(wanted, asked)]
+
+
+def _fitting(brackets: Sequence[Bracket], n_rows: int, memory: int) -> Iterator[list[Bracket]]:
+    part: list[Bracket] = []
+    spent = 0.0
+    for bracket in brackets:
+        size = bracket.share * n_rows * VALUE_BYTES
+        if part and spent + size > memory:
+            yield part
+            part, spent = [], 0.0
+        part.append(bracket)
+        spent += size
+    if part:
+        yield part
+
+
+def _assembled(
+    sketch: Sketched, found: Sequence[tuple[Bracket, float, NDArray[Any], Float]]
+) -> tuple[NDArray[Any], Float]:
+    """Inside brackets the values themselves; between them what is known of the weight, at the sketch's values."""
+    values: list[NDArray[Any]] = []
+    weights: list[Float] = []
+    total, reached = float(sketch.weights.sum()), 0.0
+    for bracket, below, inside, own in found:
+        between, shared = _spread_between(
+            sketch, values[-1][-1] if values else None, bracket.low, below - reached
+        )
+        order = np.argsort(inside, kind="stable")
+        values += [between, inside[order]]
+        weights += [shared, own[order]]
+        reached = below + float(own.sum())
+        if not len(inside):
+            values.pop()
+            weights.pop()
+    between, shared = _spread_between(
+        sketch, values[-1][-1] if values else None, sketch.values[-1], total - reached
+    )
+    return np.concatenate([*values, between]), np.concatenate([*weights, shared])
+
+
+def _spread_between(sketch: Sketched, after: Any, up_to: Any, weight: float) -> tuple[NDArray[Any], Float]:
+    """A known weight on the sketch's values after one value up to another."""
+    inside = sketch.values <= up_to if after is None else (sketch.values > after) & (sketch.values <= up_to)
+    values, weights = sketch.values[inside], sketch.weights[inside]
+    if not len(values):
+        values, weights = np.array([up_to], sketch.values.dtype), np.ones(1)
+    return values, weights * (max(weight, 0.0) / max(float(weights.sum()), 1e-300))

@@ -1,0 +1,137 @@
+"""The contract: where rows come from when they are too many to be held.
+
+An `Origin` has a schema and shows its first rows. A `Source` gives all of them as Arrow record batches, from the first to the
+last, as often as it is asked, with only the columns that are needed. It promises the same rows every time, or an error that
+says what changed. Nothing else of the library knows files or lazy frames. Rows that lie on a cluster stay there:
+`icefield.rows.distributed` has origins of its own.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from icefield.data.columns import library_named
+from icefield.data.frame import Table, table_of
+from icefield.errors import InputError, complaint
+
+LOOK = 1_000  # rows at which a model is tried
+
+
+class Origin(ABC):
+    """Where rows are.
+
+    Attributes
+    ----------
+    label : what messages and notes call it
+    library : the frame library a model gets its rows in
+    """
+
+    label: str
+    library: str = "pyarrow"
+
+    @property
+    @abstractmethod
+    def schema(self) -> Any:
+        """The Arrow schema of all columns."""
+
+    @property
+    def n_rows(self) -> int | None:
+        """How many rows there are, where that is known without reading them."""
+        return None
+
+    @abstractmethod
+    def first(self, columns: Sequence[str], rows: int) -> Any:
+        """Some of the first rows, at most so many, as an Arrow table with these columns; without rows where there are none."""
+
+    @abstractmethod
+    def identity(self) -> Any:
+        """What tells this data from other data, of plain values; used to recognise a checkpoint."""
+
+    def frame(self, rows: Any) -> Any:
+        """An Arrow table as the frame a model gets."""
+        return rows
+
+    def table(self, rows: Any) -> Table:
+        """An Arrow table as a `Table` of this source's library."""
+        return table_of(self.frame(rows))
+
+
+class Source(Origin):
+    """Rows that can be read again and again."""
+
+    @abstractmethod
+    def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[Any]:
+        """Record batches of about `rows` rows with these columns, in order, without the first `skip` rows."""
+
+    def first(self, columns: Sequence[str], rows: int) -> Any:
+        arrow = library_named("pyarrow")
+        for batch in self.batches(columns, rows):
+            if batch.num_rows:
+                return arrow.Table.from_batches([batch.slice(0, rows)])
+        return arrow.schema([self.schema.field(name) for name in columns]).empty_table()
+
+
+def first_rows(source: Origin, names: Sequence[str]) -> Any:
+    """The first rows of an origin, as an Arrow table."""
+    found = source.first(names, LOOK)
+    if not found.num_rows:
+        raise InputError(complaint("X", "has no rows", source.label))
+    return found
+
+
+def without_first(batches: Iterator[Any], skip: int) -> Iterator[Any]:
+    """Batches without their first rows, for sources that cannot begin in the middle."""
+    for batch in batches:
+        if skip >= batch.num_rows:
+            skip -= batch.num_rows
+            continue
+        yield batch.slice(skip) if skip else batch
+        skip = 0
+
+
+def as_wanted(batch: Any, wanted: Any) -> Any:
+    """A batch in the types of a schema, column by column; levels are left to who knows all of them."""
+    arrow = library_named("pyarrow")
+    arrays = []
+    for array, field in zip(batch.columns, wanted):
+        if array.type != field.type and not arrow.types.is_dictionary(field.type):
+            if arrow.types.is_dictionary(array.type):
+                array = array.dictionary_decode()
+            array = array.cast(field.type)
+        arrays.append(array)
+    return arrow.RecordBatch.from_arrays(arrays, names=wanted.names)
+
+
+def unreadable(where: str, error: BaseException) -> InputError:
+    """What to say when rows cannot be read; `where` names the file."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return InputError(complaint("X", f"could not be read: {lines[0][:300]}", where))
+
+
+def common_type(kinds: Sequence[Any]) -> Any:
+    """The Arrow type that holds values of all these types as they are; None where there is none.
+
+    Whole numbers of several widths meet in the wider, whole numbers and fractions in fractions, levels and text
+    in text.
+    """
+    arrow = library_named("pyarrow")
+    known = [kind for kind in dict.fromkeys(kinds) if not arrow.types.is_null(kind)]
+    if len(known) < 2:
+        return known[0] if known else next(iter(kinds))
+    if any(arrow.types.is_dictionary(kind) for kind in known):
+        values = common_type([k.value_type if arrow.types.is_dictionary(k) else k for k in known])
+        if values is None or not all(arrow.types.is_dictionary(kind) for kind in known):
+            return values
+        return arrow.dictionary(arrow.int32(), values, ordered=all(k.ordered for k in known))
+    try:
+        merged = arrow.unify_schemas(
+            [arrow.schema([("column", kind)]) for kind in known], promote_options="permissive"
+        )
+    except arrow.ArrowException:
+        return None
+    kind = merged.field(0).type
+    # Text that holds numbers is no promotion: a model would be handed another kind of column.
+    numbers = [arrow.types.is_integer(k) or arrow.types.is_floating(k) for k in known]
+    return None if any(numbers) and not all(numbers) else kind

@@ -1,0 +1,163 @@
+"""A source as blocks of rows: of one size whatever the batches were, decoded ahead, with levels known.
+
+Blocks are what engines and collectors get. Their size follows from the memory budget alone. Categories of all blocks
+share one list of levels: a model, or a grid, must not depend on which levels happen to lie in one file.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from icefield.counts import counted
+from icefield.data.columns import clean_dictionary, dictionary_array, dictionary_levels, library_named
+from icefield.data.frame import Table
+from icefield.errors import InputError, complaint, did_you_mean
+from icefield.rows.source import Origin
+from icefield.threads import Task, Workers
+
+MOST_ROWS, LEAST_ROWS = 131_072, 8_192
+BUDGET_SHARE = 16  # blocks may take this part of the budget, each about so many bytes a value:
+VALUE_BYTES = 16
+AHEAD = 2  # blocks decoded before they are needed
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Consecutive rows: the number of the first, and the rows in Arrow's form."""
+
+    start: int
+    arrow: Any
+    source: Origin
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.arrow.num_rows)
+
+    @cached_property
+    def table(self) -> Table:
+        """The rows as models and engines get them."""
+        return self.source.table(self.arrow)
+
+
+class Stream:
+    """The rows of a source, some of its columns, in blocks.
+
+    Parameters
+    ----------
+    source : where the rows come from
+    columns : all that will ever be needed
+    memory : the budget, in bytes
+    """
+
+    def __init__(self, source: Any, columns: Sequence[str], memory: int) -> None:
+        known = source.schema.names
+        for name in columns:
+            if name not in known:
+                raise InputError(
+                    complaint("X", f"has no column {name!r}", source.label, did_you_mean(name, known))
+                )
+        self.source, self.columns = source, tuple(columns)
+        fitting = memory // BUDGET_SHARE // (VALUE_BYTES * max(1, len(columns)))
+        self.block_rows = int(np.clip(fitting // LEAST_ROWS * LEAST_ROWS, LEAST_ROWS, MOST_ROWS))
+        self._lock = threading.RLock()
+        self.n_rows = source.n_rows  # settled by the first whole pass
+
+    def blocks(self, columns: Sequence[str] | None = None, skip: int = 0) -> Generator[Block]:
+        """Blocks of rows from row `skip` on, with these columns (None: all), decoded in a thread of its own."""
+        wanted = self.columns if columns is None else tuple(columns)
+        levels = {name: known for name, known in self.levels.items() if name in wanted}
+        return self._ahead(self._blocks(wanted, levels, skip))
+
+    def head(self, columns: Sequence[str] | None = None) -> Block:
+        """The first rows, for a look at what they are like."""
+        with closing(self._blocks(self.columns if columns is None else columns, self.levels, 0)) as blocks:
+            for block in blocks:
+                return block
+        raise InputError(complaint("X", "has no rows", self.source.label))
+
+    def settle(self, n_rows: int) -> None:
+        """Remember how many rows a whole pass saw; another number than before is an error."""
+        with self._lock:
+            if self.n_rows is not None and self.n_rows != n_rows:
+                raise InputError(
+                    complaint("X", f"gave {counted(n_rows)} rows in this pass and {counted(self.n_rows)} before: it must give the same rows every time",
+                              self.source.label)
+                )  # fmt: skip
+            self.n_rows = n_rows
+
+    @cached_property
+    def levels(self) -> dict[str, list[Any]]:
+        """The levels of every column of a category type, over all rows, in the order they are first listed."""
+        types, schema = library_named("pyarrow").types, self.source.schema
+        listed = [n for n in self.columns if types.is_dictionary(schema.field(n).type)]
+        found: dict[str, dict[Any, None]] = {name: {} for name in listed}
+        if listed:
+            for batch in self.source.batches(listed, self.block_rows):
+                for name in listed:
+                    found[name].update(dict.fromkeys(dictionary_levels(_coded(batch.column(name)))))
+        return {name: list(levels) for name, levels in found.items()}
+
+    def _blocks(self, columns: Sequence[str], levels: dict[str, list[Any]], skip: int) -> Generator[Block]:
+        return self.cut(self.source.batches(columns, self.block_rows, skip), levels, skip)
+
+    def cut(self, batches: Iterable[Any], levels: dict[str, list[Any]], start: int) -> Generator[Block]:
+        """Batches as blocks of this stream; the first row is number `start`."""
+        arrow = library_named("pyarrow")
+        waiting: list[Any] = []
+        held = 0
+
+        def joined() -> Any:
+            whole = arrow.Table.from_batches(waiting)
+            return whole if len(waiting) == 1 else whole.combine_chunks()
+
+        for batch in batches:
+            rows = self._with_levels(batch, levels)
+            while rows.num_rows:
+                fitting = self.block_rows - held
+                waiting.append(rows.slice(0, fitting))
+                held += waiting[-1].num_rows
+                rows = rows.slice(fitting)
+                if held == self.block_rows:
+                    yield Block(start, joined(), self.source)
+                    start, held, waiting = start + held, 0, []
+        if held:
+            yield Block(start, joined(), self.source)
+
+    def _with_levels(self, batch: Any, levels: dict[str, list[Any]]) -> Any:
+        arrow = library_named("pyarrow")
+        for name, known in levels.items():
+            kind = self.source.schema.field(name).type
+            coded = clean_dictionary(_coded(batch.column(name)))
+            place = {level: number for number, level in enumerate(known)}
+            own = coded.dictionary.to_pylist()
+            if any(level not in place for level in own):
+                unknown = next(level for level in own if level not in place)
+                raise InputError(
+                    complaint("X", f"shows a level of {name!r} that it did not have before: it must give the same rows every time",
+                              unknown)
+                )  # fmt: skip
+            codes = np.array([place[level] for level in own] + [-1], dtype=np.int64)
+            at = coded.indices.cast(arrow.int64()).fill_null(len(own)).to_numpy(zero_copy_only=False)
+            column = dictionary_array(codes[at], known, kind)
+            batch = batch.set_column(batch.schema.get_field_index(name), name, column)
+        return batch
+
+    def _ahead(self, blocks: Generator[Block]) -> Generator[Block]:
+        """The same blocks, each decoded while those before it are worked on."""
+        with closing(blocks), Workers(1) as workers, workers:
+            tasks: list[Task[Block | None]] = [workers.submit(next, blocks, None) for _ in range(AHEAD)]
+            while (block := tasks.pop(0).result()) is not None:
+                tasks.append(workers.submit(next, blocks, None))
+                yield block
+
+
+def _coded(array: Any) -> Any:
+    types = library_named("pyarrow").types
+    return array if types.is_dictionary(array.type) else array.dictionary_encode()
