@@ -22,7 +22,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifi
 
 from fitted_models import CASES, DISTINCT, LEVELS, Fitted
 from icefield import Effect, Explainer, Grid
-from icefield.core.question import Axis, Question, Sample
+from icefield.core.question import Axis, Question
+from icefield.core.rows import Block
 from icefield.data.columns import is_missing_value
 from icefield.errors import EngineError
 
@@ -380,12 +381,12 @@ def test_parts_of_the_rows_merge_to_the_whole(many: Any) -> None:
             Question(pair, spread=False),
             Question((axis,), spread=True),
         ]
-        expected = whole.plan.engine.answer(questions, Sample(whole.table), whole.study.resources)
+        expected = whole.plan.engine.answer(questions, Block(whole.table), whole.study.resources)
         place = draw.integers(0, 5, len(X))
         place[place == 3] = 2  # one part is empty
         parts = [
             whole.plan.engine.answer(
-                questions, Sample(whole.table.take(np.flatnonzero(place == p))), whole.study.resources
+                questions, Block(whole.table.take(np.flatnonzero(place == p))), whole.study.resources
             )
             for p in range(5)
         ]

@@ -7,23 +7,25 @@ Each method checks its plain arguments, asks the study, and hands back the resul
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
-from icefield.core.engine import Plan, Settings
+from icefield.core.effects import Request, compute_effects, compute_to_precision
+from icefield.core.engine import Choices, Plan
 from icefield.core.question import Resources
-from icefield.core.request import regrouped
-from icefield.core.study import Ask, Study
-from icefield.data.frame import ArrayTable, Table, table_of
-from icefield.data.groups import Groups, clusters_of, groups_of
+from icefield.core.study import Study
+from icefield.data.frame import Table
+from icefield.data.groups import Groups
 from icefield.data.naming import naming_of
 from icefield.effect import Effect, drawing
 from icefield.errors import InputError, complaint
-from icefield.models.model import Model, read_model
+from icefield.models.model import Model
+from icefield.rows.open_rows import Columns, open_rows
+from icefield.sampling import Chosen
 from icefield.statistics.methods import StatisticsMethods
 from icefield.typing import (
     AxisScale,
@@ -42,8 +44,6 @@ from icefield.typing import (
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from icefield.rows import Origin
 
 
 class Explainer(StatisticsMethods):
@@ -123,55 +123,39 @@ class Explainer(StatisticsMethods):
         validate.count("processes", processes, optional=True)
         validate.count("memory", memory)
         validate.count("seed", seed, least=0)
-        settings = Settings(
-            target,
-            scale,
-            background,
-            engine,
-            Resources(int(memory), threads, processes, int(seed)),
-            partial(naming_of, names=names, units=units, target_name=target_name),
-        )
-        source = _source_of(X)
-        if source is None:
-            if checkpoint is not None:
-                raise InputError(
-                    complaint("checkpoint", "is for rows that are streamed, and these are in memory", checkpoint,
-                              "pass a path, a dataset, a lazy frame or a relation as X")
-                )  # fmt: skip
-            self.study = _study_of_table(model, X, settings, y=y, weights=weights, by=by, cluster=cluster)
-        else:
-            from icefield.rows.open_stream import streamed
-
-            if cluster is not None:
-                raise InputError(
-                    complaint("cluster", "needs the rows together, and these are streamed", cluster,
-                              "read a sample of whole clusters into a frame, and pass that as X")
-                )  # fmt: skip
-
-            self.study = streamed(model, source, settings, y=y, weights=weights, by=by, checkpoint=checkpoint)
+        resources = Resources(int(memory), threads, processes, int(seed))
+        choices = Choices(background, engine, resources)
+        beside = Columns(y, weights, by, cluster)
+        opened = open_rows(model, X, beside, choices, target=target, scale=scale, checkpoint=checkpoint)
+        naming = naming_of(opened.shown, names=names, units=units, target_name=target_name)
+        self.study = Study.of(opened.model, opened.rows, replace(choices, naming=naming))
+        for name, given in (("weights", weights), ("by", by), ("cluster", cluster)):
+            if given is not None:
+                self.study.needs_rows(f"`{name}`")
         self.model: Model = self.study.model
 
     @property
     def table(self) -> Table:
         """The rows; of a stream, the sample that stands for them."""
-        return self.study.table
+        return self.study.sample.table
 
     @property
     def weights(self) -> Float | None:
-        return self.study.weights
+        return self.study.sample.weights
 
     @property
     def y(self) -> NDArray[Any] | None:
-        return self.study.y
+        return self.study.sample.y
 
     @property
     def groups(self) -> Groups | None:
-        return self.study.groups
+        return self.study.rows.groups
 
     @property
     def plan(self) -> Plan:
         """The engine that answers and why; chosen at the first question."""
-        return self.study.plan
+        plan = self.study.plan
+        return replace(plan, why=self.study.why(plan))
 
     # --- questions -----------------------------------------------------------------------------
 
@@ -215,14 +199,12 @@ class Explainer(StatisticsMethods):
         >>> {label: group.n_rows for label, group in ex.partial_dependence(0, by=["a", "b", "a"]).groups.items()}
         {'a': 2, 'b': 1}
         """
-        study = regrouped(self.study, by)
-        if rows is None and precision is None:
-            study.begin(Ask(sets=[features], grid=grid, spread=spread))
-        study.resolve(features)
+        study = self.study.grouped(by)
+        found = study.resolve(features)
         validate.flag("individual", individual)
         validate.flag("spread", spread, optional=True)
         validate.flag("support", support)
-        picked = study.chosen(rows)
+        picked = Chosen() if rows is None else study.chosen(rows)
         chosen = picked.positions
         if precision is not None:
             validate.share("precision", precision)
@@ -236,12 +218,12 @@ class Explainer(StatisticsMethods):
                     complaint("precision", "adds rows call by call, and this model looks across the rows of a call", precision,
                               "choose the rows with rows=...")
                 )  # fmt: skip
-            effect = study.to_precision(features, precision, grid=grid, rows=chosen)
+            effect = compute_to_precision(study, found, precision, grid=grid, rows=chosen)
             return self._supported(effect, features, support)
-        kept = np.arange(study.n_rows if chosen is None else len(chosen)) if individual else None
-        ask = Ask(sets=[features], grid=grid, spread=spread, quantiles=quantiles, rows=chosen,
+        kept = np.arange(study.sample.n_rows if chosen is None else len(chosen)) if individual else None
+        request = Request(sets=[found], grid=grid, spread=spread, quantiles=quantiles, rows=chosen,
                   sampled_from=picked.sampled_from, kept=kept)  # fmt: skip
-        return self._supported(study.effects(ask)[0], features, support)
+        return self._supported(compute_effects(study, request)[0], features, support)
 
     def ice(
         self,
@@ -266,13 +248,14 @@ class Explainer(StatisticsMethods):
         array([[[0., 5.],
                 [0., 6.]]])
         """
-        self.study.resolve(features)
+        found = self.study.resolve(features)
         validate.flag("support", support)
-        kept = np.arange(self.study.n_rows)
+        kept = np.arange(self.study.sample.n_rows)
         if rows is not None:
-            kept = validate.row_positions(rows, self.study.n_rows, self.study.seed)
-        ask = Ask(sets=[features], kind="ice", grid=grid, spread=True, quantiles=quantiles, kept=kept)
-        return self._supported(regrouped(self.study, by).effects(ask)[0], features, support)
+            kept = validate.row_positions(rows, self.study.sample.n_rows, self.study.seed)
+        request = Request(sets=[found], kind="ice", grid=grid, spread=True, quantiles=quantiles, kept=kept)
+        effect = compute_effects(self.study.grouped(by), request)[0]
+        return self._supported(effect, features, support)
 
     def _supported(self, effect: Effect, features: tuple[Any, ...], wanted: bool) -> Effect:
         """The effect with its support, where that is wanted."""
@@ -397,48 +380,3 @@ class Explainer(StatisticsMethods):
 
     def __repr__(self) -> str:
         return repr(self.study)
-
-
-def _source_of(X: Any) -> Origin | None:
-    """Where rows are streamed from; None for data in memory, of which most is told by its library alone."""
-    if type(X).__module__.split(".")[0] in ("numpy", "pandas", "scipy"):
-        return None
-    from icefield.rows import source_of
-
-    return source_of(X)
-
-
-def _study_of_table(
-    model: Any, X: Any, settings: Settings, *, y: Any, weights: Any, by: Any, cluster: Any
-) -> Study:
-    """A study of rows in memory."""
-    table = _named_like_the_model(table_of(X), model)
-    if table.n_rows == 0 or not table.names:
-        raise InputError(complaint("X", "must have at least one row and one column", f"{table.n_rows} rows"))
-    read = read_model(model, table, target=settings.target, scale=settings.scale)
-    own = validate.weights(weights, table)
-    return Study(
-        read,
-        table,
-        y=validate.observed(y, table.n_rows),
-        weights=own,
-        groups=groups_of(by, table, own),
-        clusters=clusters_of(cluster, table),
-        background=settings.background,
-        engine=settings.engine,
-        resources=settings.resources,
-        naming=settings.naming(table),
-    )
-
-
-def _named_like_the_model(table: Table, model: Any) -> Table:
-    """An array without names takes the names the model was fitted with."""
-    names = getattr(model, "feature_names_in_", None)
-    if (
-        isinstance(table, ArrayTable)
-        and not table.named
-        and names is not None
-        and len(names) == len(table.names)
-    ):
-        return table.renamed([str(n) for n in names])
-    return table

@@ -169,15 +169,15 @@ class _Worker(threading.Thread):
             self.done += 1
 
 
-class Crew:
-    """Threads for one call. Entered twice, as `Workers` are: ``with Crew(2) as crew, crew:``."""
+class ThreadCrew:
+    """Threads for one call. Entered twice, as `Workers` are: ``with ThreadCrew(2) as crew, crew:``."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
         self.stop = np.zeros(1, np.uint8)
         self._workers = Workers(threads)
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> ThreadCrew:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -236,6 +236,44 @@ class Crew:
                 yield task.result()
         finally:
             waiting.clear()
+
+
+class BackgroundTasks(Generic[Result]):
+    """Short tasks that threads begin with at once, and the calling thread joins in when it wants what came of them.
+
+    Entered twice, as `Workers` are: ``with BackgroundTasks(2, work, tasks) as tasks, tasks:``. Leaving drops what nobody
+    has begun, and waits for the rest.
+    """
+
+    def __init__(self, threads: int, work: Callable[[Given], Result], tasks: Iterable[Given]) -> None:
+        self._tasks = [Task(work, task) for task in tasks]
+        self._waiting = deque(self._tasks)
+        self._others = min(threads, len(self._tasks)) - 1
+        self._workers = Workers(max(1, self._others))
+
+    def __enter__(self) -> BackgroundTasks[Result]:
+        while self._others > 0:
+            self._others -= 1
+            self._workers.submit(self._help)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._waiting.clear()
+        self._workers.close()
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def results(self) -> Iterator[Result]:
+        """What the tasks gave, in their order, of which this thread does its share first."""
+        self._help()
+        for task in self._tasks:
+            yield task.result()
+
+    def _help(self) -> None:
+        while self._waiting:
+            with suppress(IndexError):  # another thread may be quicker
+                self._waiting.popleft().do()
 
 
 class Lent(Generic[Thing]):

@@ -28,7 +28,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import icefield.forest
 from icefield import Explainer, Grid
-from icefield.core.engine import ReadingWarning
+from icefield.forest.reading import ReadingWarning
 from icefield.errors import EngineError, InputError, ModelError
 from icefield.forest import TreeModel
 from icefield.models.fingerprint import Fingerprint

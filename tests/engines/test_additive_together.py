@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from test_linked import always, compared, every_column, loop  # noqa: F401
 
-from icefield.core.question import Question, Resources, Sample
+from icefield.core.question import Question, Resources
+from icefield.core.rows import Block
 from icefield.data.frame import table_of
 from icefield.engines.trees import TreesEngine
 from icefield.forest.links import softmax, softplus
@@ -30,7 +31,7 @@ def test_random_forests(seed: int, always: list[int]) -> None:  # noqa: F811
     axes = every_column(rng, drawn)
     # One is asked for its average alone, which is counted.
     questions = [Question((axis,), spread=i > 0, rows=kept) for i, axis in enumerate(axes)]
-    sample = Sample(table_of(matrix), weights, codes, n_groups, copies=seed % 4 < 2)
+    sample = Block(table_of(matrix), weights, codes, n_groups, copies=seed % 4 < 2)
     answers = TreesEngine(drawn.model(IDENTITY), "response", selected).answer(
         questions, sample, Resources(threads=2)
     )
@@ -50,7 +51,7 @@ def test_a_single_question_walks_alone(always: list[int]) -> None:  # noqa: F811
     rng = np.random.default_rng(3)
     drawn = random_forest(rng, n_columns=3, n_outputs=1)
     questions = [Question((axis,), spread=i == 0) for i, axis in enumerate(every_column(rng, drawn))]
-    sample = Sample(table_of(drawn.matrix(rng, 50)))
+    sample = Block(table_of(drawn.matrix(rng, 50)))
     TreesEngine(drawn.model(IDENTITY), "response", [0]).answer(questions, sample, Resources())
     assert always == []
 
@@ -63,7 +64,7 @@ def test_curves_alone(features: int, link: Link, always: list[int]) -> None:  # 
     matrix, kept = drawn.matrix(rng, 60), np.array([3, 0, 59])
     axes = every_column(rng, drawn)[:features]
     questions = [Question((axis,), spread=False, rows=kept, averaged=False) for axis in axes]
-    sample = Sample(table_of(matrix), codes=rng.integers(0, 2, 60), n_groups=2)
+    sample = Block(table_of(matrix), codes=rng.integers(0, 2, 60), n_groups=2)
     answers = TreesEngine(drawn.model(link), "response", [1]).answer(questions, sample, Resources())
     for axis, answer in zip(axes, answers, strict=True):
         expected = loop(drawn, matrix, axis, link)[kept][:, [1]].transpose(1, 0, 2)

@@ -22,7 +22,7 @@ from sklearn.svm import SVR
 
 import icefield
 from icefield.engines.brute import engine as brute
-from icefield.engines.brute.pool import Pace
+from icefield.models.pace import Pace
 from icefield.errors import ModelError
 
 X = np.random.default_rng(5).normal(size=(137, 4))

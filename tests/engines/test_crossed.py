@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from forest_walk import raw
-from icefield.core.question import Resources, Sample
+from icefield.core.question import Resources
+from icefield.core.rows import Block
 from icefield.data.frame import table_of
 from icefield.engines.trees import TreesEngine, crossed
 from icefield.forest import links
@@ -62,7 +63,7 @@ def test_random_forests(seed: int, name: str, monkeypatch: pytest.MonkeyPatch) -
     weights = None if seed % 3 == 0 else rng.choice([0.5, 1.0, 2.0], n)
     engine = TreesEngine(drawn.model(link), "response", selected)
     sets = asked_sets(4)
-    averages = engine.own_averages(sets, Sample(table_of(matrix), weights), Resources(threads=2))
+    averages = engine.own_averages(sets, Block(table_of(matrix), weights), Resources(threads=2))
     assert averages is not None
     own = np.ones(n) if weights is None else weights
     for columns, found in zip(sets, averages, strict=True):
@@ -76,7 +77,7 @@ def test_the_same_where_few_pairs_are_held_at_a_time(held: int, monkeypatch: pyt
     rng = np.random.default_rng(8)
     drawn = random_forest(rng, n_columns=5, trees=7, leaves=20, n_outputs=3)
     matrix, weights = drawn.matrix(rng, 90), rng.choice([0.5, 1.0, 2.0], 90)
-    sample = Sample(table_of(matrix), weights)
+    sample = Block(table_of(matrix), weights)
     engine = TreesEngine(drawn.model(links.softmax()), "response", [0, 2])
     pairs = list(combinations(range(5), 2))
     # Pairs that come again are found again; single columns among them are still known.
@@ -99,7 +100,7 @@ def test_groups_columns_that_stay_and_columns_that_drive_nothing() -> None:
     matrix = drawn.matrix(rng, 70)
     engine = TreesEngine(model, "response", [0])
     sets = [(0, 1), (2,), (0, 1, 2), ("unused",), ("unused", 2), (2,)]
-    averages = engine.own_averages(sets, Sample(table_of(matrix)), Resources())
+    averages = engine.own_averages(sets, Block(table_of(matrix)), Resources())
     assert averages is not None
     for columns, found in zip(sets, averages, strict=True):
         moving = [c for c in columns if c != "unused"]
@@ -111,11 +112,11 @@ def test_what_it_leaves_to_others() -> None:
     rng = np.random.default_rng(4)
     drawn = random_forest(rng, n_columns=6, trees=3, leaves=9, n_outputs=1)
     engine = TreesEngine(drawn.model(links.logistic()), "response", [0])
-    few = Sample(table_of(drawn.matrix(rng, 20)))
+    few = Block(table_of(drawn.matrix(rng, 20)))
     assert engine.own_averages([(0,), (1,)], few, Resources()) is not None
     triple = [(0,), (1,), (2,), (0, 1, 2)]
     assert engine.own_averages(triple, few, Resources()) is None
-    many = Sample(table_of(drawn.matrix(rng, crossed.MOST_ROWS + 1)))
+    many = Block(table_of(drawn.matrix(rng, crossed.MOST_ROWS + 1)))
     assert engine.own_averages([(0,), (1,)], many, Resources()) is None
     assert engine.own_averages([(0,), (1,)], few, Resources(memory=2**20)) is None
     unknown = TreesEngine(drawn.model(links.softplus()), "response", [0])
@@ -125,7 +126,7 @@ def test_what_it_leaves_to_others() -> None:
 def test_the_same_for_any_number_of_threads() -> None:
     rng = np.random.default_rng(5)
     drawn = random_forest(rng, n_columns=5, trees=8, leaves=30, n_outputs=2)
-    sample = Sample(table_of(drawn.matrix(rng, 130)))
+    sample = Block(table_of(drawn.matrix(rng, 130)))
     engine = TreesEngine(drawn.model(links.softmax()), "response", [0, 1])
     one, three = (
         list(engine.own_averages(asked_sets(5), sample, Resources(threads=threads)) or ())

@@ -11,7 +11,7 @@ import pytest
 from lightgbm import LGBMRegressor
 
 from icefield import Explainer
-from icefield.core.question import Sample
+from icefield.core.rows import Block
 from icefield.data.frame import table_of
 from icefield.engines.trees.encoded import EncodedRows, EncodeOnce
 from icefield.forest import read
@@ -67,7 +67,7 @@ def test_rows_beyond_a_quarter_of_the_budget_are_not_kept(counting, frame):
 def test_a_sample_keeps_its_weights_and_groups(counting, frame):
     encoder, _ = counting
     codes = np.zeros(500, np.intp)
-    given = Sample(table_of(frame), np.arange(500.0), codes, 1)
+    given = Block(table_of(frame), np.arange(500.0), codes, 1)
     found = encoder.sample(given, 2**20)
     assert found.weights is given.weights
     assert found.codes is codes

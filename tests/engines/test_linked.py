@@ -11,7 +11,8 @@ from lightgbm import LGBMClassifier, LGBMRegressor
 
 from forest_walk import raw
 from icefield import Explainer
-from icefield.core.question import Axis, Question, Resources, Sample
+from icefield.core.question import Axis, Question, Resources
+from icefield.core.rows import Block
 from icefield.data.frame import table_of
 from icefield.engines.trees import TreesEngine, leaf_masks, linked, linked_scale, sweeps
 from icefield.forest import links
@@ -102,7 +103,7 @@ def test_random_forests(
     axes = every_column(rng, drawn)
     spread = seed % 5 != 0 or name == "identity"  # averages of sums alone are counts
     questions = [Question((axis,), spread=spread, rows=kept) for axis in axes]
-    sample = Sample(table_of(matrix), weights, codes, n_groups)
+    sample = Block(table_of(matrix), weights, codes, n_groups)
     answers = TreesEngine(drawn.model(link), "response", selected).answer(
         questions, sample, Resources(threads=2)
     )
@@ -125,7 +126,7 @@ def test_random_forests(
 def test_the_same_for_any_number_of_threads(always: list[int]) -> None:
     rng = np.random.default_rng(3)
     drawn = random_forest(rng, n_columns=4, trees=5, leaves=30, n_outputs=1)
-    sample = Sample(table_of(drawn.matrix(rng, 20_000)))
+    sample = Block(table_of(drawn.matrix(rng, 20_000)))
     questions = [Question((axis,)) for axis in every_column(rng, drawn)]
     found = [
         TreesEngine(drawn.model(links.logistic()), "response", [0]).answer(
@@ -146,7 +147,7 @@ def test_a_spread_that_rounding_would_drown_is_found_the_other_way(always: list[
     matrix = drawn.matrix(rng, 300)
     axes = every_column(rng, drawn)
     engine = TreesEngine(drawn.model(links.logistic()), "response", [0])
-    answers = engine.answer([Question((axis,)) for axis in axes], Sample(table_of(matrix)), Resources())
+    answers = engine.answer([Question((axis,)) for axis in axes], Block(table_of(matrix)), Resources())
     for axis, answer in zip(axes, answers):
         values = loop(drawn, matrix, axis, links.logistic())
         np.testing.assert_allclose(
@@ -165,7 +166,7 @@ def test_margins_beyond_what_exponentials_hold(always: list[int]) -> None:
             axes = every_column(rng, drawn)
             engine = TreesEngine(drawn.model(link), "response", [0])
             answers = engine.answer(
-                [Question((axis,), spread=False) for axis in axes], Sample(table_of(matrix)), Resources()
+                [Question((axis,), spread=False) for axis in axes], Block(table_of(matrix)), Resources()
             )
             for axis, answer in zip(axes, answers):
                 expected = loop(drawn, matrix, axis, link).mean(axis=0)
@@ -181,7 +182,7 @@ def test_grids_of_the_same_features_share_a_walk(always: list[int]) -> None:
     matrix = drawn.matrix(rng, 50)
     kept = [np.arange(5), np.arange(3, 20)]
     questions = [Question((a,), rows=kept[i // 2]) for i, a in enumerate(axes)]
-    answers = engine.answer(questions, Sample(table_of(matrix)), Resources())
+    answers = engine.answer(questions, Block(table_of(matrix)), Resources())
     assert always == [2]
     for axis, answer in zip(axes, answers):
         values = loop(drawn, matrix, axis, links.logistic())
@@ -199,7 +200,7 @@ def test_columns_that_stay(swept: bool, always: list[int], monkeypatch: pytest.M
     axes = every_column(rng, drawn)[1:3]
     matrix = drawn.matrix(rng, 90)
     engine = TreesEngine(drawn.model(links.logistic()), "response", [0])
-    answers = engine.answer([Question((a,)) for a in axes], Sample(table_of(matrix)), Resources())
+    answers = engine.answer([Question((a,)) for a in axes], Block(table_of(matrix)), Resources())
     assert always == [2]
     for axis, answer in zip(axes, answers):
         compared(answer.total, loop(drawn, matrix, axis, links.logistic()), np.ones(90), True)
@@ -213,7 +214,7 @@ def test_features_that_share_an_input_walk_apart(always: list[int]) -> None:
     axes = [one, two, three, Axis((0, 1), points)]
     engine = TreesEngine(drawn.model(links.logistic()), "response", [0])
     matrix = drawn.matrix(rng, 50)
-    answers = engine.answer([Question((a,)) for a in axes], Sample(table_of(matrix)), Resources())
+    answers = engine.answer([Question((a,)) for a in axes], Block(table_of(matrix)), Resources())
     assert always == [3, 1]
     for axis, answer in zip(axes, answers[:3]):
         compared(answer.total, loop(drawn, matrix, axis, links.logistic()), np.ones(50), True)

@@ -9,7 +9,8 @@ from test_trees import assert_close, assert_moments
 
 from forest_walk import raw
 from icefield import Explainer
-from icefield.core.question import Question, Resources, Sample
+from icefield.core.question import Question, Resources
+from icefield.core.rows import Block
 from icefield.data.frame import table_of
 from icefield.engines.trees import TreesEngine, predictions, program
 from strategies import IDENTITY, SIGMOID, SOFTMAX, random_forest
@@ -34,7 +35,7 @@ def test_they_are_the_plain_walkers(seed, additive, monkeypatch):
     engine = TreesEngine(drawn.model(link), "response", selected)
     resources = Resources(memory=int(rng.choice([2**17, 2**28])))
     question = Question((), spread or not additive, rows=np.arange(n_rows))
-    sample = Sample(table_of(matrix), weights, codes, 2)
+    sample = Block(table_of(matrix), weights, codes, 2)
     (answer,) = engine.answer([question], sample, resources)
 
     expected = link.apply(raw(drawn.forest, matrix))[:, selected]
@@ -70,7 +71,7 @@ def test_leaves_that_hold_a_value_for_each_class():
 def test_they_are_the_curves_in_which_nothing_moves():
     rng = np.random.default_rng(1)
     drawn = random_forest(rng)
-    sample = Sample(table_of(drawn.matrix(rng, 300)))
+    sample = Block(table_of(drawn.matrix(rng, 300)))
     engine = TreesEngine(drawn.model(IDENTITY), "raw", [0])
     backwards = np.arange(300)[::-1]
     (one,) = engine.answer([Question((), True, rows=np.arange(300))], sample, Resources())

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from icefield import Explainer
-from icefield.core.question import Sample
+from icefield.core.rows import Block
 from icefield.data.frame import table_of
 from icefield.engines.trees import averages
 from icefield.engines.trees.averages import RowCounting
 from icefield.engines.trees.predictions import raw_predictions
 from icefield.engines.trees.rows import Rows
-from icefield.threads import Crew
+from icefield.threads import ThreadCrew
 
 
 @pytest.fixture(scope="module")
@@ -61,8 +61,8 @@ def test_curves_and_surfaces_are_those_of_blocks(model, rows, dtype, monkeypatch
 def test_rows_that_weigh_or_stand_in_groups_take_the_other_way(model, sample):
     explainer = Explainer(model, np.ones((50, 6)))
     own = explainer.study.plan.engine
-    rows = Rows(own.model, own.encoder.sample(Sample(table_of(np.ones((50, 6))), **sample), 2**28), 8192)
-    with Crew(1) as crew, crew:
+    rows = Rows(own.model, own.encoder.sample(Block(table_of(np.ones((50, 6))), **sample), 2**28), 8192)
+    with ThreadCrew(1) as crew, crew:
         given = averages.Counted(own.sums, rows, crew, 2**28, None)
         (program,) = given.programs([(0,)], averages.SINGLES)
     assert rows.are_alike(program.layout, False) == (not sample)
@@ -73,7 +73,7 @@ def test_rows_that_weigh_or_stand_in_groups_take_the_other_way(model, sample):
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_rows_are_shared_out_whole_words_at_a_time(n, threads):
     class Own:
-        sample = Sample(table_of(np.zeros((n, 1))))
+        sample = Block(table_of(np.zeros((n, 1))))
 
     pieces = Rows.shared_out(Own, threads)
     assert [start for start, _ in pieces] == [0, *(stop for _, stop in pieces[:-1])]
@@ -88,13 +88,13 @@ def test_predictions_are_those_of_blocks(model, rows, monkeypatch):
     X = rng.normal(size=(rows, 6))
     X[rng.random(X.shape) < 0.1] = np.nan
     own = Explainer(model, X).study.plan.engine
-    sample = own.encoder.sample(Sample(table_of(X)), 2**28)
+    sample = own.encoder.sample(Block(table_of(X)), 2**28)
     found = []
     for threads in (1, 2):
-        with Crew(threads) as crew, crew:
+        with ThreadCrew(threads) as crew, crew:
             found.append(raw_predictions(own.model, own.sums, sample, crew, 2**28))
     monkeypatch.setattr(Rows, "are_alike", lambda *_: False)
-    with Crew(2) as crew, crew:
+    with ThreadCrew(2) as crew, crew:
         expected = raw_predictions(own.model, own.sums, sample, crew, 2**28)
     np.testing.assert_array_equal(found[0], expected)
     np.testing.assert_array_equal(found[1], expected)

@@ -23,7 +23,8 @@ from sklearn.tree import DecisionTreeRegressor
 import forest_walk as walk
 from fitted_models import CASES, Fitted
 from icefield import Explainer
-from icefield.core.question import Axis, Question, Resources, Sample
+from icefield.core.question import Axis, Question, Resources
+from icefield.core.rows import Block
 from icefield.engines.training.engine import TrainingEngine
 from icefield.errors import EngineError
 
@@ -253,8 +254,8 @@ def test_the_engine_itself_takes_no_weights_or_groups(explainer: Explainer) -> N
     question = Question((Axis(0, {0: np.array([0.0])}),), spread=False)
     ones = np.ones(table.n_rows)
     for sample, option in (
-        (Sample(table, weights=ones), "weights"),
-        (Sample(table, codes=ones.astype(np.intp), n_groups=2), "by"),
+        (Block(table, weights=ones), "weights"),
+        (Block(table, codes=ones.astype(np.intp), n_groups=2), "by"),
     ):
         with pytest.raises(EngineError, match=f"`{option}` cannot be given"):
             engine.answer([question], sample, Resources())
@@ -274,7 +275,7 @@ def test_weights_that_are_not_stored_are_told(explainer: Explainer) -> None:
     engine = TrainingEngine(unknown, "raw", [0])
     question = Question((Axis(0, {0: np.array([0.0])}),), spread=False)
     with pytest.raises(EngineError, match="does not store them"):
-        engine.answer([question], Sample(explainer.table), Resources())
+        engine.answer([question], Block(explainer.table), Resources())
 
 
 def test_a_frame_with_more_columns_than_the_model(numbers: Any) -> None:

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from forest_walk import goes_left, raw
-from icefield.core.question import Axis, Question, Resources, Sample
+from icefield.core.question import Axis, Question, Resources
+from icefield.core.rows import Block
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import table_of
 from icefield.engines.trees import (
@@ -120,7 +121,7 @@ def check_random_case(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     weights = draw_weights(rng, rows)
     n_groups = int(rng.choice([0, 0, 1, 3]))
     codes = rng.integers(-1, n_groups, rows) if n_groups else None
-    sample = Sample(table_of(matrix), weights, codes, n_groups)
+    sample = Block(table_of(matrix), weights, codes, n_groups)
 
     questions = []
     for _ in range(int(rng.choice([1, 2, 5]))):
@@ -206,7 +207,7 @@ def test_counts_do_not_depend_on_threads_or_blocks(drawn, matrix, weighted, monk
     rng = np.random.default_rng(0)
     questions = every_kind(drawn, rng)
     weights = rng.exponential(size=len(matrix)) if weighted else None
-    sample = Sample(table_of(matrix), weights, rng.integers(-1, 3, len(matrix)), 3)
+    sample = Block(table_of(matrix), weights, rng.integers(-1, 3, len(matrix)), 3)
     trees = TreesEngine(drawn.model(), "raw", [0, 1])
     expected = trees.answer(questions, sample, Resources(threads=1))
     for threads, block in ((2, 8192), (8, 64), (3, 192)):
@@ -220,7 +221,7 @@ def test_curves_do_not_depend_on_threads(drawn, matrix):
     asked = question((0, drawn.columns[0].values(np.random.default_rng(0), 20)), spread=True)
     trees = TreesEngine(drawn.model(SOFTMAX), "response", [1])
     found = [
-        trees.answer([asked], Sample(table_of(matrix)), Resources(threads=t))[0].total for t in (1, 2, 8)
+        trees.answer([asked], Block(table_of(matrix)), Resources(threads=t))[0].total for t in (1, 2, 8)
     ]
     assert all(np.array_equal(found[0].mean, other.mean) for other in found[1:])
     assert all(np.array_equal(found[0].m2, other.m2) for other in found[1:])
@@ -229,9 +230,9 @@ def test_curves_do_not_depend_on_threads(drawn, matrix):
 def test_parts_of_the_rows_merge_to_the_whole(drawn, matrix):
     asked = question((1, drawn.columns[1].values(np.random.default_rng(0), 8)), spread=True)
     trees = TreesEngine(drawn.model(), "raw", [0, 1])
-    (whole,) = trees.answer([asked], Sample(table_of(matrix)), Resources())
+    (whole,) = trees.answer([asked], Block(table_of(matrix)), Resources())
     parts = [
-        trees.answer([asked], Sample(table_of(m)), Resources())[0].total for m in (matrix[:300], matrix[300:])
+        trees.answer([asked], Block(table_of(m)), Resources())[0].total for m in (matrix[:300], matrix[300:])
     ]
     merged = parts[0].merge(parts[1])
     assert_close(merged.mean, whole.total.mean, drawn, "mean")
@@ -244,8 +245,8 @@ def test_little_memory_means_batches_of_trees_and_the_same_numbers(drawn, matrix
     questions = every_kind(drawn, rng)
     questions.append(question((0, drawn.columns[0].values(rng, 5)), spread=True, rows=np.array([3, 1])))
     trees = TreesEngine(drawn.model(), "raw", [0, 1])
-    plenty = trees.answer(questions, Sample(table_of(matrix)), Resources())
-    little = trees.answer(questions, Sample(table_of(matrix)), Resources(memory=memory))
+    plenty = trees.answer(questions, Block(table_of(matrix)), Resources())
+    little = trees.answer(questions, Block(table_of(matrix)), Resources(memory=memory))
     for one, other in zip(plenty, little):
         assert_close(other.total.mean, one.total.mean, drawn, "mean")
     assert_close(little[-1].curves, plenty[-1].curves, drawn, "curves")
@@ -256,7 +257,7 @@ def test_more_groups_than_one_walk_takes(drawn, matrix, monkeypatch):
     codes = np.random.default_rng(0).integers(-1, 7, len(matrix))
     asked = question((2, drawn.columns[2].values(np.random.default_rng(1), 5)))
     trees = TreesEngine(drawn.model(), "raw", [0, 1])
-    (answer,) = trees.answer([asked], Sample(table_of(matrix), None, codes, 7), Resources())
+    (answer,) = trees.answer([asked], Block(table_of(matrix), None, codes, 7), Resources())
     values = reference(drawn, matrix, asked, IDENTITY)
     assert_moments(answer.total, values, None, drawn, False, "total")
     for g in range(7):
@@ -272,7 +273,7 @@ def test_a_column_the_model_does_not_know_gives_a_flat_curve(drawn, matrix):
         question((5, [1.0]), (0, [0.0, 1.0])),
         question((5, [1.0, 2.0]), spread=True),
     ]
-    answers = TreesEngine(model, "raw", [0, 1]).answer(asked, Sample(table_of(extra)), Resources())
+    answers = TreesEngine(model, "raw", [0, 1]).answer(asked, Block(table_of(extra)), Resources())
     level = raw(drawn.forest, matrix).mean(axis=0)
     assert_close(answers[0].total.mean, np.repeat(level[:, None], 2, axis=1), drawn, "flat")
     assert_close(answers[2].total.mean, np.repeat(level[:, None], 2, axis=1), drawn, "flat")
@@ -281,7 +282,7 @@ def test_a_column_the_model_does_not_know_gives_a_flat_curve(drawn, matrix):
 def test_no_rows_at_all(drawn, matrix):
     asked = question((0, [0.0, 1.0]), spread=True, quantiles=(0.5,), rows=np.zeros(0, np.intp))
     trees = TreesEngine(drawn.model(), "raw", [1])
-    (answer,) = trees.answer([asked], Sample(table_of(matrix[:0])), Resources())
+    (answer,) = trees.answer([asked], Block(table_of(matrix[:0])), Resources())
     assert answer.total.count == 0
     assert answer.total.mean.shape == (1, 2)
     assert np.isnan(answer.total.average).all()
@@ -292,7 +293,7 @@ def test_axes_that_decide_the_same_input_are_refused(drawn, matrix):
     model = replace(drawn.model(), drives={0: (0,), 1: (0,)})
     with pytest.raises(EngineError, match="engine='brute'"):
         TreesEngine(model, "raw", [0]).answer(
-            [question((0, [0.0]), (1, [0.0]))], Sample(table_of(matrix)), Resources()
+            [question((0, [0.0]), (1, [0.0]))], Block(table_of(matrix)), Resources()
         )
 
 
@@ -300,7 +301,7 @@ def test_curves_over_the_budget_are_refused(drawn, matrix):
     asked = question((0, np.arange(100.0)), rows=np.arange(1000))
     with pytest.raises(BudgetError, match="individual curves"):
         TreesEngine(drawn.model(), "raw", [0]).answer(
-            [asked], Sample(table_of(matrix)), Resources(memory=1000)
+            [asked], Block(table_of(matrix)), Resources(memory=1000)
         )
 
 
@@ -341,7 +342,7 @@ def test_own_averages_are_partial_dependence_at_the_rows_own_values(seed, monkey
         *list(combinations(columns, 3))[:2],
     ]
     trees = TreesEngine(drawn.model(), "raw", selected)
-    found = list(trees.own_averages(sets, Sample(table_of(matrix), weights), Resources()))
+    found = list(trees.own_averages(sets, Block(table_of(matrix), weights), Resources()))
     assert len(found) == len(sets)
     for moving, values in zip(sets, found):
         expected = np.empty((len(selected), rows))
@@ -353,7 +354,7 @@ def test_own_averages_are_partial_dependence_at_the_rows_own_values(seed, monkey
 
 
 def test_own_averages_are_declined_where_they_cannot_be_had(drawn, matrix):
-    sample = Sample(table_of(matrix))
+    sample = Block(table_of(matrix))
     linked = TreesEngine(drawn.model(SOFTMAX), "response", [0])
     assert linked.own_averages([(0,)], sample, Resources()) is None
     assert TreesEngine(drawn.model(), "raw", [0]).own_averages([(0,)], sample, Resources(memory=1000)) is None
@@ -425,7 +426,7 @@ def test_an_error_in_a_block_reaches_the_caller_and_leaves_no_thread(drawn, matr
     with pytest.raises(RuntimeError, match="no more rows"):
         TreesEngine(model, "raw", [0]).answer(
             [question((0, [0.0, 1.0]), spread=True)],
-            Sample(table_of(many)),
+            Block(table_of(many)),
             Resources(threads=2, memory=2 * many.nbytes),  # too little to encode all rows at once
         )
     assert len(calls) > 3
@@ -436,7 +437,7 @@ def test_many_callers_at_once_get_the_serial_answer(drawn, matrix):
     rng = np.random.default_rng(0)
     questions = every_kind(drawn, rng)
     trees = TreesEngine(drawn.model(), "raw", [0, 1])
-    sample = Sample(table_of(matrix))
+    sample = Block(table_of(matrix))
     expected = [a.total.mean for a in trees.answer(questions, sample, Resources(threads=1))]
     with ThreadPoolExecutor(8) as pool:
         jobs = [pool.submit(trees.answer, questions, sample, Resources(threads=2)) for _ in range(16)]
@@ -453,7 +454,8 @@ import os, signal, threading, time
 from dataclasses import replace
 import numpy as np
 from strategies import random_forest
-from icefield.core.question import Axis, Question, Resources, Sample
+from icefield.core.question import Axis, Question, Resources
+from icefield.core.rows import Block
 from icefield.engines.trees import TreesEngine
 from icefield.data.frame import table_of
 
@@ -471,7 +473,7 @@ class Endless:
 encode = lambda rows: rows if isinstance(rows, np.ndarray) else rows.to_numpy()
 trees = TreesEngine(replace(drawn.model(), encode=encode), "raw", [0])
 asked = [Question((Axis(j, {{j: np.arange(50.0)}}),), spread={spread}) for j in range(5)]
-small, rows = Sample(table_of(pool[:100])), Sample(Endless())
+small, rows = Block(table_of(pool[:100])), Block(Endless())
 trees.answer(asked, small, Resources(threads=2))
 sent = []
 

@@ -12,14 +12,14 @@ from functools import cached_property
 import numpy as np
 
 from forest_walk import goes_left
-from icefield.core.question import Sample
+from icefield.core.rows import Block
 from icefield.data.frame import table_of
 from icefield.engines.trees import program as programs
 from icefield.engines.trees.axes import EncodedAxis, Regions
 from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Batch, Program, TreeSums
 from icefield.engines.trees.rows import Rows
 from icefield.engines.trees.visits import Visit
-from icefield.threads import Crew
+from icefield.threads import ThreadCrew
 from strategies import RandomForest, random_forest
 
 MODES = {"joint": JOINT, "singles": SINGLES, "pairs": PAIRS}
@@ -153,8 +153,8 @@ class Case:
 
     def walk(self):
         """The program over all rows as one block."""
-        rows = Rows(self.drawn.model(), Sample(table_of(self.matrix)), 192)
-        visit = Visit(self.program, rows, Crew(1))
+        rows = Rows(self.drawn.model(), Block(table_of(self.matrix)), 192)
+        visit = Visit(self.program, rows, ThreadCrew(1))
         visit.load(0, self.n_rows)
         return visit.walk
 

@@ -22,7 +22,8 @@ TESTS = Path(__file__).parents[1]
 DIGEST = """
 import hashlib, sys
 import numpy as np
-from icefield.core.question import Axis, Question, Resources, Sample
+from icefield.core.question import Axis, Question, Resources
+from icefield.core.rows import Block
 from icefield.engines.trees import TreesEngine, program
 from icefield.data.frame import table_of
 from strategies import IDENTITY, random_forest
@@ -32,7 +33,7 @@ for seed in range(12):
     rng = np.random.default_rng(seed)
     program.FEW_LEAVES = float(rng.choice([0.0, 0.4, 2.0]))
     drawn = random_forest(rng, n_columns=4, leaves=20)
-    sample = Sample(table_of(drawn.matrix(rng, 300)), rng.random(300) if seed % 2 else None)
+    sample = Block(table_of(drawn.matrix(rng, 300)), rng.random(300) if seed % 2 else None)
     axes = [Axis((j,), {j: drawn.columns[j].values(rng, 70)}) for j in range(4)]
     asked = [(a,) for a in axes] + [(a, b) for i, a in enumerate(axes) for b in axes[:i]]
     for spread in (False, True):

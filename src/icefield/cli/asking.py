@@ -176,7 +176,7 @@ def _streamed(model: str, files: tuple[str, ...], options: dict[str, Any]) -> pa
     from icefield.cli.name_options import given_names, given_units
     from icefield.cli.streamed_data import streamed_data
     from icefield.models.targets import Spelled
-    from icefield.rows import Origin, first_rows
+    from icefield.rows.source import Origin, first_rows
 
     if options["quiet"]:
         _without_progress()

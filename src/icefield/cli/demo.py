@@ -144,7 +144,7 @@ def _explain(model: Any, X: Any, output: Path, clock: _Clock) -> None:
 
 
 def _warm(model: Any, X: Any) -> None:
-    """Ask every kind of question once on a few rows, so that compiling is not timed as computing."""
+    """Request every kind of question once on a few rows, so that compiling is not timed as computing."""
     from icefield import Explainer
 
     few = Explainer(model, X.head(200))

@@ -14,16 +14,16 @@ from icefield.cli.data_files import DataFile
 from icefield.cli.missing import MissingCells
 from icefield.cli.model_data import AsItLooks, wanted_columns
 from icefield.errors import MissingDependencyError
-from icefield.rows import first_rows
-from icefield.rows.distributed import ClusterOrigin, cluster_source
+from icefield.rows.distributed import Backend, distributed_source
 from icefield.rows.files import FORMATS, paths_of
+from icefield.rows.source import first_rows
 from icefield.threads import available_processors
 
 ENGINES = ("spark", "dask", "ray")
 NEEDS = {"spark": ("pyspark",), "dask": ("dask.dataframe", "distributed"), "ray": ("ray", "ray.data")}
 
 
-def data_on(engine: str, model: Any, files: Sequence[str], threads: int | None) -> ClusterOrigin:
+def data_on(engine: str, model: Any, files: Sequence[str], threads: int | None) -> Backend:
     """The rows of Parquet files as a frame of an engine that lives as long as the command."""
     paths = [path for one in files for path in paths_of(one)]
     other = [path for path in paths if FORMATS[os.path.splitext(path)[1].lower()] != "parquet"]
@@ -37,7 +37,7 @@ def data_on(engine: str, model: Any, files: Sequence[str], threads: int | None) 
                 f"--on {engine} needs {name.split('.')[0]}, which is not installed. Hint: pip install 'icefield[{engine}]'."
             ) from error
     open_frame = {"spark": _spark, "dask": _dask, "ray": _ray}[engine]
-    source = cluster_source(open_frame(paths, threads or available_processors()))
+    source = distributed_source(open_frame(paths, threads or available_processors()))
     if source is None:
         raise RuntimeError(f"what {engine} opened is no frame of a cluster that is known")
     names = source.schema.names

@@ -11,8 +11,8 @@ from icefield.cli.data_files import DataFile
 from icefield.cli.missing import MissingCells
 from icefield.cli.model_data import AsItLooks, Wanted, fitted_data, wanted_columns
 from icefield.libraries.native_files import optional
-from icefield.rows import Source, first_rows
 from icefield.rows.files import FORMATS, files_of
+from icefield.rows.source import Source, first_rows
 
 
 def is_streamed(files: Sequence[str]) -> bool:

@@ -9,18 +9,19 @@ from typing import Any, TypeVar
 Found = TypeVar("Found")
 
 
-class Memory:
+class Cache:
     """Results by what they answer. Whoever asks while one is being made waits for it and gets the same.
 
     Examples
     --------
-    >>> memory = Memory()
-    >>> memory.once("sum", lambda: 1 + 1), memory.once("sum", lambda: 0)
+    >>> cache = Cache()
+    >>> cache.once("sum", lambda: 1 + 1), cache.once("sum", lambda: 0)
     (2, 2)
     """
 
     def __init__(self) -> None:
         self._found: dict[Hashable, Any] = {}
+        self._last: dict[str, tuple[Hashable, Any]] = {}
         self._lock = threading.RLock()
 
     def once(self, what: Hashable, make: Callable[[], Found]) -> Found:
@@ -34,3 +35,12 @@ class Memory:
     def holds(self, what: Hashable) -> bool:
         """Whether this was made already."""
         return what in self._found
+
+    def keep(self, name: str, key: Hashable, value: object) -> None:
+        """Remember a large result in place of the last one of that name."""
+        self._last[name] = (key, value)
+
+    def kept(self, name: str, key: Hashable) -> Any:
+        """The last result of that name, if it is the one with this key; else None."""
+        known, value = self._last.get(name, (None, None))
+        return value if known == key else None

@@ -11,19 +11,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from icefield.core.question import Answer, Question, Sample
+from icefield.core.question import Answer, Question
+from icefield.core.rows import Block
 from icefield.typing import Float, Positions
 
 SHARE = 0.25  # of the budget for curves that only the standard error needs
 
 
-Asking = Callable[[Sequence[Question], Sample], list[Answer]]
+Asking = Callable[[Sequence[Question], Block], list[Answer]]
 
 
 def clustered_answers(
     ask: Asking,
     questions: Sequence[Question],
-    sample: Sample,
+    sample: Block,
     clusters: Positions,
     memory: int,
     at_once: bool = False,
@@ -51,7 +52,7 @@ def clustered_answers(
             if whole is not None:
                 return np.asarray(whole[:, rows])
             asked = replace(question, spread=False, quantiles=(), rows=np.arange(len(rows)))
-            return np.asarray(ask([asked], Sample(sample.table.take(rows)))[0].curves)
+            return np.asarray(ask([asked], Block(sample.table.take(rows)))[0].curves)
 
         errors = cluster_errors(curves_of, answer, sample, clusters, memory)
         if whole is not None:
@@ -62,7 +63,7 @@ def clustered_answers(
 
 
 def cluster_errors(
-    curves_of: Callable[[Positions], Float], answer: Answer, sample: Sample, clusters: Positions, memory: int
+    curves_of: Callable[[Positions], Float], answer: Answer, sample: Block, clusters: Positions, memory: int
 ) -> tuple[Float, ...]:
     """Standard errors over all rows, then by group.
 

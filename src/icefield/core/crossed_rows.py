@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.core.question import Engine, Question, Resources, Sample
+from icefield.core.engine import Engine
+from icefield.core.question import Question, Resources
+from icefield.core.rows import Block
 from icefield.data.columns import Column
 from icefield.data.features import Axis, Feature
 from icefield.data.frame import Table
@@ -28,14 +30,14 @@ def moving_columns(features: Sequence[Feature]) -> tuple[Any, ...]:
 
 
 def crossed_averages(
-    model: Model, engine: Engine, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources
+    model: Model, engine: Engine, sets: Sequence[Sequence[Any]], sample: Block, resources: Resources
 ) -> Generator[Float]:
     """Partial dependence of sets of columns at the sample's own values, averaged over the sample itself.
 
     Single columns are asked together, which an engine may answer in one walk. Several at once make a grid whose
     points jump to and fro along each of them, where a shared walk takes longer than one for each set.
     """
-    over = Sample(sample.table, sample.weights)
+    over = Block(sample.table, sample.weights)
     every, column_bytes = set(model.columns), 8 * max(1, sample.n_rows)
     # Answers wait for their turn; the points of sets asked together are as wide as the rows.
     window = max(1, resources.memory // 8 // (column_bytes * len(model.outputs)))

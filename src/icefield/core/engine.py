@@ -1,43 +1,235 @@
-"""The plan: which engine answers, and why.
+"""Engines: what every one of them can be asked, which one answers, and why.
 
-``engine="auto"`` may only pick a faster way to the same number, so the tree engine is used
-when the model was read as trees exactly and its predictions agree with the model's own on the
-caller's rows. Every choice comes with a sentence for `Effect.why`.
+An engine is asked by this protocol only. It never chooses the grid, the scale or the rows, so every engine gives the
+same number for the same question; only the time differs. ``engine="auto"`` takes the first engine of the registry
+that offers itself for the model: trees where the model was read as trees exactly and predicts as the model does, else brute
+force. Every choice comes with a sentence for `Effect.why`.
 """
 
 from __future__ import annotations
 
 import threading
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from icefield.core.question import Engine, Resources
+from icefield.core.question import Answer, Axis, Question, QuestionAccumulator, Resources
 from icefield.errors import EngineError, Setting, statement, worded
 from icefield.models.fingerprint import Fingerprint
-from icefield.typing import Background, EngineChoice, Float, Scale
+from icefield.typing import Background, EngineChoice, Float, Positions
 
 if TYPE_CHECKING:
+    from icefield.core.placement import PlaceSums, Standing
+    from icefield.core.rows import Block
+    from icefield.core.weight_totals import WeightTotals
     from icefield.data.features import Feature
     from icefield.data.frame import Table
     from icefield.data.naming import Naming
     from icefield.forest import TreeModel
     from icefield.models.model import Model
 
-
 Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, eq=False)
+class Context:
+    """What an accumulator is made for: any rows, the groups, the sums of weights (None: rows have none), and what may be used."""
+
+    head: Table
+    n_groups: int
+    weights: WeightTotals | None
+    resources: Resources
+
+
+class Engine(Protocol):
+    """Anything that answers questions about one model on one scale.
+
+    Every engine says all it can do: what it has no way to give, it declines with None.
+    """
+
+    @property
+    def name(self) -> str:
+        """What `Effect.engine` says, and its name in the registry."""
+
+    @property
+    def additive(self) -> bool:
+        """Whether the asked scale is a sum over what the engine reads of the model."""
+
+    @property
+    def costs_predictions(self) -> bool:
+        """Whether every row costs predictions of the model, so that a sample may have to do."""
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether it averages over rows; the training background does not."""
+
+    @property
+    def parts(self) -> Mapping[str, object]:
+        """Heavy objects, by name, that a worker has of its own and that need not travel."""
+
+    def answer(self, questions: Sequence[Question], block: Block, resources: Resources) -> list[Answer]:
+        """One answer per question, in their order, over rows together."""
+
+    def accumulator(
+        self, moving: Sequence[Sequence[Sequence[Any]]], context: Context
+    ) -> QuestionAccumulator | None:
+        """Counts over blocks of rows from which averages derive, whatever the grids.
+
+        `moving` are, for each question, the columns of each of its axes. None where every block must be asked for itself.
+        """  # fmt: skip
+
+    def own_averages(
+        self, sets: Sequence[Sequence[Any]], block: Block, resources: Resources
+    ) -> Generator[Float] | None:
+        """Partial dependence of sets of columns at every row's own values, ``(outputs, rows)`` each, in order.
+
+        None where that takes more than a walk over the rows.
+        """
+
+    def differences(
+        self,
+        axes: Sequence[Axis],
+        table: Table,
+        rows: Positions,
+        steps: Sequence[Positions],
+        resources: Resources,
+    ) -> Float | None:
+        """Mixed differences ``(rows, outputs)`` of the predictions of rows, each across steps of its own.
+
+        A step leads from one of an axis's points to the next; ``steps[a]`` are the rows' own on axis a.
+        """
+
+    def local_sums(self, standing: Standing, resources: Resources) -> PlaceSums | None:
+        """What moving rows to the points about their places adds up to, of all axes together.
+
+        None where that takes a walk for every axis.
+        """
+
+    def thresholds(self, column: Any, table: Table) -> Float | None:
+        """The values of a column after which the model itself changes; None for a model that is not read."""
+
+
+# --- the registry ----------------------------------------------------------------------------------------
+
+
+class Reading:
+    """The model as trees: read and checked against its own predictions once, when an engine first wants them.
+
+    Parameters
+    ----------
+    model : the model
+    table : rows it can be asked about
+    """
+
+    def __init__(self, model: Model, table: Table) -> None:
+        self.model, self.table = model, table
+
+    @cached_property
+    def _found(self) -> tuple[TreeModel | None, str]:
+        from icefield.forest.reading import read_trees
+
+        return read_trees(self.model, self.table)
+
+    @property
+    def trees(self) -> TreeModel | None:
+        return self._found[0]
+
+    @property
+    def reason(self) -> str:
+        """Why there are no trees."""
+        return self._found[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Offer:
+    """An engine for a model, and how it answers; without an engine, why there is none."""
+
+    engine: Engine | None
+    why: str
+    trees: TreeModel | None = None
+
+
+@dataclass(frozen=True)
+class EngineKind:
+    """A line of the registry.
+
+    Attributes
+    ----------
+    name : as in ``engine=`` and `Engine.name`
+    background : the ``background=`` it serves
+    made_by : ``"module:function"`` of a function that takes a `Reading` and returns an `Offer`
+    last : answers for any model, where no other engine does
+    """
+
+    name: str
+    background: Background
+    made_by: str
+    last: bool = False
+
+    def offer(self, reading: Reading) -> Offer:
+        module, function = self.made_by.split(":")
+        offer: Offer = getattr(import_module(module), function)(reading)
+        return offer
+
+
+# In the order in which they are tried.
+ENGINES = (
+    EngineKind("training", "training", "icefield.engines.training.engine:offer"),
+    EngineKind("trees", "data", "icefield.engines.trees.engine:offer"),
+    EngineKind("brute", "data", "icefield.engines.brute.engine:offer", last=True),
+)
+
+
+# --- the plan --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """The choices that hold for every question, as in `Explainer`."""
+
+    background: Background = "data"
+    engine: EngineChoice = "auto"
+    resources: Resources = field(default_factory=Resources)
+    naming: Naming | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Plan:
-    """The chosen engine, the reason, and the model as trees where it was read as such."""
+    """The engine that answers and why.
+
+    Attributes
+    ----------
+    engine, why : the engine, and the reason in a sentence
+    trees : the model as trees, where it was read as such
+    reason : why this is brute force in place of the engine that was planned; empty for the planned one
+    """
+
+    travels_as = "plan"
 
     engine: Engine
     why: str
     trees: TreeModel | None = None
+    reason: str = ""
+    _reading: Reading | None = None
+    _asked: EngineChoice = "auto"
+
+    def fallback(self, reason: str) -> Plan:
+        """Brute force, since the planned engine met a value that it does not know; an error where it was asked for by name."""
+        if self._reading is None or not self.engine.needs_rows:
+            raise _no_engine(self._asked, "training", reason)
+        return replace(_last_resort(self._reading, self._asked, reason), reason=reason)
+
+    def thresholds(self, feature: Feature, table: Table) -> Float:
+        """Where the model itself changes along a feature, for ``Grid("thresholds")``."""
+        columns = table.names if self._reading is None else self._reading.model.columns
+        found = self.engine.thresholds(feature.columns[0], table.select(columns))
+        if found is None:
+            raise EngineError(
+                f"Grid('thresholds') needs a model read as trees: {self.why}. Hint: use Grid('quantile')."
+            )
+        return found
 
     def what_gives_all_rows(self, n_rows: int, scale: str) -> str:
         """What to ask for where averages at rows' own values were taken at a sample of them."""
@@ -49,37 +241,67 @@ class Plan:
         return crossed
 
 
-@dataclass(frozen=True, eq=False)
-class Settings:
-    """The choices that hold for every question, as in `Explainer`."""
-
-    target: Any
-    scale: Scale
-    background: Background
-    engine: EngineChoice
-    resources: Resources
-    naming: Callable[[Table], Naming]
-
-
-class ReadingWarning(UserWarning):
-    """A model was read as trees, but they do not predict as the model does; brute force is used."""
-
-
-class _Moment(threading.local):
-    """How deep a thread is in one question, and whether the model was checked for it."""
-
-    depth = 0
-    is_checked = False
+def choose(reading: Reading, asked: EngineChoice = "auto", background: Background = "data") -> Plan:
+    """The first engine of the registry that offers itself; `asked` may name one."""
+    if asked == "brute":
+        return _last_resort(reading, asked, "engine='brute' was asked for", background)
+    reason = ""
+    for kind in ENGINES:
+        if kind.background != background or kind.last:
+            continue
+        offer = kind.offer(reading)
+        if offer.engine is not None:
+            why = _sentence(offer.why, reading.model)
+            return Plan(offer.engine, why, offer.trees, _reading=reading, _asked=asked)
+        reason = offer.why
+    return _last_resort(reading, asked, reason, background)
 
 
-class Engines:
-    """The engine planned for a model and its rows, and brute force where it turns out not to know a value.
+def _last_resort(reading: Reading, asked: EngineChoice, reason: str, background: Background = "data") -> Plan:
+    """The engine that answers for any model, with the reason why no other does."""
+    kind = next((k for k in ENGINES if k.last and k.background == background), None)
+    if kind is None or asked not in ("auto", kind.name):
+        raise _no_engine(asked, background, reason)
+    offer = kind.offer(reading)
+    if offer.engine is None:
+        raise EngineError(offer.why)
+    why = reason if asked == kind.name else f"{offer.why}, because {reason}"
+    return Plan(offer.engine, _sentence(why, reading.model), _reading=reading, _asked=asked)
+
+
+def _no_engine(asked: EngineChoice, background: Background, reason: str) -> EngineError:
+    if background == "training":
+        return EngineError(
+            f"background='training' needs a model read as trees: {reason}. Hint: write background='data'."
+        )
+    return EngineError(
+        statement(
+            worded(Setting("engine", asked), f" cannot answer for this model: {reason}."),
+            worded(Setting("engine", "auto"), " uses brute force here"),
+        )
+    )
+
+
+def _sentence(why: str, model: Model) -> str:
+    """The reason and what else there is to know, each once: a pipeline may be the reason and have a note."""
+    return "; ".join([why, *(note for note in model.notes if note not in why)])
+
+
+def training_refusal(what: str) -> EngineError:
+    """The error for something that needs rows, which the training background does not look at."""
+    return EngineError(
+        f"background='training' averages with the model's own training counts, not over rows: {what} cannot be given. "
+        "Hint: write background='data'."
+    )
+
+
+class PlanCell:
+    """The plan for a model, made at the first question, and the check that the model is still the one it was made for.
 
     Parameters
     ----------
-    model, table : what is asked, and about which rows
-    asked : ``"auto"``, ``"trees"`` or ``"brute"``
-    background : ``"data"`` or ``"training"``
+    model, table : the model, and rows it can be asked about
+    asked, background : as in `Explainer`
     """
 
     def __init__(
@@ -89,155 +311,37 @@ class Engines:
         self._lock = threading.RLock()
         self._plan: Plan | None = None
         self._fingerprint = Fingerprint(model, table)
-        self._moment = _Moment()
-
-    def __getstate__(self) -> dict[str, Any]:
-        """To another process goes what is asked for; what was read is read again there."""
-        self.check_model()
-        return {name: getattr(self, name) for name in ("model", "table", "asked", "background")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state)  # type: ignore[misc]
 
     @property
     def plan(self) -> Plan:
-        """The plan, made at the first question."""
+        """The plan; the model is checked only where it is made."""
         with self._lock:
             if self._plan is None:
                 self.check_model()
-                self._plan = choose(self.model, self.table, self.asked, self.background)
+                self._plan = choose(Reading(self.model, self.table), self.asked, self.background)
             return self._plan
+
+    def checked(self) -> Plan:
+        """The plan, once the model was found to be the one it was made for: called once per question."""
+        if self._plan is not None:  # making one checks by itself
+            self.check_model()
+        return self.plan
 
     def check_model(self) -> None:
         """An error where the model is no longer the one that was read; what is cheap to read again, is."""
-        if self._moment.is_checked:
-            return
         with self._lock:
             if not self._fingerprint.still_holds():
                 self._plan = None
-        self._moment.is_checked = self._moment.depth > 0
-
-    @contextmanager
-    def one_moment(self) -> Iterator[None]:
-        """Inside, what this thread asks is one question: the model is checked at its first part, and not at each."""
-        moment = self._moment
-        moment.depth += 1
-        try:
-            yield
-        finally:
-            moment.depth -= 1
-            if moment.depth == 0:
-                moment.is_checked = False
-
-    def ask(self, question: Callable[[Plan, str], Found]) -> Found:
-        """What a question finds by the plan; where the trees cannot read a value, by brute force.
-
-        The question is handed the plan that holds for it, and why that is not the one made at first. The
-        exception holds for one question: the next one may do without that value.
-        """
-        from icefield.forest import CannotRead
-
-        if self._plan is not None:  # making one checks by itself
-            self.check_model()
-        try:
-            return question(self.plan, "")
-        except CannotRead as reason:
-            return question(without_trees(self.model, str(reason), self.asked, self.background), str(reason))
-
-    def thresholds(self, feature: Feature) -> Float:
-        """Where the model itself changes along a feature, for ``Grid("thresholds")``."""
-        if self.plan.trees is None:
-            raise EngineError(
-                f"Grid('thresholds') needs a model read as trees: {self.plan.why}. Hint: use Grid('quantile')."
-            )
-        from icefield.engines.trees import last_values_left
-
-        rows = self.table.select(self.model.columns)
-        return last_values_left(self.plan.trees, feature.columns[0], rows)
 
 
-def in_one_moment(method: Callable[..., Found]) -> Callable[..., Found]:
-    """A method of something that has `engines`, all of whose parts are one question to the model."""
+def with_fallback(plan: Plan, ask: Callable[[Plan], Found]) -> Found:
+    """What a question finds by the plan; where the engine meets a value it does not know, by brute force.
 
-    @wraps(method)
-    def asked(self: Any, *given: Any) -> Found:
-        with self.engines.one_moment():
-            return method(self, *given)
+    The exception holds for one question: the next one may do without that value.
+    """
+    from icefield.forest import CannotRead
 
-    return asked
-
-
-def choose(model: Model, table: Table, asked: str = "auto", background: str = "data") -> Plan:
-    """Pick the engine for a model; `asked` is ``"auto"``, ``"trees"`` or ``"brute"``."""
-    if asked == "brute":
-        return without_trees(model, "engine='brute' was asked for", asked, background)
-    trees, reason = read_trees(model, table)
-    if trees is None:
-        return without_trees(model, reason, asked, background)
-    if background == "training":
-        from icefield.engines.training.engine import TrainingEngine
-
-        if trees.no_training_weights:
-            raise EngineError(
-                "background='training' needs the training weight of every node: "
-                f"{trees.no_training_weights}. Hint: write background='data'."
-            )
-        engine: Engine = TrainingEngine(trees, tree_scale(model, trees), model.selected)
-        return Plan(engine, _sentence(f"training counts of the {trees.source} trees", model), trees)
-    from icefield.engines.trees import TreesEngine
-
-    engine = TreesEngine(trees, tree_scale(model, trees), model.selected)
-    return Plan(engine, _sentence(f"exact, from the {trees.source} trees", model), trees)
-
-
-def without_trees(model: Model, reason: str, asked: str, background: str) -> Plan:
-    """Brute force, with the reason; an error where only trees would do."""
-    if background == "training":
-        raise EngineError(
-            f"background='training' needs a model read as trees: {reason}. Hint: write background='data'."
-        )
-    if asked == "trees":
-        raise EngineError(
-            statement(
-                worded(Setting("engine", "trees"), f" cannot answer for this model: {reason}."),
-                worded(Setting("engine", "auto"), " uses brute force here"),
-            )
-        )
-    from icefield.engines.brute.engine import BruteEngine  # most models of trees never need it
-
-    why = reason if asked == "brute" else f"brute force, because {reason}"
-    return Plan(BruteEngine(model), _sentence(why, model))
-
-
-def read_trees(model: Model, table: Table) -> tuple[TreeModel | None, str]:
-    """The model as trees, checked against its own predictions; or None and the reason."""
-    from icefield.forest import CannotRead, read, self_check
-
-    rows = table.select(model.columns)
-    every_output = replace(model, selected=tuple(range(len(model.all_outputs))))
     try:
-        trees = read(model.native, rows)
-        if model.scale == "raw" and trees.raw_link is not None:
-            trees = replace(trees, link=trees.raw_link)
-        difference = self_check(trees, rows, every_output.predict, scale=tree_scale(model, trees))
-    except CannotRead as reason:  # of the model, or of values among the checked rows
-        return None, str(reason)
-    if difference is None:
-        return trees, ""
-    # A reader that is wrong must be heard of, even where the curves stay right.
-    warnings.warn(
-        f"{type(model.native).__name__} was read as trees, but {difference}. Brute force is used instead.",
-        ReadingWarning,
-        stacklevel=2,
-    )
-    return None, f"the self-check failed: {difference}"
-
-
-def tree_scale(model: Model, trees: TreeModel) -> str:
-    """The scale on which the trees are asked: a raw scale that is not their sum is reached by a link as well."""
-    return model.scale if trees.raw_link is None else "response"
-
-
-def _sentence(why: str, model: Model) -> str:
-    """The reason and what else there is to know, each once: a pipeline may be the reason and have a note."""
-    return "; ".join([why, *(note for note in model.notes if note not in why)])
+        return ask(plan)
+    except CannotRead as reason:
+        return ask(plan.fallback(str(reason)))

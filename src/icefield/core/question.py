@@ -1,32 +1,39 @@
-"""The engine protocol: questions in, mergeable answers out.
+"""Questions and answers: what an engine is asked about rows, and the moments it gives back.
 
-An engine is handed a `Sample` (rows, weights, group codes) and several `Question`s (which
-columns move, over which grid vectors, and what is wanted of the curves), and returns one
-`Answer` per question. It never chooses the grid, the scale or the rows, so every engine
-gives the same number for the same question; only the time differs.
-
-`Moments` are the currency: count, mean and sum of squared deviations of the predictions at
-each grid point. They merge exactly the way a mean over more rows would, whatever blocks,
-threads or partitions the rows were split into.
+A `Question` says which columns move, over which grid, and what is wanted of the curves; an `Answer` holds `Moments`: count,
+mean and sum of squared deviations of the predictions at each grid point. Moments merge exactly the way a mean over
+more rows would, whatever blocks, threads or partitions the rows were split into. `AnswerAccumulator` adds them up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+import hashlib
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.rows import Accumulator, Block, State
 from icefield.data.features import Axis
-from icefield.typing import Float, Positions
+from icefield.typing import Float
 
 if TYPE_CHECKING:
-    from icefield.core.placement import PlaceSums, Standing
-    from icefield.data.frame import Table
+    from icefield.core.engine import Engine
+    from icefield.threads import ThreadCrew
 
-__all__ = ["Answer", "Axis", "Engine", "Moments", "Question", "Resources", "Sample", "block_moments"]
+__all__ = [
+    "Answer",
+    "AnswerAccumulator",
+    "Axis",
+    "Moments",
+    "Question",
+    "QuestionAccumulator",
+    "Resources",
+    "block_moments",
+]
 
 
 @dataclass(frozen=True)
@@ -45,27 +52,10 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Sample:
-    """The rows averaged over. `codes` are group numbers per row (-1: in no group).
-
-    `copies`: weights count how often a row occurs, so that a weight of 2 is two observations; otherwise every row is
-    one, however much it counts.
-    """
-
-    table: Table
-    weights: Float | None = None
-    codes: NDArray[np.intp] | None = None
-    n_groups: int = 0
-    copies: bool = True
-
-    @property
-    def n_rows(self) -> int:
-        return self.table.n_rows
-
-
-@dataclass(frozen=True)
 class Resources:
     """What an engine may use: bytes beside the input, threads, processes; and the seed."""
+
+    travels_as = "resources"
 
     memory: int = 256 * 2**20
     threads: int | None = None
@@ -206,63 +196,111 @@ class Answer:
     notes: tuple[str, ...] = field(default=())
 
 
-def block_moments(values: Float, sample: Sample, start: int, stop: int, spread: bool) -> list[Moments]:
+def block_moments(values: Float, block: Block, start: int, stop: int, spread: bool) -> list[Moments]:
     """Moments of a block's values ``(rows, outputs, *grid)``: over all its rows, then by group."""
-    weights, copies = None if sample.weights is None else sample.weights[start:stop], sample.copies
+    weights, copies = None if block.weights is None else block.weights[start:stop], block.copies
     found = [Moments.of(values, weights, spread, copies)]
-    if sample.codes is not None:
-        codes = sample.codes[start:stop]
-        for g in range(sample.n_groups):
+    if block.codes is not None:
+        codes = block.codes[start:stop]
+        for g in range(block.n_groups):
             chosen = codes == g
             own = None if weights is None else weights[chosen]
             found.append(Moments.of(values[chosen], own, spread, copies))
     return found
 
 
-class Engine(Protocol):
-    """Anything that answers questions about one model on one scale.
+class QuestionAccumulator(Accumulator):
+    """Answers to questions, added up over blocks of rows."""
 
-    Every engine says all it can do: what it has no way to give, it declines with None.
+    @abstractmethod
+    def answers(self, questions: Sequence[Question]) -> list[Answer]:
+        """The answers over all rows seen, on the questions' grids."""
+
+    def check(self, questions: Sequence[Question]) -> None:
+        """An error where a grid holds a value that the engine does not know."""
+
+
+class AnswerAccumulator(QuestionAccumulator):
+    """Answers of an engine that is asked about every block by itself; their moments merge.
+
+    Parameters
+    ----------
+    engine, resources : who answers, and with what
+    questions : what is asked
+    whole : every row comes in one block, whose answers are kept as they are. Otherwise quantiles and kept curves are
+        left out, since they do not merge
     """
 
-    @property
-    def name(self) -> str:
-        """What `Effect.engine` says."""
+    title = "asking block by block"
+
+    def __init__(
+        self, engine: Engine, questions: Sequence[Question], resources: Resources, whole: bool = False
+    ) -> None:
+        self._engine, self._resources = engine, resources
+        self._questions = questions if whole else [replace(q, quantiles=(), rows=None) for q in questions]
+        self._answers: list[Answer] = []
 
     @property
-    def additive(self) -> bool:
-        """Whether the asked scale is a sum over what the engine reads of the model."""
+    def about(self) -> dict[str, Any]:
+        axes = [
+            [[str(n), _digest(v)] for axis in q.axes for n, v in axis.points.items()] for q in self._questions
+        ]
+        return {"answers": axes, "spread": [q.spread for q in self._questions], "engine": self._engine.name}
 
-    @property
-    def costs_predictions(self) -> bool:
-        """Whether every row costs predictions of the model, so that a sample may have to do."""
+    def add(self, block: Block, threads: ThreadCrew) -> None:
+        self._join(self._engine.answer(self._questions, block, self._resources))
 
-    def answer(self, questions: Sequence[Question], sample: Sample, resources: Resources) -> list[Answer]:
-        """One answer per question, in their order."""
+    def _join(self, more: list[Answer]) -> None:
+        if not self._answers:
+            self._answers = more
+        elif more:
+            self._answers = [
+                Answer(a.total.merge(b.total), tuple(x.merge(y) for x, y in zip(a.groups, b.groups)))
+                for a, b in zip(self._answers, more)
+            ]
 
-    def own_averages(
-        self, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources
-    ) -> Generator[Float] | None:
-        """Partial dependence of sets of columns at every row's own values, ``(outputs, rows)`` each, in order.
+    def answers(self, questions: Sequence[Question]) -> list[Answer]:
+        return self._answers
 
-        None where that takes more than a walk over the rows.
-        """
+    def state(self) -> State:
+        found: State = {"sizes": np.array([1 + len(answer.groups) for answer in self._answers])}
+        for q, answer in enumerate(self._answers):
+            for g, moments in enumerate((answer.total, *answer.groups)):
+                found |= _moments_state(moments, f"{q} {g}")
+        return found
 
-    def differences(
-        self,
-        axes: Sequence[Axis],
-        table: Table,
-        rows: Positions,
-        steps: Sequence[Positions],
-        resources: Resources,
-    ) -> Float | None:
-        """Mixed differences ``(rows, outputs)`` of the predictions of rows, each across steps of its own.
+    def restore(self, state: State) -> None:
+        self._answers = []
+        self.merge(state)
 
-        A step leads from one of an axis's points to the next; ``steps[a]`` are the rows' own on axis a.
-        """
+    def merge(self, state: State) -> None:
+        found = []
+        for q, size in enumerate(state["sizes"].tolist()):
+            total, *groups = (_moments_of(state, f"{q} {g}") for g in range(size))
+            found.append(Answer(total, tuple(groups)))
+        self._join(found)
 
-    def local_sums(self, standing: Standing, resources: Resources) -> PlaceSums | None:
-        """What moving rows to the points about their places adds up to, of all axes together.
 
-        None where that takes a walk for every axis.
-        """
+def _moments_state(moments: Moments, at: str) -> State:
+    """Moments as arrays with names that end in a place."""
+    found: State = {
+        f"sums {at}": np.array([moments.weight, moments.weight_squared]),
+        f"count {at}": np.array([moments.count]),
+        f"mean {at}": moments.mean,
+    }
+    if moments.m2 is not None:
+        found[f"m2 {at}"] = moments.m2
+    return found if moments.squared is None else found | _moments_state(moments.squared, f"{at} squared")
+
+
+def _moments_of(state: State, at: str) -> Moments:
+    weight, squared = (float(v) for v in state[f"sums {at}"])
+    own = _moments_of(state, f"{at} squared") if f"sums {at} squared" in state else None
+    return Moments(
+        int(state[f"count {at}"][0]), weight, squared, state[f"mean {at}"], state.get(f"m2 {at}"), own
+    )
+
+
+def _digest(values: NDArray[Any]) -> str:
+    content = repr(values.tolist()) if values.dtype == object else values.tobytes().hex()
+    return hashlib.sha256(f"{values.dtype} {content}".encode()).hexdigest()[:16]

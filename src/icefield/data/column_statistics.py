@@ -1,4 +1,4 @@
-"""Whereabouts: grids, and where the data lies on them, worked out once per feature.
+"""Summary statistics of a table's columns: grids, histograms, and how many rows are near each grid point.
 
 Every question needs grid points, how many rows stand nearest to each, and histograms for the
 pictures. Asking for all pairs would repeat that for every pair, so it is kept per feature here;
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +25,14 @@ from icefield.data.distribution import (
     joint_of,
     marginal_of,
 )
-from icefield.data.features import Feature, check_levels, nearest_counts, nearest_points
+from icefield.data.features import Feature, check_levels, feature_column, nearest_counts, nearest_points
 from icefield.data.frame import NUMERIC_KINDS, Column, Table
-from icefield.data.grid import Grid, grid_values, specifications
-from icefield.progress import Progress
+from icefield.data.grid import Grid, grid_values, is_of_thresholds, specifications
+from icefield.threads import BackgroundTasks
 from icefield.typing import Float
 
 if TYPE_CHECKING:
+    from icefield.data.groups import Groups
     from icefield.data.look import Look
 
 BLOCK = 262_144  # rows placed at a time
@@ -42,8 +44,26 @@ WORTH_THREADS = 500_000  # values
 _Waiting = tuple[Feature, int, list[Any]]  # how many features move with it, and which grids are wanted
 
 
-class Whereabouts:
-    """The data's side of an effect, for one table and its weights."""
+@dataclass(frozen=True, eq=False)
+class ColumnValues:
+    """A column that stands for all rows.
+
+    Attributes
+    ----------
+    column : every row's value, every value that occurs, or values of a quantile sketch
+    weights : the weight each value stands for
+    rank_error : the largest share of the weight by which a rank may be off
+    distinct : whether every value that occurs is there
+    """
+
+    column: Column
+    weights: Float
+    rank_error: float = 0.0
+    distinct: bool = True
+
+
+class MemoryStatistics:
+    """Summary statistics of the columns of one table, with or without weights, each worked out once."""
 
     def __init__(self, table: Table, weights: Float | None, seed: int) -> None:
         self.table, self.weights, self.seed = table, weights, seed
@@ -54,66 +74,63 @@ class Whereabouts:
         self._marginals: dict[Any, Marginal] = {}
         self._joints: dict[Any, Joint] = {}
         self._binned: dict[Any, Binned] = {}
+        self._groups: dict[Feature, Column] = {}
         self._rng = np.random.default_rng(seed)
 
-    def prepare(
-        self,
-        sets: Iterable[Sequence[Feature]],
-        asked: Sequence[Any],
-        thresholds: Callable[[Feature], Float] | None,
-        threads: int,
-        meanwhile: Callable[[], Any] = lambda: None,
-    ) -> None:
-        """Look at the columns of many features side by side, for the grids that will be asked for.
+    def column(self, feature: Feature) -> Column:
+        """The feature's values; those of a one-hot group are read once."""
+        if not feature.is_group:
+            return self.table.column(feature.columns[0])
+        with self._lock:
+            if feature not in self._groups:
+                self._groups[feature] = feature_column(feature, self.table)
+            return self._groups[feature]
 
-        `meanwhile` is done in this thread while others look.
-        """
-        ready = [one for one in asked if one is None or isinstance(one, (Grid, int))]
+    def values(self, feature: Feature) -> ColumnValues:
+        """Every row's value, and its weight."""
+        weights = np.ones(self.table.n_rows) if self.weights is None else self.weights
+        return ColumnValues(self.column(feature), weights)
+
+    def needs_pass(self, features: Sequence[Feature], asked: Any, groups: Groups | None) -> bool:
+        """Never: the rows are here."""
+        return False
+
+    def summarised(
+        self, sets: Iterable[tuple[Sequence[Feature], Any]], threads: int
+    ) -> BackgroundTasks[None] | None:
+        """The columns of many features summarised side by side, for the grids that will be asked for; None where one by one is as good.
+
+        `sets` are features that move together, and what was passed as their grid. Grids of the model's own thresholds
+        wait for the model.
+        """  # fmt: skip
         waiting: dict[Any, _Waiting] = {}
-        for features in sets:
+        for features, asked in sets:
+            if not (asked is None or isinstance(asked, (Grid, int))) or is_of_thresholds(asked):
+                continue
             for feature in features:
-                wanted = [g for g in ready if (feature.columns, g, len(features)) not in self._grids]
-                if wanted:
-                    waiting[feature.columns, len(features)] = (feature, len(features), wanted)
+                key = (feature.columns, len(features))
+                if (feature.columns, asked, len(features)) not in self._grids:
+                    known = waiting.setdefault(key, (feature, len(features), []))[2]
+                    if asked not in known:
+                        known.append(asked)
         if len(waiting) < 2 or len(waiting) * self.table.n_rows < WORTH_THREADS:
-            return
-        from concurrent.futures import ThreadPoolExecutor
-
-        # This thread is one of them, once it has done what it has to do meanwhile.
-        pool = ThreadPoolExecutor(max(1, threads - 1))
-        try:
-            blocks, rooms = list(self._blocks(list(waiting.values()), threads)), list[Float]()
-            asked = [pool.submit(self._looked, block, thresholds, rooms) for block in blocks]
-            meanwhile()
-            with Progress("looking at the columns", total=len(asked)) as progress:
-                for done, block in zip(reversed(asked), reversed(blocks)):
-                    if done.cancel():  # nobody has begun with it
-                        self._looked(block, thresholds, rooms)
-                        progress.advance()
-                for done in asked:
-                    if not done.cancelled():
-                        done.result()
-                        progress.advance()
-        finally:
-            pool.shutdown(cancel_futures=True)
+            return None
+        rooms = list[Float]()
+        blocks = list(self._blocks(list(waiting.values()), threads))
+        return BackgroundTasks(threads, lambda block: self._summarise(block, rooms), blocks)
 
     def _blocks(self, waiting: Sequence[_Waiting], threads: int) -> Iterator[Sequence[_Waiting]]:
         """Features whose columns are looked at together."""
         from icefield.data.looks import side_by_side
 
-        for together in side_by_side([feature.column.values for feature, _, _ in waiting], threads):
+        for together in side_by_side([self.column(feature).values for feature, _, _ in waiting], threads):
             yield [waiting[i] for i in together]
 
-    def _looked(
-        self,
-        block: Sequence[_Waiting],
-        thresholds: Callable[[Feature], Float] | None,
-        rooms: list[Float],
-    ) -> None:
+    def _summarise(self, block: Sequence[_Waiting], rooms: list[Float]) -> None:
         """Several grids of each of some features, from one look at it; `rooms` are taken for copies and given back."""
         from icefield.data.looks import can_look
 
-        columns = [feature.column.values for feature, _, _ in block]
+        columns = [self.column(feature).values for feature, _, _ in block]
         room = kept = None
         if self.weights is None and can_look(columns):
             size = (len(columns) + 1) * len(columns[0])
@@ -124,7 +141,7 @@ class Whereabouts:
             wanted = [g for g in asked if (feature.columns, g, n_features) not in self._grids]
             look = self._look(feature, None if kept is None else kept[i]) if wanted else None
             for one in wanted:
-                self._grid(feature, one, n_features, thresholds, look)
+                self._grid(feature, one, n_features, None, look)
         if room is not None:
             rooms.append(room)
 
@@ -135,11 +152,12 @@ class Whereabouts:
         _, n_features, (wanted, *_) = block[0]
         # What is wanted first of the first is wanted of all, as a rule; the rest finds these values in one piece.
         even = even_points(wanted, n_features) or usual_points(n_features)
-        found, looks = known_together([feature for feature, _, _ in block], self._rug_rows, even, room)
+        named = [(feature.label, self.column(feature)) for feature, _, _ in block]
+        found, looks = known_together(named, self._rug_rows, even, room)
         for (feature, n, asked), known in zip(block, found):
             if known is None:
                 continue
-            feature.column.note_complete()
+            self.column(feature).note_complete()
             with self._lock:
                 self._marginals.setdefault((feature.label, feature.columns), known.marginal)
                 if n == n_features and wanted in asked and even_points(wanted, n) == even:
@@ -187,11 +205,12 @@ class Whereabouts:
         thresholds: Callable[[Feature], Float] | None,
         look: Look | None = None,
     ) -> tuple[NDArray[Any], str]:
+        column = self.column(feature)
         own = None if thresholds is None else lambda: thresholds(feature)
         # True is no number of points, though it equals one and would find its grid.
         if isinstance(wanted, bool) or not (wanted is None or isinstance(wanted, (Grid, int))):
-            points, note = grid_values(wanted, feature.column, n_features, self.weights, own)
-            check_levels(feature, points)
+            points, note = grid_values(wanted, column, n_features, self.weights, own)
+            check_levels(feature, column, points)
             return points, note
         key = (feature.columns, wanted, n_features)
         with self._lock:
@@ -200,9 +219,9 @@ class Whereabouts:
         look = look or self._look(feature)  # several columns at once, where threads ask for them
         if look is not None:
             self._describe(feature, look)
-        found = grid_values(wanted, feature.column, n_features, self.weights, own, look)
+        found = grid_values(wanted, column, n_features, self.weights, own, look)
         if look is not None and n_features == 1 and len(found[0]) > 1:
-            counts = nearest_counts(found[0], feature.column, look)
+            counts = nearest_counts(found[0], column, look)
             if counts is not None:
                 with self._lock:
                     self._nearby[feature.columns, found[0].tobytes()] = counts
@@ -214,7 +233,7 @@ class Whereabouts:
 
         `values` are a copy of the column's that is at hand.
         """
-        column = feature.column
+        column = self.column(feature)
         if self.weights is not None or column.kind not in NUMERIC_KINDS:
             return None
         from icefield.data.look import Look  # which loads the kernels
@@ -238,10 +257,10 @@ class Whereabouts:
         self,
         features: Sequence[Feature],
         grid: Sequence[NDArray[Any]],
-        codes: NDArray[np.intp] | None,
-        n_groups: int,
+        groups: Groups | None,
     ) -> list[Float]:
         """Weight of the data nearest to each grid point: over all rows, then per group."""
+        codes, n_groups = (None, 0) if groups is None else (groups.codes, len(groups.labels))
         if len(features) == 1 and codes is None:
             looked_up = self._nearby.get((features[0].columns, grid[0].tobytes()))
             if looked_up is not None:
@@ -281,7 +300,7 @@ class Whereabouts:
             return
         for start in range(0, n_rows, BLOCK):
             rows = slice(start, min(start + BLOCK, n_rows))
-            yield rows, [_nearest(f, values, rows) for f, values in zip(features, grid)]
+            yield rows, [_nearest(self.column(f), values, rows) for f, values in zip(features, grid)]
 
     def _place(self, feature: Feature, values: NDArray[Any]) -> NDArray[np.int32]:
         content = tuple(values.tolist()) if values.dtype == object else values.tobytes()
@@ -290,7 +309,7 @@ class Whereabouts:
             if key not in self._places:
                 if len(self._places) >= KEPT_PLACES:
                     self._places.clear()
-                self._places[key] = _nearest(feature, values, slice(None))
+                self._places[key] = _nearest(self.column(feature), values, slice(None))
             return self._places[key]
 
     def distribution(self, features: Sequence[Feature]) -> Distribution:
@@ -309,7 +328,7 @@ class Whereabouts:
 
     def _summary(self, feature: Feature, look: Look | None) -> Marginal:
         rng = np.random.default_rng(self.seed)
-        return marginal_of(feature.label, feature.column, self.weights, rng, look)
+        return marginal_of(feature.label, self.column(feature), self.weights, rng, look)
 
     def _joint(self, first: Feature, second: Feature) -> Joint:
         key = (first.columns, second.columns)
@@ -325,7 +344,7 @@ class Whereabouts:
             return self._joints[key]
 
     def _joint_column(self, feature: Feature) -> Column:
-        return feature.column.part(self._joint_rows)
+        return self.column(feature).part(self._joint_rows)
 
     def _bins(self, feature: Feature) -> Binned:
         if feature.columns not in self._binned:
@@ -333,6 +352,6 @@ class Whereabouts:
         return self._binned[feature.columns]
 
 
-def _nearest(feature: Feature, values: NDArray[Any], rows: slice) -> NDArray[np.int32]:
-    nearest, has = nearest_points(values, feature.column.part(rows))
+def _nearest(column: Column, values: NDArray[Any], rows: slice) -> NDArray[np.int32]:
+    nearest, has = nearest_points(values, column.part(rows))
     return np.where(has, nearest, -1).astype(np.int32)

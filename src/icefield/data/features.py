@@ -1,9 +1,9 @@
 """Features: from what the user names to the columns that move and the values they take.
 
 A feature is a column, by name or position, or a one-hot group ``{"embarked": ["embarked_C",
-"embarked_Q"]}`` whose columns move together and whose grid is its levels. Both become a
-`Feature` with one `Column` view of the data, so that grids, weights and distributions need not
-know the difference.
+"embarked_Q"]}`` whose columns move together and whose grid is its levels. Both have one `Column`
+view of the data, so that grids, weights and distributions need not
+know the difference. A `Feature` holds no data: `feature_column` binds it to a table.
 """
 
 from __future__ import annotations
@@ -45,29 +45,28 @@ class Axis:
         return len(next(iter(self.points.values())))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Feature:
-    """One thing that moves: its label, its columns, and its data as a single column."""
+    """One thing that moves: its label, its columns and the kind of its values. It holds no data.
+
+    `levels` are those of a one-hot group's columns, in their order; empty for a single column.
+    """
 
     label: Any
     columns: tuple[Any, ...]
-    column: Column
+    kind: str
+    levels: tuple[Any, ...] = ()
 
     @property
     def is_group(self) -> bool:
         return self.columns != (self.label,)
 
-    @property
-    def kind(self) -> str:
-        return self.column.kind
-
     def axis(self, values: NDArray[Any], table: Table) -> Axis:
-        """The values each of the feature's columns takes along the grid."""
+        """The values each of the feature's columns takes along the grid, in the dtypes of the table's columns."""
         if not self.is_group:
             return Axis(self.label, {self.columns[0]: values})
-        levels = self.column.levels.tolist()
         points = {}
-        for name, level in zip(self.columns, levels):
+        for name, level in zip(self.columns, self.levels):
             dtype = table.column(name).dtype
             points[name] = np.array([value == level for value in values.tolist()]).astype(dtype)
         return Axis(self.label, points)
@@ -84,7 +83,36 @@ def resolve(asked: Any, table: Table, columns: Collection[Any]) -> Feature:
         )
     column = table.column(name)
     column.check_can_move()
-    return Feature(name, (name,), column)
+    return Feature(name, (name,), column.kind)
+
+
+def feature_column(feature: Feature, table: Table) -> Column:
+    """A feature's values in a table: its column, or the levels that a one-hot group's columns show.
+
+    Columns of a group that hold anything but indicators, at most one of them set in a row, are an error.
+    """
+    if not feature.is_group:
+        return table.column(feature.columns[0])
+    label, names = feature.label, feature.columns
+    hot = np.zeros((table.n_rows, len(names)), dtype=bool)
+    for i, name in enumerate(names):
+        column = table.column(name)
+        known = column.values[~column.missing]
+        if column.kind not in ("boolean", "integer", "float") or not np.isin(known, (0, 1)).all():
+            raise InputError(
+                complaint("features", f"must list indicator columns of 0 and 1 for the group {label!r}", name)
+            )
+        hot[:, i] = (column.values == 1) & ~column.missing
+    count = hot.sum(axis=1)
+    if (count > 1).any():
+        row = int(np.flatnonzero(count > 1)[0])
+        raise InputError(
+            complaint("features", f"lists columns of the group {label!r} that are set together in row {row}", list(names),
+                      "a one-hot group has at most one 1 a row")
+        )  # fmt: skip
+    codes = np.where(count == 1, hot.argmax(axis=1), len(names)).astype(np.int64)
+    levels = object_array([*feature.levels, NO_LEVEL] if (count == 0).any() else list(feature.levels))
+    return Column(label, "categorical", levels[codes], np.zeros(len(codes), dtype=bool), codes, levels)
 
 
 def listed_features(features: Iterable[Any] | None, columns: Sequence[Any], least: int) -> list[Any]:
@@ -150,33 +178,10 @@ def _group(asked: Mapping[Any, Any], table: Table, columns: Collection[Any]) -> 
     names = tuple(resolve(member, table, columns).label for member in members)
     if len(set(names)) != len(names):
         raise InputError(complaint("features", f"lists a column twice in the group {label!r}", list(members)))
-    hot = np.zeros((table.n_rows, len(names)), dtype=bool)
-    for i, name in enumerate(names):
-        column = table.column(name)
-        known = column.values[~column.missing]
-        if column.kind not in ("boolean", "integer", "float") or not np.isin(known, (0, 1)).all():
-            raise InputError(
-                complaint("features", f"must list indicator columns of 0 and 1 for the group {label!r}", name)
-            )
-        hot[:, i] = (column.values == 1) & ~column.missing
-    count = hot.sum(axis=1)
-    if (count > 1).any():
-        row = int(np.flatnonzero(count > 1)[0])
-        raise InputError(
-            complaint("features", f"lists columns of the group {label!r} that are set together in row {row}", list(names),
-                      "a one-hot group has at most one 1 a row")
-        )  # fmt: skip
     levels = _level_names(label, names)
-    codes = np.where(count == 1, hot.argmax(axis=1), len(names)).astype(np.int64)
-    if (count == 0).any():
-        if NO_LEVEL in levels:
-            levels = [str(name) for name in names]
-        levels.append(NO_LEVEL)
-    all_levels = object_array(levels)
-    column = Column(
-        label, "categorical", all_levels[codes], np.zeros(len(codes), dtype=bool), codes, all_levels
-    )
-    return Feature(label, names, column)
+    if NO_LEVEL in levels:  # which stands for rows in which no column of the group is set
+        levels = [str(name) for name in names]
+    return Feature(label, names, "categorical", tuple(levels))
 
 
 def _level_names(label: Any, names: tuple[Any, ...]) -> list[Any]:
@@ -191,11 +196,11 @@ def _level_names(label: Any, names: tuple[Any, ...]) -> list[Any]:
     return cut if all(cut) and len(set(cut)) == len(cut) else texts
 
 
-def check_levels(feature: Feature, values: NDArray[Any]) -> None:
-    """Given values of a one-hot group must be its levels; there is no column for any other."""
+def check_levels(feature: Feature, column: Column, values: NDArray[Any]) -> None:
+    """Given values of a one-hot group must be levels that its column shows; there is no column for any other."""
     if not feature.is_group:
         return
-    known = feature.column.levels.tolist()
+    known = column.levels.tolist()
     for value in values.tolist():
         if value not in known:
             raise InputError(

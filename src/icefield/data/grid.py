@@ -138,6 +138,11 @@ def _check_points(points: Any) -> None:
         raise InputError(complaint("points", "must be at least 1", points, write(points=100)))
 
 
+def is_of_thresholds(asked: Any) -> bool:
+    """Whether a grid is made of the model's own thresholds."""
+    return isinstance(asked, Grid) and asked.kind == "thresholds"
+
+
 def specifications(grid: Any, features: Sequence[Any]) -> list[Any]:
     """One specification per feature from what the user passed as ``grid=``."""
     count = len(features)

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.columns import Column
 from icefield.data.distribution import RUG, USUAL_TRIM, Marginal
-from icefield.data.features import Feature
 from icefield.data.grid import DEFAULT_POINTS, POINTS_BEYOND, Grid
 from icefield.data.looks import Looks
 from icefield.typing import Float
@@ -55,24 +55,23 @@ def rug_rows(n_rows: int, seed: int) -> NDArray[np.int64]:
 
 
 def known_together(
-    block: Sequence[Feature],
+    block: Sequence[tuple[Any, Column]],
     rows: NDArray[np.int64],
     even: tuple[int, tuple[float, float]],
     room: Float | None,
 ) -> tuple[list[Known | None], Looks]:
-    """What is known of each feature, None where its column must be looked at by itself; and the look."""
+    """What is known of each column, given with its label, None where its column must be looked at by itself; and the look."""
     points, trim = even
-    looks = Looks([f.column.values for f in block], rows, np.concatenate([TENTHS, trim]), points, room)
+    looks = Looks([column.values for _, column in block], rows, np.concatenate([TENTHS, trim]), points, room)
     rug = np.sort(looks.drawn, axis=1)
     total, deciles = float(looks.kept.shape[1]), looks.quantiles[:, : len(TENTHS)]
 
-    def known(i: int, feature: Feature) -> Known | None:
-        column = feature.column
+    def known(i: int, label: Any, column: Column) -> Known | None:
         if not looks.known[i] or column.kind != "float" or column.decimals is not None:
             return None
         marginal = Marginal(
-            feature.label, "float", total, 0.0, looks.counts[i], edges=looks.edges[i], deciles=deciles[i], rug=rug[i]
+            label, "float", total, 0.0, looks.counts[i], edges=looks.edges[i], deciles=deciles[i], rug=rug[i]
         )  # fmt: skip
         return Known(marginal, looks.grid[i], looks.nearest[i])
 
-    return [known(i, feature) for i, feature in enumerate(block)], looks
+    return [known(i, *one) for i, one in enumerate(block)], looks

@@ -54,6 +54,8 @@ class TreeModel:
     forest's node weights are not what the model was trained with, where they are not.
     """
 
+    travels_as = "tree model"
+
     forest: Forest
     encode: Callable[[Table], NDArray[np.float64]]
     drives: Mapping[Any, tuple[int, ...]]

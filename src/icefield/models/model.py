@@ -68,6 +68,8 @@ class Model:
     passes_errors : whether what the model raises is passed on as it is
     """
 
+    travels_as = "model"
+
     native: Any
     kind: str
     scale: str

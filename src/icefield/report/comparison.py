@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from icefield.core.study import Ask, Study
+from icefield.core.effects import Request, compute_effects
+from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.effect import Effect
 from icefield.errors import IcefieldError, InputError, complaint
@@ -186,14 +187,14 @@ def _on_one_grid(
 
 def _curves(study: Study, asked: Sequence[Any], grid: Any, rows: Any) -> list[Effect]:
     chosen = study.chosen(rows, when_costly=CURVE_ROWS)
-    ask = Ask(
+    ask = Request(
         sets=[(one,) for one in asked],
         grid=grid,
         spread=False,
         rows=chosen.positions,
         sampled_from=chosen.sampled_from,
     )
-    return study.effects(ask)
+    return compute_effects(study, ask)
 
 
 def _changed(label: Any, effects: tuple[Effect, ...], made: tuple[Decision, ...]) -> Changed:
@@ -362,12 +363,12 @@ def _facts(studies: Mapping[Any, Study], names: Sequence[str], seconds: float) -
 def _predictions(studies: Mapping[Any, Study], names: Sequence[str]) -> dict[str, Any] | None:
     """How the first two models' predictions go together, where both were given the same rows."""
     one, two = list(studies.values())[:2]
-    if one.n_rows != two.n_rows or not _same_rows(one, two):
+    if one.sample.n_rows != two.sample.n_rows or not _same_rows(one, two):
         return None
-    chosen = choose_rows(None, one.n_rows, one.seed, PREDICTION_ROWS).positions
-    rows = np.arange(one.n_rows) if chosen is None else np.sort(chosen)
-    first, second, weights = one.predictions(rows), two.predictions(rows), one.row_weights(rows)
-    seen = Observed(rows, one.n_rows, second, first, weights, False)
+    chosen = choose_rows(None, one.sample.n_rows, one.seed, PREDICTION_ROWS).positions
+    rows = np.arange(one.sample.n_rows) if chosen is None else np.sort(chosen)
+    first, second, weights = one.predictions(rows), two.predictions(rows), one.sample.row_weights(rows)
+    seen = Observed(rows, one.sample.n_rows, second, first, weights, False)
     share = weights / weights.sum()
     a, b = first[:, 0] - share @ first[:, 0], second[:, 0] - share @ second[:, 0]
     size = np.sqrt((share @ a**2) * (share @ b**2))
@@ -387,12 +388,12 @@ def _predictions(studies: Mapping[Any, Study], names: Sequence[str]) -> dict[str
 def _same_rows(one: Study, two: Study) -> bool:
     """Whether what both models use is the same in the same order, as far as a look at some rows tells."""
     shared = [name for name in one.model.columns if name in two.model.columns]
-    if one.table is two.table:
+    if one.sample.table is two.sample.table:
         return True
     if not shared:
         return False
-    rows = np.unique(np.linspace(0, one.n_rows - 1, 200).round().astype(np.intp))
-    a, b = one.table.take(rows), two.table.take(rows)
+    rows = np.unique(np.linspace(0, one.sample.n_rows - 1, 200).round().astype(np.intp))
+    a, b = one.sample.table.take(rows), two.sample.table.take(rows)
     return all(
         [str(v) for v in a.column(name).shown()] == [str(v) for v in b.column(name).shown()]
         for name in shared

@@ -50,7 +50,7 @@ def fit(study: Study) -> dict[str, Any]:
     """Scores on the rows given and observed against predicted; without targets, why there are none."""
     seen, why = observed(study)
     if seen is None:
-        known = study.y is not None
+        known = study.sample.y is not None
         return {"scores": [], "picture": None, "caution": "", "why": f"Not known: {why}." if known else NO_Y}
     check = fit_check(study)
     groups = [

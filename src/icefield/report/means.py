@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.data.columns import TIME_KINDS, Column
+from icefield.data.features import feature_column
 from icefield.effect import Effect
 from icefield.statistics.bundles import shown_points
 from icefield.statistics.fit_score import Bins, Observed, along_feature, at_levels, observed, where_missing
@@ -54,8 +55,8 @@ class Means:
             return None
         whole = study.feature(asked)
         if not whole.is_group:
-            return cls(effect, whole.column.part(seen.rows), seen)
-        return cls(effect, study.feature_in(whole, study.table.take(seen.rows)).column, seen)
+            return cls(effect, study.column(whole).part(seen.rows), seen)
+        return cls(effect, feature_column(whole, study.sample.table.take(seen.rows)), seen)
 
     def known(self, levels: list[Any]) -> Known | None:
         """At groups of an ordered feature's values, or at the levels shown."""

@@ -34,7 +34,7 @@ def lede(study: Study, made: Mapping[Any, Decision]) -> str:
     some = {0: "no feature moves", 1: f"1 of {len(made)} features moves"}.get(
         moving, f"{moving} of {len(made)} features move"
     )
-    text = f"Over {counted(study.n_all)} rows, {some} {_what(study)} noticeably"
+    text = f"Over {counted(study.rows.n_rows)} rows, {some} {_what(study)} noticeably"
     responding = [one for one in made.values() if one.reading.responds]
     if responding:
         most = responding[0]
@@ -74,7 +74,7 @@ def details(
     seconds: float,
 ) -> list[dict[str, str]]:
     """Everything there is to say of how the page was made; `curves` are the rows behind its bands."""
-    model, table, plan = study.model, study.table, study.plan
+    model, table, plan = study.model, study.sample.table, study.plan
     baseline = ""
     if effect.baseline is not None and len(model.outputs) == 1:
         spread = effect.output_std
@@ -94,14 +94,14 @@ def details(
         found.append(("ALE", f"from a seeded sample of {counted(ale_rows)} rows"))
     if crossed is not None:
         found.append(("Interactions", page_sentence(rows_used(crossed))))
-    if study.groups is not None:
+    if study.rows.groups is not None:
         found.append(
             (
                 "Subgroups",
-                f"by {page_name(study.naming.name(study.groups.name))}: {len(study.groups.labels)} groups",
+                f"by {page_name(study.naming.name(study.rows.groups.name))}: {len(study.rows.groups.labels)} groups",
             )
         )
-    if study.weights is not None:
+    if study.sample.weights is not None:
         found.append(("Weights", "every average and count is weighted"))
     return _listed(*found, ("Made", made_text(seconds)))
 
@@ -143,7 +143,7 @@ def how(study: Study) -> str:
 
 
 def _over(study: Study, effect: Effect) -> str:
-    total = study.n_all
+    total = study.rows.n_rows
     if effect.n_rows < total:
         return f"over a seeded sample of {counted(effect.n_rows)} of the {counted(total)} rows"
     return "over every row"
@@ -164,7 +164,7 @@ def _inside(text: str) -> str:
 
 def data_text(study: Study) -> str:
     """Rows and kinds of columns."""
-    table, columns = study.table, study.model.columns
+    table, columns = study.sample.table, study.model.columns
     kinds: dict[str, int] = {}
     missing = 0
     for name in columns:
@@ -172,5 +172,5 @@ def data_text(study: Study) -> str:
         kinds[column.kind] = kinds.get(column.kind, 0) + 1
         missing += int(bool(column.any_missing))
     listed = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items(), key=lambda k: -k[1]))
-    text = f"{counted(study.n_all)} rows, {len(columns)} features ({listed})"
+    text = f"{counted(study.rows.n_rows)} rows, {len(columns)} features ({listed})"
     return text + (f"; {missing} with missing values" if missing else "")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from icefield.core.study import Ask, Study
+from icefield.core.effects import Request, compute_effects
+from icefield.core.study import Study
 from icefield.effect import Effect
 from icefield.report.drawings import surface_panel
 from icefield.report.plain import PRINTED, numbers
@@ -47,15 +48,15 @@ class Surfaces:
                 best[names] = (size, h)
         self._strongest = sorted(best.items(), key=lambda item: -item[1][0])[:SURFACES]
         self._effects: list[Effect] = []
-        self.singles: Ask | None = None  # every feature's own curve on the grid that it has in its pairs
+        self.singles: Request | None = None  # every feature's own curve on the grid that it has in its pairs
         if self._strongest:
             rows = study.chosen(None, when_costly=CROSSED_ROWS).positions
             sets = [tuple(asked[name] for name in names) for names, _ in self._strongest]
-            self._effects = study.effects(Ask(sets=sets, rows=rows))
+            self._effects = compute_effects(study, Request(sets=sets, rows=rows))
             # A feature has the same grid in all its pairs, and its own curve there is asked for once.
             grids = {name: grid for one in self._effects for name, grid in zip(one.features, one.grid)}
             alone = [(asked[name],) for name in grids]
-            self.singles = Ask(sets=alone, grid=grids, rows=rows, spread=False)
+            self.singles = Request(sets=alone, grid=grids, rows=rows, spread=False)
 
     def panels(self, alone: Sequence[Effect]) -> list[dict[str, Any]]:
         """The surfaces as the page draws them; `alone` are the answers to `singles`."""

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from icefield.core.study import Ask, Study
+from icefield.core.effects import Request
+from icefield.core.study import Study
 from icefield.effect import Effect
 from icefield.sampling import BAND_CURVES, STEP_ROWS
 from icefield.statistics.ale import ales, ales_beforehand
@@ -105,16 +106,18 @@ class Cards:
     singles : what else is asked of single features, in the same pass where it can be; its answers are `singles`
     """
 
-    def __init__(self, study: Study, made: Sequence[Decision], rows: Any, singles: Ask | None = None) -> None:
+    def __init__(
+        self, study: Study, made: Sequence[Decision], rows: Any, singles: Request | None = None
+    ) -> None:
         self._study, self._made, self._rows = study, made, rows
-        size = 8 * POINTS * len(study.model.outputs) * min(BAND_CURVES, study.n_rows)
+        size = 8 * POINTS * len(study.model.outputs) * min(BAND_CURVES, study.sample.n_rows)
         at_once = max(1, int(CURVES_SHARE * study.resources.memory / size))
         # Where curves come after the averages, these are of all features at once.
         self._at_once = len(made) if curves_come_apart(study) else at_once
         self._first = self._asked(0, () if singles is None else (singles,))
         self.singles = [effect for one in self._first.beside for effect in one]
 
-    def _asked(self, first: int, beside: Sequence[Ask] = ()) -> CurvedEffects:
+    def _asked(self, first: int, beside: Sequence[Request] = ()) -> CurvedEffects:
         asked = [one.asked for one in self._made[first : first + self._at_once]]
         return CurvedEffects(self._study, asked, Curved(kept=BAND_CURVES), rows=self._rows, beside=beside)
 
@@ -148,7 +151,7 @@ def _ales(study: Study, asked: Sequence[Any]) -> list[tuple[Effect | None, str]]
     """
     if not asked:
         return []
-    ales_beforehand(study, asked, bins=GRID_POINTS, rows=min(2 * REFERENCE_ROWS, study.n_rows))
+    ales_beforehand(study, asked, bins=GRID_POINTS, rows=min(2 * REFERENCE_ROWS, study.sample.n_rows))
     found = ales(study, asked, rows=ale_rows(study))
     return [(one, "") if isinstance(one, Effect) else (None, page_sentence(str(one))) for one in found]
 
@@ -156,6 +159,6 @@ def _ales(study: Study, asked: Sequence[Any]) -> list[tuple[Effect | None, str]]
 def ale_rows(study: Study) -> int | None:
     """How many rows are moved for an ALE, None for all."""
     chosen = study.chosen(None, when_costly=STEP_ROWS).positions
-    if chosen is None and study.n_rows < study.n_all:
-        return study.n_rows  # of a stream, a pass for every feature would be one too many
+    if chosen is None and study.sample.n_rows < study.rows.n_rows:
+        return study.sample.n_rows  # of a stream, a pass for every feature would be one too many
     return None if chosen is None else len(chosen)

@@ -19,73 +19,72 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.rows import Accumulator
 from icefield.errors import InputError, complaint
 
 if TYPE_CHECKING:
     from icefield.models.model import Model
-    from icefield.rows.passes import Collector
     from icefield.rows.stream import Stream
 
 EVERY = 20.0  # seconds between writings
-FORMAT = 1
+FORMAT = 2
 ABOUT = "about"
 
 
 class Checkpoint:
-    """The sums of the passes over one source with one model, in a file.
+    """The sums of the passes over one source with one model, in a file: one entry per accumulator, and one unfinished pass.
 
     Parameters
     ----------
     path : the file; made at the first writing
     stream, model : what the sums are of
+    beside : what else the sums depend on, of plain values: the columns of weights and groups
     """
 
-    def __init__(self, path: Path, stream: Stream, model: Model) -> None:
-        self.path, self.seconds = path, EVERY
+    def __init__(self, path: Path, stream: Stream, model: Model, beside: Any = None) -> None:
+        self.path, self.seconds, self._beside = path, EVERY, beside
         self._lock = threading.RLock()
         self._data = _digest(
             stream.source.identity(), list(stream.columns), str(stream.source.schema), stream.block_rows
         )
         self._model = _digest(_model_identity(model, stream))
-        self._passes: dict[str, Any] | None = None  # by question: how far it is, and its arrays
+        self._content: dict[str, Any] | None = None
         self._arrays: dict[str, NDArray[Any]] = {}
 
-    def knows(self, question: Any) -> bool:
-        """Whether something was written about a question."""
+    def resume(self, accumulators: Sequence[Accumulator]) -> tuple[list[Accumulator], int]:
+        """Restore accumulators; those that are still to read rows, and how many rows they have read (all, where there are none)."""
         with self._lock:
-            return _digest(question) in self._read()
+            content = self._read()
+            keys = [self._key(one) for one in accumulators]
+            waiting = [i for i, key in enumerate(keys) if key not in content["finished"]]
+            unfinished = content["unfinished"]
+            if waiting and unfinished is not None and unfinished["keys"] != [keys[i] for i in waiting]:
+                # Hours of work, maybe, that another question would write over.
+                raise InputError(
+                    complaint("checkpoint", f"holds an unfinished run of another question ({unfinished['said'][:200]})",
+                              str(self.path), "ask that question again to finish it, or name another file")
+                )  # fmt: skip
+            for i, (accumulator, key) in enumerate(zip(accumulators, keys)):
+                if i not in waiting or unfinished is not None:
+                    accumulator.restore(self._state(key))
+            if not waiting:
+                return [], int(content["rows"])
+            rows = 0 if unfinished is None else int(unfinished["rows"])
+            return [accumulators[i] for i in waiting], rows
 
-    def resume(self, question: Any, collectors: Sequence[Collector]) -> tuple[int, bool]:
-        """Hand collectors what was written about a question: rows that are in it already, and whether these are all."""
+    def write(self, accumulators: Sequence[Accumulator], rows: int, finished: bool = False) -> None:
+        """Write down what accumulators know after so many rows."""
         with self._lock:
-            passes = self._read()
-            key = _digest(question)
-            for about in passes.values() if key not in passes else ():
-                if not about["finished"]:  # hours of work, maybe, that another question would write over
-                    raise InputError(
-                        complaint("checkpoint", f"holds an unfinished run of another question ({about['question'][:200]})",
-                                  str(self.path), "ask that question again to finish it, or name another file")
-                    )  # fmt: skip
-            if key not in passes:
-                return 0, False
-            for number, collector in enumerate(collectors):
-                prefix = f"{key}/{number}/"
-                own = {k.removeprefix(prefix): v for k, v in self._arrays.items() if k.startswith(prefix)}
-                collector.restore(own)
-            return int(passes[key]["rows"]), bool(passes[key]["finished"])
-
-    def write(
-        self, question: Any, collectors: Sequence[Collector], rows: int, finished: bool = False
-    ) -> None:
-        """Write down what collectors know after so many rows."""
-        with self._lock:
-            passes, key = self._read(), _digest(question)
-            self._arrays = {k: v for k, v in self._arrays.items() if not k.startswith(f"{key}/")}
-            for number, collector in enumerate(collectors):
-                self._arrays |= {f"{key}/{number}/{k}": np.array(v) for k, v in collector.state().items()}
-            said = json.dumps(question, default=str, sort_keys=True)
-            passes[key] = {"rows": rows, "finished": finished, "question": said}
-            about = {"format": FORMAT, "data": self._data, "model": self._model, "passes": passes}
+            content, keys = self._read(), [self._key(one) for one in accumulators]
+            for key, accumulator in zip(keys, accumulators):
+                self._arrays = {k: v for k, v in self._arrays.items() if not k.startswith(f"{key}/")}
+                self._arrays |= {f"{key}/{k}": np.array(v) for k, v in accumulator.state().items()}
+            if finished:
+                content |= {"finished": [*content["finished"], *keys], "unfinished": None, "rows": rows}
+            else:
+                said = json.dumps([one.about for one in accumulators], default=str, sort_keys=True)
+                content["unfinished"] = {"keys": keys, "rows": rows, "said": said}
+            about = {"format": FORMAT, "data": self._data, "model": self._model, **content}
             beside = self.path.with_name(f"{self.path.name}.part")
             try:
                 with beside.open("wb") as file:
@@ -96,9 +95,16 @@ class Checkpoint:
             finally:
                 beside.unlink(missing_ok=True)
 
+    def _key(self, accumulator: Accumulator) -> str:
+        return _digest(accumulator.about, self._beside)
+
+    def _state(self, key: str) -> dict[str, NDArray[Any]]:
+        prefix = f"{key}/"
+        return {k.removeprefix(prefix): v for k, v in self._arrays.items() if k.startswith(prefix)}
+
     def _read(self) -> dict[str, Any]:
-        if self._passes is None:
-            self._passes = {}
+        if self._content is None:
+            content: dict[str, Any] = {"finished": [], "unfinished": None, "rows": 0}
             if self.path.exists():
                 about, self._arrays = self._loaded()
                 for what, own in (("data", self._data), ("model", self._model)):
@@ -107,8 +113,9 @@ class Checkpoint:
                             complaint("checkpoint", f"was written for another {'state of the data' if what == 'data' else 'model'}",
                                       str(self.path), "name another file, or delete this one")
                         )  # fmt: skip
-                self._passes = about["passes"]
-        return self._passes
+                content = {name: about[name] for name in content}
+            self._content = content
+        return self._content
 
     def _loaded(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         try:
@@ -126,7 +133,7 @@ class Checkpoint:
 
 def _model_identity(model: Model, stream: Stream) -> Any:
     """What tells a model from another: its kind, its outputs, and what it predicts for the first rows."""
-    head = stream.head().table
+    head = stream.source.table(stream.head().arrow)
     predicted = model.predict(head.slice(0, min(head.n_rows, 500)))
     return [type(model.native).__name__, model.scale, [str(o) for o in model.outputs], list(map(str, model.columns)),
             np.round(predicted, 9).tolist()]  # fmt: skip

@@ -1,18 +1,17 @@
 """What one pass learns of a column: levels and their weights, or ranks, or every value while these are few.
 
-At the end a column's `Summary` stands in for it wherever data is described: grids, histograms, deciles and weights are
+At the end `ColumnValues` made of it stand in for the column wherever data is described: grids, histograms, deciles and weights are
 worked out from it by the same code that reads whole columns.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.data.columns import Column, library_named
+from icefield.data.columns import library_named
 from icefield.rows.rank_sketch import RankSketch, merged_summaries
 from icefield.rows.value_cells import KnownValues, ValueCells
 from icefield.typing import Float
@@ -23,17 +22,7 @@ WORTH_SORTING = 32_768  # values that cells left over
 MERGED_POINTS = 4  # times as many values a summary keeps once summaries of other rows are joined with it
 
 
-@dataclass(frozen=True, eq=False)
-class Summary:
-    """A column that stands for all rows: values, the weight each stands for, and how far ranks may be off."""
-
-    column: Column
-    weights: Float
-    rank_error: float = 0.0
-    distinct: bool = True  # whether every value that occurs is there
-
-
-class ColumnSurvey:
+class ColumnSketch:
     """One column, block by block.
 
     Parameters
@@ -248,7 +237,7 @@ class ColumnSurvey:
 
     def merge(self, state: dict[str, NDArray[Any]]) -> None:
         """Take in what another survey of this column learned of other rows."""
-        other = ColumnSurvey(self.kind, self.sketch.points, self.n_cells)
+        other = ColumnSketch(self.kind, self.sketch.points, self.n_cells)
         other.restore(state)
         other._leave_cells()
         self.missing, self.missing_weight = (
@@ -334,7 +323,7 @@ def _numbers(array: Any) -> NDArray[Any]:
 
 
 def of_values(values: Any, kind: Any, missing: bool) -> Any:
-    """An Arrow array of a column's own type from what `ColumnSurvey.values` gave, and a null where some are missing."""
+    """An Arrow array of a column's own type from what `ColumnSketch.values` gave, and a null where some are missing."""
     arrow = library_named("pyarrow")
     if isinstance(values, list):
         plain = arrow.array(values, type=_level_type(kind))

@@ -8,17 +8,17 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.column_statistics import ColumnValues
 from icefield.data.columns import ORDERED_KINDS, Column
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import Table
 from icefield.data.groups import FEW, Groups, groups_of
-from icefield.rows.column_sketch import Summary
 
 QUARTERS = (0.25, 0.5, 0.75)
 
 
 @dataclass(frozen=True, eq=False)
-class GroupRule:
+class Grouping:
     """Which group a row is in.
 
     Attributes
@@ -38,7 +38,7 @@ class GroupRule:
     of_interval: NDArray[np.intp] | None = None
 
     @classmethod
-    def of(cls, column: str, table: Table, summary: Summary) -> GroupRule:
+    def of(cls, column: str, table: Table, summary: ColumnValues) -> Grouping:
         """The rule for a column, from a table of its summary's values."""
         found = cast(Groups, groups_of(column, table, summary.weights))
         read = summary.column

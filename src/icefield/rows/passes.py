@@ -1,7 +1,7 @@
-"""One pass over a stream: every block goes to every collector, in order.
+"""One pass over a stream: every block goes to every accumulator, in order.
 
-A collector adds blocks up; whatever it learns can be written down as arrays and taken up again. So a pass that ended in
-the middle goes on with the first block that was not yet added.
+Whatever an accumulator learns can be written down as arrays and taken up again. So a pass that ended in the middle goes on with
+the first block that was not yet added.
 """
 
 from __future__ import annotations
@@ -9,78 +9,64 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
-from numpy.typing import NDArray
-
+from icefield.core.rows import Accumulator
 from icefield.progress import Progress
-from icefield.rows.stream import Block, Stream
-from icefield.threads import Crew
+from icefield.rows.stream import Stream
+from icefield.threads import ThreadCrew
 
 if TYPE_CHECKING:
+    from icefield.rows.block_reader import BlockReader
     from icefield.rows.checkpoint import Checkpoint
 
 
-class Collector(Protocol):
-    """What a pass is made for."""
-
-    @property
-    def title(self) -> str:
-        """What is being done, for the progress bar."""
-
-    def add(self, block: Block, crew: Crew) -> None:
-        """Take in the next rows."""
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        """All that is known so far, as arrays."""
-
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from what was known before."""
-
-    def merge(self, state: dict[str, NDArray[Any]]) -> None:
-        """Take in what is known of rows that come after those seen so far."""
+def needed_columns(accumulators: Sequence[Accumulator]) -> list[str] | None:
+    """The columns that some accumulators read; None for all."""
+    if any(one.columns is None for one in accumulators):
+        return None
+    return list(dict.fromkeys(name for one in accumulators for name in one.columns or ()))
 
 
 def run_pass(
     stream: Stream,
-    collectors: Sequence[Collector],
+    reader: BlockReader,
+    accumulators: Sequence[Accumulator],
     threads: int,
-    *,
-    columns: Sequence[str] | None = None,
     checkpoint: Checkpoint | None = None,
-    question: Any = None,
 ) -> None:
-    """Show every block of a stream to all collectors.
+    """Show every block of a stream to all accumulators.
 
     Parameters
     ----------
-    stream, collectors, threads : the rows, who adds them up, and on how many threads
-    columns : the columns that are needed; None for all of the stream's
+    stream, reader : the rows, and how they become blocks
+    accumulators, threads : who adds them up, and on how many threads
     checkpoint : where sums are written now and then; None for nowhere
-    question : what the sums are about, of plain values, so that a checkpoint of something else is known
     """
-    done = 0
+    done, waiting = 0, accumulators
     if checkpoint is not None:
-        done, finished = checkpoint.resume(question, collectors)
-        if finished:
+        waiting, done = checkpoint.resume(accumulators)
+        if not waiting:
             stream.settle(done)
             return
+    frames = any(one.needs_frames for one in waiting)
     with (
-        Progress(collectors[-1].title, total=stream.n_rows, unit="rows") as progress,
-        Crew(threads) as crew,
+        Progress(waiting[-1].title, total=stream.n_rows, unit="rows") as progress,
+        ThreadCrew(threads) as crew,
         crew,
-        closing(stream.blocks(columns, skip=done)) as blocks,
+        closing(stream.blocks(needed_columns(waiting), skip=done)) as pieces,
     ):
         progress.advance(done)
         written = time.monotonic()
-        for block in blocks:
-            for collector in collectors:
-                collector.add(block, crew)
+        for rows in pieces:
+            block = reader.block(rows, stream.source, frames)
+            for accumulator in waiting:
+                accumulator.add(block, crew)
             done += block.n_rows
             progress.advance(block.n_rows)
             if checkpoint is not None and time.monotonic() - written >= checkpoint.seconds:
-                checkpoint.write(question, collectors, done)
+                checkpoint.write(waiting, done)
                 written = time.monotonic()
     stream.settle(done)
     if checkpoint is not None:
-        checkpoint.write(question, collectors, done, finished=True)
+        checkpoint.write(waiting, done, finished=True)

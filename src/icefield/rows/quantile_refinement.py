@@ -14,12 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.rows.collectors import Reader
+from icefield.core.rows import Accumulator, Block, State
 from icefield.rows.column_sketch import finite_numbers
 from icefield.rows.rank_sketch import Sketched
-from icefield.rows.stream import Block
-from icefield.rows.survey import row_weights
-from icefield.threads import Crew
+from icefield.threads import ThreadCrew
 from icefield.typing import Float
 
 VALUE_BYTES = 16  # a value and its weight
@@ -62,13 +60,19 @@ def brackets_of(sketch: Sketched, probabilities: Float) -> list[Bracket]:
     ]
 
 
-class Narrowing:
-    """Collects the values inside brackets, and the weight below each."""
+class QuantileRefinement(Accumulator):
+    """The values inside brackets, and the weight below each.
+
+    Parameters
+    ----------
+    brackets : where quantiles lie
+    beside : columns that weights are read from
+    """
 
     title = "finding quantiles"
+    needs_frames = False
 
-    def __init__(self, reader: Reader, brackets: Sequence[Bracket]) -> None:
-        self._reader = reader
+    def __init__(self, brackets: Sequence[Bracket], beside: Sequence[str]) -> None:
         self._brackets: dict[str, list[Bracket]] = {}
         for bracket in brackets:
             self._brackets.setdefault(bracket.name, []).append(bracket)
@@ -81,22 +85,15 @@ class Narrowing:
             name: [] for name in self._edges
         }
 
-    @property
-    def columns(self) -> list[str]:
-        """The columns of a source that are needed."""
-        return list(dict.fromkeys([*self._edges, *self._reader.columns]))
+        self.columns = list(dict.fromkeys([*self._edges, *beside]))
 
     @property
-    def about(self) -> list[Any]:
-        """Which brackets these are, of plain values."""
-        return [[name, edges.tolist()] for name, edges in self._edges.items()]
+    def about(self) -> dict[str, Any]:
+        return {"quantiles": [[name, edges.tolist()] for name, edges in self._edges.items()]}
 
-    def add(self, block: Block, crew: Crew) -> None:
-        name_of_weights = self._reader.weights
-        weights = None if name_of_weights is None else row_weights(block, name_of_weights)
-
-        def look(name: str) -> None:
-            values, own = finite_numbers(block.arrow.column(name), weights)
+    def add(self, block: Block, threads: ThreadCrew) -> None:
+        def refine(name: str) -> None:
+            values, own = finite_numbers(block.arrow.column(name), block.weights)
             place = np.searchsorted(self._edges[name], values, side="left")
             self._sums[name] += np.bincount(place, own, minlength=len(self._sums[name]))
             inside = place % 2 == 1
@@ -104,7 +101,7 @@ class Narrowing:
                 kept = np.ones(int(inside.sum())) if own is None else own[inside]
                 self._kept[name].append((values[inside], kept, place[inside]))
 
-        for _ in crew.map(look, list(self._edges)):
+        for _ in threads.map(refine, list(self._edges)):
             pass
 
     def found(self) -> Iterator[tuple[Bracket, float, NDArray[Any], Float]]:
@@ -119,22 +116,22 @@ class Narrowing:
                 )
                 yield bracket, float(below[2 * number]), values, weights
 
-    def state(self) -> dict[str, NDArray[Any]]:
-        found: dict[str, NDArray[Any]] = {}
+    def state(self) -> State:
+        found: State = {}
         for number, name in enumerate(self._edges):
             found[f"{number} sums"] = self._sums[name]
             for key, part in zip(("values", "weights", "place"), zip(*self._kept[name])):
                 found[f"{number} {key}"] = np.concatenate(part)
         return found
 
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+    def restore(self, state: State) -> None:
         for number, name in enumerate(self._edges):
             self._sums[name] = state[f"{number} sums"].copy()
             if f"{number} values" in state:
                 values, weights, place = (state[f"{number} {key}"] for key in ("values", "weights", "place"))
                 self._kept[name] = [(values, weights, place)]
 
-    def merge(self, state: dict[str, NDArray[Any]]) -> None:
+    def merge(self, state: State) -> None:
         for number, name in enumerate(self._edges):
             self._sums[name] = self._sums[name] + state[f"{number} sums"]
             if f"{number} values" in state:
@@ -144,22 +141,22 @@ class Narrowing:
 
 def exact_summaries(
     wanted: Sequence[tuple[Sketched, Float]],
-    reader: Reader,
+    beside: Sequence[str],
     n_rows: int,
     memory: int,
-    run: Callable[[Narrowing], None],
+    run: Callable[[QuantileRefinement], None],
 ) -> list[tuple[NDArray[Any], Float]]:
     """For each sketch and its probabilities, values and weights with exactly these quantiles.
 
     `run` makes a pass over all rows; there are as many as the values inside brackets need to fit half the memory.
     """
     asked = [brackets_of(sketch, probabilities) for sketch, probabilities in wanted]
-    seen: dict[int, tuple[float, NDArray[Any], Float]] = {}
+    seen: dict[Bracket, tuple[float, NDArray[Any], Float]] = {}
     for part in _fitting([b for own in asked for b in own], n_rows, memory // 2):
-        narrowing = Narrowing(reader, part)
-        run(narrowing)
-        seen |= {id(bracket): found for bracket, *found in narrowing.found()}  # type: ignore[misc]
-    return [_assembled(sketch, [(b, *seen[id(b)]) for b in own]) for (sketch, _), own in zip(wanted, asked)]
+        refinement = QuantileRefinement(part, beside)
+        run(refinement)
+        seen |= {bracket: (below, values, own) for bracket, below, values, own in refinement.found()}
+    return [_assembled(sketch, [(b, *seen[b]) for b in own]) for (sketch, _), own in zip(wanted, asked)]
 
 
 def _fitting(brackets: Sequence[Bracket], n_rows: int, memory: int) -> Iterator[list[Bracket]]:

@@ -10,11 +10,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from icefield.data.columns import library_named
 from icefield.data.frame import Table, table_of
 from icefield.errors import InputError, complaint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from icefield.core.engine import Choices
+    from icefield.core.rows import Rows
+    from icefield.models.model import Model
 
 LOOK = 1_000  # rows at which a model is tried
 
@@ -49,6 +56,20 @@ class Origin(ABC):
     def identity(self) -> Any:
         """What tells this data from other data, of plain values; used to recognise a checkpoint."""
 
+    @abstractmethod
+    def rows(
+        self,
+        model: Model,
+        columns: Sequence[str],
+        choices: Choices,
+        *,
+        y: str | None,
+        weights: str | None,
+        by: str | None,
+        checkpoint: Path | None,
+    ) -> Rows:
+        """The rows, for a model that will be asked about them; `columns` are all that are needed."""
+
     def frame(self, rows: Any) -> Any:
         """An Arrow table as the frame a model gets."""
         return rows
@@ -60,6 +81,23 @@ class Origin(ABC):
 
 class Source(Origin):
     """Rows that can be read again and again."""
+
+    def rows(
+        self,
+        model: Model,
+        columns: Sequence[str],
+        choices: Choices,
+        *,
+        y: str | None,
+        weights: str | None,
+        by: str | None,
+        checkpoint: Path | None,
+    ) -> Rows:
+        from icefield.rows.stream import Stream
+        from icefield.rows.stream_rows import StreamRows
+
+        stream = Stream(self, columns, choices.resources.memory)
+        return StreamRows(stream, model, choices, y=y, weights=weights, by=by, checkpoint=checkpoint)
 
     @abstractmethod
     def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[Any]:

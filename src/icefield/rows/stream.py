@@ -1,7 +1,6 @@
-"""A source as blocks of rows: of one size whatever the batches were, decoded ahead, with levels known.
+"""A source cut into pieces of one size whatever the batches were, decoded ahead, with levels known.
 
-Blocks are what engines and collectors get. Their size follows from the memory budget alone. Categories of all blocks
-share one list of levels: a model, or a grid, must not depend on which levels happen to lie in one file.
+The size of a piece follows from the memory budget alone. Categories of all pieces share one list of levels: a model, or a grid, must not depend on which levels happen to lie in one file.
 """
 
 from __future__ import annotations
@@ -17,9 +16,7 @@ import numpy as np
 
 from icefield.counts import counted
 from icefield.data.columns import clean_dictionary, dictionary_array, dictionary_levels, library_named
-from icefield.data.frame import Table
 from icefield.errors import InputError, complaint, did_you_mean
-from icefield.rows.source import Origin
 from icefield.threads import Task, Workers
 
 MOST_ROWS, LEAST_ROWS = 131_072, 8_192
@@ -29,21 +26,15 @@ AHEAD = 2  # blocks decoded before they are needed
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
-    """Consecutive rows: the number of the first, and the rows in Arrow's form."""
+class ArrowRows:
+    """Consecutive rows as they were read: the number of the first, and the rows in Arrow's form."""
 
     start: int
     arrow: Any
-    source: Origin
 
     @property
     def n_rows(self) -> int:
         return int(self.arrow.num_rows)
-
-    @cached_property
-    def table(self) -> Table:
-        """The rows as models and engines get them."""
-        return self.source.table(self.arrow)
 
 
 class Stream:
@@ -69,14 +60,14 @@ class Stream:
         self._lock = threading.RLock()
         self.n_rows = source.n_rows  # settled by the first whole pass
 
-    def blocks(self, columns: Sequence[str] | None = None, skip: int = 0) -> Generator[Block]:
+    def blocks(self, columns: Sequence[str] | None = None, skip: int = 0) -> Generator[ArrowRows]:
         """Blocks of rows from row `skip` on, with these columns (None: all), decoded in a thread of its own."""
         wanted = self.columns if columns is None else tuple(columns)
         levels = {name: known for name, known in self.levels.items() if name in wanted}
         return self._ahead(self._blocks(wanted, levels, skip))
 
-    def head(self, columns: Sequence[str] | None = None) -> Block:
-        """The first rows, for a look at what they are like."""
+    def head(self, columns: Sequence[str] | None = None) -> ArrowRows:
+        """The first rows, before any pass."""
         with closing(self._blocks(self.columns if columns is None else columns, self.levels, 0)) as blocks:
             for block in blocks:
                 return block
@@ -104,10 +95,12 @@ class Stream:
                     found[name].update(dict.fromkeys(dictionary_levels(_coded(batch.column(name)))))
         return {name: list(levels) for name, levels in found.items()}
 
-    def _blocks(self, columns: Sequence[str], levels: dict[str, list[Any]], skip: int) -> Generator[Block]:
+    def _blocks(
+        self, columns: Sequence[str], levels: dict[str, list[Any]], skip: int
+    ) -> Generator[ArrowRows]:
         return self.cut(self.source.batches(columns, self.block_rows, skip), levels, skip)
 
-    def cut(self, batches: Iterable[Any], levels: dict[str, list[Any]], start: int) -> Generator[Block]:
+    def cut(self, batches: Iterable[Any], levels: dict[str, list[Any]], start: int) -> Generator[ArrowRows]:
         """Batches as blocks of this stream; the first row is number `start`."""
         arrow = library_named("pyarrow")
         waiting: list[Any] = []
@@ -125,10 +118,10 @@ class Stream:
                 held += waiting[-1].num_rows
                 rows = rows.slice(fitting)
                 if held == self.block_rows:
-                    yield Block(start, joined(), self.source)
+                    yield ArrowRows(start, joined())
                     start, held, waiting = start + held, 0, []
         if held:
-            yield Block(start, joined(), self.source)
+            yield ArrowRows(start, joined())
 
     def _with_levels(self, batch: Any, levels: dict[str, list[Any]]) -> Any:
         arrow = library_named("pyarrow")
@@ -149,10 +142,10 @@ class Stream:
             batch = batch.set_column(batch.schema.get_field_index(name), name, column)
         return batch
 
-    def _ahead(self, blocks: Generator[Block]) -> Generator[Block]:
+    def _ahead(self, blocks: Generator[ArrowRows]) -> Generator[ArrowRows]:
         """The same blocks, each decoded while those before it are worked on."""
         with closing(blocks), Workers(1) as workers, workers:
-            tasks: list[Task[Block | None]] = [workers.submit(next, blocks, None) for _ in range(AHEAD)]
+            tasks: list[Task[ArrowRows | None]] = [workers.submit(next, blocks, None) for _ in range(AHEAD)]
             while (block := tasks.pop(0).result()) is not None:
                 tasks.append(workers.submit(next, blocks, None))
                 yield block

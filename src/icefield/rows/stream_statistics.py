@@ -1,44 +1,142 @@
-"""Where a stream's data lies: grids, distributions and weights at grid points, from what one pass learned.
+"""Summary statistics of a stream's columns, from what the first pass learned.
 
-It has the three methods of `icefield.data.column_statistics.Whereabouts`, and asks the same functions for the same things; only that
-a column's `Summary` stands in for its rows. What needs two columns together, or a group of rows, is added up in
-a pass, or taken from the sample.
+The same functions that read whole columns work out grids, histograms and weights at grid points; only that `ColumnValues` from a
+column's sketch stand in for its rows. What needs two columns together, or groups of rows, is counted in a pass, or
+taken from the sample.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.data.column_statistics import Whereabouts
+from icefield.data.column_statistics import ColumnValues, MemoryStatistics
+from icefield.data.columns import Column, dictionary_array, library_named, object_array
 from icefield.data.distribution import Distribution, marginal_of
-from icefield.data.features import Feature, check_levels, nearest_points
+from icefield.data.features import NO_LEVEL, Feature, check_levels, nearest_points
+from icefield.data.frame import Table
 from icefield.data.grid import Grid, grid_values, specifications
-from icefield.rows.column_sketch import Summary
+from icefield.errors import InputTypeError, complaint
+from icefield.rows.column_sketch import of_values
+from icefield.rows.rank_sketch import Sketched
 from icefield.typing import Float
 
+if TYPE_CHECKING:
+    from icefield.data.groups import Groups
+    from icefield.rows.stream import Stream
+    from icefield.rows.survey import Survey
 
-class Standing:
-    """The data's side of effects, for a stream.
+
+class SurveyedColumns:
+    """Values that stand for whole columns, from what a survey found; each made once.
 
     Parameters
     ----------
-    summary_of : a feature's summary over all rows
+    stream, survey : the rows, and what the first pass found of them
+    sample : statistics of the rows of the sample, which may be all
+    """
+
+    def __init__(self, stream: Stream, survey: Survey, sample: MemoryStatistics) -> None:
+        self._stream, self._survey, self._sample = stream, survey, sample
+        self._known: dict[Feature, ColumnValues] = {}
+
+    def of(self, feature: Feature) -> ColumnValues:
+        """A feature's values over all rows, or values that stand for them."""
+        if feature not in self._known:
+            if self._survey.is_complete:
+                found = self._sample.values(feature)
+            elif feature.is_group:
+                found = self._of_group(feature)
+            else:
+                found = self._of_sketch(feature.columns[0])
+            self._known[feature] = found
+        return self._known[feature]
+
+    def of_column(self, name: str) -> tuple[Table, ColumnValues]:
+        """A table of a column's values, and these with their weights."""
+        if self._survey.is_complete:
+            return self._sample.table, self._sample.values(Feature(name, (name,), ""))
+        return self._table(name), self._of_sketch(name)
+
+    def sketched(self, name: str) -> Sketched | None:
+        """A column's quantile sketch; None where every value was counted, or values have no order."""
+        sketch = self._survey.sketches[name]
+        values, weights, distinct = sketch.values
+        return None if distinct else Sketched(name, np.asarray(values), weights, sketch.rank_error)
+
+    def exact(self, name: str, values: NDArray[Any], weights: Float) -> ColumnValues:
+        """Values whose ranks are exact where they matter."""
+        column = self._as_table(name, values).column(name)
+        return ColumnValues(column, self._with_missing(name, weights), 0.0, False)
+
+    def _of_sketch(self, name: str) -> ColumnValues:
+        sketch = self._survey.sketches[name]
+        _, weights, distinct = sketch.values
+        column = self._table(name).column(name)
+        return ColumnValues(column, self._with_missing(name, weights), sketch.rank_error, distinct)
+
+    def _table(self, name: str) -> Table:
+        """A table of one column whose values stand for all rows of this one, a missing one last."""
+        sketch = self._survey.sketches[name]
+        if not sketch.ordered and sketch.overflowed:
+            raise InputTypeError(
+                complaint("features", "names a column of more levels than can be counted in a stream", name,
+                          "join rare levels, or drop the column")
+            )  # fmt: skip
+        return self._as_table(name, sketch.values[0])
+
+    def _as_table(self, name: str, values: Any) -> Table:
+        sketch = self._survey.sketches[name]
+        array = of_values(values, sketch.kind, sketch.missing > 0)
+        known = self._stream.levels.get(name)
+        if known is not None:
+            array = _listed(array, known, sketch.kind)
+        return self._stream.source.table(library_named("pyarrow").table({name: array}))
+
+    def _with_missing(self, name: str, weights: Float) -> Float:
+        sketch = self._survey.sketches[name]
+        return np.append(weights, sketch.missing_weight) if sketch.missing > 0 else weights
+
+    def _of_group(self, feature: Feature) -> ColumnValues:
+        """How often each column of a one-hot group is set, and none of them."""
+        parts = [self._of_sketch(name) for name in feature.columns]
+        counts = [float(part.weights[_is_one(part.column)].sum()) for part in parts]
+        none = float(parts[0].weights.sum()) - sum(counts)
+        levels = list(feature.levels)
+        if none > 0.5e-9 * float(parts[0].weights.sum()):
+            levels, counts = [*levels, NO_LEVEL], [*counts, none]
+        codes = np.arange(len(levels), dtype=np.int64)
+        values = object_array(levels)
+        column = Column(feature.label, "categorical", values, np.zeros(len(levels), bool), codes, values)
+        return ColumnValues(column, np.array(counts))
+
+
+class StreamStatistics:
+    """Summary statistics of a stream's columns.
+
+    Parameters
+    ----------
+    columns : values that stand for whole columns
     sample : the same for the rows of the sample, for what needs rows together
     seed : for the rug
     """
 
-    def __init__(self, summary_of: Callable[[Feature], Summary], sample: Whereabouts, seed: int) -> None:
-        self._summary_of, self._sample, self._seed = summary_of, sample, seed
-        self._placed: dict[tuple[int, ...], list[Float]] = {}
-        self._exact: dict[tuple[Any, int, Grid], Summary] = {}
+    def __init__(self, columns: SurveyedColumns, sample: MemoryStatistics, seed: int) -> None:
+        self._columns, self._sample, self._seed = columns, sample, seed
+        self._exact: dict[tuple[Any, int, Grid], ColumnValues] = {}
 
-    def prepare(self, sets: Any, asked: Sequence[Any], thresholds: Any, threads: int, meanwhile: Any) -> None:
-        """Nothing: the survey has looked at every column."""
+    def column(self, feature: Feature) -> Column:
+        """The feature's values in the sample."""
+        return self._sample.column(feature)
+
+    def values(self, feature: Feature) -> ColumnValues:
+        """Values that stand for all rows; ranks of distinct ones are not off."""
+        found = self._columns.of(feature)
+        return replace(found, rank_error=0.0) if found.distinct and found.rank_error else found
 
     def grids(
         self, features: Sequence[Feature], asked: Any, thresholds: Callable[[Feature], Float] | None
@@ -47,17 +145,17 @@ class Standing:
         values, notes = [], []
         for feature, wanted in zip(features, specifications(asked, [f.label for f in features])):
             own = None if thresholds is None else lambda feature=feature: thresholds(feature)
-            summary = self._exact.get((feature.label, len(features), wanted)) if is_exact(wanted) else None
-            if summary is None:
-                summary = self._summary_of(feature)
-            points, note = grid_values(wanted, summary.column, len(features), summary.weights, own)
-            check_levels(feature, points)
+            known = self._exact.get((feature.label, len(features), wanted)) if is_exact(wanted) else None
+            if known is None:
+                known = self._columns.of(feature)
+            points, note = grid_values(wanted, known.column, len(features), known.weights, own)
+            check_levels(feature, self.column(feature), points)
             values.append(points)
             if note:
                 notes.append(f"{feature.label}: {note}")
-            if is_sketched(wanted, summary):
+            if is_sketched(wanted, known):
                 notes.append(
-                    f"{feature.label}: grid from a sketch of all rows, ranks off by at most {summary.rank_error:.2%}"
+                    f"{feature.label}: grid from a sketch of all rows, ranks off by at most {known.rank_error:.2%}"
                 )
         return tuple(values), "; ".join(notes)
 
@@ -65,43 +163,30 @@ class Standing:
         """Whether quantiles are to be exact that are known from a sketch only."""
         if not is_exact(wanted) or (feature.label, n_features, wanted) in self._exact:
             return False
-        return not self._summary_of(feature).distinct and len(wanted.probabilities(n_features)) > 0
+        return not self._columns.of(feature).distinct and len(wanted.probabilities(n_features)) > 0
 
-    def keep_exact(self, feature: Feature, n_features: int, wanted: Grid, summary: Summary) -> None:
-        """Remember a summary with the exact quantiles that a grid needs."""
-        self._exact[feature.label, n_features, wanted] = summary
+    def keep_exact(self, feature: Feature, n_features: int, wanted: Grid, values: ColumnValues) -> None:
+        """Remember values with the exact quantiles that a grid needs."""
+        self._exact[feature.label, n_features, wanted] = values
 
-    def keep_placed(self, grid: Sequence[NDArray[Any]], weights: list[Float]) -> None:
-        """Remember the weights at a grid's points, which a pass added up."""
-        self._placed[_key(grid)] = weights
-
-    def forget_placed(self, grid: Sequence[NDArray[Any]]) -> None:
-        self._placed.pop(_key(grid), None)
-
-    def needs_rows(self, features: Sequence[Feature], asked: Any, n_groups: int) -> bool:
-        """Whether weights at grid points must be added up in a pass."""
-        if len(features) > 1 or n_groups:
+    def needs_pass(self, features: Sequence[Feature], asked: Any, groups: Groups | None) -> bool:
+        """Whether the rows near each grid point must be counted in a pass."""
+        if len(features) > 1 or groups is not None:
             return True
         (wanted,) = specifications(asked, [features[0].label])
-        summary = self._summary_of(features[0])
+        known = self._columns.of(features[0])
         # A sketched grid has the sketch's error anyway; values the caller gave are to be exact.
-        return not summary.distinct and not is_sketched(wanted, summary)
+        return not known.distinct and not is_sketched(wanted, known)
 
     def point_weights(
-        self,
-        features: Sequence[Feature],
-        grid: Sequence[NDArray[Any]],
-        codes: NDArray[np.intp] | None,
-        n_groups: int,
+        self, features: Sequence[Feature], grid: Sequence[NDArray[Any]], groups: Groups | None
     ) -> list[Float]:
-        """Weight of the data nearest to each grid point: over all rows, then per group."""
-        if _key(grid) in self._placed:
-            return self._placed[_key(grid)]
-        if len(features) > 1 or n_groups:  # rows chosen by who asked: as the sample has them
-            return self._sample.point_weights(features, grid, codes, n_groups)
-        summary = self._summary_of(features[0])
-        nearest, has = nearest_points(grid[0], summary.column)
-        placed = np.bincount(nearest[has], summary.weights[has], minlength=len(grid[0]))
+        """Weight of the rows nearest to each grid point, without a pass: over all rows, then by group."""
+        if len(features) > 1 or groups is not None:  # rows chosen by who asked: as the sample has them
+            return self._sample.point_weights(features, grid, groups)
+        known = self._columns.of(features[0])
+        nearest, has = nearest_points(grid[0], known.column)
+        placed = np.bincount(nearest[has], known.weights[has], minlength=len(grid[0]))
         return [placed.astype(np.float64)]
 
     def distribution(self, features: Sequence[Feature]) -> Distribution:
@@ -109,9 +194,9 @@ class Standing:
         drawn = self._sample.distribution(features)
         found = []
         for feature, own in zip(features, drawn.marginals):
-            summary = self._summary_of(feature)
+            known = self._columns.of(feature)
             rng = np.random.default_rng(self._seed)
-            whole = marginal_of(feature.label, summary.column, summary.weights, rng)
+            whole = marginal_of(feature.label, known.column, known.weights, rng)
             found.append(replace(whole, rug=own.rug))
         return Distribution(tuple(found), drawn.joint)
 
@@ -121,9 +206,9 @@ def is_exact(wanted: Any) -> bool:
     return isinstance(wanted, Grid) and wanted.exact
 
 
-def is_sketched(wanted: Any, summary: Summary) -> bool:
+def is_sketched(wanted: Any, known: ColumnValues) -> bool:
     """Whether a grid's points depend on ranks that are only known up to an error."""
-    if summary.distinct or isinstance(wanted, bool) or (is_exact(wanted) and wanted.kind != "distinct"):
+    if known.distinct or isinstance(wanted, bool) or (is_exact(wanted) and wanted.kind != "distinct"):
         return False
     return (
         wanted is None
@@ -132,5 +217,12 @@ def is_sketched(wanted: Any, summary: Summary) -> bool:
     )
 
 
-def _key(grid: Sequence[NDArray[Any]]) -> tuple[int, ...]:
-    return tuple(id(values) for values in grid)
+def _is_one(column: Column) -> NDArray[np.bool_]:
+    return np.asarray((column.values == 1) & ~column.missing)
+
+
+def _listed(array: Any, levels: list[Any], kind: Any) -> Any:
+    """Levels as a column of the category type that lists all of them."""
+    place = {level: number for number, level in enumerate(levels)}
+    codes = np.array([-1 if v is None else place[v] for v in array.to_pylist()], dtype=np.int64)
+    return dictionary_array(codes, levels, kind)

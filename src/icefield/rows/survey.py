@@ -7,21 +7,17 @@ sample; what merges is asked of all rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.data.columns import dictionary_array, library_named
-from icefield.data.frame import Table
-from icefield.errors import InputError, InputTypeError, complaint
-from icefield.rows.column_sketch import ColumnSurvey, Summary, from_ipc_bytes, ipc_bytes, of_values
-from icefield.rows.rank_sketch import Sketched
-from icefield.rows.stream import Block, Stream
+from icefield.core.rows import Accumulator, Block, State
+from icefield.data.columns import library_named
+from icefield.rows.column_sketch import ColumnSketch, from_ipc_bytes, ipc_bytes
 from icefield.sampling import COPIES_BELOW
-from icefield.threads import Crew
-from icefield.typing import Float
+from icefield.threads import ThreadCrew
 
 MOST_POINTS, LEAST_POINTS = 4096, 256  # a summary of ranks keeps
 SUMMARIES = 12  # of a column at once, about, in 10^8 rows
@@ -30,29 +26,28 @@ MOST_CELLS, LEAST_CELLS = 32_768, 1_024  # of a column of numbers
 CELL_BYTES = 24
 
 
-class Survey:
-    """Collects what is known of all rows of a stream.
+class Survey(Accumulator):
+    """What one pass learns of all rows.
 
     Parameters
     ----------
-    stream : the rows
-    columns : those to describe
+    types : the columns to describe, with their Arrow types
     rows : how many the sample holds
     weights : the column of weights, or None
     seed, memory : as in `Explainer`
     """
 
     title = "reading the data"
+    needs_frames = False
 
     def __init__(
-        self, stream: Stream, columns: Sequence[str], rows: int, weights: str | None, seed: int, memory: int
+        self, types: Mapping[str, Any], rows: int, weights: str | None, seed: int, memory: int
     ) -> None:
-        fitting = memory // 8 // (POINT_BYTES * SUMMARIES * max(1, len(columns)))
+        fitting = memory // 8 // (POINT_BYTES * SUMMARIES * max(1, len(types)))
         points = int(np.clip(fitting, LEAST_POINTS, MOST_POINTS))
-        schema = stream.source.schema
-        self.stream, self.weights_name, self.rows, self.seed = stream, weights, rows, seed
-        cells = int(np.clip(memory // 8 // (CELL_BYTES * max(1, len(columns))), LEAST_CELLS, MOST_CELLS))
-        self.columns = {name: ColumnSurvey(schema.field(name).type, points, cells) for name in columns}
+        self.weights_name, self.rows, self.seed = weights, rows, seed
+        cells = int(np.clip(memory // 8 // (CELL_BYTES * max(1, len(types))), LEAST_CELLS, MOST_CELLS))
+        self.sketches = {name: ColumnSketch(kind, points, cells) for name, kind in types.items()}
         self.n_rows = 0
         self.largest_weight, self._smallest_weight, self._is_whole = 0.0, np.inf, True
         self._keys = np.zeros(0, np.uint64)
@@ -60,19 +55,22 @@ class Survey:
         self._kept: Any = None
         self._limit = np.uint64(2**64 - 1)
 
-    def add(self, block: Block, crew: Crew) -> None:
-        weights = None
-        if self.weights_name is not None:
-            weights = row_weights(block, self.weights_name)
+    @property
+    def about(self) -> dict[str, Any]:
+        return {"survey": list(self.sketches), "weights": self.weights_name, "seed": self.seed}
+
+    def add(self, block: Block, threads: ThreadCrew) -> None:
+        weights = block.weights
+        if weights is not None:
             self.largest_weight = max(self.largest_weight, float(weights.max(initial=0.0)))
             some = weights[weights > 0]
             self._smallest_weight = min(self._smallest_weight, float(some.min(initial=np.inf)))
             self._is_whole = self._is_whole and bool((some == np.round(some)).all())
 
-        def look(name: str) -> None:
-            self.columns[name].add(block.arrow.column(name), weights)
+        def sketch(name: str) -> None:
+            self.sketches[name].add(block.arrow.column(name), weights)
 
-        for _ in crew.map(look, list(self.columns)):
+        for _ in threads.map(sketch, list(self.sketches)):
             pass
         self._draw(block)
         self.n_rows += block.n_rows
@@ -118,59 +116,15 @@ class Survey:
         """Whether the sample holds every row."""
         return self.n_rows <= self.rows
 
-    def sample(self) -> Table:
-        """The rows drawn, in the order they came."""
-        if self._kept is None:
-            raise InputError(complaint("X", "has no rows", self.stream.source.label))
+    def drawn(self) -> Any:
+        """The rows of the sample in the order they came, as an Arrow table; None where there are no rows."""
         self._shrink()
-        return self.stream.source.table(self._kept.combine_chunks())
-
-    # --- columns -------------------------------------------------------------------------------
-
-    def values(self, name: str) -> Table:
-        """A table of one column whose values stand for all rows of this one, a missing one last."""
-        found = self.columns[name]
-        if not found.ordered and found.overflowed:
-            raise InputTypeError(
-                complaint("features", "names a column of more levels than can be counted in a stream", name,
-                          "join rare levels, or drop the column")
-            )  # fmt: skip
-        return self._table(name, found.values[0])
-
-    def _table(self, name: str, values: Any) -> Table:
-        found = self.columns[name]
-        array = of_values(values, found.kind, found.missing > 0)
-        known = self.stream.levels.get(name)
-        if known is not None:
-            array = _listed(array, known, found.kind)
-        return self.stream.source.table(library_named("pyarrow").table({name: array}))
-
-    def summary(self, name: str) -> Summary:
-        """The same as a column, with the weight each value stands for."""
-        found, column = self.columns[name], self.values(name).column(name)
-        _, weights, distinct = found.values
-        return Summary(column, self._with_missing(name, weights), found.rank_error, distinct)
-
-    def sketched(self, name: str) -> Sketched | None:
-        """A column's sketch; None where every value was counted, or values have no order."""
-        values, weights, distinct = self.columns[name].values
-        if distinct:
-            return None
-        return Sketched(name, np.asarray(values), weights, self.columns[name].rank_error)
-
-    def exact(self, name: str, values: NDArray[Any], weights: Float) -> Summary:
-        """A summary of values whose ranks are exact where they matter."""
-        column = self._table(name, values).column(name)
-        return Summary(column, self._with_missing(name, weights), 0.0, False)
-
-    def _with_missing(self, name: str, weights: Float) -> Float:
-        found = self.columns[name]
-        return np.append(weights, found.missing_weight) if found.missing > 0 else weights
+        return None if self._kept is None else self._kept.combine_chunks()
 
     # --- being interrupted -----------------------------------------------------------------------
 
-    def state(self) -> dict[str, NDArray[Any]]:
-        found: dict[str, NDArray[Any]] = {
+    def state(self) -> State:
+        found: State = {
             "numbers": np.array(
                 [self.n_rows, self.largest_weight, self._smallest_weight, float(self._is_whole)]
             ),
@@ -180,29 +134,28 @@ class Survey:
         }
         if self._kept is not None:
             found["kept"] = ipc_bytes(self._kept)
-        for number, column in enumerate(self.columns.values()):
+        for number, column in enumerate(self.sketches.values()):
             found |= {f"column {number} {key}": value for key, value in column.state().items()}
         return found
 
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+    def restore(self, state: State) -> None:
         rows, self.largest_weight, self._smallest_weight, whole = (float(v) for v in state["numbers"])
         self._is_whole = bool(whole)
         self.n_rows, self._limit = int(rows), state["limit"][0]
         self._keys, self._places = state["keys"], state["places"]
         self._kept = from_ipc_bytes(state["kept"]) if "kept" in state else None
-        for number, column in enumerate(self.columns.values()):
+        for number, column in enumerate(self.sketches.values()):
             prefix = f"column {number} "
             column.restore({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
 
     # --- parts of the rows that were looked at elsewhere -----------------------------------------
 
     def condense(self) -> None:
-        """Know the same in as little room as can be."""
         self._shrink()
-        for column in self.columns.values():
+        for column in self.sketches.values():
             column.condense()
 
-    def merge(self, state: dict[str, NDArray[Any]]) -> None:
+    def merge(self, state: State) -> None:
         """Take in what another survey learned of rows that come after these."""
         rows, largest, smallest, whole = (float(v) for v in state["numbers"])
         self.n_rows, self.largest_weight = self.n_rows + int(rows), max(self.largest_weight, largest)
@@ -215,22 +168,9 @@ class Survey:
             self._places = np.concatenate([self._places, state["places"]])
             if len(self._keys) > 2 * self.rows:
                 self._shrink()
-        for number, column in enumerate(self.columns.values()):
+        for number, column in enumerate(self.sketches.values()):
             prefix = f"column {number} "
             column.merge({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
-
-
-def row_weights(block: Block, name: str) -> Float:
-    """A block's weights, checked as those of a whole table are."""
-    column = block.table.column(name)
-    if column.kind not in ("float", "integer", "boolean"):
-        raise InputTypeError(complaint("weights", f"names a {column.kind} column", name, "must hold numbers"))
-    values = column.to_float()
-    if not np.isfinite(values).all():
-        raise InputError(complaint("weights", "must be finite", float(values[~np.isfinite(values)][0])))
-    if (values < 0).any():
-        raise InputError(complaint("weights", "must not be negative", float(values[values < 0][0])))
-    return values
 
 
 def _random_numbers(start: int, count: int, seed: int) -> NDArray[np.uint64]:
@@ -242,10 +182,3 @@ def _random_numbers(start: int, count: int, seed: int) -> NDArray[np.uint64]:
             mixed ^= mixed >> np.uint64(shift)
             mixed *= np.uint64(factor)
     return mixed
-
-
-def _listed(array: Any, levels: list[Any], kind: Any) -> Any:
-    """Levels as a column of the category type that lists all of them."""
-    place = {level: number for number, level in enumerate(levels)}
-    codes = np.array([-1 if v is None else place[v] for v in array.to_pylist()], dtype=np.int64)
-    return dictionary_array(codes, levels, kind)

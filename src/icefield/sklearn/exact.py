@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.core.engine import read_trees, tree_scale
-from icefield.core.question import Answer, Question, Resources, Sample
+from icefield.core.question import Answer, Question, Resources
+from icefield.core.rows import Block
 from icefield.data.frame import Table, table_of
 from icefield.errors import EngineError
 from icefield.forest import CannotRead, TreeModel
+from icefield.forest.reading import read_trees, tree_scale
 from icefield.libraries.sklearn.nesting import core, is_pipeline, unwrapped
 from icefield.models.model import Model, settled_model
 from icefield.sklearn.arguments import BOOSTING, HIST_BOOSTING
@@ -92,7 +93,7 @@ def _is_worth_it(own: float, other: float) -> bool:
     return own + (0.0 if "icefield.engines.trees.engine" in sys.modules else FIRST_USE) < other
 
 
-def tree_answer(model: Model, question: Question, sample: Sample, resources: Resources) -> Answer | None:
+def tree_answer(model: Model, question: Question, sample: Block, resources: Resources) -> Answer | None:
     """The engine's answer from the model's trees, or None where the model has to be asked itself."""
     whole = _with_the_trees_outputs(model, sample.table)
     predictions = sample.n_rows * int(np.prod(question.shape))

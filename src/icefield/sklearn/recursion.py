@@ -106,7 +106,7 @@ def _ours_is_quicker(estimator: Any, points: int) -> bool:
 
 
 def _from_trees(estimator: Any, X: Any, positions: Sequence[int], values: Sequence[NDArray[Any]]) -> Float:
-    from icefield.engines.trees import training_average
+    from icefield.engines.training.training_averages import training_average
 
     table = table_of(X)
     reader, raw = _reader(estimator)

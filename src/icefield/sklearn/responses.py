@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from sklearn.base import is_regressor
 from sklearn.utils._response import _get_response_values
 
-from icefield.core.question import Axis, Question, Resources, Sample
+from icefield.core.question import Axis, Question, Resources
+from icefield.core.rows import Block
 from icefield.data.frame import Table, table_of
 from icefield.engines.brute.engine import BruteEngine
 from icefield.errors import InputTypeError, complaint, did_you_mean
@@ -51,7 +52,7 @@ def brute_dependence(
     curves = 8 * len(model.outputs) * table.n_rows * int(np.prod(question.shape)) if individual else 0
     resources = Resources(memory=max(Resources.memory, curves))
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    sample = Sample(table, weights)
+    sample = Block(table, weights)
     # Weights turn averages of single precision numbers into double precision, which shows that trees do
     # not round each prediction as the model does.
     rounds = dtype == np.float32 and weights is not None

@@ -143,7 +143,9 @@ class Combinations:
     """
 
     def __init__(self, study: Study, rows: NDArray[np.intp]) -> None:
-        others = np.full(study.n_rows, study.weights is None)  # rows drawn by weight are as many as count
+        others = np.full(
+            study.sample.n_rows, study.sample.weights is None
+        )  # rows drawn by weight are as many as count
         others[rows] = False
         more = np.flatnonzero(others)
         more = np.random.default_rng(study.seed).permutation(more)[: max(0, ROWS - len(rows))]
@@ -154,7 +156,7 @@ class Combinations:
     @cached_property
     def _are_levels(self) -> dict[Any, bool]:
         """For every column whether its values are levels: few numbers, or no numbers at all."""
-        table, first = self._study.table, self.rows[: self.looked_at]
+        table, first = self._study.sample.table, self.rows[: self.looked_at]
         found = {}
         for name, column in columns_at(table, self._study.model.columns, first):
             if column.kind == "other":
@@ -167,14 +169,14 @@ class Combinations:
     def _coded(self, name: Any) -> tuple[NDArray[np.int16], bool]:
         """A column's codes, kept small, and whether they are levels."""
         if name not in self._known:
-            codes, levels = _as_levels(self._study.table.column(name), self.rows)
+            codes, levels = _as_levels(self._study.sample.table.column(name), self.rows)
             self._known[name] = codes.astype(np.int16), levels
         return self._known[name]
 
     def _remember_all(self) -> None:
         """Code all columns, which are taken together where that is faster."""
         waiting = [name for name in self._are_levels if name not in self._known]
-        for name, column in columns_at(self._study.table, waiting, self.rows):
+        for name, column in columns_at(self._study.sample.table, waiting, self.rows):
             codes, levels = _as_levels(column, slice(None))
             self._known[name] = codes.astype(np.int16), levels
 
@@ -188,11 +190,11 @@ class Combinations:
         if not any(are_levels.values()) and feature.kind in ORDERED_KINDS:
             return None
         if feature.is_group or feature.label not in are_levels:
-            own, mine = _as_levels(feature.column, self.rows)
+            own, mine = _as_levels(self._study.column(feature), self.rows)
         else:
             codes, mine = self._coded(feature.label)
             own = codes.astype(np.intp)
-        at = _at_values(feature.column, self.rows, own, values, mine)
+        at = _at_values(self._study.column(feature), self.rows, own, values, mine)
         if mine:
             self._remember_all()
         others = [name for name in are_levels if name not in feature.columns]

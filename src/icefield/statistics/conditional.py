@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.core.study import Ask, Study
+from icefield.core.effects import Request, compute_effects
+from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.data.distribution import weighted_quantiles
-from icefield.data.frame import ORDERED_KINDS, object_array
+from icefield.data.frame import ORDERED_KINDS, Column, object_array
 from icefield.data.grid import with_missing_last
 from icefield.effect import Drawable, Effect, Spread
 from icefield.sampling import CURVE_ROWS
@@ -30,7 +31,7 @@ from icefield.typing import Float
 from icefield.wording.values import printed_value
 
 if TYPE_CHECKING:
-    from icefield.data.features import Feature
+    pass
 
 BINS = 20
 
@@ -71,15 +72,17 @@ def conditional(study: Study, feature: Any, *, bins: Any = BINS, rows: Any = Non
         row costs predictions. Means per bin are always over all rows
     """
     (found,) = study.resolve([feature])
-    weights = study.row_weights()
+    weights = study.sample.row_weights()
     steps = feature_steps(study, found, bins, "given", weights)
-    bin_of, labels, values = _bins(found, steps, weights)
+    bin_of, labels, values = _bins(study.column(found), steps, weights)
     predicted = study.predictions()
     observed, reason = observed_outputs(study)
     inside = bin_of >= 0
     mass: Float = np.bincount(bin_of[inside], weights[inside], minlength=len(labels)).astype(np.float64)
     chosen = study.chosen(rows, when_costly=CURVE_ROWS)
-    (pd,) = study.effects(Ask(sets=[(feature,)], grid=values, spread=False, rows=chosen.positions))
+    (pd,) = compute_effects(
+        study, Request(sets=[(feature,)], grid=values, spread=False, rows=chosen.positions)
+    )
     local = ale(study, feature, bins=bins, order="given")
     mean = np.average(predicted, axis=0, weights=weights)
     accumulated = np.stack([ale_at(local, o, values) + mean[o] for o in range(len(mean))])
@@ -99,24 +102,23 @@ def conditional(study: Study, feature: Any, *, bins: Any = BINS, rows: Any = Non
     columns |= {name: array.ravel() for name, array in arrays.items() if array is not None}
     plain = replace(pd, spread=Spread(), backing=replace(pd.backing, weight=mass), groups={}, by=None)
     effects = {name: replace(plain, average=array) for name, array in arrays.items() if array is not None}
-    notes = [f"means over {study.rows_in_words.removeprefix('all ')}; PD over {counted(pd.n_rows)}"]
-    if observed is None and study.y is not None:
+    notes = [f"means over {study.rows.sample_said.removeprefix('all ')}; PD over {counted(pd.n_rows)}"]
+    if observed is None and study.sample.y is not None:
         notes.append(f"no observed means: {reason}")
     return Conditional(
         columns=columns,
         title=f"{study.naming.name(found.label)}: what the data shows and what the model does, on {study.model.scale_label}",
         notes=tuple(notes),
-        library=study.table.library,
+        library=study.sample.table.library,
         naming=study.naming,
         feature=found.label,
         effects=effects,
     )
 
 
-def _bins(feature: Feature, steps: Steps, weights: Float) -> tuple[NDArray[np.intp], list[str], NDArray[Any]]:
+def _bins(column: Column, steps: Steps, weights: Float) -> tuple[NDArray[np.intp], list[str], NDArray[Any]]:
     """Each row's bin (-1: none), the bins in words, and a typical value of each; missing last."""
-    column = feature.column
-    if feature.kind in ORDERED_KINDS and steps.n_steps > 0:
+    if column.kind in ORDERED_KINDS and steps.n_steps > 0:
         bin_of = np.where(steps.known, steps.step_of[:, 0], -1)
         edges = [printed_value(v) for v in steps.nodes]
         labels = [f"{'[' if i == 0 else '('}{edges[i]}, {edges[i + 1]}]" for i in range(steps.n_steps)]

@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from icefield.core.question import Question, Sample
-from icefield.core.study import Ask, Study
+from icefield.core.effects import Request, compute, compute_effects
+from icefield.core.question import Question
+from icefield.core.rows import Block
+from icefield.core.study import Study
 from icefield.data.grid import ReadingGrid
 from icefield.data.row_values import RowValues
 from icefield.effect import Effect, KeptCurves
@@ -58,9 +60,9 @@ def with_curves_of_its_rows(study: Study, asked: Any, effect: Effect) -> Effect:
     kept = effect.kept
     if kept is None or kept.rows is None:
         return effect
-    axis = study.feature(asked).axis(effect.grid[0], study.table)
+    axis = study.feature(asked).axis(effect.grid[0], study.sample.table)
     question = Question((axis,), spread=False, rows=np.arange(len(kept.rows)), averaged=False)
-    (answer,) = study.answers([question], Sample(study.table.take(kept.rows)))
+    (answer,) = study.answers([question], Block(study.sample.table.take(kept.rows)))
     return replace(effect, kept=replace(kept, individual=answer.curves))
 
 
@@ -84,18 +86,18 @@ class CurvedEffects:
         features: Sequence[Any],
         *wanted: Curved,
         rows: Any = None,
-        beside: Sequence[Ask] = (),
+        beside: Sequence[Request] = (),
     ) -> None:
         self._study, self._features = study, [study.feature(one) for one in features]
         chosen = study.chosen(rows, when_costly=CURVE_ROWS)
-        self._used = study.n_rows if chosen.positions is None else len(chosen.positions)
-        weights = None if study.weights is None else study.row_weights(chosen.positions)
+        self._used = study.sample.n_rows if chosen.positions is None else len(chosen.positions)
+        weights = None if study.sample.weights is None else study.sample.row_weights(chosen.positions)
         # What rows count for that are uneven or come in clusters, only their standard error knows.
-        uneven = study.clusters is not None or not study.copies
+        uneven = study.sample.clusters is not None or not study.sample.copies
         self.apart = curves_come_apart(study)
         self._kept = [_kept_rows(study, chosen.positions, one, self._used, weights) for one in wanted]
         asks = [
-            Ask(
+            Request(
                 sets=[(feature,) for feature in features],
                 kind="ice",
                 grid=one.grid,
@@ -108,19 +110,21 @@ class CurvedEffects:
             for one, (place, kept) in zip(wanted, self._kept)
         ]
         shared = self.apart and chosen.positions is None and all(one.rows is None for one in beside)
-        found = study.effects_together([*asks, *beside] if shared else asks)
+        found = compute(study, [*asks, *beside] if shared else asks)
         self._effects = found[: len(asks)]
-        self.beside = found[len(asks) :] if shared else [study.effects(one) for one in beside]
+        self.beside = found[len(asks) :] if shared else [compute_effects(study, one) for one in beside]
         if rows is None:
             # A sample of our own choice is measured against the same predictions as everything else.
-            baseline, deviation_of_all, unit = study.prediction_moments()
+            level = study.prediction_level()
 
             def measured(effect: Effect) -> Effect:
-                about = replace(effect.predictions, baseline=baseline, output_std=deviation_of_all, unit=unit)
+                about = replace(
+                    effect.predictions, baseline=level.baseline, output_std=level.std, unit=level.unit
+                )
                 return replace(effect, predictions=about)
 
             self._effects = [[measured(effect) for effect in one] for one in self._effects]
-        self.note = f"{chosen.note}; rows={study.n_rows} uses all" if chosen.note else ""
+        self.note = f"{chosen.note}; rows={study.sample.n_rows} uses all" if chosen.note else ""
 
     def curve_bytes(self, number: int) -> int:
         """How much room the curves of all features take, for one of what is wanted."""
@@ -138,7 +142,7 @@ class CurvedEffects:
             yield from (effects[place] for place in places)
             return
         kept = self._kept[number][1]
-        table = self._study.table.take(NO_ROWS if kept.rows is None else kept.rows)
+        table = self._study.sample.table.take(NO_ROWS if kept.rows is None else kept.rows)
         every = np.arange(
             table.n_rows
         )  # one array for all questions: an engine then keeps the same rows' curves at once
@@ -147,14 +151,14 @@ class CurvedEffects:
             block, places = places[:at_once], places[at_once:]
             questions = [
                 Question(
-                    (self._features[place].axis(effects[place].grid[0], self._study.table),),
+                    (self._features[place].axis(effects[place].grid[0], self._study.sample.table),),
                     spread=False,
                     rows=every,
                     averaged=False,
                 )
                 for place in block
             ]
-            answers = self._study.answers(questions, Sample(table))
+            answers = self._study.answers(questions, Block(table))
             for at, place in enumerate(block):
                 curves, answers[at].curves = answers[at].curves, None
                 yield self._with(effects[place], replace(kept, individual=curves))
@@ -171,7 +175,7 @@ class CurvedEffects:
         if curves is None or rows is None:
             return effect
         if effect.std is not None and 0 < len(rows) == self._used <= CENTERED_CURVES:
-            own = None if self._study.weights is None else self._study.weights[rows]
+            own = None if self._study.sample.weights is None else self._study.sample.weights[rows]
             centered = centered_deviation(curves, own, np.asarray(effect.weight))
             effect = replace(effect, spread=replace(effect.spread, centered_std=centered))
         return replace(effect, kept=kept)
@@ -179,8 +183,7 @@ class CurvedEffects:
 
 def curves_come_apart(study: Study) -> bool:
     """Whether rows are at hand and can be asked about again without any prediction, so that curves come by themselves."""
-    streamed = study.n_rows != study.n_all or hasattr(study, "stream")
-    return study.background == "data" and not streamed and not study.plan.engine.costs_predictions
+    return study.background == "data" and study.rows.resident and not study.plan.engine.costs_predictions
 
 
 def _kept_rows(
@@ -189,6 +192,6 @@ def _kept_rows(
     """Places among the rows used whose curves are kept, and what is known of them."""
     place, counts = in_proportion(one.kept, used, weights, study.seed)
     rows = place if positions is None else positions[place]
-    clusters = None if study.clusters is None else study.clusters[rows]
-    values = RowValues(study.table, rows) if curves_come_apart(study) else None
+    clusters = None if study.sample.clusters is None else study.sample.clusters[rows]
+    values = RowValues(study.sample.table, rows) if curves_come_apart(study) else None
     return place, KeptCurves(None, rows, values, counts, clusters)

@@ -51,13 +51,13 @@ class DataNotes:
 
 def data_notes(study: Study) -> DataNotes:
     """Look at the model's columns, once."""
-    return study.memory.once("data notes", lambda: _noticed(study))
+    return study.cache.once("data notes", lambda: _noticed(study))
 
 
 def _noticed(study: Study) -> DataNotes:
-    names, table = list(study.model.columns), study.table
-    chosen = choose_rows(None, study.n_rows, study.seed, PREDICTION_ROWS).positions
-    rows = np.arange(study.n_rows) if chosen is None else np.sort(chosen)
+    names, table = list(study.model.columns), study.sample.table
+    chosen = choose_rows(None, study.sample.n_rows, study.seed, PREDICTION_ROWS).positions
+    rows = np.arange(study.sample.n_rows) if chosen is None else np.sort(chosen)
     sample = table if chosen is None else table.take(rows)
     missing: list[tuple[Any, float]] = []
     constant: list[Any] = []
@@ -66,7 +66,7 @@ def _noticed(study: Study) -> DataNotes:
         column, some = table.column(name), sample.column(name)
         if column.kind == "other":
             continue
-        share = float(np.average(column.missing, weights=study.weights)) if column.any_missing else 0.0
+        share = float(np.average(column.missing, weights=study.sample.weights)) if column.any_missing else 0.0
         if share > 0:
             missing.append((name, share))
         if _one_value(some) and (chosen is None or _one_value(column)):
@@ -125,7 +125,7 @@ def _perfect(
     truth, _ = observed_outputs(study)
     if truth is None or len(rows) < LEAST_ROWS:
         return ()
-    weights = study.row_weights(rows)
+    weights = study.sample.row_weights(rows)
     if weights.sum() <= 0:
         return ()
     found = []

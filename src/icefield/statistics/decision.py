@@ -130,7 +130,7 @@ def decisions_beside(
     if rows is not None:
         made = decided()
     else:
-        made = study.memory.once(_key(study, asked), decided)
+        made = study.cache.once(_key(study, asked), decided)
     if not beside and wanted:  # they were decided on before
         beside, _ = effects_with_curves(study, asked, *wanted, rows=rows)
     by_label = [{effect.features[0]: effect for effect in one} for one in beside]
@@ -143,7 +143,7 @@ def decision_of(study: Study, feature: Any) -> Decision:
     columns = list(study.model.columns)
     everything = _key(study, columns)
     if found.label in columns and (
-        study.memory.holds(everything) or not _costly(study) or len(columns) <= FEW_COLUMNS
+        study.cache.holds(everything) or not _costly(study) or len(columns) <= FEW_COLUMNS
     ):
         return decisions(study)[found.label]
     return decisions(study, [feature])[found.label]
@@ -174,7 +174,7 @@ def _decided(study: Study, asked: list[Any], found: CurvedEffects) -> Decisions:
         effect = replace(effect, groups={}, by=None)
         if groups is None and effect.row_values is not None:  # all keep the same rows
             groups = RowGroups(effect.row_values, effect.row_weights)
-        every.append(read_effect(effect, study.n_rows, groups).each)
+        every.append(read_effect(effect, study.sample.n_rows, groups).each)
         kept = None if effect.kept is None else replace(effect.kept, individual=None)
         effects.append(effect if room else replace(effect, kept=kept))
     first = [output_moved_most(effect, each) for effect, each in zip(effects, every)]
@@ -196,7 +196,7 @@ def _rows_behind(study: Study, effects: Sequence[Effect], pairs: Interactions | 
     """How many rows the differences and the interactions rest on, where not on all."""
     kept = [len(effect.rows) for effect in effects if effect.rows is not None]
     said = []
-    if kept and min(kept) < study.n_rows:
+    if kept and min(kept) < study.sample.n_rows:
         said.append(f"differences from the curves of {counted(min(kept))} rows")
     if pairs is not None and not pairs.notes[0].startswith("all "):
         said.append(f"interactions at {pairs.notes[0].split(';')[0]}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from icefield import validate
-from icefield.core.request import Ask, regrouped
+from icefield.core.effects import Request, compute_effects
 from icefield.counts import counted
 from icefield.data.grid import DEFAULT_POINTS
 from icefield.effect import Effect
@@ -46,8 +46,6 @@ def every_effect(
     validate.flag("spread", spread)
     singles = study.listed(features, least=0)
     asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
-    if kind == "pd" and rows is None:
-        study.begin(Ask(sets=asked, grid=grid, spread=spread))
     labels = [study.feature(f).label for f in singles]
     if len(set(labels)) != len(labels):
         raise InputError(complaint("features", "names the same feature twice", singles))
@@ -57,13 +55,13 @@ def every_effect(
         return dict(zip(labels, _local(study, singles, grid, rows, by)))
     if kind == "ice":
         kept = _kept(study, len(singles), grid, rows)
-        ask = Ask(sets=asked, kind="ice", grid=grid, spread=True, kept=kept)
+        request = Request(sets=asked, kind="ice", grid=grid, spread=True, kept=kept)
     else:
         picked = study.chosen(rows)
-        ask = Ask(
+        request = Request(
             sets=asked, grid=grid, spread=spread, rows=picked.positions, sampled_from=picked.sampled_from
         )
-    found = regrouped(study, by).effects(ask)
+    found = compute_effects(study.grouped(by), request)
     return {e.features[0] if order == 1 else e.features: e for e in found}
 
 
@@ -78,7 +76,7 @@ def _local(study: Study, features: list[Any], grid: Any, rows: Any, by: Any) -> 
             )
         )
     found = []
-    for one in ales(regrouped(study, by), features, rows=rows):
+    for one in ales(study.grouped(by), features, rows=rows):
         if not isinstance(one, Effect):
             raise one
         found.append(one)
@@ -87,7 +85,11 @@ def _local(study: Study, features: list[Any], grid: Any, rows: Any, by: Any) -> 
 
 def _kept(study: Study, n_features: int, grid: Any, rows: Any) -> Positions:
     """Whose curves are kept; all features' together must fit the budget."""
-    kept = np.arange(study.n_rows) if rows is None else validate.row_positions(rows, study.n_rows, study.seed)
+    kept = (
+        np.arange(study.sample.n_rows)
+        if rows is None
+        else validate.row_positions(rows, study.sample.n_rows, study.seed)
+    )
     points = int(grid) if isinstance(grid, (int, np.integer)) else DEFAULT_POINTS[1]
     a_row, memory = 8 * len(study.model.outputs) * n_features * points, study.resources.memory
     if len(kept) * a_row > memory:

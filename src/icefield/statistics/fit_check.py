@@ -93,16 +93,16 @@ def _percent(share: float) -> str:
 
 def fit_check(study: Study) -> FitCheck | None:
     """Compare predictions with the targets given; None where there are none, or too few rows."""
-    return study.memory.once("fit check", lambda: _checked(study))
+    return study.cache.once("fit check", lambda: _checked(study))
 
 
 def _checked(study: Study) -> FitCheck | None:
     observed, _ = observed_outputs(study)
-    if observed is None or study.n_rows < LEAST_ROWS or study.background != "data":
+    if observed is None or study.sample.n_rows < LEAST_ROWS or study.background != "data":
         return None
     rng = np.random.default_rng(study.seed)
-    rows = np.sort(rng.permutation(study.n_rows)[:ROWS])
-    weights = study.row_weights(rows)
+    rows = np.sort(rng.permutation(study.sample.n_rows)[:ROWS])
+    weights = study.sample.row_weights(rows)
     weights = weights / weights.mean() if weights.sum() > 0 else np.ones(len(rows))
     truth = observed[rows]
     spread = _square(truth - weights @ truth / weights.sum(), weights)
@@ -113,7 +113,7 @@ def _checked(study: Study) -> FitCheck | None:
     truth, spread = truth[:, kept], spread[kept]
     score = float(np.mean(1.0 - _square(truth - study.predictions(rows)[:, kept], weights) / spread))
     # Rows of a cluster know each other: they are learned from together, or scored together.
-    groups = np.arange(len(rows)) if study.clusters is None else study.clusters[rows]
+    groups = np.arange(len(rows)) if study.sample.clusters is None else study.sample.clusters[rows]
     fold_of = rng.permutation(int(groups.max()) + 1)[groups] % FOLDS
     columns = _coded(study, rows, truth, weights)
     held_out = _carried_over(columns, truth, weights, fold_of)
@@ -134,7 +134,7 @@ def _square(apart: Float, weights: Float) -> Float:
 
 def _coded(study: Study, rows: NDArray[np.intp], truth: Float, weights: Float) -> list[NDArray[np.intp]]:
     """The model's columns in a few groups each; of very many, those that go with the target most."""
-    table = study.table.take(rows)
+    table = study.sample.table.take(rows)
     found = [codes for name in study.model.columns if (codes := _groups(table.column(name))) is not None]
     if len(found) > COLUMNS:
         apart = truth - weights @ truth / weights.sum()

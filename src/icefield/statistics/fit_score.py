@@ -70,22 +70,22 @@ class Bins:
 
 def observed(study: Study) -> tuple[Observed | None, str]:
     """What was observed beside what is predicted, once; or None and the reason."""
-    return study.memory.once("observed and predicted", lambda: _observed(study))
+    return study.cache.once("observed and predicted", lambda: _observed(study))
 
 
 def _observed(study: Study) -> tuple[Observed | None, str]:
     truth, why = observed_outputs(study)
     if truth is None or study.background != "data":
         return None, why
-    chosen = choose_rows(None, study.n_rows, study.seed, PREDICTION_ROWS).positions
-    rows = np.arange(study.n_rows) if chosen is None else np.sort(chosen)
-    weights = study.row_weights(rows)
+    chosen = choose_rows(None, study.sample.n_rows, study.seed, PREDICTION_ROWS).positions
+    rows = np.arange(study.sample.n_rows) if chosen is None else np.sort(chosen)
+    weights = study.sample.row_weights(rows)
     kept = weights > 0
     rows, weights = rows[kept], weights[kept]
     if len(rows) < LEAST_ROWS:
         return None, f"fewer than {LEAST_ROWS} rows"
     classes = "probab" in study.model.scale_label
-    return Observed(rows, study.n_all, truth[rows], study.predictions(rows), weights, classes), ""
+    return Observed(rows, study.rows.n_rows, truth[rows], study.predictions(rows), weights, classes), ""
 
 
 def predictions_of(study: Study, rows: Positions) -> Float:

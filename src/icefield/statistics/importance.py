@@ -20,8 +20,8 @@ from icefield import validate
 from icefield.counts import counted
 from icefield.data.features import Feature
 from icefield.effect import Effect, drawing
-from icefield.engines.brute.engine import interruptible
 from icefield.errors import InputError
+from icefield.models.pace import interruptible
 from icefield.sampling import PERMUTED_ROWS
 from icefield.statistics.bundles import deviation, point_weights, shown_points
 from icefield.statistics.curved import Curved
@@ -151,7 +151,7 @@ def importance(
             )
             if n
         ),
-        library=study.table.library,
+        library=study.sample.table.library,
         naming=study.naming,
         effects={name: drawn[name] for name in ranked},
         measure=measure,
@@ -251,8 +251,8 @@ def _shuffled(
                 f"Permutation importance compares predictions with observations, but {reason}. "
                 "Hint: pass y to Explainer, on the scale of the predictions."
             )
-        return None, "" if study.y is None else f"no permutation importance: {reason}"
-    n_rows = study.n_rows
+        return None, "" if study.sample.y is None else f"no permutation importance: {reason}"
+    n_rows = study.sample.n_rows
     used = validate.row_positions(min(PERMUTED_ROWS, n_rows) if rows is None else rows, n_rows, study.seed)
     note = f"permutation: increase of the mean squared error on {counted(len(used))} rows, {repeats} shuffles"
     features = study.resolve(asked)
@@ -266,8 +266,8 @@ def permutation_importance(
 
     With weights, donors are drawn in proportion to them: a weight of 2 is a duplicated row there too.
     """
-    table = study.table.take(used).select(study.model.columns)
-    weights = None if study.weights is None else study.weights[used]
+    table = study.sample.table.take(used).select(study.model.columns)
+    weights = None if study.sample.weights is None else study.sample.weights[used]
     truth = observed[used]
     rng = np.random.default_rng(study.seed)
 

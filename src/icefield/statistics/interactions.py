@@ -7,7 +7,7 @@ trees, otherwise at a stated, seeded sample of rows crossed with itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
-from icefield.core.study import Ask, OwnValues, Study
+from icefield.core.effects import Request, compute_effects
+from icefield.core.study import EvaluatedRows, Study
 from icefield.counts import counted
 from icefield.data.features import Feature
 from icefield.effect import drawing
@@ -206,13 +207,9 @@ def _collected(
     rows: Any,
     keeps_surfaces: bool = False,
 ) -> Interactions:
-    def collect(averages: Iterator[tuple[_Name, Float]], own: OwnValues) -> Interactions:
-        statistics = _Statistics(own.weights / own.weights.sum(), study.n_rows, keeps_surfaces)
-        for name, values in averages:
-            statistics.take(name, values)
-        return statistics.table(study, found, own.why)
-
-    return study.own_averages(sets, rows, collect)
+    statistics = _Statistics(study.sample.n_rows, keeps_surfaces)
+    study.averages_at_rows(sets, rows, statistics)
+    return statistics.table(study, found)
 
 
 def _triples(study: Study, found: Sequence[Feature], triples: Any) -> list[tuple[Feature, ...]]:
@@ -249,10 +246,14 @@ class _Statistics:
     Averages are kept by name only as long as others need them: there is one for every pair, as long as the data.
     """
 
-    def __init__(self, share: Float, population: int, keeps_surfaces: bool) -> None:
-        self.share, self.keeps_surfaces = share, keeps_surfaces
+    def __init__(self, population: int, keeps_surfaces: bool) -> None:
+        self._population, self.keeps_surfaces = population, keeps_surfaces
+
+    def begin(self, rows: EvaluatedRows) -> None:
+        """Start anew with averages at these rows."""
+        self.share, self.why = rows.weights / rows.weights.sum(), rows.why
         # What is sampled is both where the averages are taken and what they are taken over: twice the variance.
-        self._sampled = 2.0 * max(0.0, 1.0 - len(share) / population)
+        self._sampled = 2.0 * max(0.0, 1.0 - len(self.share) / self._population)
         self._alone: dict[Any, Float] = {}
         self._all: Float | None = None
         self._surfaces: dict[frozenset[Any], Float] = {}
@@ -261,7 +262,7 @@ class _Statistics:
         self._rest_se: list[Float] = []
         self._whole: list[Float] = []
         self._pure: Float | None = None
-        self._some = summed_rows(len(share))
+        self._some = summed_rows(len(self.share))
 
     def take(self, name: _Name, values: Float) -> None:
         """Take in a set's averages, an array of one's own."""
@@ -323,7 +324,7 @@ class _Statistics:
         apart = np.square(np.square(rest) - mean_square[:, None])
         return np.sqrt(self._sampled * np.einsum("oi,i->o", apart, np.square(self.share)))
 
-    def table(self, study: Study, found: Sequence[Feature], why: str) -> Interactions:
+    def table(self, study: Study, found: Sequence[Feature]) -> Interactions:
         rest, whole = np.stack(self._rest), np.stack(self._whole)
         # Differences of equal numbers leave rounding behind; it must not look like an interaction.
         floor = NOISE * max(float(whole.max()), float(np.max(_level(study)) ** 2))
@@ -337,7 +338,7 @@ class _Statistics:
         order = np.array([len(labels) for labels in self._features])
         ranked = np.lexsort((-rest.mean(axis=1), order))
         measures = {"h": np.sqrt(squared), "h_squared": squared, "strength": strength, "strength_se": error}
-        made = _table(study, found, self._features, ranked, measures, "Friedman's H", why)
+        made = _table(study, found, self._features, ranked, measures, "Friedman's H", self.why)
         return replace(made, pure=self._pure, n_evaluated=len(self.share))
 
 
@@ -361,30 +362,30 @@ def _table(
         },
         title=f"Interactions ({what}) on {study.model.scale_label}",
         notes=(why,),
-        library=study.table.library,
+        library=study.sample.table.library,
         naming=study.naming,
         features=tuple(f.label for f in found),
     )
 
 
 def _level(study: Study) -> Float:
-    baseline, spread, _ = study.prediction_moments()
-    return np.abs(baseline) + spread
+    level = study.prediction_level()
+    return np.abs(level.baseline) + level.std
 
 
 def _unit(study: Study) -> Float:
     """What effects are measured in."""
-    _, spread, unit = study.prediction_moments()
-    return spread if unit is None else unit
+    level = study.prediction_level()
+    return level.std if level.unit is None else level.unit
 
 
 def _by_variance(study: Study, found: Sequence[Feature], rows: Any) -> Interactions:
     """Greenwell et al.: the standard deviation, along one feature, of the other's importance."""
     chosen = study.chosen(rows, when_costly=CROSSED_ROWS)
     sets = [tuple(_asked(f) for f in pair) for pair in combinations(found, 2)]
-    effects = study.effects(Ask(sets=sets, spread=False, rows=chosen.positions))
+    effects = compute_effects(study, Request(sets=sets, spread=False, rows=chosen.positions))
     values = np.stack([_variance_statistic(effect) for effect in effects])
-    used = study.n_rows if chosen.positions is None else len(chosen.positions)
+    used = study.sample.n_rows if chosen.positions is None else len(chosen.positions)
     return _table(
         study,
         found,
@@ -392,7 +393,7 @@ def _by_variance(study: Study, found: Sequence[Feature], rows: Any) -> Interacti
         np.argsort(-values.mean(axis=1), kind="stable"),
         {"strength": values},
         "spread of one feature's importance along the other",
-        f"{counted(used)} of {counted(study.n_rows)} rows",
+        f"{counted(used)} of {counted(study.sample.n_rows)} rows",
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from icefield.core.request import regrouped
 from icefield.core.study import Study
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ class StatisticsMethods:
         self.study.needs_rows("accumulated local effects")
         from icefield.statistics.ale import ale
 
-        return ale(regrouped(self.study, by), *features, bins=bins, order=order, rows=rows)
+        return ale(self.study.grouped(by), *features, bins=bins, order=order, rows=rows)
 
     def conditional(self, feature: Any, *, bins: Any = 20, rows: Any = None) -> Conditional:
         """Observed and predicted means per bin (the M-plot), with PD and ALE, in one table.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def observed_outputs(study: Study) -> tuple[Float | None, str]:
     """Observations of shape ``(rows, outputs)``, or None and the reason."""
-    y, model = study.y, study.model
+    y, model = study.sample.y, study.model
     if y is None:
         return None, "no y was given"
     if (y.ndim == 1 and len(model.all_outputs) > 1) or model.kind == "classifier":

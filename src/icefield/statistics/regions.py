@@ -137,8 +137,8 @@ def regions(
     if rows is None and grid is None:
         effect = read_curves(study, decision)  # the curves everything else is said from
     else:
-        used = min(READ_CURVES, study.n_rows) if rows is None else rows
-        wanted = Curved(grid, kept=study.n_rows)
+        used = min(READ_CURVES, study.sample.n_rows) if rows is None else rows
+        wanted = Curved(grid, kept=study.sample.n_rows)
         ((effect,),), note = effects_with_curves(study, [feature], wanted, rows=used)
         effect = replace(effect, groups={}, by=None)
     if effect.std is None:
@@ -260,7 +260,7 @@ def _told_apart_by(decision: Decision, columns: Mapping[Any, Column]) -> Mapping
 
 
 def _other_columns(study: Study, moving: Sequence[Any], rows: NDArray[np.intp]) -> Mapping[Any, Column]:
-    table = study.table.take(rows)
+    table = study.sample.table.take(rows)
     found = {name: table.column(name) for name in study.model.columns if name not in moving}
     # Codes have no order that a bound could cut.
     return {
@@ -319,7 +319,7 @@ def _table(
             f"{sd_text(bundle.differ)} SD of the predictions, {100 * removed:.0f} % of it (squared) removed"
         ),
         notes=tuple(n for n in (*said, *notes) if n),
-        library=study.table.library,
+        library=study.sample.table.library,
         naming=study.naming,
         feature=effect.features[0],
         effect=replace(effect, groups=groups, by="region" if method == "rules" else "cluster"),

@@ -121,9 +121,9 @@ class Surroundings:
     """Sampled rows of all the model's columns as coordinates, worked out once for any number of features."""
 
     def __init__(self, study: Study, rows: NDArray[np.intp]) -> None:
-        self.rows = rows
+        self._study, self.rows = study, rows
         self.combinations = Combinations(study, rows)
-        parts = columns_at(study.table, study.model.columns, rows)
+        parts = columns_at(study.sample.table, study.model.columns, rows)
         self.columns = {name: Placed(column) for name, column in parts if column.kind != "other"}
         self._groups: dict[tuple[Any, ...], Placed] = {}
         self._related: dict[Any, Float] = {}
@@ -133,7 +133,7 @@ class Surroundings:
         if not feature.is_group and feature.label in self.columns:
             return self.columns[feature.label]
         if feature.columns not in self._groups:
-            self._groups[feature.columns] = Placed(feature.column.part(self.rows))
+            self._groups[feature.columns] = Placed(self._study.column(feature).part(self.rows))
         return self._groups[feature.columns]
 
     @cached_property

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
-from icefield.core.request import Described
 from icefield.counts import counted
+from icefield.data.column_statistics import ColumnValues
 from icefield.data.columns import object_array
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.data.given_values import given_values
@@ -140,11 +140,11 @@ class Cut:
 
 def feature_steps(study: Study, feature: Feature, bins: Any, order: Any, weights: Float) -> Steps:
     """Cut a feature into steps, and place the study's own rows; `weights` has one for each of them."""
-    cut = feature_cut(study, feature, bins, order, Described(feature.column, weights))
-    return cut.steps(feature.column, weights)
+    cut = feature_cut(study, feature, bins, order, ColumnValues(study.column(feature), weights))
+    return cut.steps(study.column(feature), weights)
 
 
-def feature_cut(study: Study, feature: Feature, bins: Any, order: Any, described: Described) -> Cut:
+def feature_cut(study: Study, feature: Feature, bins: Any, order: Any, described: ColumnValues) -> Cut:
     """Cut a feature into steps.
 
     Parameters
@@ -160,7 +160,7 @@ def feature_cut(study: Study, feature: Feature, bins: Any, order: Any, described
     return _levelled(study, feature, order, described)
 
 
-def _binned(feature: Feature, bins: Any, described: Described) -> Cut:
+def _binned(feature: Feature, bins: Any, described: ColumnValues) -> Cut:
     column, weights = described.column, described.weights
     known = ~column.missing & (weights > 0)
     if column.kind == "float":
@@ -187,7 +187,7 @@ def _constant(nodes: NDArray[Any], known: NDArray[np.bool_]) -> Steps:
     return Steps(nodes, known, at - 1, at, at[:, 0])
 
 
-def _levelled(study: Study, feature: Feature, order: Any, described: Described) -> Cut:
+def _levelled(study: Study, feature: Feature, order: Any, described: ColumnValues) -> Cut:
     column = described.column
     known = ~column.missing & (described.weights > 0)
     counts = np.bincount(column.codes[known], described.weights[known], minlength=len(column.levels))
@@ -201,21 +201,21 @@ def _levelled(study: Study, feature: Feature, order: Any, described: Described) 
     return Cut(column.levels[_listed_levels(feature, column, order)], False)
 
 
-def _by_similarity(study: Study, feature: Feature, described: Described, levels: NDArray[Any]) -> Cut:
+def _by_similarity(study: Study, feature: Feature, described: ColumnValues, levels: NDArray[Any]) -> Cut:
     """Levels in an order in which neighbours are alike, as far as the study's own rows show them."""
-    column = feature.column
+    column = study.column(feature)
     is_whole = described.column is column
-    weights = described.weights if is_whole else study.row_weights()
+    weights = described.weights if is_whole else study.sample.row_weights()
     known = ~column.missing & (weights > 0)
     shown = np.unique(column.codes[known])
     others = [c for c in study.model.columns if c not in feature.columns]
     ranked, compared = similarity_order(
-        column.codes[known], shown, [study.table.column(c) for c in others], known, weights[known],
+        column.codes[known], shown, [study.sample.table.column(c) for c in others], known, weights[known],
         _remembered(study, is_whole and bool(known.all())),
     )  # fmt: skip
     note = f"levels of {feature.label!r} are ordered by the similarity of the other features"
     if not is_whole:
-        note += f" in {counted(study.n_rows)} rows"
+        note += f" in {counted(study.sample.n_rows)} rows"
     if compared < len(shown):
         note += f", each of the {counted(len(shown))} compared with the {compared} most frequent"
     nodes = column.levels[ranked]
@@ -234,11 +234,14 @@ def undescribed(study: Study, asked: Sequence[Any]) -> list[Any]:
     compared = [
         f
         for f in found
-        if not f.is_group and f.kind not in ORDERED_KINDS and 3 <= len(f.column.levels) <= MOST_LEVELS
+        if not f.is_group and f.kind not in ORDERED_KINDS and 3 <= len(study.column(f).levels) <= MOST_LEVELS
     ]
-    if not any(not f.column.missing.any() for f in compared) or study.n_rows != study.n_all:
+    if (
+        not any(not study.column(f).missing.any() for f in compared)
+        or study.sample.n_rows != study.rows.n_rows
+    ):
         return []
-    known = _remembered(study, bool((study.row_weights() > 0).all()))
+    known = _remembered(study, bool((study.sample.row_weights() > 0).all()))
     if known is None:
         return []
     alone = compared[0].columns if len(compared) == 1 else ()
@@ -249,16 +252,16 @@ def describe(study: Study, name: Any) -> None:
     """Describe a column for all levels that will be compared by it."""
     known = _remembered(study, True)
     if known is not None:
-        column, weights = study.table.column(name), study.row_weights()
+        column, weights = study.sample.table.column(name), study.sample.row_weights()
         known[column.name, CODES] = described_column(column, weights > 0, weights, CODES)
 
 
 def _remembered(study: Study, all_rows: bool) -> dict[Any, Any] | None:
     """What columns are described as when levels are compared by all rows, where that may be kept."""
-    size = 2 * study.n_rows * len(study.model.columns)
+    size = 2 * study.sample.n_rows * len(study.model.columns)
     if not all_rows or size > REMEMBERED * study.resources.memory:
         return None
-    return study.memory.once("columns described", dict)
+    return study.cache.once("columns described", dict)
 
 
 def _listed_levels(feature: Feature, column: Column, order: Any) -> Positions:

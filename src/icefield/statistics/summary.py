@@ -96,7 +96,7 @@ def summary(
     if study.background == "data":
         doubtful = [name for name, support in found.items() if support.doubtful]
         # All their ALEs from one walk.
-        few = min(2 * REFERENCE_ROWS, study.n_rows)
+        few = min(2 * REFERENCE_ROWS, study.sample.n_rows)
         ales_beforehand(study, [made[name].asked for name in doubtful], bins=GRID_POINTS, rows=few)
         for name in doubtful:
             other = pd_ale_disagreement(study, effects[name], made[name].asked)
@@ -133,7 +133,7 @@ def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: s
         notes=tuple(
             n for n in (*(f"! {w}" for w in warnings), note, *_about_all(study, fit), study.how) if n
         ),
-        library=study.table.library,
+        library=study.sample.table.library,
         naming=study.naming,
         effects=effects,
         readings={name: one.reading for name, one in made.items()},
@@ -147,7 +147,7 @@ def _about_all(study: Study, fit: FitCheck | None) -> Iterator[str]:
     """What holds for every line: how well y is predicted, and which unit strengths have where it is not the SD."""
     if fit is not None and not fit.caution:
         yield str(fit)
-    if study.prediction_moments()[2] is not None:
+    if study.prediction_level().unit is not None:
         yield (
             "a few predictions lie far from all others: strengths are relative to how far most lie apart (three times "
             "half the width of their middle two thirds) where it says SD"

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.features import Feature
-from icefield.data.frame import ORDERED_KINDS
+from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.effect import Effect
 from icefield.errors import InputError
 from icefield.statistics.combinations import TOGETHER, Impossible, in_gaps, joint_partners
@@ -156,7 +156,8 @@ def support_of(
         share = np.moveaxis(share, 0, axis)
     found = space.found
     low = share < THRESHOLDS["low"]
-    usual, area = (_area(grid, features, weight, tails) for tails in (False, True))
+    columns = [study.column(feature) for feature in features]
+    usual, area = (_area(grid, columns, weight, tails) for tails in (False, True))
     return Support(
         share=share,
         low=low,
@@ -175,18 +176,20 @@ def surroundings(study: Study) -> Surroundings:
 
 def _remembered(study: Study, what: Any, make: Callable[[], Surroundings]) -> Surroundings:
     """Surroundings made once, where they take little room."""
-    return study.memory.once(what, make) if len(study.model.columns) <= REMEMBERED else make()
+    return study.cache.once(what, make) if len(study.model.columns) <= REMEMBERED else make()
 
 
 def _reference_rows(study: Study) -> NDArray[np.intp]:
-    rng, n_rows = np.random.default_rng(study.seed), study.n_rows
-    if study.weights is None:
+    rng, n_rows = np.random.default_rng(study.seed), study.sample.n_rows
+    if study.sample.weights is None:
         return rng.permutation(n_rows)[:REFERENCE_ROWS]
     # No more draws than there are observations: more would look like more data than there is.
-    reached = np.cumsum(study.weights)
-    count = min(REFERENCE_ROWS, int(reached[-1] ** 2 / np.square(study.weights).sum() + 1e-9))
+    reached = np.cumsum(study.sample.weights)
+    count = min(REFERENCE_ROWS, int(reached[-1] ** 2 / np.square(study.sample.weights).sum() + 1e-9))
     places = (np.arange(count) + rng.random(count)) * (reached[-1] / count)
-    drawn = np.minimum(np.searchsorted(reached, places, side="right"), np.flatnonzero(study.weights > 0)[-1])
+    drawn = np.minimum(
+        np.searchsorted(reached, places, side="right"), np.flatnonzero(study.sample.weights > 0)[-1]
+    )
     return rng.permutation(drawn)
 
 
@@ -332,21 +335,21 @@ def _in_gaps(placed: Placed, values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _area(
-    grid: Sequence[NDArray[Any]], features: Sequence[Feature], weight: Float | None, tails: bool
+    grid: Sequence[NDArray[Any]], columns: Sequence[Column], weight: Float | None, tails: bool
 ) -> Float:
     """What each point stands for of the axes, as a picture shows them: lengths, and levels alike but for rare ones.
 
     Without `tails`, the outermost 5 % of the data on either side count by how much data they are.
     """
     area = np.ones(())
-    for axis, (values, feature) in enumerate(zip(grid, features)):
+    for axis, (values, column) in enumerate(zip(grid, columns)):
         across = tuple(a for a in range(len(grid)) if a != axis)
         mass = np.ones(len(values)) if weight is None else weight.sum(axis=across)
         width = (mass >= LEAST_LEVEL * mass.sum()).astype(np.float64)
         if not width.any() or mass.sum() <= 0:
             width = mass if mass.sum() > 0 else np.ones(len(values))
-        if feature.kind in ORDERED_KINDS and len(values) > 2:
-            places = grid_numbers(values, feature.column)
+        if column.kind in ORDERED_KINDS and len(values) > 2:
+            places = grid_numbers(values, column)
             order = np.flatnonzero(np.isfinite(places))
             order = order[np.argsort(places[order], kind="stable")]
             at = places[order] / 2  # in halves: numbers may span more than a float does
@@ -410,7 +413,7 @@ def pd_ale_disagreement(study: Study, effect: Effect, feature: Any) -> Float:
     from icefield.statistics.ale import ale
     from icefield.statistics.bundles import deviation, output_unit, point_weights, shown_points
 
-    rows = min(2 * REFERENCE_ROWS, study.n_rows)
+    rows = min(2 * REFERENCE_ROWS, study.sample.n_rows)
     local = ale(study, feature, bins=GRID_POINTS, rows=rows)  # few bins: little noise in each
     shown = shown_points(effect)
     weights = point_weights(effect)

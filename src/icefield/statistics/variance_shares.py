@@ -25,6 +25,7 @@ from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
     from icefield.core.study import Study
+from icefield.data.features import feature_column
 
 ROWS = 5_000  # at which curves are summed
 NOTHING = 1e-12  # of the predictions' variance: rounding
@@ -63,7 +64,7 @@ def variance_shares(study: Study, made: Decisions) -> VarianceShares | None:
     what single curves and pairs both could say counts as the curves'.
     """
     rows = _rows(study)
-    predicted, weights = predictions_of(study, rows), study.row_weights(rows)
+    predicted, weights = predictions_of(study, rows), study.sample.row_weights(rows)
     if weights.sum() <= 0 or not (_variance(predicted, weights) > 0).any():
         return None
     alone = _explained(predicted, [_summed(study, made.values(), rows)], weights)
@@ -73,7 +74,7 @@ def variance_shares(study: Study, made: Decisions) -> VarianceShares | None:
         own = _pair_rows(study, found.n_evaluated)
         at, heavy, first = (
             predictions_of(study, own),
-            study.row_weights(own),
+            study.sample.row_weights(own),
             _summed(study, made.values(), own),
         )
         before = _explained(at, [first], heavy)
@@ -90,23 +91,23 @@ def _rows(study: Study) -> Positions:
     seen = observed(study)[0]
     if seen is not None:
         return np.sort(np.random.default_rng(study.seed).permutation(seen.rows)[:ROWS])
-    chosen = choose_rows(None, study.n_rows, study.seed, ROWS).positions
-    return np.arange(study.n_rows) if chosen is None else np.sort(chosen)
+    chosen = choose_rows(None, study.sample.n_rows, study.seed, ROWS).positions
+    return np.arange(study.sample.n_rows) if chosen is None else np.sort(chosen)
 
 
 def _pair_rows(study: Study, evaluated: int) -> Positions:
     """The rows at which pairs were evaluated and summed: out of all, or out of the sample that was crossed."""
-    chosen = choose_rows(evaluated, study.n_rows, study.seed).positions
-    rows = np.arange(study.n_rows) if evaluated >= study.n_rows or chosen is None else chosen
+    chosen = choose_rows(evaluated, study.sample.n_rows, study.seed).positions
+    rows = np.arange(study.sample.n_rows) if evaluated >= study.sample.n_rows or chosen is None else chosen
     return rows[summed_rows(evaluated)]
 
 
 def _summed(study: Study, made: Iterable[Decision], rows: Positions) -> Float:
     """Sum of the features' curves at rows' own values, ``(rows, outputs)``."""
-    table = study.table.take(rows)
+    table = study.sample.table.take(rows)
     total = np.zeros((len(rows), len(study.model.outputs)))
     for one in made:
-        column = study.feature_in(study.feature(one.asked), table).column
+        column = feature_column(study.feature(one.asked), table)
         total += at_own_values(one.effect, column).T
     return total
 

@@ -10,50 +10,63 @@ does not, so the same question has the same answer on a busy machine and on an i
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.core.question import Answer, Axis, Moments, Question, Resources, Sample, block_moments
+from icefield.core.engine import Offer, Reading
+from icefield.core.question import Answer, Axis, Moments, Question, Resources, block_moments
+from icefield.core.rows import Block
 from icefield.counts import counted
 from icefield.data.distribution import weighted_quantiles
 from icefield.engines.brute.placing import predict_at
-from icefield.engines.brute.pool import Block, Pace, Pool
+from icefield.engines.brute.pool import CallRows, Pool
 from icefield.errors import BudgetError, Setting, statement, worded
-from icefield.models.sharing import alone
+from icefield.models.pace import FIRST_ROWS, ROWS_PER_CALL, SECONDS_PER_CALL, Pace
 from icefield.progress import Progress
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
+    from icefield.core.engine import Context
     from icefield.core.placement import Standing
     from icefield.data.frame import Table
     from icefield.models.model import Model
 
 
-ROWS_PER_CALL = 16_384  # enough to drown a call's fixed cost, small enough to stay near the cache
-FIRST_ROWS = 64  # predictions of the first call, which shows how slow the model is
-SECONDS_PER_CALL = 0.5  # so that Ctrl-C is answered within a second
 CALLS_PER_WORKER = 8
 COPIES = 4  # a repeated block, the model's own copy of it, its validation and its output
+
+
+def offer(reading: Reading) -> Offer:
+    """Brute force, for any model."""
+    return Offer(BruteEngine(reading.model), "brute force")
 
 
 class BruteEngine:
     """Answers questions by predicting on replaced rows."""
 
-    name = "brute"
+    name = travels_as = "brute"
     additive = False
     costs_predictions = True
+    needs_rows = True
+    parts: Mapping[str, object] = MappingProxyType({})
 
     def __init__(self, model: Model) -> None:
         self.model = model
 
-    def own_averages(self, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources) -> None:
+    def accumulator(self, moving: Sequence[Sequence[Sequence[Any]]], context: Context) -> None:
+        """Declined: every block is asked for itself."""
+
+    def own_averages(self, sets: Sequence[Sequence[Any]], sample: Block, resources: Resources) -> None:
         """Declined: every row would be crossed with every other."""
+
+    def thresholds(self, column: Any, table: Table) -> None:
+        """Declined: the model is not read."""
 
     def differences(
         self,
@@ -77,7 +90,7 @@ class BruteEngine:
     def local_sums(self, standing: Standing, resources: Resources) -> None:
         """Declined: features share no predictions."""
 
-    def answer(self, questions: Sequence[Question], sample: Sample, resources: Resources) -> list[Answer]:
+    def answer(self, questions: Sequence[Question], sample: Block, resources: Resources) -> list[Answer]:
         """One answer per question, in their order."""
         for question in questions:
             check_fits(question, sample.n_rows, len(self.model.outputs), resources.memory)
@@ -99,7 +112,7 @@ class BruteEngine:
                 for q in questions
             ]  # fmt: skip
 
-    def _largest_call(self, sample: Sample, memory: int) -> int:
+    def _largest_call(self, sample: Block, memory: int) -> int:
         per_prediction = COPIES * sample.table.row_bytes + 24 * len(self.model.outputs)
         return max(1, min(ROWS_PER_CALL, memory // per_prediction))
 
@@ -120,7 +133,7 @@ class _Work:
         self,
         model: Model,
         question: Question,
-        sample: Sample,
+        sample: Block,
         memory: int,
         block_rows: int,
         pool: Pool,
@@ -182,12 +195,12 @@ class _Work:
         """Every block's predictions, shape ``(outputs, points, rows)``, in the order of the calls."""
         asked: list[_Call] = []
 
-        def questions() -> Iterator[tuple[Block, dict[Any, NDArray[Any]]]]:
+        def questions() -> Iterator[tuple[CallRows, dict[Any, NDArray[Any]]]]:
             rows, block = None, None
             for call in self._calls(low, high):
                 if block is None or call.rows != rows:
                     rows = call.rows
-                    block = Block(self.sample.table.slice(*rows), tuple(self.points))
+                    block = CallRows(self.sample.table.slice(*rows), tuple(self.points))
                 asked.append(call)
                 yield block, {name: v[slice(*call.points)] for name, v in self.points.items()}
 
@@ -259,27 +272,6 @@ class _Work:
             else (),
             None if curves is None else shaped(curves.transpose(0, 2, 1)),
         )  # fmt: skip
-
-
-def interruptible(model: Model, table: Table) -> Float:
-    """The model's predictions for some rows, in calls short enough that Ctrl-C is heard between them.
-
-    A model that looks across rows is asked about all of them in one call.
-    """
-    if model.across_rows:
-        with alone(model):
-            return model.predict(table)
-    pace = Pace(FIRST_ROWS, ROWS_PER_CALL, SECONDS_PER_CALL)
-    parts: list[Float] = []
-    row = 0
-    while row < table.n_rows:
-        end = min(row + pace.predictions, table.n_rows)
-        began = time.perf_counter()
-        with alone(model):
-            parts.append(model.predict(table.slice(row, end)))
-        pace.learn(end - row, time.perf_counter() - began)
-        row = end
-    return np.concatenate(parts)
 
 
 def _side_by_side(pieces: list[Moments]) -> Moments:

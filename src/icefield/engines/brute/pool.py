@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from icefield.core.question import Resources
 from icefield.engines.brute.processes import ModelProcess, ProcessEnded, sendable
 from icefield.errors import EngineError, complaint
+from icefield.models.pace import Pace
 from icefield.models.sharing import alone, copies_help, private_copy, shareable
 from icefield.threads import Task, Workers, available_processors
 from icefield.typing import Float
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 Points = Mapping[Any, NDArray[Any]]
 
 
-class Block:
+class CallRows:
     """Consecutive rows on their way through a model; what does not move is prepared once.
 
     Parameters
@@ -102,7 +103,7 @@ class Pool:
         if self._processes is not None:
             self._processes.end()
 
-    def ask(self, calls: Iterator[tuple[Block, Points]], pace: Pace) -> Iterator[Float]:
+    def ask(self, calls: Iterator[tuple[CallRows, Points]], pace: Pace) -> Iterator[Float]:
         """The answers to calls, in order, telling the pace how long each took.
 
         Calls are drawn only as they can be worked on: one at a time while the pace is still finding
@@ -122,7 +123,7 @@ class Pool:
         while waiting:
             yield self._next(waiting, pace)
 
-    def _submit(self, threads: Workers, block: Block, points: Points) -> Task[tuple[Float, float]]:
+    def _submit(self, threads: Workers, block: CallRows, points: Points) -> Task[tuple[Float, float]]:
         if self._processes is not None:
             return threads.submit(self._processes.ask, block, points)
         return threads.submit(contextvars.copy_context().run, self._ask_in_thread, block, points)
@@ -132,7 +133,7 @@ class Pool:
         pace.learn(values.shape[0] * values.shape[1], seconds)
         return values
 
-    def _ask_in_thread(self, block: Block, points: Points) -> tuple[Float, float]:
+    def _ask_in_thread(self, block: CallRows, points: Points) -> tuple[Float, float]:
         with _configured(self._config):
             if self._copies is None:
                 return _guarded(self._model, block, points)
@@ -141,26 +142,6 @@ class Pool:
                 return _timed(own, block, points)
             finally:
                 self._copies.put(own)
-
-
-class Pace:
-    """How many predictions go into one call: about `seconds` of work, and never more than `most`.
-
-    It starts small and grows as calls prove to be quick, so that a slow model can still be
-    interrupted within a second and a quick one is not slowed by many small calls.
-    """
-
-    def __init__(self, first: int, most: int, seconds: float) -> None:
-        self.most, self.seconds = most, seconds
-        self.predictions = min(first, most)
-        self.searching = self.predictions < most
-
-    def learn(self, predictions: int, seconds: float) -> None:
-        """Take note of a call."""
-        fitting = int(predictions * self.seconds / max(seconds, 1e-6))
-        # A call of some milliseconds has told enough; shorter ones are mostly fixed cost.
-        self.searching = self.searching and seconds < self.seconds / 100 and self.predictions < self.most
-        self.predictions = max(1, min(fitting, 8 * self.predictions, self.most))
 
 
 def wanted_threads(model: Model, resources: Resources) -> int:
@@ -176,13 +157,13 @@ def wanted_threads(model: Model, resources: Resources) -> int:
     return wanted if resources.threads or model.parallel else 1
 
 
-def _timed(model: Model, block: Block, points: Points) -> tuple[Float, float]:
+def _timed(model: Model, block: CallRows, points: Points) -> tuple[Float, float]:
     began = time.perf_counter()
     values = block.predict(model, points)
     return values, time.perf_counter() - began
 
 
-def _guarded(model: Model, block: Block, points: Points) -> tuple[Float, float]:
+def _guarded(model: Model, block: CallRows, points: Points) -> tuple[Float, float]:
     with alone(model):
         return _timed(model, block, points)
 
@@ -210,7 +191,7 @@ class _Processes:
         self._free: queue.SimpleQueue[ModelProcess] = queue.SimpleQueue()
         self._killed = False
 
-    def ask(self, block: Block, points: Points) -> tuple[Float, float]:
+    def ask(self, block: CallRows, points: Points) -> tuple[Float, float]:
         try:
             process = self._free.get_nowait()
         except queue.Empty:
@@ -255,4 +236,4 @@ class _Processes:
 
 
 def _asked(model: Model, table: Table, moving: tuple[Any, ...], points: Points) -> tuple[Float, float]:
-    return _timed(model, Block(table, moving), points)
+    return _timed(model, CallRows(table, moving), points)

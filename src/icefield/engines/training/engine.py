@@ -9,23 +9,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from icefield.core.question import Answer, Axis, Moments, Question, Resources, Sample
+from icefield.core.engine import Offer, Reading, training_refusal
+from icefield.core.question import Answer, Axis, Moments, Question, Resources
+from icefield.core.rows import Block
 from icefield.engines.training.training_averages import training_average
+from icefield.engines.trees.axes import last_values_left
 from icefield.errors import EngineError
 from icefield.forest import TreeModel
-from icefield.typing import Positions
+from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
+    from icefield.core.engine import Context
     from icefield.core.placement import Standing
     from icefield.data.frame import Table
+
+
+def offer(reading: Reading) -> Offer:
+    """Training counts, for a model that was read as trees with the weight of every node."""
+    from icefield.forest.reading import tree_scale
+
+    trees, model = reading.trees, reading.model
+    if trees is None:
+        return Offer(None, reading.reason)
+    if trees.no_training_weights:
+        raise EngineError(
+            "background='training' needs the training weight of every node: "
+            f"{trees.no_training_weights}. Hint: write background='data'."
+        )
+    engine = TrainingEngine(trees, tree_scale(model, trees), model.selected)
+    return Offer(engine, f"training counts of the {trees.source} trees", trees)
 
 
 class TrainingEngine:
     """Answers questions from node weights alone."""
 
-    name = "training"
+    name = travels_as = "training"
     additive = True
     costs_predictions = False
+    needs_rows = False
 
     def __init__(self, trees: TreeModel, scale: str, selected: Sequence[int]) -> None:
         if scale != "raw" and not trees.link.additive:
@@ -35,19 +56,29 @@ class TrainingEngine:
             )
         self.trees, self.selected = trees, list(selected)
 
-    def answer(self, questions: Sequence[Question], sample: Sample, resources: Resources) -> list[Answer]:
+    def answer(self, questions: Sequence[Question], sample: Block, resources: Resources) -> list[Answer]:
         if sample.weights is not None or sample.codes is not None:
             asked = "weights" if sample.weights is not None else "by"
-            raise refusal(f"`{asked}`")
+            raise training_refusal(f"`{asked}`")
         answers = []
         for question in questions:
             if question.spread or question.quantiles or question.rows is not None:
-                raise refusal("spread, quantiles and individual curves")
+                raise training_refusal("spread, quantiles and individual curves")
             mean = training_average(self.trees, [*question.axes], sample.table, resources.memory)
             answers.append(Answer(Moments(0, 1.0, 1.0, mean[self.selected])))
         return answers
 
-    def own_averages(self, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources) -> None:
+    @property
+    def parts(self) -> dict[str, object]:
+        return {"tree model": self.trees}
+
+    def thresholds(self, column: Any, table: Table) -> Float:
+        return last_values_left(self.trees, column, table)
+
+    def accumulator(self, moving: Sequence[Sequence[Sequence[Any]]], context: Context) -> None:
+        """Declined: there are no rows."""
+
+    def own_averages(self, sets: Sequence[Sequence[Any]], sample: Block, resources: Resources) -> None:
         """Declined: there are no rows."""
 
     def differences(
@@ -62,11 +93,3 @@ class TrainingEngine:
 
     def local_sums(self, standing: Standing, resources: Resources) -> None:
         """Declined likewise."""
-
-
-def refusal(what: str) -> EngineError:
-    """The error for something that needs rows, which the training background does not look at."""
-    return EngineError(
-        f"background='training' averages with the model's own training counts, not over rows: {what} cannot be given. "
-        "Hint: write background='data'."
-    )

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.core.question import Sample
+from icefield.core.rows import Block
 from icefield.engines.trees.axes import EncodedAxis, Regions, group_columns
 from icefield.engines.trees.linked import LINKS
 from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.forest.check import raw_by_levels
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
-from icefield.threads import Crew, Stopped
+from icefield.threads import Stopped, ThreadCrew
 from icefield.typing import Float
 
 MOST_ROWS = 2_048  # each is crossed with each
@@ -100,7 +100,13 @@ class CrossedRows:
     """
 
     def __init__(
-        self, model: TreeModel, sums: TreeSums, wanted: Wanted, sample: Sample, form: LinkForm, crew: Crew
+        self,
+        model: TreeModel,
+        sums: TreeSums,
+        wanted: Wanted,
+        sample: Block,
+        form: LinkForm,
+        crew: ThreadCrew,
     ) -> None:
         self.sums, self.wanted, self.form, self.crew = sums, wanted, form, crew
         self.outputs, self.rows = len(sums.outputs), sample.n_rows

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.core.question import Sample
+from icefield.core.rows import Block
 from icefield.engines.trees.axes import EncodedAxis, Updates, find_updates, flat_order, group_columns
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
 from icefield.engines.trees.rows import WORD, Rows
 from icefield.engines.trees.visits import Visits, Walk
 from icefield.forest.tree_model import TreeModel
-from icefield.threads import Crew, Stopped
+from icefield.threads import Stopped, ThreadCrew
 from icefield.typing import Float
 
 Result = TypeVar("Result")
@@ -54,7 +54,7 @@ class Curves:
         model: TreeModel,
         sums: TreeSums,
         axes: Sequence[EncodedAxis],
-        crew: Crew,
+        crew: ThreadCrew,
         memory: int,
         opened: tuple[int, ...] = (),
     ) -> None:
@@ -73,13 +73,13 @@ class Curves:
         )  # fmt: skip
 
     def reduced(
-        self, sample: Sample, reduce: Callable[[int, int, Float], Result]
+        self, sample: Block, reduce: Callable[[int, int, Float], Result]
     ) -> Iterator[tuple[int, int, Result]]:
         """``reduce(start, stop, values)`` of each block in order; values is (rows, grid, outputs).
 
         `reduce` runs on the crew's threads; the values are its own to keep or change.
         """
-        rows = Rows(self.model, Sample(sample.table), self.block)
+        rows = Rows(self.model, Block(sample.table), self.block)
         if len(self._batches) == 1:
             walk = self._walk(rows, self._part(self._batches[0]))
 

@@ -18,7 +18,7 @@ from icefield.forest.encode import Encoder
 from icefield.typing import Float
 
 if TYPE_CHECKING:
-    from icefield.core.question import Sample
+    from icefield.core.rows import Block
     from icefield.data.frame import Table
     from icefield.forest.tree_model import TreeModel
 
@@ -76,6 +76,6 @@ class EncodeOnce:
             self._kept[table] = found
         return found
 
-    def sample(self, sample: Sample, memory: int) -> Sample:
+    def sample(self, sample: Block, memory: int) -> Block:
         """The same rows, weights and groups, encoded where they fit."""
         return replace(sample, table=cast(Any, self.kept(sample.table, memory)))

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.core.question import Answer, Axis, Moments, Question, Resources, Sample, block_moments
+from icefield.core.engine import Offer, Reading
+from icefield.core.question import Answer, Axis, Moments, Question, Resources, block_moments
+from icefield.core.rows import Block
 from icefield.engines.brute.engine import check_fits, lane_quantiles
-from icefield.engines.trees.axes import EncodedAxis
+from icefield.engines.trees.axes import EncodedAxis, last_values_left
 from icefield.engines.trees.boxes import boxes, put
 from icefield.engines.trees.encoded import EncodeOnce
 from icefield.engines.trees.program import TreeSums
@@ -21,11 +23,13 @@ from icefield.engines.trees.rows import MOST_POSITIONS, WORD, Rows
 from icefield.forest.form import validate
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
-from icefield.threads import Crew, available_processors
+from icefield.threads import ThreadCrew, available_processors
 from icefield.typing import Float
 
 if TYPE_CHECKING:
+    from icefield.core.engine import Context
     from icefield.core.placement import PlaceSums, Standing
+    from icefield.core.question import QuestionAccumulator
     from icefield.data.frame import Table
     from icefield.engines.trees.averages import Family
     from icefield.engines.trees.linked_scale import LinkedScale
@@ -34,6 +38,17 @@ if TYPE_CHECKING:
 BLOCK = 8192  # rows a mask holds when counting
 PAIRS_SHARE_A_WALK = 4  # fewer two-way questions are cheaper one by one
 MOST_GROUPS = 512  # of rows, in one walk
+
+
+def offer(reading: Reading) -> Offer:
+    """The exact engine, for a model that was read as trees."""
+    from icefield.forest.reading import tree_scale
+
+    trees, model = reading.trees, reading.model
+    if trees is None:
+        return Offer(None, reading.reason)
+    engine = TreesEngine(trees, tree_scale(model, trees), model.selected)
+    return Offer(engine, f"exact, from the {trees.source} trees", trees)
 
 
 class TreesEngine:
@@ -49,8 +64,9 @@ class TreesEngine:
         The outputs wanted, among those on that scale.
     """
 
-    name = "trees"
+    name = travels_as = "trees"
     costs_predictions = False
+    needs_rows = True
 
     def __init__(self, model: TreeModel, scale: str, selected: Sequence[int]) -> None:
         validate(model.forest)
@@ -60,6 +76,23 @@ class TreesEngine:
         # A link may need every raw output; without one, only those asked for are summed.
         raw = self.selected if self.additive else tuple(range(model.forest.n_outputs))
         self.sums = TreeSums(model.forest, raw)
+
+    @property
+    def parts(self) -> dict[str, object]:
+        return {"tree model": self.model}
+
+    def accumulator(
+        self, moving: Sequence[Sequence[Sequence[Any]]], context: Context
+    ) -> QuestionAccumulator | None:
+        """Counts, where the scale is additive: averages on any grid derive from them."""
+        if not self.additive:
+            return None
+        from icefield.engines.trees.counts import CountAccumulator
+
+        return CountAccumulator(self, moving, context)
+
+    def thresholds(self, column: Any, table: Table) -> Float:
+        return last_values_left(self.model, column, table)
 
     @cached_property
     def _linked(self) -> LinkedScale | None:
@@ -79,7 +112,7 @@ class TreesEngine:
 
         return LinkedScale(self.model, self.sums, range(len(self.sums.outputs)), LinkForm("identity"))
 
-    def answer(self, questions: Sequence[Question], sample: Sample, resources: Resources) -> list[Answer]:
+    def answer(self, questions: Sequence[Question], sample: Block, resources: Resources) -> list[Answer]:
         for question in questions:
             check_fits(question, sample.n_rows, len(self.selected), resources.memory)
         if sample.n_rows == 0:
@@ -90,7 +123,7 @@ class TreesEngine:
         answers: list[Answer | None] = [None] * len(questions)
         with (
             Progress("walking the trees", total=work) as progress,
-            Crew(resources.threads or available_processors()) as crew,
+            ThreadCrew(resources.threads or available_processors()) as crew,
             crew,
         ):
             counted = [i for i, q in enumerate(questions) if self._by_counts(q)]
@@ -114,7 +147,7 @@ class TreesEngine:
                 answers[i] = answer
         return [a for a in answers if a is not None]
 
-    def _encoded(self, questions: Sequence[Question], sample: Sample) -> list[list[EncodedAxis]]:
+    def _encoded(self, questions: Sequence[Question], sample: Block) -> list[list[EncodedAxis]]:
         """The questions' axes, those that share their values encoded once."""
 
         def key(axis: Axis) -> Any:
@@ -128,7 +161,7 @@ class TreesEngine:
         wanted = question.averaged and not question.spread and not question.quantiles
         return self.additive and bool(question.axes) and wanted
 
-    def _empty(self, question: Question, sample: Sample) -> Answer:
+    def _empty(self, question: Question, sample: Block) -> Answer:
         shape = (len(self.selected), *question.shape)
         answer = Answer(*self._no_moments(question, sample))
         if question.quantiles:
@@ -138,12 +171,12 @@ class TreesEngine:
             answer.curves = np.empty((len(self.selected), 0, *question.shape))
         return answer
 
-    def _no_moments(self, question: Question, sample: Sample) -> tuple[Moments, tuple[Moments, ...]]:
+    def _no_moments(self, question: Question, sample: Block) -> tuple[Moments, tuple[Moments, ...]]:
         empty = Moments.empty((len(self.selected), *question.shape), question.spread)
         return empty, (empty,) * sample.n_groups
 
     def own_averages(
-        self, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources
+        self, sets: Sequence[Sequence[Any]], sample: Block, resources: Resources
     ) -> Generator[Float] | None:
         """Partial dependence of sets of columns at every row's own values, ``(outputs, rows)`` each.
 
@@ -156,18 +189,18 @@ class TreesEngine:
             return None if self._linked is None else self._linked.own_averages(sets, sample, resources)
         if not OwnValues.fits(self.model, sets, sample.n_rows, resources.memory):
             return None
-        sample = self.encoder.sample(Sample(sample.table, sample.weights), resources.memory)
+        sample = self.encoder.sample(Block(sample.table, sample.weights), resources.memory)
         return self._own_averages(sets, sample, resources)
 
     def _own_averages(
-        self, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources
+        self, sets: Sequence[Sequence[Any]], sample: Block, resources: Resources
     ) -> Generator[Float]:
         from icefield.engines.trees.averages import Counted
         from icefield.engines.trees.own_values import OwnValues
 
         with (
             Progress("walking the trees", total=sample.n_rows * self.sums.trees.size) as progress,
-            Crew(resources.threads or available_processors()) as crew,
+            ThreadCrew(resources.threads or available_processors()) as crew,
             crew,
         ):
             rows = Rows(self.model, sample, BLOCK)
@@ -189,7 +222,7 @@ class TreesEngine:
         from icefield.engines.trees.moves import Moves
 
         encoded = tuple(EncodedAxis.of(self.model, table, axis) for axis in axes)
-        with Crew(resources.threads or available_processors()) as crew, crew:
+        with ThreadCrew(resources.threads or available_processors()) as crew, crew:
             link = None if self.additive else self._link
             moves = Moves(self.model, self.sums, encoded, link, crew, resources.memory)
             return moves.differences(
@@ -204,7 +237,7 @@ class TreesEngine:
             return None
         encoded = EncodedAxis.of_each(self.model, standing.table, standing.axes)
         form = None if self._linked is None else self._linked.form
-        with Crew(resources.threads or available_processors()) as crew, crew:
+        with ThreadCrew(resources.threads or available_processors()) as crew, crew:
             moves = LocalMoves(self.model, self.sums, self.selected, form, encoded, standing, crew)
             if not moves.possible or not moves.fits(resources.memory):
                 return None
@@ -221,9 +254,9 @@ class TreesEngine:
     def _averages(
         self,
         questions: list[list[EncodedAxis]],
-        sample: Sample,
+        sample: Block,
         resources: Resources,
-        crew: Crew,
+        crew: ThreadCrew,
         progress: Progress,
     ) -> list[list[Float]]:
         """For each question the averages over all rows, then for each group of rows."""
@@ -248,9 +281,9 @@ class TreesEngine:
     def _many_groups(
         self,
         questions: list[list[EncodedAxis]],
-        sample: Sample,
+        sample: Block,
         resources: Resources,
-        crew: Crew,
+        crew: ThreadCrew,
         progress: Progress,
     ) -> list[list[Float]]:
         found: list[list[Float]] = [[] for _ in questions]
@@ -260,7 +293,7 @@ class TreesEngine:
             inside = (
                 None if codes is None else np.where((codes >= first) & (codes < first + n), codes - first, -1)
             )
-            part = Sample(sample.table, sample.weights, inside, n)
+            part = Block(sample.table, sample.weights, inside, n)
             for number, values in enumerate(self._averages(questions, part, resources, crew, progress)):
                 found[number] += values[1:] if found[number] else values
         return found
@@ -277,9 +310,9 @@ class TreesEngine:
         self,
         question: Question,
         axes: list[EncodedAxis],
-        sample: Sample,
+        sample: Block,
         resources: Resources,
-        crew: Crew,
+        crew: ThreadCrew,
         progress: Progress,
     ) -> Answer:
         if not question.quantiles:
@@ -304,9 +337,9 @@ class TreesEngine:
         self,
         question: Question,
         axes: list[EncodedAxis],
-        sample: Sample,
+        sample: Block,
         resources: Resources,
-        crew: Crew,
+        crew: ThreadCrew,
         progress: Progress,
         kept: Float | None,
     ) -> Answer:
@@ -341,7 +374,9 @@ class TreesEngine:
             )  # fmt: skip
         return answer
 
-    def _predictions(self, question: Question, sample: Sample, resources: Resources, crew: Crew) -> Answer:
+    def _predictions(
+        self, question: Question, sample: Block, resources: Resources, crew: ThreadCrew
+    ) -> Answer:
         """Every row's own prediction, and the moments of these: one walk gives both."""
         from icefield.engines.trees.predictions import raw_predictions
 
@@ -354,9 +389,9 @@ class TreesEngine:
         self,
         rows: NDArray[np.intp],
         axes: list[EncodedAxis],
-        sample: Sample,
+        sample: Block,
         resources: Resources,
-        crew: Crew,
+        crew: ThreadCrew,
     ) -> Float:
         """The individual curves of some rows."""
         from icefield.engines.trees.curves import Curves
@@ -365,20 +400,20 @@ class TreesEngine:
         out = np.empty((len(self.selected), len(rows), int(np.prod(shape))))
         if len(rows):
             curves = Curves(self.model, self.sums, axes, crew, resources.memory)
-            chosen = Sample(sample.table if _is_every_row(rows, sample) else sample.table.take(rows))
+            chosen = Block(sample.table if _is_every_row(rows, sample) else sample.table.take(rows))
             for start, stop, values in curves.reduced(chosen, lambda *block: self._response(block[2])):
                 out[:, start:stop] = values.transpose(1, 0, 2)
         return out.reshape(len(self.selected), len(rows), *shape)
 
 
-def _keeps_every_prediction(question: Question, sample: Sample) -> bool:
+def _keeps_every_prediction(question: Question, sample: Block) -> bool:
     """Whether nothing moves, and every row's curve, which is one number then, is asked for as well."""
     if question.axes or question.quantiles or question.rows is None:
         return False
     return _is_every_row(question.rows, sample)
 
 
-def _is_every_row(rows: NDArray[np.intp], sample: Sample) -> bool:
+def _is_every_row(rows: NDArray[np.intp], sample: Block) -> bool:
     return len(rows) == sample.n_rows and bool((rows == np.arange(len(rows))).all())
 
 
@@ -406,7 +441,7 @@ def families(questions: list[list[EncodedAxis]]) -> Iterator[tuple[list[int], Fa
     yield from (([i], None) for i, axes in enumerate(questions) if len(axes) > 2)
 
 
-def _without_spread(averages: list[Float], sample: Sample) -> tuple[Moments, tuple[Moments, ...]]:
+def _without_spread(averages: list[Float], sample: Block) -> tuple[Moments, tuple[Moments, ...]]:
     """Moments that know their mean and weights but no spread."""
     weights = sample.weights
 

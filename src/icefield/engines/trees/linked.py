@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.core.question import Moments, Sample
+from icefield.core.question import Moments
+from icefield.core.rows import Block
 from icefield.engines.trees.axes import EncodedAxis, grid_layout, group_columns
 from icefield.engines.trees.grid_steps import GridSteps
 from icefield.engines.trees.layout import Layout
@@ -28,7 +29,7 @@ from icefield.engines.trees.rows import WORD
 from icefield.engines.trees.sweeps import laid_for_sweeps
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
-from icefield.threads import Crew, Stopped
+from icefield.threads import Stopped, ThreadCrew
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class LinkedCurves:
         sums: TreeSums,
         axes: Sequence[EncodedAxis],
         form: LinkForm,
-        crew: Crew,
+        crew: ThreadCrew,
         progress: Progress,
     ) -> None:
         self.model, self.sums, self.axes, self.form, self.crew = model, sums, tuple(axes), form, crew
@@ -153,7 +154,7 @@ class LinkedCurves:
 
     # --- asking ----------------------------------------------------------------------------------
 
-    def moments(self, sample: Sample, spread: bool) -> Iterator[list[Moments] | None]:
+    def moments(self, sample: Block, spread: bool) -> Iterator[list[Moments] | None]:
         """For each axis the moments over all rows, then of each group; None where differences lost too much."""
         if not spread or sample.weights is None or sample.copies:
             yield from self._once(sample, spread)
@@ -164,7 +165,7 @@ class LinkedCurves:
             lost = own is None or once is None
             yield None if lost else [replace(m, squared=s) for m, s in zip(own or (), once or ())]
 
-    def _once(self, sample: Sample, spread: bool) -> Iterator[list[Moments] | None]:
+    def _once(self, sample: Block, spread: bool) -> Iterator[list[Moments] | None]:
         """The moments under the weights as they are."""
         about, total = self._about(sample) if spread else np.zeros(self.outputs), None
         blocks, work = self._blocks(sample.n_rows), self.sums.trees.size * len(self.axes)
@@ -186,7 +187,7 @@ class LinkedCurves:
                 ]
             yield None if any(m is None for m in found) else [m for m in found if m is not None]
 
-    def curves(self, sample: Sample, rows: Positions) -> list[Float]:
+    def curves(self, sample: Block, rows: Positions) -> list[Float]:
         """The curves of some rows, ``(outputs, rows, grid)`` for each axis."""
         unfolding = self._steps.unfolding(self.axes)
         room = unfolding.room(self.outputs, len(rows))
@@ -211,7 +212,7 @@ class LinkedCurves:
         block = int(min(max(fitting, LEAST_ROWS), MOST_ROWS))
         return [(start, min(start + block, n_rows)) for start in range(0, n_rows, block)]
 
-    def _added(self, sample: Sample, block: tuple[int, int], about: Float, spread: bool) -> Sums:
+    def _added(self, sample: Block, block: tuple[int, int], about: Float, spread: bool) -> Sums:
         start, stop = block
         room = self._room(1 if sample.codes is None else sample.n_groups + 1, spread)
         weight = np.ones(stop - start) if sample.weights is None else sample.weights[start:stop]
@@ -262,7 +263,7 @@ class LinkedCurves:
         if not finished:
             raise Stopped
 
-    def _about(self, sample: Sample) -> Float:
+    def _about(self, sample: Block) -> Float:
         """The mean prediction of a few rows: squares about a number near the mean lose little."""
         some = sample.table.slice(0, min(REFERENCE_ROWS, sample.n_rows))
         n, room = some.n_rows, self._room(1, False)
@@ -298,7 +299,7 @@ class LinkedCurves:
         return Moments(count, weight, weight_squared, mean, m2)
 
 
-def _weights(sample: Sample, group: int) -> tuple[int, float, float]:
+def _weights(sample: Block, group: int) -> tuple[int, float, float]:
     """How many rows a group has (-1: all), their weight, and the sum of its squares."""
     weights = sample.weights
     count = sample.n_rows

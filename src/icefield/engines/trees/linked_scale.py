@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from icefield.core.question import Answer, Moments, Question, Resources, Sample
+from icefield.core.question import Answer, Moments, Question, Resources
+from icefield.core.rows import Block
 from icefield.engines.trees.axes import EncodedAxis
 from icefield.engines.trees.crossed import CrossedRows, Wanted
 from icefield.engines.trees.linked import LinkedCurves, pays
 from icefield.engines.trees.program import TreeSums
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
-from icefield.threads import Crew, available_processors
+from icefield.threads import ThreadCrew, available_processors
 from icefield.typing import Float, Positions
 
 
@@ -47,9 +48,9 @@ class LinkedScale:
         self,
         questions: Sequence[Question],
         encoded: list[list[EncodedAxis]],
-        sample: Sample,
+        sample: Block,
         resources: Resources,
-        crew: Crew,
+        crew: ThreadCrew,
         progress: Progress,
     ) -> Iterator[tuple[int, Answer]]:
         """Answers to one-way questions that share a walk, by their places, where that pays."""
@@ -77,7 +78,7 @@ class LinkedScale:
                     yield i, Answer(total, tuple(groups), curves=curves)
 
     def _kept(
-        self, walk: LinkedCurves, wanted: Sequence[Positions | None], sample: Sample
+        self, walk: LinkedCurves, wanted: Sequence[Positions | None], sample: Block
     ) -> dict[int, list[Float]]:
         """The kept curves on each of a walk's axes, by which array of rows it is that is kept."""
         return {
@@ -86,7 +87,7 @@ class LinkedScale:
         }
 
     def own_averages(
-        self, sets: Sequence[Sequence[Any]], sample: Sample, resources: Resources
+        self, sets: Sequence[Sequence[Any]], sample: Block, resources: Resources
     ) -> Generator[Float] | None:
         """Averages of sets of columns at few rows' own values, each crossed with each; None where they are many."""
         wanted = Wanted.of(self.model, sets)
@@ -94,11 +95,11 @@ class LinkedScale:
             return None
         return self._crossed(wanted, sample, resources)
 
-    def _crossed(self, wanted: Wanted, sample: Sample, resources: Resources) -> Generator[Float]:
+    def _crossed(self, wanted: Wanted, sample: Block, resources: Resources) -> Generator[Float]:
         work = sample.n_rows * max(1, len(wanted.pairs))
         with (
             Progress("crossing rows", total=work) as progress,
-            Crew(resources.threads or available_processors()) as crew,
+            ThreadCrew(resources.threads or available_processors()) as crew,
             crew,
         ):
             rows = CrossedRows(self.model, self.sums, wanted, sample, self.form, crew)

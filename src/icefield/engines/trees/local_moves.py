@@ -23,7 +23,7 @@ from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.engines.trees.rows import WORD
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
-from icefield.threads import Crew, Stopped
+from icefield.threads import Stopped, ThreadCrew
 from icefield.typing import Float
 
 
@@ -52,7 +52,7 @@ class LocalMoves:
         form: LinkForm | None,
         axes: Sequence[EncodedAxis],
         standing: Standing,
-        crew: Crew,
+        crew: ThreadCrew,
     ) -> None:
         self.model, self.sums, self.form, self.crew = model, sums, form, crew
         self.axes, self.standing = tuple(axes), standing

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.core.question import Sample
+from icefield.core.rows import Block
 from icefield.engines.trees.axes import EncodedAxis, Regions, group_columns
 from icefield.engines.trees.encoded import EncodedRows
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
@@ -26,7 +26,7 @@ from icefield.engines.trees.rows import WORD, Rows, aligned
 from icefield.engines.trees.visits import Walk, each_block
 from icefield.forest.tree_model import TreeModel
 from icefield.progress import Progress
-from icefield.threads import Crew, Stopped
+from icefield.threads import Stopped, ThreadCrew
 from icefield.typing import Float, Steps
 
 BLOCK = 4096
@@ -45,7 +45,7 @@ class Moves:
     sums: TreeSums
     axes: tuple[EncodedAxis, ...]
     link: Callable[[Float], Float] | None
-    crew: Crew
+    crew: ThreadCrew
     memory: int
 
     def differences(self, table: Any, rows: NDArray[np.intp], steps: Steps) -> Float:
@@ -142,7 +142,7 @@ class _Part:
         sizes = [a.size for a in moves.axes]
         step_start = np.array([0, sizes[0] - 1], np.int64)[: len(sizes)]
         leaves = program.leaves
-        rows = Rows(moves.model, Sample(cast(Any, EncodedRows(matrix))), BLOCK)
+        rows = Rows(moves.model, Block(cast(Any, EncodedRows(matrix))), BLOCK)
 
         def work(block: tuple[int, int], walk: Walk) -> int:
             own, mine = slice(*block), np.ascontiguousarray(steps[:, slice(*block)])

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.core.question import Sample
+from icefield.core.rows import Block
 from icefield.engines.trees.averages import Counted, Family, family_averages
 from icefield.engines.trees.axes import EncodedAxis, Regions, every_condition_packed, group_columns
 from icefield.engines.trees.curves import Curves
@@ -65,7 +65,7 @@ class Others:
         counted, columns = self.counted, 1 + len(self.groups)
         outputs = len(counted.sums.outputs)
         fitting = BLOCK_BYTES // (8 * outputs * columns) // WORD * WORD
-        rows = Rows(self.model, Sample(self.sample.table), min(max(fitting, WORD), MOST_ROWS))
+        rows = Rows(self.model, Block(self.sample.table), min(max(fitting, WORD), MOST_ROWS))
         found = np.zeros((columns, outputs, self.sample.n_rows))
         group_of_column = group_columns(self.groups, counted.sums.forest.n_columns)
         for trees in batches(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.core.question import Sample
+from icefield.core.rows import Block
 from icefield.engines.trees.encoded import EncodeOnce
 from icefield.engines.trees.layout import WORD, Layout
 from icefield.forest.tree_model import TreeModel
@@ -78,7 +78,7 @@ class WholeWeights:
 class Rows:
     """The sample, cut into blocks."""
 
-    def __init__(self, model: TreeModel, sample: Sample, block: int) -> None:
+    def __init__(self, model: TreeModel, sample: Block, block: int) -> None:
         self.model, self.sample, self.block = model, sample, block
         self.n_segments = 1 if sample.codes is None else sample.n_groups + 1
         # A row in no group belongs to the last segment.

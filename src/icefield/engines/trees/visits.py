@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from icefield import kernels
 from icefield.engines.trees.program import Program
 from icefield.engines.trees.rows import Rows, Workspace, aligned
-from icefield.threads import Crew, Lent
+from icefield.threads import Lent, ThreadCrew
 
 Result = TypeVar("Result")
 Walk = kernels.Given
@@ -21,7 +21,7 @@ Walk = kernels.Given
 class Visit:
     """One thread's memory for a program; `load` a block, then hand `walk` to a kernel."""
 
-    def __init__(self, program: Program, rows: Rows, crew: Crew) -> None:
+    def __init__(self, program: Program, rows: Rows, crew: ThreadCrew) -> None:
         self.packed = Workspace(rows, program.layout, program.has_lists)
         self.buffers: NDArray[np.uint64] = aligned((program.n_buffers, rows.words))
         self.walk = program.walk(self.packed.bits, self.packed.codes_by_row, self.buffers, crew.stop)
@@ -33,7 +33,7 @@ class Visit:
 class Visits:
     """Memory for a program that threads take for a block and give back."""
 
-    def __init__(self, program: Program, rows: Rows, crew: Crew) -> None:
+    def __init__(self, program: Program, rows: Rows, crew: ThreadCrew) -> None:
         self._lent = Lent(lambda: Visit(program, rows, crew))
 
     def over(self, block: tuple[int, int], work: Callable[[Walk], Result]) -> Result:
@@ -46,7 +46,7 @@ class Visits:
 def each_block(
     program: Program,
     rows: Rows,
-    crew: Crew,
+    crew: ThreadCrew,
     work: Callable[[tuple[int, int], Walk], Result],
 ) -> Iterator[Result]:
     """``work(block, walk)`` for each block of the rows, in order, on the crew's threads."""

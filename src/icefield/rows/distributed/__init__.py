@@ -1,7 +1,7 @@
 """Rows on a cluster: Spark, Dask and Ray frames, worked on where they lie.
 
 One plan (model, grids, program) goes out, every partition gives back counts and moments, and these merge. The same collectors
-that add up a stream's blocks add up a partition's; `cluster_source` recognises frames by the module of their type, and
+that add up a stream's blocks add up a partition's; `distributed_source` recognises frames by the module of their type, and
 imports nothing of an engine that the caller has not imported already.
 """
 
@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from icefield.rows.distributed.backend import ClusterOrigin
+from icefield.rows.distributed.backend import Backend
 
-__all__ = ["ClusterOrigin", "cluster_source"]
+__all__ = ["Backend", "distributed_source"]
 
 
-def cluster_source(data: Any) -> ClusterOrigin | None:
+def distributed_source(data: Any) -> Backend | None:
     """The rows of a distributed frame; None for anything else.
 
     Examples
     --------
-    >>> cluster_source([[1.0, 2.0]]) is None
+    >>> distributed_source([[1.0, 2.0]]) is None
     True
     """
     module, kind = type(data).__module__, type(data).__name__

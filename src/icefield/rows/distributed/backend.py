@@ -9,18 +9,25 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from icefield.progress import Progress
-from icefield.rows.distributed.broadcast import Parcel
+from icefield.rows.distributed.broadcast import Broadcast
 from icefield.rows.distributed.partition_result import Outcome
 from icefield.rows.source import Origin
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from icefield.core.engine import Choices
+    from icefield.core.rows import Rows
+    from icefield.models.model import Model
 
 FAN_IN = 16  # outcomes that are merged at once on the cluster
 
 
 @dataclass(frozen=True, eq=False)
-class Looked:
+class Census:
     """What one look at all partitions found.
 
     Attributes
@@ -37,18 +44,18 @@ class Looked:
     firm: bool = True
 
 
-class ClusterOrigin(Origin):
+class Backend(Origin):
     """A distributed frame."""
 
     @abstractmethod
-    def look(self, columns: Sequence[str], listed: Sequence[str]) -> Looked:
+    def census(self, columns: Sequence[str], listed: Sequence[str]) -> Census:
         """How many rows there are, and the levels of the columns `listed`; `columns` are those of all passes."""
 
     @abstractmethod
     def outcomes(
         self,
-        model: Parcel,
-        task: Parcel,
+        model: Broadcast,
+        task: Broadcast,
         columns: Sequence[str],
         all_columns: Sequence[str],
         progress: Progress,
@@ -58,6 +65,22 @@ class ClusterOrigin(Origin):
     @abstractmethod
     def dumps(self, thing: Any) -> bytes:
         """Pickle, as the engine does."""
+
+    def rows(
+        self,
+        model: Model,
+        columns: Sequence[str],
+        choices: Choices,
+        *,
+        y: str | None,
+        weights: str | None,
+        by: str | None,
+        checkpoint: Path | None,
+    ) -> Rows:
+        from icefield.rows.distributed.distributed_rows import DistributedRows, PartitionStream
+
+        stream = PartitionStream(self, columns, choices.resources.memory)
+        return DistributedRows(stream, model, choices, y=y, weights=weights, by=by, checkpoint=checkpoint)
 
     def where(self, number: int) -> str:
         """A partition, for messages."""

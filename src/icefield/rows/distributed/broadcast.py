@@ -1,7 +1,8 @@
-"""What goes out to workers: a model, once to each, and for every pass what is to be collected.
+"""What goes out to workers: a model, once to each, and for every pass what is to be added up.
 
-Collectors point at the model, its trees, the study and the stream they belong to. None of these travels with a pass: names stand
-for them, and a worker has its own, made once from the model it was sent (`icefield.rows.distributed.worker`).
+Accumulators point at the model, its plan, its engine and the trees. None of these travels with a pass: a class that says what it
+`travels_as` is replaced by that name, and a worker has its own, made once from the model it was sent
+(`icefield.rows.distributed.worker`).
 """
 
 from __future__ import annotations
@@ -18,28 +19,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from icefield import __version__
-from icefield.core.question import Resources
-from icefield.core.study import Study
-from icefield.engines.brute.engine import BruteEngine
-from icefield.engines.trees.engine import TreesEngine
+from icefield.core.rows import Accumulator
 from icefield.errors import InputError, complaint
-from icefield.forest.tree_model import TreeModel
-from icefield.models.model import Model
-from icefield.rows.stream import Stream
-from icefield.threads import Crew
 
 if TYPE_CHECKING:
-    from icefield.rows.passes import Collector
+    from icefield.core.engine import Choices
+    from icefield.data.frame import Table
+    from icefield.models.model import Model
+    from icefield.rows.block_reader import BlockReader
 
 PROBED = 50  # rows a worker's model is tried at, against the answers it gave before
-STANDS_FOR: dict[type, str] = {
-    Model: "model", TreesEngine: "trees", BruteEngine: "brute", TreeModel: "tree model", Study: "study", Stream: "stream",
-    Resources: "resources", Crew: "crew",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
-class Parcel:
+class Broadcast:
     """Bytes that are sent once to each worker, and what they are known by."""
 
     content: bytes
@@ -55,7 +48,8 @@ class Pass:
 
     Attributes
     ----------
-    collectors : those that know nothing yet, pickled
+    accumulators : those that know nothing yet, pickled
+    reader : how rows become blocks
     columns : all of the stream's columns
     wanted : the schema of those that are read in this pass
     levels : by column of a category type, its levels over all rows
@@ -63,7 +57,8 @@ class Pass:
     block_rows, label : of the stream
     """
 
-    collectors: bytes
+    accumulators: bytes
+    reader: BlockReader
     columns: tuple[str, ...]
     wanted: Any
     levels: dict[str, list[Any]]
@@ -73,20 +68,21 @@ class Pass:
     label: str
 
 
-def packed_model(study: Any, head: Any, dumps: Any) -> Parcel:
-    """The model with what a worker needs to make it ready; an error before any job where it does not pickle."""
-    model: Model = study.model
-    probed = model.predict(study.stream.source.table(head.slice(0, PROBED)))
+def packed_model(model: Model, choices: Choices, head: Any, shown: Table, dumps: Any) -> Broadcast:
+    """The model with what a worker needs to make it ready; an error before any job where it does not pickle.
+
+    `head` are some rows in Arrow's form, and `shown` the same as a table.
+    """
     chosen = {
         "model": model,
         "head": head.take(np.arange(head.num_rows)),  # copied: a slice would travel with all it was cut from
-        "engine": study.engines.asked,
-        "background": study.background,
-        "resources": replace(study.resources, threads=1, processes=None),
-        "probed": probed,
+        "engine": choices.engine,
+        "background": choices.background,
+        "resources": replace(choices.resources, threads=1, processes=None),
+        "probed": model.predict(shown.slice(0, min(PROBED, shown.n_rows))),
     }
     try:
-        return Parcel(dumps(chosen))
+        return Broadcast(dumps(chosen))
     except Exception as error:
         raise InputError(
             complaint("model", f"cannot be pickled, and so not be sent to the workers ({type(error).__name__}: {error})", model.native,
@@ -94,23 +90,21 @@ def packed_model(study: Any, head: Any, dumps: Any) -> Parcel:
         ) from error  # fmt: skip
 
 
-def packed_pass(plan: Pass, known: dict[str, str]) -> Parcel:
+def packed_pass(plan: Pass, known: dict[str, str]) -> Broadcast:
     """A pass; versions can be read without anything that depends on them."""
-    return Parcel(pickle.dumps({"versions": known, "pass": pickle.dumps(plan)}))
+    return Broadcast(pickle.dumps({"versions": known, "pass": pickle.dumps(plan)}))
 
 
 class _Sender(pickle.Pickler):
     def persistent_id(self, thing: Any) -> str | None:
-        for kind, name in STANDS_FOR.items():
-            if isinstance(thing, kind):
-                return name
-        return None
+        name = getattr(type(thing), "travels_as", None)
+        return name if isinstance(name, str) else None
 
 
-def packed_collectors(collectors: Sequence[Collector]) -> bytes:
-    """Collectors with names for what workers have themselves."""
+def packed_accumulators(accumulators: Sequence[Accumulator]) -> bytes:
+    """Accumulators with names for what workers have themselves."""
     into = io.BytesIO()
-    _Sender(into, protocol=5).dump(list(collectors))
+    _Sender(into, protocol=5).dump(list(accumulators))
     return into.getvalue()
 
 

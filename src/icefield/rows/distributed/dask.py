@@ -18,8 +18,8 @@ from icefield.data.columns import library_named
 from icefield.errors import ClusterError, InputError, complaint, statement
 from icefield.progress import Progress
 from icefield.rows.distributed import worker
-from icefield.rows.distributed.backend import FAN_IN, ClusterOrigin, Looked
-from icefield.rows.distributed.broadcast import Parcel
+from icefield.rows.distributed.backend import FAN_IN, Backend, Census
+from icefield.rows.distributed.broadcast import Broadcast
 from icefield.rows.distributed.partition_result import Outcome
 from icefield.rows.distributed.polling import FAREWELL, LOOK_EVERY, Lifeline, show, waited, within
 
@@ -32,7 +32,7 @@ class _Lost(Exception):
     """What was sent to the workers is lost with the last of them that held it."""
 
 
-class DaskOrigin(ClusterOrigin):
+class DaskOrigin(Backend):
     """A `dask.dataframe.DataFrame`."""
 
     label = "the Dask DataFrame"
@@ -69,7 +69,7 @@ class DaskOrigin(ClusterOrigin):
     def dumps(self, thing: Any) -> bytes:
         return bytes(library_named("cloudpickle").dumps(thing))
 
-    def look(self, columns: Sequence[str], listed: Sequence[str]) -> Looked:
+    def census(self, columns: Sequence[str], listed: Sequence[str]) -> Census:
         unknown = [name for name in listed if not self._frame[name].cat.known]
         read = unknown or [columns[0]]
         delayed = library_named("dask").delayed
@@ -83,7 +83,7 @@ class DaskOrigin(ClusterOrigin):
             for name in listed
         }
         sizes = tuple(rows for rows, _ in found)
-        return Looked(sizes, sum(sizes), levels)
+        return Census(sizes, sum(sizes), levels)
 
     def _computed(self, tasks: list[Any]) -> list[Any]:
         """The results of small tasks."""
@@ -103,8 +103,8 @@ class DaskOrigin(ClusterOrigin):
 
     def outcomes(
         self,
-        model: Parcel,
-        task: Parcel,
+        model: Broadcast,
+        task: Broadcast,
         columns: Sequence[str],
         all_columns: Sequence[str],
         progress: Progress,
@@ -127,7 +127,7 @@ class DaskOrigin(ClusterOrigin):
                 within(lambda: client.wait_for_workers(1, timeout=NEW_WORKERS), NEW_WORKERS)
 
     def _on_threads(
-        self, parts: Sequence[Any], model: Parcel, task: Parcel, progress: Progress
+        self, parts: Sequence[Any], model: Broadcast, task: Broadcast, progress: Progress
     ) -> list[Outcome]:
         dask, job = library_named("dask"), uuid.uuid4().hex
         delayed, sent = dask.delayed, (_Here(model.name, model.content), _Here(task.name, task.content))
@@ -156,7 +156,7 @@ class DaskOrigin(ClusterOrigin):
         )
 
     def _on_workers(
-        self, client: Any, parts: Sequence[Any], model: Parcel, task: Parcel, progress: Progress
+        self, client: Any, parts: Sequence[Any], model: Broadcast, task: Broadcast, progress: Progress
     ) -> Iterator[Outcome]:
         delayed, job = library_named("dask").delayed, uuid.uuid4().hex
         with Lifeline(lambda: _alive(client), "The Dask cluster") as lifeline:

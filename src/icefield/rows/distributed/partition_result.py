@@ -19,7 +19,7 @@ from icefield.errors import ClusterError, IcefieldError, complaint, statement
 from icefield.forest import CannotRead
 
 if TYPE_CHECKING:
-    from icefield.rows.passes import Collector
+    from icefield.core.rows import Accumulator
 
 State = dict[str, NDArray[Any]]
 
@@ -64,7 +64,7 @@ class Outcome:
     Attributes
     ----------
     parts : by partition, its number of rows
-    states : what each collector knows of them; None where they have no rows
+    states : what each accumulator knows of them; None where they have no rows
     versions : what differs from where the answer is waited for, each with where it was found
     failure : why there is nothing
     """
@@ -103,8 +103,8 @@ def once(outcomes: Iterable[Outcome]) -> list[Outcome]:
     return kept
 
 
-def merged(collectors: Sequence[Collector], outcomes: Sequence[Outcome]) -> Outcome:
-    """Several outcomes as one, in collectors that know nothing yet."""
+def merged(accumulators: Sequence[Accumulator], outcomes: Sequence[Outcome]) -> Outcome:
+    """Several outcomes as one, in accumulators that know nothing yet."""
     failed = next((one for one in outcomes if one.failure is not None), None)
     if failed is not None:
         return failed
@@ -116,13 +116,13 @@ def merged(collectors: Sequence[Collector], outcomes: Sequence[Outcome]) -> Outc
         versions |= one.versions
         if one.states is None:
             continue
-        for collector, state in zip(collectors, one.states, strict=True):
+        for accumulator, state in zip(accumulators, one.states, strict=True):
             if taken:
-                collector.merge(state)
+                accumulator.merge(state)
             else:
-                collector.restore(state)
+                accumulator.restore(state)
         taken = True
-    states = [collector.state() for collector in collectors] if taken else None
+    states = [one.state() for one in accumulators] if taken else None
     return replace(Outcome(parts, states), versions=versions)
 
 

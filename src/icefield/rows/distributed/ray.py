@@ -19,8 +19,8 @@ from icefield.data.columns import library_named
 from icefield.errors import ClusterError, IcefieldError, statement
 from icefield.progress import Progress
 from icefield.rows.distributed import worker
-from icefield.rows.distributed.backend import FAN_IN, ClusterOrigin, Looked
-from icefield.rows.distributed.broadcast import Parcel
+from icefield.rows.distributed.backend import FAN_IN, Backend, Census
+from icefield.rows.distributed.broadcast import Broadcast
 from icefield.rows.distributed.partition_result import Outcome
 from icefield.rows.distributed.polling import Lifeline, waited
 
@@ -32,7 +32,7 @@ def _on(_: list[Any]) -> bool:
     return True
 
 
-class RayOrigin(ClusterOrigin):
+class RayOrigin(Backend):
     """A `ray.data.Dataset`."""
 
     label = "the Ray Dataset"
@@ -56,21 +56,21 @@ class RayOrigin(ClusterOrigin):
     def dumps(self, thing: Any) -> bytes:
         return bytes(library_named("ray.cloudpickle").dumps(thing))
 
-    def look(self, columns: Sequence[str], listed: Sequence[str]) -> Looked:
+    def census(self, columns: Sequence[str], listed: Sequence[str]) -> Census:
         if not listed:  # Ray counts by itself, from metadata where it can
-            return Looked(None, int(self._watched(self._dataset, _count)[0]))
+            return Census(None, int(self._watched(self._dataset, _count)[0]))
         seen = [
             pickle.loads(one) for one in self._watched(self._mapped(listed, _Look(tuple(listed))), _given)
         ]
         levels = {
             name: list(dict.fromkeys(level for _, own in seen for level in own[name])) for name in listed
         }
-        return Looked(None, sum(rows for rows, _ in seen), levels)
+        return Census(None, sum(rows for rows, _ in seen), levels)
 
     def outcomes(
         self,
-        model: Parcel,
-        task: Parcel,
+        model: Broadcast,
+        task: Broadcast,
         columns: Sequence[str],
         all_columns: Sequence[str],
         progress: Progress,

@@ -24,8 +24,8 @@ from icefield.data.columns import library_named
 from icefield.errors import ClusterError, InputError, complaint, statement
 from icefield.progress import Progress
 from icefield.rows.distributed import worker
-from icefield.rows.distributed.backend import ClusterOrigin, Looked
-from icefield.rows.distributed.broadcast import Parcel
+from icefield.rows.distributed.backend import Backend, Census
+from icefield.rows.distributed.broadcast import Broadcast
 from icefield.rows.distributed.partition_result import Failure, Outcome
 from icefield.rows.distributed.polling import FAREWELL, Lifeline, show, waited, within
 
@@ -42,12 +42,12 @@ def _nothing() -> None:
     pass
 
 
-def spark_origin(frame: Any) -> ClusterOrigin:
+def spark_origin(frame: Any) -> Backend:
     """The rows of a DataFrame, whichever kind of session it belongs to."""
     return ConnectOrigin(frame) if ".connect." in type(frame).__module__ else ClassicOrigin(frame)
 
 
-class SparkOrigin(ClusterOrigin):
+class SparkOrigin(Backend):
     """A `pyspark.sql.DataFrame`."""
 
     label = "the Spark DataFrame"
@@ -81,7 +81,7 @@ class SparkOrigin(ClusterOrigin):
     def dumps(self, thing: Any) -> bytes:
         return bytes(library_named("pyspark.cloudpickle").dumps(thing))
 
-    def look(self, columns: Sequence[str], listed: Sequence[str]) -> Looked:
+    def census(self, columns: Sequence[str], listed: Sequence[str]) -> Census:
         # Spark counts by itself, from metadata where it can; its columns are never of a category type.
         counting = (
             self._selected(columns).selectExpr("spark_partition_id() AS number").groupBy("number").count()
@@ -91,12 +91,12 @@ class SparkOrigin(ClusterOrigin):
         )
         sizes = tuple(int(found.get(number, 0)) for number in range(max(found, default=-1) + 1))
         self._partitions = max(1, len(sizes))
-        return Looked(sizes, sum(sizes), firm=False)
+        return Census(sizes, sum(sizes), firm=False)
 
     def outcomes(
         self,
-        model: Parcel,
-        task: Parcel,
+        model: Broadcast,
+        task: Broadcast,
         columns: Sequence[str],
         all_columns: Sequence[str],
         progress: Progress,
@@ -149,7 +149,7 @@ class SparkOrigin(ClusterOrigin):
                 raise _told(error, self.label) from error
 
     @abstractmethod
-    def sent(self, parcel: Parcel) -> _Sent:
+    def sent(self, parcel: Broadcast) -> _Sent:
         """A parcel on its way to the executors."""
 
     @abstractmethod
@@ -180,7 +180,7 @@ class ClassicOrigin(SparkOrigin):
     def _context(self) -> Any:
         return self._spark.sparkContext
 
-    def sent(self, parcel: Parcel) -> _Sent:
+    def sent(self, parcel: Broadcast) -> _Sent:
         return _Broadcast(parcel.name, self._context.broadcast(parcel.content))
 
     def forget(self, sent: Any) -> None:
@@ -216,7 +216,7 @@ class ConnectOrigin(SparkOrigin):
         super().__init__(frame)
         self._stages: dict[str, tuple[int, int]] = {}
 
-    def sent(self, parcel: Parcel) -> _Sent:
+    def sent(self, parcel: Broadcast) -> _Sent:
         name = f"icefield-{parcel.name}"
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / name

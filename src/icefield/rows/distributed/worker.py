@@ -1,4 +1,4 @@
-"""What runs on a worker: a partition's rows go to fresh collectors, and what these know goes back.
+"""What runs on a worker: a partition's rows go to fresh accumulators, and their states go back.
 
 A worker's process unpickles a model once, reads its trees once and keeps both; tasks get the name of the model and a way to its
 bytes, which is only taken where the name is new. Errors that would come again are handed back as what they are; those
@@ -17,28 +17,24 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
-from icefield.core.engine import Engines
-from icefield.core.study import Study
+from icefield.core.engine import ENGINES, Plan, Reading, choose
 from icefield.data.columns import dictionary_levels, library_named
-from icefield.engines.brute.engine import BruteEngine
-from icefield.engines.trees.engine import TreesEngine
 from icefield.errors import ClusterError, InputError, complaint, did_you_mean, statement
 from icefield.rows.distributed.broadcast import PROBED, Pass, probed_alike, version_here
 from icefield.rows.distributed.partition_result import Failure as _Failure
 from icefield.rows.distributed.partition_result import Outcome, merged
 from icefield.rows.source import Origin, as_wanted
 from icefield.rows.stream import Stream
-from icefield.rows.survey import Survey
-from icefield.threads import Crew
+from icefield.threads import ThreadCrew
 
 Fetch = Callable[[], bytes]
 KEPT = 2  # models, and passes, that a process remembers
 FINGERPRINT_ROWS = 1_000
 
 _lock = threading.RLock()
-_models: OrderedDict[str, Model] = OrderedDict()
+_models: OrderedDict[str, WorkerModel] = OrderedDict()
 _passes: OrderedDict[str, bytes] = OrderedDict()
 _stopped: set[str] = set()  # jobs that nobody waits for any more
 
@@ -47,8 +43,8 @@ class Stopped(Exception):
     """The job of a task was cancelled."""
 
 
-class Model:
-    """A model on a worker, with all that collectors point at."""
+class WorkerModel:
+    """A model on a worker, with all that accumulators point at."""
 
     def __init__(self, content: bytes) -> None:
         given = pickle.loads(content)
@@ -65,35 +61,28 @@ class Model:
         return "answers otherwise here than where it was sent from"
 
     @cached_property
-    def engines(self) -> Engines:
-        return Engines(self.model, self.table, self._asked, self._background)
+    def plan(self) -> Plan:
+        """The plan, made here: trees are checked against the model where answers are made."""
+        return choose(Reading(self.model, self.table), self._asked, self._background)
 
-    @cached_property
-    def study(self) -> Study:
-        study = Study(
-            self.model, self.table, engine=self._asked, background=self._background, resources=self.resources
+    def named(self, name: str) -> Any:
+        """What travels under a name: the plan, the model, what may be used, an engine, or a part of one."""
+        if name in ("plan", "model", "resources"):
+            return getattr(self, name)
+        engine = self.plan.engine
+        if name == engine.name:
+            return engine
+        if name in engine.parts:
+            return engine.parts[name]
+        if name == ENGINES[-1].name:
+            return self.plan.fallback("brute force was planned where the question is asked").engine
+        raise ClusterError(
+            statement(f"On the worker {where()} the trees of the model could not be read: {self.plan.why}.")
         )
-        study.engines = self.engines
-        return study
-
-    def named(self, name: str, stream: Stream) -> Any:
-        """What a name stands for."""
-        if name in ("trees", "tree model"):
-            engine = self.engines.plan.engine
-            if not isinstance(engine, TreesEngine):
-                raise ClusterError(
-                    statement(f"On the worker {where()} the trees of the model could not be read: {self.engines.plan.why}.")
-                )  # fmt: skip
-            return engine if name == "trees" else engine.model
-        if name == "brute":
-            return BruteEngine(self.model)
-        if name == "crew":
-            return Crew(1)
-        return {"model": self.model, "study": self.study, "stream": stream, "resources": self.resources}[name]
 
 
 class _Part(Origin):
-    """A partition's rows, of which a collector asks only the schema and how they become a table."""
+    """A partition's rows, of which only the schema is asked and how they become a table."""
 
     def __init__(self, label: str, schema: Any) -> None:
         self.label, self._schema = label, schema
@@ -108,6 +97,9 @@ class _Part(Origin):
     def identity(self) -> Any:
         return None
 
+    def rows(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("the rows of a partition are read where they are")
+
 
 class _PartStream(Stream):
     def __init__(self, plan: Pass, label: str) -> None:
@@ -117,12 +109,12 @@ class _PartStream(Stream):
 
 
 class _Receiver(pickle.Unpickler):
-    def __init__(self, content: bytes, model: Model, stream: Stream) -> None:
+    def __init__(self, content: bytes, model: WorkerModel) -> None:
         super().__init__(io.BytesIO(content))
-        self._model, self._stream = model, stream
+        self._model = model
 
     def persistent_load(self, name: str) -> Any:
-        return self._model.named(name, self._stream)
+        return self._model.named(name)
 
 
 def worked(
@@ -134,25 +126,25 @@ def worked(
         ready = _ready(model, differs)
         where_from = f"partition {number} of {plan.label}"
         stream = _PartStream(plan, where_from)
-        collectors = _Receiver(plan.collectors, ready, stream).load()
+        accumulators = _Receiver(plan.accumulators, ready).load()
         checked = _checked(batches, plan.wanted)
         first, checked = _begun(checked)
         if first is None:
             return Outcome({number: 0}, None, differs)
         start = _fingerprint(first) if plan.starts is None else _start(plan.starts, number)
         levels = {name: known for name, known in plan.levels.items() if name in plan.wanted.names}
-        n_rows = 0
-        with Crew(1) as crew, crew, closing(stream.cut(checked, levels, start)) as blocks:
-            for block in blocks:
+        n_rows, frames = 0, any(one.needs_frames for one in accumulators)
+        with ThreadCrew(1) as crew, crew, closing(stream.cut(checked, levels, start)) as blocks:
+            for rows in blocks:
                 if job in _stopped:
                     raise Stopped(job)
-                for collector in collectors:
-                    collector.add(block, crew)
+                block = plan.reader.block(rows, stream.source, frames)
+                for accumulator in accumulators:
+                    accumulator.add(block, crew)
                 n_rows += block.n_rows
-        for collector in collectors:
-            if isinstance(collector, Survey):
-                collector.condense()
-        return Outcome({number: n_rows}, [collector.state() for collector in collectors], differs)
+        for accumulator in accumulators:
+            accumulator.condense()
+        return Outcome({number: n_rows}, [one.state() for one in accumulators], differs)
     except (OSError, MemoryError, Stopped):
         raise  # the engine may try again
     except Exception as error:
@@ -165,8 +157,7 @@ def united(model: tuple[str, Fetch], task: tuple[str, Fetch], outcomes: Sequence
     if failed is not None or len(outcomes) == 1:
         return failed or outcomes[0]
     differs, plan = _plan(task)
-    stream = _PartStream(plan, plan.label)
-    return merged(_Receiver(plan.collectors, _ready(model, differs), stream).load(), outcomes)
+    return merged(_Receiver(plan.accumulators, _ready(model, differs)).load(), outcomes)
 
 
 def stop(job: str) -> None:
@@ -216,12 +207,12 @@ def _plan(task: tuple[str, Fetch]) -> tuple[dict[str, str], Pass]:
     return differs, pickle.loads(given["pass"])
 
 
-def _ready(model: tuple[str, Fetch], differs: dict[str, str]) -> Model:
+def _ready(model: tuple[str, Fetch], differs: dict[str, str]) -> WorkerModel:
     name, fetch = model
     with _lock:
         if name not in _models:
             try:
-                made = Model(fetch())
+                made = WorkerModel(fetch())
             except OSError:
                 raise
             except Exception as error:

@@ -1,4 +1,4 @@
-"""A study of rows on a cluster: that of a stream, but passes are made where the rows are."""
+"""Rows of a distributed frame: those of a stream, but passes are made where the rows are."""
 
 from __future__ import annotations
 
@@ -8,38 +8,39 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any, cast
 
+from icefield.core.rows import Accumulator
 from icefield.data.columns import library_named
 from icefield.errors import InputError, VersionWarning, complaint
 from icefield.progress import Progress
-from icefield.rows.distributed.backend import ClusterOrigin, Looked
+from icefield.rows.block_reader import BlockReader
+from icefield.rows.distributed.backend import Backend, Census
 from icefield.rows.distributed.broadcast import (
-    Parcel,
+    Broadcast,
     Pass,
-    packed_collectors,
+    packed_accumulators,
     packed_model,
     packed_pass,
     versions_of,
 )
 from icefield.rows.distributed.partition_result import check_parts, merged
-from icefield.rows.passes import Collector
+from icefield.rows.passes import needed_columns
 from icefield.rows.source import LOOK
-from icefield.rows.stream import Block, Stream
-from icefield.rows.streamed_study import StreamedStudy
-from icefield.rows.survey import Survey
+from icefield.rows.stream import ArrowRows, Stream
+from icefield.rows.stream_rows import StreamRows
 
 
-class ClusterStream(Stream):
+class PartitionStream(Stream):
     """The rows of a distributed frame; only the first of them ever come here."""
 
     @property
-    def origin(self) -> ClusterOrigin:
-        return cast(ClusterOrigin, self.source)
+    def backend(self) -> Backend:
+        return cast(Backend, self.source)
 
     @cached_property
-    def looked(self) -> Looked:
+    def census(self) -> Census:
         """Sizes and levels, from one look at all partitions."""
         types, schema = library_named("pyarrow").types, self.source.schema
-        found = self.origin.look(
+        found = self.backend.census(
             self.columns, [n for n in self.columns if types.is_dictionary(schema.field(n).type)]
         )
         if not found.rows:
@@ -52,7 +53,7 @@ class ClusterStream(Stream):
         types, schema = library_named("pyarrow").types, self.source.schema
         if not any(types.is_dictionary(schema.field(name).type) for name in self.columns):
             return {}  # no look is needed before the first question
-        return self.looked.levels
+        return self.census.levels
 
     @cached_property
     def _head_rows(self) -> Any:
@@ -61,65 +62,69 @@ class ClusterStream(Stream):
             raise InputError(complaint("X", "has no rows", self.source.label))
         return rows
 
-    def head(self, columns: Sequence[str] | None = None) -> Block:
+    def head(self, columns: Sequence[str] | None = None) -> ArrowRows:
         wanted = list(self.columns if columns is None else columns)
         levels = {name: known for name, known in self.levels.items() if name in wanted}
         return next(self.cut(self._head_rows.select(wanted).to_batches(), levels, 0))
 
 
-class ClusterStudy(StreamedStudy):
-    """A model and a distributed frame."""
+class DistributedRows(StreamRows):
+    """The rows of a distributed frame: a stream whose passes are jobs, made where the rows are."""
 
-    def _pass(
-        self, collectors: Sequence[Collector], question: Any, columns: Sequence[str] | None = None
-    ) -> None:
-        """One job: a plan goes out, each partition gives back its sums, these merge."""
-        checkpoint, stream = self._checkpoint, cast(ClusterStream, self.stream)
+    def _pass(self, accumulators: Sequence[Accumulator], reader: BlockReader) -> None:
+        """One job: accumulators go out, each partition gives back their states, these merge."""
+        checkpoint, stream, waiting = self._checkpoint, self._partitions, list(accumulators)
         if checkpoint is not None:
-            done, finished = checkpoint.resume(question, collectors)
-            if finished:
+            waiting, done = checkpoint.resume(accumulators)
+            if not waiting:
                 stream.settle(done)
                 return
-        looked = stream.looked
-        for collector in collectors:
-            if isinstance(collector, Survey):
-                collector.expect(looked.rows)
-        model, task = self._parcel, self._task(collectors, columns)
+        census, columns = stream.census, needed_columns(waiting)
+        for accumulator in waiting:
+            accumulator.expect(census.rows)
+        task = self._task(waiting, reader, columns)
         wanted = tuple(stream.columns if columns is None else columns)
-        with Progress(collectors[-1].title, total=looked.rows, unit="rows") as progress:
-            found = list(stream.origin.outcomes(model, task, wanted, stream.columns, progress))
-        whole = merged(collectors, found)
+        with Progress(waiting[-1].title, total=census.rows, unit="rows") as progress:
+            found = list(stream.backend.outcomes(self._packed_model, task, wanted, stream.columns, progress))
+        whole = merged(waiting, found)
         if whole.failure is not None:
-            raise whole.failure.error(stream.origin.where(whole.failure.number))
+            raise whole.failure.error(stream.backend.where(whole.failure.number))
         rows = check_parts(
-            whole.parts, looked.sizes if looked.firm else None, looked.rows, stream.source.label
+            whole.parts, census.sizes if census.firm else None, census.rows, stream.source.label
         )
         for said in whole.versions.values():
             warnings.warn(f"Versions differ: {said}.", VersionWarning, stacklevel=2)
         if checkpoint is not None:
-            checkpoint.write(question, collectors, rows, finished=True)
+            checkpoint.write(waiting, rows, finished=True)
+
+    @property
+    def _partitions(self) -> PartitionStream:
+        return cast(PartitionStream, self._stream)
 
     @cached_property
-    def _parcel(self) -> Parcel:
-        return packed_model(self, self.stream.head().arrow, cast(ClusterStream, self.stream).origin.dumps)
+    def _packed_model(self) -> Broadcast:
+        stream = self._partitions
+        return packed_model(self._model, self._choices, stream.head().arrow, self.head, stream.backend.dumps)
 
     @cached_property
     def _versions(self) -> dict[str, str]:
-        return versions_of(self.model.native)
+        return versions_of(self._model.native)
 
-    def _task(self, collectors: Sequence[Collector], columns: Sequence[str] | None) -> Parcel:
-        stream = cast(ClusterStream, self.stream)
-        schema, arrow = stream.source.schema, library_named("pyarrow")
+    def _task(
+        self, accumulators: Sequence[Accumulator], reader: BlockReader, columns: Sequence[str] | None
+    ) -> Broadcast:
+        stream, schema, arrow = self._partitions, self._stream.source.schema, library_named("pyarrow")
         names = stream.columns if columns is None else columns
-        sizes = stream.looked.sizes
-        plan = Pass(
-            packed_collectors(collectors),
+        sizes = stream.census.sizes
+        task = Pass(
+            packed_accumulators(accumulators),
+            reader,
             tuple(stream.columns),
             arrow.schema([schema.field(name) for name in names]),
             stream.levels,
             None if sizes is None else (0, *accumulate(sizes)),
             stream.block_rows,
-            self.resources.memory,
+            self._resources.memory,
             stream.source.label,
         )
-        return packed_pass(plan, self._versions)
+        return packed_pass(task, self._versions)

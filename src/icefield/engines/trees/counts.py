@@ -1,0 +1,215 @@
+"""Averages from counts over rows that come in parts: bit for bit what all rows at once would give.
+
+Counts do not depend on the grid, and whole numbers add up the same in any order and any parts. So the programs of all
+questions are laid out first, parts of the rows are counted as they come, and only at the end the
+counts become averages, by the very steps that averages over one table take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield import kernels
+from icefield.core.engine import Context
+from icefield.core.question import Answer, Moments, Question, QuestionAccumulator
+from icefield.core.rows import Block, State
+from icefield.core.weight_totals import WeightTotals
+from icefield.engines.trees.averages import Counted, Counting, family_averages, joint_averages
+from icefield.engines.trees.axes import EncodedAxis
+from icefield.engines.trees.engine import BLOCK, TreesEngine, families
+from icefield.engines.trees.program import Program
+from icefield.engines.trees.rows import MOST_POSITIONS, NO_WEIGHT, WORD, Rows, WholeWeights
+from icefield.progress import Progress
+from icefield.threads import Lent, ThreadCrew, available_processors
+from icefield.typing import Float
+
+
+def whole_weights(totals: WeightTotals, weights: Float, codes: NDArray[np.intp] | None) -> WholeWeights:
+    """Some rows' weights as whole numbers, in units that all parts of the rows share."""
+    segment, some = totals.segments(codes, len(weights)), totals.totals > 0
+    shift = np.where(some, 61 - np.frexp(totals.totals)[1], 0).astype(np.int64)
+    spare = np.where(some, np.maximum(0, shift + np.minimum(totals.finest, 2**15)), 0)
+    whole = np.rint(np.ldexp(weights, shift[segment])).astype(np.int64) >> spare[segment]
+    exponents = np.where(some, spare - shift, NO_WEIGHT)
+    most = np.rint(np.ldexp(totals.largest, shift)).astype(np.int64) >> spare
+    planes = max(1, *(int(value).bit_length() for value in most))
+    return WholeWeights(whole, np.ldexp(1.0, exponents - exponents.max()), planes)
+
+
+class _PartRows(Rows):
+    """The part of the rows that is being counted; what all parts have in common stays."""
+
+    def __init__(self, engine: TreesEngine, n_groups: int, totals: WeightTotals | None) -> None:
+        self.model, self._totals = engine.model, totals
+        self.n_segments = n_groups + 1
+        self.block = min(BLOCK, MOST_POSITIONS - WORD * (n_groups + 2))
+        self.words = -(-self.block // WORD) + (self.n_segments if self.n_segments > 1 else 0)
+        self._codes = np.zeros(0, np.intp) if n_groups else None
+        none = np.zeros(0)
+        self.weights = (
+            WholeWeights(None, np.ones(self.n_segments), 0)
+            if totals is None
+            else whole_weights(totals, none, self._codes)
+        )
+        self.counted = np.zeros(self.n_segments, np.int64)
+
+    def hold(self, sample: Block) -> None:
+        """Take these rows as the next part."""
+        self.sample = sample
+        if self._totals is not None and sample.weights is not None:
+            self.weights = whole_weights(self._totals, sample.weights, sample.codes)
+        self.counted += super().totals()
+
+    def totals(self) -> NDArray[np.int64]:
+        return self.counted
+
+
+@dataclass(frozen=True)
+class _Replayed(Counted):
+    """Stands in for counting: shows each program once to `counts_of` and takes what that gives."""
+
+    counts_of: Callable[[Program], NDArray[np.int64]]
+
+    def counts(self, program: Program, meanwhile: Callable[[], object] | None = None) -> NDArray[np.int64]:
+        if meanwhile is not None:
+            meanwhile()
+        return self.counts_of(program)
+
+
+class CountAccumulator(QuestionAccumulator):
+    """Counts of rows at leaves, from which averages derive whatever the grids.
+
+    Parameters
+    ----------
+    engine : the exact engine, on an additive scale
+    moving : for each question the columns of each of its axes
+    context : any rows, how many groups are averaged apart, what is known of all weights, and what may be used
+    """
+
+    title = "walking the trees"
+
+    def __init__(
+        self, engine: TreesEngine, moving: Sequence[Sequence[Sequence[Any]]], context: Context
+    ) -> None:
+        self._engine, self._memory, self._moving = engine, context.resources.memory, moving
+        self._threads = context.resources.threads or available_processors()
+        self._head = context.head.take(np.zeros(1, np.intp))
+        self._rows = _PartRows(engine, context.n_groups, context.weights)
+        self._weighs = context.weights is not None
+        self._totals = WeightTotals(context.n_groups + 1) if context.weights is None else context.weights
+        self._programs: list[Program] = []
+
+        def laid_out(program: Program) -> NDArray[np.int64]:
+            self._programs.append(program)
+            return np.zeros((program.slot_kind.size, self._rows.n_segments), np.int64)
+
+        # Nothing is counted yet: it only shows which programs there will be, and these depend on no grid.
+        somewhere = np.asarray(engine.model.encode(self._head), np.float64)
+        self._averages([[self._anywhere(names, somewhere) for names in axes] for axes in moving], laid_out)
+        shape = self._rows.n_segments
+        self.counters = [np.zeros((p.n_counters, shape), np.int64) for p in self._programs]
+
+    def _anywhere(self, names: Sequence[Any], row: Float) -> EncodedAxis:
+        """An axis of one point, which stands for any grid of these columns."""
+        drives = self._engine.model.drives
+        return EncodedAxis.of_matrix(tuple(sorted({j for name in names for j in drives.get(name, ())})), row)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        moving = [[[str(name) for name in axis] for axis in axes] for axes in self._moving]
+        return {"counts": moving, "engine": self._engine.name, "groups": self._rows.n_segments - 1}
+
+    def check(self, questions: Sequence[Question]) -> None:
+        """An error where a grid holds a value that the trees cannot read: before any row is read."""
+        self._encoded(questions)
+
+    def _encoded(self, questions: Sequence[Question]) -> list[list[EncodedAxis]]:
+        """The questions' grids as the trees see them."""
+        axes = [axis for question in questions for axis in question.axes]
+        found = iter(EncodedAxis.of_each(self._engine.model, self._head, axes))
+        return [[next(found) for _ in q.axes] for q in questions]
+
+    def _averages(
+        self, axes: list[list[EncodedAxis]], counts_of: Callable[[Program], NDArray[np.int64]]
+    ) -> list[list[Float]]:
+        engine, rows = self._engine, self._rows
+        counted = _Replayed(
+            engine.sums, rows, ThreadCrew(self._threads), self._memory, Progress("", 1), counts_of
+        )
+        found: list[list[Float]] = [[] for _ in axes]
+        for numbers, family in families(axes):
+            if family is None:
+                found[numbers[0]] = joint_averages(counted, axes[numbers[0]])
+            else:
+                for number, values in zip(numbers, family_averages(counted, family)):
+                    found[number] = values
+        return found
+
+    def add(self, block: Block, threads: ThreadCrew) -> None:
+        if not self._weighs:
+            self._totals.add(block)
+        self._rows.hold(self._engine.encoder.sample(block, self._memory))
+        for program, counters in zip(self._programs, self.counters):
+            lent = Lent(partial(Counting, program, self._rows, threads))
+
+            def work(block: tuple[int, int], lent: Lent[Counting] = lent) -> None:
+                with lent.one() as mine:
+                    mine.add(*block)
+
+            for _ in threads.map(work, self._rows.blocks):
+                pass
+            for mine in lent.made:
+                counters += mine.counters
+
+    def answers(self, questions: Sequence[Question]) -> list[Answer]:
+        axes = self._encoded(questions)
+        known = iter(zip(self._programs, self.counters))
+
+        def resolved(_: Program) -> NDArray[np.int64]:
+            program, counters = next(known)
+            counts = np.empty((program.slot_kind.size, self._rows.n_segments), np.int64)
+            kernels.resolve(
+                slot_origin=program.slot_origin, slot_counter=program.slot_counter, slot_kind=program.slot_kind,
+                counters=counters, total=self._rows.totals(), counts=counts,
+            )  # fmt: skip
+            return counts
+
+        return [Answer(*self._moments(values)) for values in self._averages(axes, resolved)]
+
+    def _moments(self, averages: list[Float]) -> tuple[Moments, tuple[Moments, ...]]:
+        of = self._totals
+
+        def moments(mean: Float, segment: Any) -> Moments:
+            weight = float(of.totals[segment].sum())
+            none = np.zeros_like(mean) if weight == 0.0 else mean
+            return Moments(
+                int(of.counts[segment].sum()),
+                weight,
+                float(of.squares[segment].sum()) if weight else 0.0,
+                none,
+            )
+
+        groups = range(self._rows.n_segments - 1)
+        return moments(averages[0], slice(None)), tuple(moments(averages[g + 1], g) for g in groups)
+
+    def state(self) -> State:
+        found: State = {f"counters {i}": c for i, c in enumerate(self.counters)}
+        return found | {"counted": self._rows.counted} | self._totals.state()
+
+    def restore(self, state: State) -> None:
+        self.counters = [state[f"counters {i}"].copy() for i in range(len(self.counters))]
+        self._rows.counted = state["counted"].copy()
+        self._totals.restore(state)
+
+    def merge(self, state: State) -> None:
+        for number, counters in enumerate(self.counters):
+            counters += state[f"counters {number}"]
+        self._rows.counted = self._rows.counted + state["counted"]
+        if not self._weighs:  # what is known of all weights is known everywhere
+            self._totals.merge(state)

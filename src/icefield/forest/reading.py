@@ -1,0 +1,45 @@
+"""From a fitted model to trees that are known to predict as it does."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from icefield.forest import CannotRead, read, self_check
+
+if TYPE_CHECKING:
+    from icefield.data.frame import Table
+    from icefield.forest import TreeModel
+    from icefield.models.model import Model
+
+
+class ReadingWarning(UserWarning):
+    """A model was read as trees, but they do not predict as the model does; brute force is used."""
+
+
+def read_trees(model: Model, table: Table) -> tuple[TreeModel | None, str]:
+    """The model as trees, checked against its own predictions; or None and the reason."""
+    rows = table.select(model.columns)
+    every_output = replace(model, selected=tuple(range(len(model.all_outputs))))
+    try:
+        trees = read(model.native, rows)
+        if model.scale == "raw" and trees.raw_link is not None:
+            trees = replace(trees, link=trees.raw_link)
+        difference = self_check(trees, rows, every_output.predict, scale=tree_scale(model, trees))
+    except CannotRead as reason:  # of the model, or of values among the checked rows
+        return None, str(reason)
+    if difference is None:
+        return trees, ""
+    # A reader that is wrong must be heard of, even where the curves stay right.
+    warnings.warn(
+        f"{type(model.native).__name__} was read as trees, but {difference}. Brute force is used instead.",
+        ReadingWarning,
+        stacklevel=2,
+    )
+    return None, f"the self-check failed: {difference}"
+
+
+def tree_scale(model: Model, trees: TreeModel) -> str:
+    """The scale on which the trees are asked: a raw scale that is not their sum is reached by a link as well."""
+    return model.scale if trees.raw_link is None else "response"

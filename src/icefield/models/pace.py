@@ -1,0 +1,60 @@
+"""How many predictions go into one call of a model, so that Ctrl-C is heard between calls."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from icefield.models.sharing import alone
+from icefield.typing import Float
+
+if TYPE_CHECKING:
+    from icefield.data.frame import Table
+    from icefield.models.model import Model
+
+ROWS_PER_CALL = 16_384  # enough to drown a call's fixed cost, small enough to stay near the cache
+FIRST_ROWS = 64  # predictions of the first call, which shows how slow the model is
+SECONDS_PER_CALL = 0.5  # so that Ctrl-C is answered within a second
+
+
+class Pace:
+    """How many predictions go into one call: about `seconds` of work, and never more than `most`.
+
+    It starts small and grows as calls prove to be quick, so that a slow model can still be
+    interrupted within a second and a quick one is not slowed by many small calls.
+    """
+
+    def __init__(self, first: int, most: int, seconds: float) -> None:
+        self.most, self.seconds = most, seconds
+        self.predictions = min(first, most)
+        self.searching = self.predictions < most
+
+    def learn(self, predictions: int, seconds: float) -> None:
+        """Take note of a call."""
+        fitting = int(predictions * self.seconds / max(seconds, 1e-6))
+        # A call of some milliseconds has told enough; shorter ones are mostly fixed cost.
+        self.searching = self.searching and seconds < self.seconds / 100 and self.predictions < self.most
+        self.predictions = max(1, min(fitting, 8 * self.predictions, self.most))
+
+
+def interruptible(model: Model, table: Table) -> Float:
+    """The model's predictions for some rows, in calls short enough that Ctrl-C is heard between them.
+
+    A model that looks across rows is asked about all of them in one call.
+    """
+    if model.across_rows:
+        with alone(model):
+            return model.predict(table)
+    pace = Pace(FIRST_ROWS, ROWS_PER_CALL, SECONDS_PER_CALL)
+    parts: list[Float] = []
+    row = 0
+    while row < table.n_rows:
+        end = min(row + pace.predictions, table.n_rows)
+        began = time.perf_counter()
+        with alone(model):
+            parts.append(model.predict(table.slice(row, end)))
+        pace.learn(end - row, time.perf_counter() - began)
+        row = end
+    return np.concatenate(parts)

@@ -1,0 +1,138 @@
+"""From what a user passes as X to rows, and to the model ready to be asked about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from icefield import validate
+from icefield.data.frame import ArrayTable, Table, table_of
+from icefield.data.groups import clusters_of, groups_of
+from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
+from icefield.models.model import Model, read_model
+from icefield.rows.memory import MemoryRows
+
+if TYPE_CHECKING:
+    from icefield.core.engine import Choices
+    from icefield.core.rows import Rows
+    from icefield.rows.source import Origin
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """Rows, the model ready to be asked about them, and a table that shows all of their columns."""
+
+    rows: Rows
+    model: Model
+    shown: Table
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """What was passed beside X: observed targets, weights, groups and clusters, as in `Explainer`."""
+
+    y: Any = None
+    weights: Any = None
+    by: Any = None
+    cluster: Any = None
+
+
+def open_rows(
+    model: Any,
+    X: Any,
+    beside: Columns,
+    choices: Choices,
+    *,
+    target: Any = None,
+    scale: str = "response",
+    checkpoint: str | Path | None = None,
+) -> Opened:
+    """Rows in memory, or a stream or a distributed frame of them."""
+    source = _source_of(X)
+    if source is not None:
+        return _open_stream(model, source, beside, choices, target, scale, checkpoint)
+    if checkpoint is not None:
+        raise InputError(
+            complaint("checkpoint", "is for rows that are streamed, and these are in memory", checkpoint,
+                      "pass a path, a dataset, a lazy frame or a relation as X")
+        )  # fmt: skip
+    table = _named_like_the_model(table_of(X), model)
+    if table.n_rows == 0 or not table.names:
+        raise InputError(complaint("X", "must have at least one row and one column", f"{table.n_rows} rows"))
+    read = read_model(model, table, target=target, scale=scale)
+    weights = validate.weights(beside.weights, table)
+    rows = MemoryRows(
+        table,
+        y=validate.observed(beside.y, table.n_rows),
+        weights=weights,
+        groups=groups_of(beside.by, table, weights),
+        clusters=clusters_of(beside.cluster, table),
+        seed=choices.resources.seed,
+    )
+    return Opened(rows, read, table)
+
+
+def _source_of(X: Any) -> Origin | None:
+    """Where rows are streamed from; None for data in memory, of which most is told by its library alone."""
+    if type(X).__module__.split(".")[0] in ("numpy", "pandas", "scipy"):
+        return None
+    from icefield.rows.sources import source_of
+
+    return source_of(X)
+
+
+def _named_like_the_model(table: Table, model: Any) -> Table:
+    """An array without names takes the names the model was fitted with."""
+    names = getattr(model, "feature_names_in_", None)
+    if (
+        isinstance(table, ArrayTable)
+        and not table.named
+        and names is not None
+        and len(names) == len(table.names)
+    ):
+        return table.renamed([str(n) for n in names])
+    return table
+
+
+def _open_stream(
+    model: Any,
+    source: Origin,
+    beside: Columns,
+    choices: Choices,
+    target: Any,
+    scale: str,
+    checkpoint: str | Path | None,
+) -> Opened:
+    """A stream, or a distributed frame; `y`, `weights` and `by` are names of columns."""
+    from icefield.rows.source import first_rows
+
+    if beside.cluster is not None:
+        raise InputError(
+            complaint("cluster", "needs the rows together, and these are streamed", beside.cluster,
+                      "read a sample of whole clusters into a frame, and pass that as X")
+        )  # fmt: skip
+    known = source.schema.names
+    named = {"y": beside.y, "weights": beside.weights, "by": beside.by}
+    for parameter, name in named.items():
+        _check_column(parameter, name, known)
+    # What is named for another purpose is no feature, unless the model knows its columns and lists it.
+    shown = source.table(first_rows(source, known))
+    read = read_model(model, shown, target=target, scale=scale)
+    needed = dict.fromkeys([*read.columns, *(name for name in named.values() if name is not None)])
+    file = None if checkpoint is None else Path(checkpoint)
+    return Opened(source.rows(read, list(needed), choices, **named, checkpoint=file), read, shown)
+
+
+def _check_column(parameter: str, name: Any, known: list[str]) -> None:
+    if name is None:
+        return
+    if not isinstance(name, str):
+        raise InputTypeError(
+            complaint(parameter, "must be the name of a column where rows are streamed", name,
+                      f"the columns are {', '.join(map(repr, known[:10]))}")
+        )  # fmt: skip
+    if name not in known:
+        raise InputError(
+            complaint(parameter, "names a column that the rows do not have", name, did_you_mean(name, known))
+        )

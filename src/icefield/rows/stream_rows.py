@@ -1,0 +1,304 @@
+"""Rows that are streamed: files, datasets, lazy frames. Curves are added up over every row, pass by pass.
+
+The first pass surveys the columns and draws a seeded sample. What needs rows together (regions, support, kept curves,
+quantiles of curves, pairs in pictures) is asked of that sample; its size is part of every sentence that says how an
+answer came about.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from icefield import validate
+from icefield.core.rows import Accumulator, Block, GridRequest, PendingStatistics, Rows
+from icefield.core.weight_totals import WeightTotals
+from icefield.counts import counted
+from icefield.data.column_statistics import MemoryStatistics
+from icefield.data.features import Feature
+from icefield.data.frame import Table
+from icefield.data.grid import Grid, specifications
+from icefield.data.groups import Groups
+from icefield.errors import InputError, complaint
+from icefield.forest import CannotRead
+from icefield.rows.block_reader import BlockReader, check_some_weight
+from icefield.rows.grouping import Grouping
+from icefield.rows.passes import run_pass
+from icefield.rows.quantile_refinement import exact_summaries
+from icefield.rows.rank_sketch import Sketched
+from icefield.rows.stream import Stream
+from icefield.rows.stream_statistics import StreamStatistics, SurveyedColumns, is_exact
+from icefield.rows.survey import Survey
+from icefield.sampling import STREAMED_ROWS
+from icefield.threads import available_processors
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from icefield.core.engine import Choices
+    from icefield.models.model import Model
+    from icefield.rows.checkpoint import Checkpoint
+    from icefield.rows.source import Origin
+
+
+class StreamRows(Rows):
+    """The rows of a stream.
+
+    Parameters
+    ----------
+    stream : the rows, with all columns that are needed
+    model : the model that will be asked about them
+    choices : what may be used, and the seed of the sample; for rows elsewhere, the engine too
+    y, weights, by : columns of the stream, or None
+    checkpoint : the file in which long passes write their sums; None for none
+    """
+
+    resident = False
+
+    def __init__(
+        self,
+        stream: Stream,
+        model: Model,
+        choices: Choices,
+        *,
+        y: str | None = None,
+        weights: str | None = None,
+        by: str | None = None,
+        checkpoint: Path | None = None,
+    ) -> None:
+        self._stream, self._model, self._choices = stream, model, choices
+        self._y, self._weights, self._by, self._resources = y, weights, by, choices.resources
+        self._checkpoint: Checkpoint | None = None
+        if checkpoint is not None:
+            from icefield.rows.checkpoint import Checkpoint
+
+            self._checkpoint = Checkpoint(checkpoint, stream, model, [by, weights])
+        self.label = stream.source.label
+        self._lock = threading.RLock()
+        self._surveyed: Survey | None = None
+
+    def __reduce__(self) -> Any:
+        """To another process goes where the rows come from; they are read again there."""
+        named = {"y": self._y, "weights": self._weights, "by": self._by}
+        return _again, (self._stream.source, self._model, self._stream.columns, self._choices, named)
+
+    # --- without a pass ------------------------------------------------------------------------
+
+    @cached_property
+    def head(self) -> Table:
+        return self._stream.source.table(self._stream.head().arrow)
+
+    @property
+    def beside(self) -> list[str]:
+        return self._reader.columns
+
+    @property
+    def can_count_at_once(self) -> bool:
+        return self._surveyed is None and self._weights is None and self._by is None
+
+    def grouped(self, by: Any) -> NoReturn:
+        raise InputError(
+            complaint("by", "of one question needs the rows in memory, and these are streamed", by,
+                      "give it to the Explainer: icefield.Explainer(model, X, by=...)")
+        )  # fmt: skip
+
+    def check_choice(self, rows: Any) -> None:
+        if not isinstance(rows, (int, np.integer, np.ndarray)):
+            raise InputError(
+                complaint("rows", "must be a number of rows: the rows of a stream have no positions", rows,
+                          "write rows=1000 for a seeded sample")
+            )  # fmt: skip
+
+    def check_whole(self, across_rows: bool) -> None:
+        if across_rows:
+            raise InputError(
+                complaint("X", "is streamed block by block, and this model looks across the rows of a call", self.label,
+                          "choose rows to ask it about with rows=..., or load the data")
+            )  # fmt: skip
+
+    def described(self, n_features: int) -> str:
+        rows = "?" if self._stream.n_rows is None else counted(self._stream.n_rows)
+        return f"{rows} rows x {n_features} features streamed from {self.label}"
+
+    # --- after the first pass ------------------------------------------------------------------
+
+    @property
+    def n_rows(self) -> int:
+        if self._stream.n_rows is None:
+            return self.sample.n_rows
+        return int(self._stream.n_rows)
+
+    @property
+    def said(self) -> str:
+        every, drawn = self._stream.n_rows, self.sample.n_rows
+        if every is None or every == drawn:
+            return f"rows streamed from {self.label}"
+        return (
+            f"curves over all {counted(every)} rows streamed from {self.label}, what needs rows together over "
+            f"a seeded sample of {counted(drawn)}"
+        )
+
+    @cached_property
+    def sample(self) -> Block:
+        table = self._drawn
+        groups, weights, y = self.groups, self._sample_statistics.weights, self._y
+        codes, n_groups = (None, 0) if groups is None else (groups.codes, len(groups.labels))
+        observed = None if y is None else validate.observed(table.column(y).shown(), table.n_rows)
+        return Block(table, weights, codes, n_groups, self._copies, y=observed)
+
+    @property
+    def groups(self) -> Groups | None:
+        return None if self._grouping is None else self._grouping.groups(self._drawn)
+
+    @property
+    def n_groups(self) -> int:
+        return 0 if self._grouping is None else len(self._grouping.labels)
+
+    @cached_property
+    def statistics(self) -> StreamStatistics:
+        return StreamStatistics(self._columns, self._sample_statistics, self._resources.seed)
+
+    @cached_property
+    def weight_totals(self) -> WeightTotals | None:
+        if self._weights is None:
+            return None
+        totals = WeightTotals(self.n_groups + 1, self.beside)
+        self.fold([totals])
+        return totals
+
+    @cached_property
+    def _drawn(self) -> Table:
+        """The rows of the sample."""
+        drawn = self._survey.drawn()
+        if drawn is None:
+            raise InputError(complaint("X", "has no rows", self.label))
+        return self._stream.source.table(drawn)
+
+    @cached_property
+    def _sample_statistics(self) -> MemoryStatistics:
+        weights = None
+        if self._weights is not None:
+            check_some_weight(self._survey.largest_weight)
+            weights = validate.weights(self._weights, self._drawn)
+        return MemoryStatistics(self._drawn, weights, self._resources.seed)
+
+    @cached_property
+    def _columns(self) -> SurveyedColumns:
+        return SurveyedColumns(self._stream, self._survey, self._sample_statistics)
+
+    @cached_property
+    def _grouping(self) -> Grouping | None:
+        return None if self._by is None else Grouping.of(self._by, *self._columns.of_column(self._by))
+
+    @property
+    def _copies(self) -> bool:
+        return self._weights is None or self._survey.copies
+
+    @cached_property
+    def _reader(self) -> BlockReader:
+        return BlockReader(self._weights, self._grouping, self._copies)
+
+    # --- passes --------------------------------------------------------------------------------
+
+    def fold(self, accumulators: Sequence[Accumulator]) -> None:
+        self._pass(accumulators, self._reader)
+
+    def _pass(self, accumulators: Sequence[Accumulator], reader: BlockReader) -> None:
+        run_pass(self._stream, reader, accumulators, self._threads, self._checkpoint)
+
+    @property
+    def _threads(self) -> int:
+        return self._resources.threads or available_processors()
+
+    @property
+    def _survey(self) -> Survey:
+        """What the first pass found; made when it is first asked for."""
+        with self._lock:
+            if self._surveyed is None:
+                self._first_pass([])
+            assert self._surveyed is not None
+            return self._surveyed
+
+    def _first_pass(self, also: Sequence[Accumulator]) -> None:
+        schema = self._stream.source.schema
+        named = dict.fromkeys([*self._model.columns, *([] if self._by is None else [self._by])])
+        row_bytes = max(1, self.head.row_bytes)
+        rows = int(np.clip(self._resources.memory // 8 // row_bytes, 1, STREAMED_ROWS))
+        survey = Survey(
+            {name: schema.field(name).type for name in named},
+            rows, self._weights, self._resources.seed, self._resources.memory,
+        )  # fmt: skip
+        self._pass([survey, *also], BlockReader(self._weights))
+        self._surveyed = survey
+
+    def summarise(self, requests: Iterable[GridRequest], threads: int) -> PendingStatistics:
+        return _FirstPass(self, list(requests))
+
+    def survey_with(self, also: Sequence[Accumulator]) -> bool:
+        """Make the first pass, if it was not made yet, and take accumulators along; whether these have seen every row."""
+        with self._lock:
+            if self._surveyed is not None:
+                return False
+            try:
+                self._first_pass(also)
+            except (
+                CannotRead
+            ):  # a value among the rows that the engine does not know: counts are asked for again
+                self._first_pass([])
+                return False
+            return bool(also)
+
+    def refine(self, requests: Sequence[GridRequest]) -> None:
+        """Find the exact quantiles that grids ask for, of all features together."""
+        wanted: dict[Any, tuple[Feature, int, Grid, Sketched]] = {}
+        for request in requests:
+            if not any(map(is_exact, _grids_in(request.grid))):
+                continue
+            features = request.features
+            for feature, own in zip(features, specifications(request.grid, [f.label for f in features])):
+                if self.statistics.lacks_exact(feature, len(features), own):
+                    sketch = self._columns.sketched(feature.columns[0])
+                    if sketch is not None:
+                        wanted[feature.label] = (feature, len(features), own, sketch)
+        if not wanted:
+            return
+        probabilities = [(sketch, own.probabilities(n)) for _, n, own, sketch in wanted.values()]
+        beside = [] if self._weights is None else [self._weights]
+        found = exact_summaries(
+            probabilities, beside, self.n_rows, self._resources.memory, lambda one: self.fold([one])
+        )
+        for (feature, n_features, own, _), (values, weights) in zip(wanted.values(), found):
+            exact = self._columns.exact(feature.columns[0], values, weights)
+            self.statistics.keep_exact(feature, n_features, own, exact)
+
+
+class _FirstPass(PendingStatistics):
+    """Statistics of a stream: the first pass, and those that exact quantiles need."""
+
+    def __init__(self, rows: StreamRows, requests: Sequence[GridRequest]) -> None:
+        self._rows, self._requests = rows, requests
+
+    def __exit__(self, *_: object) -> None:
+        """Passes end by themselves."""
+
+    def result(self, also: Sequence[Accumulator] = ()) -> tuple[StreamStatistics, bool]:
+        is_counted = self._rows.survey_with(also)
+        self._rows.refine(self._requests)
+        return self._rows.statistics, is_counted
+
+
+def _grids_in(asked: Any) -> Iterable[Any]:
+    """The grids that were passed as ``grid=``, one or several."""
+    if isinstance(asked, dict):
+        return asked.values()
+    return asked if isinstance(asked, (list, tuple)) else [asked]
+
+
+def _again(
+    source: Origin, model: Model, columns: Sequence[str], choices: Choices, named: dict[str, str | None]
+) -> Rows:
+    return source.rows(model, columns, choices, **named, checkpoint=None)

@@ -1,0 +1,268 @@
+"""Accumulated local effects as sums over rows: what moving rows across steps of their own changes, added up block by block.
+
+An engine that can moves every row along several features at once and gives sums by where rows stand; with any other, and for
+pairs of features, the rows of a block are moved feature by feature, and a stream is still read once for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from icefield.core.engine import Plan, with_fallback
+from icefield.core.placement import Standing
+from icefield.core.question import Resources
+from icefield.core.rows import Accumulator, Block, State
+from icefield.data.features import Axis, Feature, feature_column
+from icefield.errors import EngineError
+from icefield.statistics.ale_clusters import Moves
+from icefield.statistics.ale_curve import LocalCurve, StepSums, own_state
+from icefield.statistics.ale_surface import CellSums
+from icefield.statistics.steps import Cut, Steps
+from icefield.typing import Float, Positions
+
+if TYPE_CHECKING:
+    from icefield.core.study import Study
+    from icefield.threads import ThreadCrew
+
+
+@dataclass(frozen=True)
+class MovedBy:
+    """The engine that moved rows, whether that cost predictions, and why it is not the planned one (empty: it is)."""
+
+    engine: str
+    costs_predictions: bool
+    reason: str
+
+    @classmethod
+    def of(cls, plan: Plan) -> MovedBy:
+        return cls(plan.engine.name, plan.engine.costs_predictions, plan.reason)
+
+
+class LocalEffect:
+    """What moving rows across the steps of one feature, or the cells of two, adds up to: of all rows, then by group.
+
+    Parameters
+    ----------
+    features : one or two
+    cuts : where each is cut into steps
+    axes : the nodes of each
+    outputs, n_groups : of the model, and of the rows
+    copies : weights count how often rows occur; otherwise each row is one observation
+    clustered : rows of a cluster are one observation, which needs the moves themselves
+    planned : the engine that is to move rows
+    """
+
+    def __init__(
+        self,
+        features: Sequence[Feature],
+        cuts: Sequence[Cut],
+        axes: tuple[Axis, ...],
+        *,
+        outputs: int,
+        n_groups: int,
+        copies: bool,
+        clustered: bool,
+        planned: MovedBy,
+    ) -> None:
+        self.features, self.cuts, self.axes = features, cuts, axes
+        self.copies, self.clustered, self.moved = copies, clustered, planned
+        self.n_groups = n_groups
+        self._moves: list[tuple[Moves, Steps]] = []
+        self.reach = 1.0  # share of the standard error that is left where rows were drawn
+        sizes = [len(cut.nodes) for cut in cuts]
+        self.sums: list[StepSums | CellSums] = [
+            (StepSums if len(sizes) == 1 else CellSums).none(sizes, outputs) for _ in range(1 + n_groups)
+        ]
+        self.n_rows = self.n_used = 0
+
+    @classmethod
+    def of(
+        cls, study: Study, features: Sequence[Feature], cuts: Sequence[Cut], *, drawn: bool
+    ) -> LocalEffect:
+        """Before any row; `drawn` ones of known rows err against these, each by itself."""
+        axes = tuple(f.axis(cut.nodes, study.rows.head) for f, cut in zip(features, cuts))
+        return cls(
+            features, cuts, axes, outputs=len(study.model.outputs), n_groups=study.rows.n_groups,
+            copies=study.sample.copies and not drawn,
+            clustered=not drawn and len(features) == 1 and study.sample.clusters is not None,
+            planned=MovedBy.of(study.plan),
+        )  # fmt: skip
+
+    @property
+    def about(self) -> list[Any]:
+        """What this is of, of plain values."""
+        return [[str(f.label) for f in self.features], [c.nodes.tolist() for c in self.cuts]]
+
+    def add(self, block: Block, plan: Plan, resources: Resources) -> None:
+        """Move the rows of a block."""
+        weights = block.row_weights()
+        steps = [
+            cut.steps(feature_column(f, block.table), weights) for cut, f in zip(self.cuts, self.features)
+        ]
+        used = np.flatnonzero(np.logical_and.reduce([s.known for s in steps]) & (weights > 0))
+        row, *crossed = _crossed(steps, used)
+        changes, moved = with_fallback(
+            plan, lambda plan: self._changes(plan, block, used[row], crossed, resources)
+        )
+        self._note(moved)
+        self.n_rows, self.n_used = self.n_rows + block.n_rows, self.n_used + len(used)
+        for number, sums in enumerate(self.sums):
+            inside = np.ones(len(used), bool) if number == 0 else np.asarray(block.codes)[used] == number - 1
+            own = inside[row]
+            moves = (used[row][own], *(step[own] for step in crossed))
+            sums.add(steps, moves, changes[own], weights, used[inside], self.copies)
+            if self.clustered and block.clusters is not None:  # rows in memory: all of them are this block
+                kept = Moves(moves[0], moves[1], changes[own], used[inside], weights, block.clusters)
+                self._moves.append((kept, steps[0]))
+
+    def _changes(
+        self, plan: Plan, block: Block, rows: Positions, steps: Sequence[Positions], resources: Resources
+    ) -> tuple[Float, MovedBy]:
+        found = plan.engine.differences(self.axes, block.table, rows, steps, resources)
+        if found is None:
+            raise EngineError(f"The {plan.engine.name} engine moves no rows.")
+        return found, MovedBy.of(plan)
+
+    def take(self, counts: Float, changes: Float, n_rows: int, moved: MovedBy) -> None:
+        """Take in so many rows, of which sums by segment and place are known; the last segment is in no group."""
+        about = 1 if self.cuts[0].on_levels else 2
+        for number, (own_counts, own_changes) in enumerate(zip(counts, changes)):
+            state = StepSums.at_places(own_counts, own_changes, about).state()
+            for sums in (self.sums[0], *self.sums[number + 1 : number + 2]):
+                sums.merge(state)
+        self.n_rows, self.n_used = self.n_rows + n_rows, self.n_used + round(counts[..., 0].sum())
+        self._note(moved)
+
+    def _note(self, moved: MovedBy) -> None:
+        if not self.moved.reason:
+            self.moved = moved
+
+    def curves(self) -> list[LocalCurve]:
+        """The centred effects: of all rows, then of each group."""
+        nodes = [cut.nodes for cut in self.cuts]
+        curves = [sums.curve(nodes, self.copies) for sums in self.sums]
+        errors = [curve.se for curve in curves]
+        for number, (moves, cut) in enumerate(self._moves):
+            sums = self.sums[number]
+            errors[number] = moves.error(curves[number], sums, cut) if isinstance(sums, StepSums) else None
+        return [
+            replace(curve, se=None if se is None else self.reach * se) for curve, se in zip(curves, errors)
+        ]
+
+    def state(self) -> State:
+        moved = self.moved
+        found: State = {
+            "rows": np.array([self.n_rows, self.n_used]),
+            "moved": np.array([moved.engine, moved.reason, str(int(moved.costs_predictions))]),
+        }
+        for number, sums in enumerate(self.sums):
+            found |= {f"{number} {name}": values for name, values in sums.state().items()}
+        return found
+
+    def restore(self, state: State) -> None:
+        self.n_rows, self.n_used = state["rows"].tolist()
+        self._note_state(state)
+        for number, sums in enumerate(self.sums):
+            sums.restore(own_state(state, number))
+
+    def merge(self, state: State) -> None:
+        rows, used = state["rows"].tolist()
+        self.n_rows, self.n_used = self.n_rows + rows, self.n_used + used
+        self._note_state(state)
+        for number, sums in enumerate(self.sums):
+            sums.merge(own_state(state, number))
+
+    def _note_state(self, state: State) -> None:
+        engine, reason, costly = state["moved"].tolist()
+        self._note(MovedBy(engine, costly == "1", reason))
+
+
+class LocalEffects(Accumulator):
+    """Local effects of one or several features, or of a pair, each by itself.
+
+    Parameters
+    ----------
+    plan : the engine that moves rows; it falls back block by block
+    effects : what is added up
+    resources : what may be used
+    """
+
+    title = "moving rows"
+
+    def __init__(self, plan: Plan, effects: Sequence[LocalEffect], resources: Resources) -> None:
+        self._plan, self._effects, self._resources = plan, effects, resources
+
+    @property
+    def about(self) -> dict[str, Any]:
+        return {"ale": [one.about for one in self._effects]}
+
+    def add(self, block: Block, threads: ThreadCrew | None = None) -> None:
+        effects, found = self._effects, None
+        shared = len(effects) > 1 and all(len(e.features) == 1 and not e.clustered for e in effects)
+        if shared and block.n_rows:
+            standing = self._standing(block)
+            found, moved = with_fallback(
+                self._plan, lambda plan: (plan.engine.local_sums(standing, self._resources), MovedBy.of(plan))
+            )
+        if found is None:
+            for one in effects:
+                one.add(block, self._plan, self._resources)
+            return
+        for number, one in enumerate(effects):
+            one.take(*found.of(number), block.n_rows, moved)
+
+    def _standing(self, block: Block) -> Standing:
+        """The rows of a block, and where they stand."""
+        effects, weights, n_groups = self._effects, block.row_weights(), self._effects[0].n_groups
+        columns = [feature_column(one.features[0], block.table) for one in effects]
+        placing = [one.cuts[0].placing(column, weights) for one, column in zip(effects, columns)]
+        segments = np.zeros(len(weights), np.int32)
+        if block.codes is not None:
+            segments = np.where(block.codes < 0, n_groups, block.codes).astype(np.int32)
+        return Standing(
+            axes=[one.axes[0] for one in effects],
+            on_levels=[one.cuts[0].on_levels for one in effects],
+            table=block.table,
+            places=lambda start, stop: np.stack([places(slice(start, stop)) for places in placing]),
+            weights=weights,
+            squares=weights if effects[0].copies else np.square(weights),
+            segments=segments,
+            n_segments=n_groups + 1,
+        )
+
+    def state(self) -> State:
+        return {
+            f"{number} {name}": values
+            for number, one in enumerate(self._effects)
+            for name, values in one.state().items()
+        }
+
+    def restore(self, state: State) -> None:
+        for number, one in enumerate(self._effects):
+            one.restore(own_state(state, number))
+
+    def merge(self, state: State) -> None:
+        for number, one in enumerate(self._effects):
+            one.merge(own_state(state, number))
+
+
+def _crossed(steps: Sequence[Steps], used: Positions) -> tuple[Positions, ...]:
+    """Places among the used rows, and for each axis the step that is crossed there.
+
+    A row appears as often as it is moved: a level stands at two steps, and at four cells of two levels.
+    """
+    if len(steps) == 1:
+        own = steps[0].step_of[used]
+        row, which = np.nonzero(own >= 0)
+        return row, own[row, which]
+    first, second = steps
+    parts = []
+    for a in first.step_of[used].T:
+        for b in second.step_of[used].T:
+            row = np.flatnonzero((a >= 0) & (b >= 0))
+            parts.append((row, a[row], b[row]))
+    return tuple(np.concatenate([p[i] for p in parts]) for i in range(3))
