@@ -55,7 +55,9 @@ class Answers:
             except Exception as error:  # whatever it is, it must stay that
                 answer = f"{type(error).__name__}: {error}"
                 self.refused.append(name)
-        own = [f"{w.category.__name__}: {w.message}" for w in said if "icefield" in str(w.filename) or _is_own(w)]
+        own = [
+            f"{w.category.__name__}: {w.message}" for w in said if "icefield" in str(w.filename) or _is_own(w)
+        ]
         for at, value in {**taken_apart(name, answer), **taken_apart(f"{name}/warnings", own)}.items():
             if at in self.values:
                 raise ValueError(f"two answers are called {at!r}")
@@ -100,14 +102,18 @@ def _take(found: Values, name: str, value: Any) -> None:
         found[name] = np.asarray(value)
     elif is_dataclass(value) and not isinstance(value, type):
         # By fields, not by the name of the class, which may change.
-        _attributes(found, name, value, [f.name for f in fields(value) if f.name[0] != "_" and f.name not in SKIPPED])
+        _attributes(
+            found, name, value, [f.name for f in fields(value) if f.name[0] != "_" and f.name not in SKIPPED]
+        )
         found[f"{name}.text"] = _plain_text(str(value)) if type(value).__str__ is not object.__str__ else ""
     elif isinstance(value, (list, tuple)) and any(_has_parts(one) for one in value):
         found[f"{name}.length"] = np.asarray(len(value))
         for place, one in enumerate(value):
             _take(found, f"{name}[{place}]", one)
     elif isinstance(value, (list, tuple, set, frozenset)):
-        found[name] = _plain_text(_typed(sorted(value, key=str) if isinstance(value, (set, frozenset)) else value))
+        found[name] = _plain_text(
+            _typed(sorted(value, key=str) if isinstance(value, (set, frozenset)) else value)
+        )
     else:
         found[name] = _plain_text(value if isinstance(value, str) else repr(value))
 
@@ -161,7 +167,10 @@ def write(path: Path, values: Values) -> None:
 def read(path: Path, only: str = "") -> Values:
     """What `write` wrote."""
     with np.load(path, allow_pickle=False) as file:
-        index, data = json.loads(file["index"].tobytes().decode("utf-8", "surrogatepass")), file["data"].tobytes()
+        index, data = (
+            json.loads(file["index"].tobytes().decode("utf-8", "surrogatepass")),
+            file["data"].tobytes(),
+        )
     found: Values = {}
     for name, value in index.items():
         if name.startswith(only):
@@ -185,7 +194,9 @@ def differences(before: Values, now: Values) -> list[str]:
 
 def _difference(old: Any, new: Any) -> str:
     if isinstance(old, str) or isinstance(new, str):
-        return "" if isinstance(old, str) and isinstance(new, str) and old == new else _text_difference(old, new)
+        return (
+            "" if isinstance(old, str) and isinstance(new, str) and old == new else _text_difference(old, new)
+        )
     if old.dtype != new.dtype or old.shape != new.shape:
         return f"{old.dtype} {old.shape} -> {new.dtype} {new.shape}"
     if old.tobytes() == new.tobytes():
@@ -194,7 +205,9 @@ def _difference(old: Any, new: Any) -> str:
         places = np.flatnonzero((old != new).ravel())
         place = int(places[0]) if len(places) else 0
         return f"{len(places)} of {old.size} differ, first {old.ravel()[place]!r} -> {new.ravel()[place]!r}"
-    bits = np.frombuffer(old.tobytes(), f"V{old.itemsize}") != np.frombuffer(new.tobytes(), f"V{new.itemsize}")
+    bits = np.frombuffer(old.tobytes(), f"V{old.itemsize}") != np.frombuffer(
+        new.tobytes(), f"V{new.itemsize}"
+    )
     place = int(np.flatnonzero(bits)[0])
     with np.errstate(invalid="ignore", over="ignore"):
         apart = np.abs(old.astype(np.float64) - new.astype(np.float64))

@@ -38,7 +38,9 @@ def ask_all(found: Answers) -> None:
         "training ale": lambda: training.ale("x0"),
         "training ice": lambda: training.ice("x0"),
         "training rows": lambda: training.partial_dependence("x0", rows=10),
-        "training without trees": lambda: Explainer(model("linear"), rows[WHOLE], background="training").effects(),
+        "training without trees": lambda: Explainer(
+            model("linear"), rows[WHOLE], background="training"
+        ).effects(),
         "checkpoint in memory": lambda: Explainer(model("linear"), rows[WHOLE], checkpoint="sums"),
         "no files": lambda: Explainer(model("linear"), "no/such/folder"),
         "changed names": lambda: Explainer(model("lightgbm"), rows[FEATURES].rename(columns={"x0": "z"})),

@@ -73,7 +73,9 @@ class Parts(ClusterOrigin):
 
     label = "the parts"
 
-    def __init__(self, rows: pa.Table, cuts: Sequence[int], merged_by: int = 0, backwards: bool = False) -> None:
+    def __init__(
+        self, rows: pa.Table, cuts: Sequence[int], merged_by: int = 0, backwards: bool = False
+    ) -> None:
         self.parts = [rows.slice(a, b - a) for a, b in zip([0, *cuts], [*cuts, rows.num_rows])]
         self._whole, self._merged_by, self._backwards = rows, merged_by, backwards
         self.passes: list[str] = []

@@ -19,7 +19,7 @@ from .rows import FEATURES, NUMBERS, WHOLE, array_function, frame, function, mod
 VOLATILE = (
     (re.compile(r"<(style|script)(?![^>]*application/json)[^>]*>.*?</\1>", re.DOTALL), ""),  # looks, not answers
     (re.compile(r"<meta[^>]*Content-Security-Policy[^>]*>"), ""),
-    (re.compile(r"\bin (?:about |less than )?[\d.,]+ (?:s|ms|seconds?|minutes?|milliseconds?|min)\b[\w .]* with icefield \S+"), "TIME"),
+    (re.compile(r"\bin (?:\d+ min )?[\d.]+ (?:s|ms) with icefield"), "TIME"),
     (re.compile(r"\b\d\d \w+ 20\d\d, \d\d:\d\d"), "DATE"),
 )  # fmt: skip
 
@@ -66,10 +66,18 @@ def _broad(found: Answers) -> None:
         _every_option(found, at, ex, FEATURES)
     ex = Explainer(model("lightgbm"), rows[FEATURES])
     for kind in ("first", "mean", 0.1):
-        found.ask(f"memory/broad/center {kind}", lambda k=kind: ex.partial_dependence("x0", individual=True, grid=6).center(k))
-        found.ask(f"memory/broad/center averages {kind}", lambda k=kind: ex.partial_dependence("x0", grid=6).center(k))
+        found.ask(
+            f"memory/broad/center {kind}",
+            lambda k=kind: ex.partial_dependence("x0", individual=True, grid=6).center(k),
+        )
+        found.ask(
+            f"memory/broad/center averages {kind}",
+            lambda k=kind: ex.partial_dependence("x0", grid=6).center(k),
+        )
     found.ask("memory/broad/derivative", lambda: ex.ice("x0", grid=6, rows=9).derivative())
-    found.ask("memory/broad/derivative pair", lambda: ex.partial_dependence("x0", "x1", grid=5).derivative("x1"))
+    found.ask(
+        "memory/broad/derivative pair", lambda: ex.partial_dependence("x0", "x1", grid=5).derivative("x1")
+    )
     found.ask("memory/broad/frame", lambda: ex.partial_dependence("x1", by="flag", grid=5).to_csv())
     found.ask("memory/broad/frame curves", lambda: ex.ice("x1", "k", grid=3, rows=4).to_csv(individual=True))
     found.ask("memory/broad/one-hot", _one_hot)
@@ -95,11 +103,16 @@ def _every_option(found: Answers, at: str, ex: Explainer, features: list[str]) -
     for kind in ("uniform", "quantile", "distinct", "thresholds", "log"):
         feature = "k" if kind == "distinct" else "x0"
         found.ask(f"{at}/grid {kind}", lambda f=feature, k=kind: ex.partial_dependence(f, grid=Grid(k)))
-    found.ask(f"{at}/grid trim", lambda: ex.partial_dependence("x1", grid=Grid(points=5, trim=(0, 1), missing="hide")))
+    found.ask(
+        f"{at}/grid trim",
+        lambda: ex.partial_dependence("x1", grid=Grid(points=5, trim=(0, 1), missing="hide")),
+    )
     found.ask(f"{at}/quantiles", lambda: ex.partial_dependence("x0", grid=5, quantiles=(0.1, 0.5, 0.9)))
     found.ask(f"{at}/rows number", lambda: ex.partial_dependence("x0", grid=5, rows=200))
     found.ask(f"{at}/rows positions", lambda: ex.partial_dependence("x0", grid=5, rows=[3, 1, 77]))
-    found.ask(f"{at}/rows mask", lambda: ex.partial_dependence("k", "x0", grid=4, rows=(rows.x0 > 0).to_numpy()))
+    found.ask(
+        f"{at}/rows mask", lambda: ex.partial_dependence("k", "x0", grid=4, rows=(rows.x0 > 0).to_numpy())
+    )
     found.ask(f"{at}/precision", lambda: ex.partial_dependence("x0", grid=6, precision=0.05))
     found.ask(f"{at}/support", lambda: ex.partial_dependence("x0", grid=9, support=True))
     found.ask(f"{at}/support pair", lambda: ex.partial_dependence("x0", "x2", grid=5, support=True))
@@ -118,7 +131,9 @@ def _every_option(found: Answers, at: str, ex: Explainer, features: list[str]) -
     found.ask(f"{at}/ale by", lambda: ex.ale("k", by=rows.flag.to_numpy()))
     found.ask(f"{at}/ale flag", lambda: ex.ale("flag"))
     found.ask(f"{at}/effects pairs", lambda: ex.effects(["x0", "level", "k", "x1"], order=2, grid=4))
-    found.ask(f"{at}/effects pairs spread", lambda: ex.effects(["x0", "k", "x1"], order=2, grid=3, spread=True))
+    found.ask(
+        f"{at}/effects pairs spread", lambda: ex.effects(["x0", "k", "x1"], order=2, grid=3, spread=True)
+    )
     found.ask(f"{at}/effects ice", lambda: ex.effects(kind="ice", rows=15, grid=5))
     found.ask(f"{at}/effects ale", lambda: ex.effects(kind="ale"))
     found.ask(f"{at}/effects ale some", lambda: ex.effects(["x0", "x2"], kind="ale", rows=400))
@@ -257,7 +272,9 @@ def every_statistic(found: Answers, at: str, ex: Explainer) -> None:
     found.ask(f"{at}/interactions", lambda: ex.interactions())
     found.ask(f"{at}/interactions some", lambda: ex.interactions(["x0", "x2", "k"], triples=True, rows=80))
     found.ask(f"{at}/interactions pairs", lambda: ex.interactions(some, overall=False).matrix())
-    found.ask(f"{at}/interactions variance", lambda: ex.interactions(["x0", "x2", "k"], method="variance", rows=200))
+    found.ask(
+        f"{at}/interactions variance", lambda: ex.interactions(["x0", "x2", "k"], method="variance", rows=200)
+    )
     found.ask(f"{at}/regions", lambda: ex.regions("x0"))
     found.ask(f"{at}/regions clusters", lambda: ex.regions("x2", method="clusters", grid=9, rows=300))
     found.ask(f"{at}/regions depth", lambda: ex.regions("x2", depth=1, least_removed=0.01, rows=400))
@@ -309,7 +326,10 @@ def _reports(found: Answers) -> None:
     plain = Explainer(model("lightgbm"), rows[FEATURES], rows.y)
     found.ask("memory/report/plain", lambda: _page(plain.report))
     grouped = Explainer(model("lightgbm binary"), rows, weights="w", by="side")
-    found.ask("memory/report/grouped", lambda: _page(grouped.report, features=["x0", "level", "x1"], individual=True))
+    found.ask(
+        "memory/report/grouped",
+        lambda: _page(grouped.report, features=["x0", "level", "x1"], individual=True),
+    )
     brute = Explainer(function, rows[["x0", "x2", "k", "day", "flag"]][:400])
     found.ask("memory/report/function", lambda: _page(brute.report, title="A function"))
 
@@ -331,5 +351,11 @@ def _drop_in(found: Answers) -> None:
                         ),
                     )
     weights = frame().w.to_numpy()
-    found.ask("memory/sklearn/weights", lambda: dict(partial_dependence(model("forest"), rows, ["x0"], sample_weight=weights)))
-    found.ask("memory/sklearn/custom", lambda: dict(partial_dependence(model("linear"), rows, ["k"], custom_values={"k": [0, 3]})))
+    found.ask(
+        "memory/sklearn/weights",
+        lambda: dict(partial_dependence(model("forest"), rows, ["x0"], sample_weight=weights)),
+    )
+    found.ask(
+        "memory/sklearn/custom",
+        lambda: dict(partial_dependence(model("linear"), rows, ["k"], custom_values={"k": [0, 3]})),
+    )

@@ -64,7 +64,7 @@ def _written(folder: Path, rows: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def streamed(found: Answers, at: str, ex: Explainer, features: list[str]) -> None:
+def streamed(found: Answers, at: str, ex: Explainer, features: list[str], local: bool = True) -> None:
     """What rows outside are asked: sums over all rows, sketches, and what the sample gives."""
     grid = {name: GRID[name] for name in features}
     found.ask(f"{at}/all given", lambda: ex.effects(features, grid=grid))
@@ -85,7 +85,8 @@ def streamed(found: Answers, at: str, ex: Explainer, features: list[str]) -> Non
     found.ask(f"{at}/ale", lambda: ex.ale("x0", bins=6))
     found.ask(f"{at}/ale edges", lambda: ex.ale("x2", bins=[-1.0, 0.0, 1.0]))
     found.ask(f"{at}/ale pair", lambda: ex.ale("x0", "x2", bins=4))
-    found.ask(f"{at}/ale all", lambda: ex.effects(features, kind="ale"))
+    if local:
+        found.ask(f"{at}/ale all", lambda: ex.effects(features, kind="ale"))
     if "level" in features:
         found.ask(f"{at}/level", lambda: ex.partial_dependence("level", "x0", grid={"x0": 3}))
         found.ask(f"{at}/ale level", lambda: ex.ale("level"))
@@ -104,23 +105,32 @@ def _statistics(found: Answers, at: str, ex: Explainer) -> None:
 def _sources(found: Answers, folder: Path) -> None:
     """Files, lazy frames and readers, in small blocks with a sample smaller than the rows, with weights and groups."""
     rows = frame(3_000, 5)
-    ways: dict[str, dict[str, Any]] = {"": {}, " weights": {"weights": "w"}, " by": {"by": "side", "y": "y"},
-                                       " weights, by": {"weights": "w", "by": "side"}}  # fmt: skip
+    both = {"weights": "w", "by": "side"}
+    ways: dict[str, list[dict[str, Any]]] = {
+        "parquet": [{}, {**both, "y": "y"}], "csv": [both], "reader": [{"weights": "w"}, {"by": "side"}], "polars": [{}],
+    }  # fmt: skip
     for kind, source in _written(folder, rows).items():
-        numbers = kind == "csv"
-        for way, options in ways.items():
-            if kind not in ("parquet", "reader") and way not in ("", " weights, by"):
+        fitted, features = (
+            ("lightgbm", FEATURES) if kind in ("parquet", "reader") else ("lightgbm numbers", NUMBERS)
+        )
+        for options in ways[kind]:
+            at = " ".join(["streams/" + kind, *options])
+            if not found.wants(at):
                 continue
-            fitted, features = ("lightgbm numbers", NUMBERS) if numbers or kind == "polars" else ("lightgbm", FEATURES)
             with small_blocks(SAMPLE):
                 ex = Explainer(model(fitted), source, **options)
-                streamed(found, f"streams/{kind}{way}", ex, features)
+                streamed(found, at, ex, features)
                 if kind == "parquet":
-                    _statistics(found, f"streams/{kind}{way}", ex)
+                    _statistics(found, at, ex)
     # By the budget alone: blocks as they are, a sample of fewer rows than there are; and rows that fit the sample.
     lot = table(frame(20_000, 6)[NUMBERS])
     pq.write_table(lot, folder / "lot.parquet", row_group_size=3_000)
-    streamed(found, "streams/budget", Explainer(model("lightgbm numbers"), folder / "lot.parquet", memory=1_000_000), NUMBERS)
+    streamed(
+        found,
+        "streams/budget",
+        Explainer(model("lightgbm numbers"), folder / "lot.parquet", memory=1_000_000),
+        NUMBERS,
+    )
     streamed(found, "streams/fits", Explainer(model("lightgbm"), folder / "parquet"), FEATURES)
 
 
@@ -133,12 +143,10 @@ def _families(found: Answers) -> None:
 
     ways: dict[str, tuple[Any, list[str], dict[str, Any]]] = {
         "brute": (model("lightgbm"), FEATURES, {"engine": "brute"}),
-        "binary": (model("lightgbm binary"), FEATURES, {}),
         "binary raw": (model("lightgbm binary"), FEATURES, {"scale": "raw", "by": "side"}),
         "classes": (model("lightgbm classes"), FEATURES, {}),
         "training": (model("lightgbm"), FEATURES, {"background": "training"}),
         "xgboost": (model("xgboost"), NUMBERS, {}),
-        "catboost": (model("catboost"), NUMBERS, {}),
         "forest": (model("forest"), WHOLE, {}),
         "linear": (model("linear"), WHOLE, {"weights": "w"}),
         "function": (numbers_function, WHOLE, {"weights": "w", "by": "side"}),
@@ -148,7 +156,10 @@ def _families(found: Answers) -> None:
             with small_blocks(SAMPLE):
                 streamed(found, f"streams/families/{way}", Explainer(fitted, reader, **options), features)
     with small_blocks(SAMPLE):
-        found.ask("streams/families/dates", lambda: Explainer(function, reader).effects(["day", "flag"], spread=True))
+        found.ask(
+            "streams/families/dates",
+            lambda: Explainer(function, reader).effects(["day", "flag"], spread=True),
+        )
 
 
 def _reading(found: Answers) -> None:
@@ -221,7 +232,9 @@ def _checkpoints(found: Answers, folder: Path) -> None:
             found.ask(at, lambda p=place, o=options, q=question: _resumed(rows, p, o, q))
 
 
-def _resumed(rows: pa.Table, place: Path, options: dict[str, Any], question: Callable[[Explainer], Any]) -> Any:
+def _resumed(
+    rows: pa.Table, place: Path, options: dict[str, Any], question: Callable[[Explainer], Any]
+) -> Any:
     """Cut short after some batches, asked again, and once more."""
     found: list[Any] = []
     with small_blocks(SAMPLE):
