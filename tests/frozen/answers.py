@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
@@ -28,6 +29,7 @@ TABLE_EXTRAS = (
 )  # fmt: skip
 SKIPPED = ("naming", "each")  # what was given, and what is found elsewhere
 ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+FOLDER = re.compile(re.escape(tempfile.gettempdir()) + r"/tmp\w{8}")  # named anew in every run
 
 
 class Answers:
@@ -140,7 +142,7 @@ def _typed(values: Iterable[Any]) -> str:
 
 
 def _plain_text(text: str) -> str:
-    return ADDRESS.sub("0x", text)
+    return FOLDER.sub("/FOLDER", ADDRESS.sub("0x", text))
 
 
 # --- the file ----------------------------------------------------------------------------------------

@@ -343,7 +343,7 @@ def _drop_in(found: Answers) -> None:
     for fitted in ("forest", "boosting", "linear", "logistic"):
         for method in ("auto", "brute", "recursion"):
             for kind in ("average", "both"):
-                for features in ([0], [0, 2]):
+                for features in ([0], [(0, 2)]):
                     found.ask(
                         f"memory/sklearn/{fitted} {method} {kind} {features}",
                         lambda f=fitted, m=method, k=kind, c=features: dict(
@@ -357,5 +357,5 @@ def _drop_in(found: Answers) -> None:
     )
     found.ask(
         "memory/sklearn/custom",
-        lambda: dict(partial_dependence(model("linear"), rows, ["k"], custom_values={"k": [0, 3]})),
+        lambda: dict(partial_dependence(model("linear"), rows, ["k"], custom_values={"k": np.array([0, 3])})),
     )
