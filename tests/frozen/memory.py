@@ -339,11 +339,11 @@ def _drop_in(found: Answers) -> None:
         return
     from icefield.sklearn import partial_dependence
 
-    rows = frame()[WHOLE]
+    rows = frame()[WHOLE].astype(float)
     for fitted in ("forest", "boosting", "linear", "logistic"):
         for method in ("auto", "brute", "recursion"):
             for kind in ("average", "both"):
-                for features in ([0], [(0, 2)]):
+                for features in ([0], [0, 2]):
                     found.ask(
                         f"memory/sklearn/{fitted} {method} {kind} {features}",
                         lambda f=fitted, m=method, k=kind, c=features: dict(
