@@ -238,7 +238,7 @@ def _resumed(
     """Cut short after some batches, asked again, and once more."""
     found: list[Any] = []
     with small_blocks(SAMPLE):
-        for fails_after in (9, None, None):
+        for fails_after in (12, None, None):  # in the middle of the first whole pass
             source = Noted(rows, fails_after)
             try:
                 answer = question(Explainer(model("lightgbm"), source, checkpoint=place, **options))
