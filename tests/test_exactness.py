@@ -54,7 +54,7 @@ class Both:
         return cls(trees, brute, found.tolerance * magnitude(trees))
 
     def same(self, ask: Any, what: str = "") -> Effect:
-        """Ask both and compare; the trees' answer."""
+        """Request both and compare; the trees' answer."""
         found, expected = ask(self.trees), ask(self.brute)
         assert_same(found, expected, self.allowed, what)
         return found

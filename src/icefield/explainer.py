@@ -25,7 +25,6 @@ from icefield.effect import Effect, drawing
 from icefield.errors import InputError, complaint
 from icefield.models.model import Model
 from icefield.rows.open_rows import Columns, open_rows
-from icefield.sampling import Chosen
 from icefield.statistics.methods import StatisticsMethods
 from icefield.typing import (
     AxisScale,
@@ -204,7 +203,7 @@ class Explainer(StatisticsMethods):
         validate.flag("individual", individual)
         validate.flag("spread", spread, optional=True)
         validate.flag("support", support)
-        picked = Chosen() if rows is None else study.chosen(rows)
+        picked = study.chosen(rows)
         chosen = picked.positions
         if precision is not None:
             validate.share("precision", precision)

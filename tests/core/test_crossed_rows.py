@@ -32,8 +32,8 @@ def study() -> Any:
 def test_sets_asked_together_give_what_each_gives_alone(study: Any, memory: int, weighted: bool) -> None:
     columns = study.model.columns
     sets = [*combinations(columns, 1), tuple(columns), *combinations(columns, 2), *combinations(columns, 5)]
-    weights = np.random.default_rng(1).random(study.n_rows) if weighted else None
-    sample, engine = Block(study.table, weights), study.plan.engine
+    weights = np.random.default_rng(1).random(study.sample.n_rows) if weighted else None
+    sample, engine = Block(study.sample.table, weights), study.plan.engine
     assert engine.name == "trees"
     together = list(crossed_averages(study.model, engine, sets, sample, Resources(memory=memory)))
     assert len(together) == len(sets)
@@ -53,7 +53,7 @@ def test_single_columns_are_asked_together_and_nothing_twice(study: Any) -> None
 
     singles, pairs = list(combinations(columns, 1)), list(combinations(columns, 2))
     sets = [*singles, tuple(columns), *pairs, singles[0]]
-    found = list(crossed_averages(study.model, Listening(), sets, Block(study.table), Resources()))
+    found = list(crossed_averages(study.model, Listening(), sets, Block(study.sample.table), Resources()))
     assert asked == [singles, *([pair] for pair in pairs), singles[:1]]
     np.testing.assert_allclose(found[0], found[-1], rtol=0, atol=1e-13)  # alone it is walked by itself
     assert found[0] is not found[-1]

@@ -14,10 +14,10 @@ from unittest.mock import patch
 
 import pyarrow as pa
 
-from icefield.clusters import worker
-from icefield.clusters.origin import ClusterOrigin, Looked
-from icefield.sources import checkpoint, stream, streamed_study
-from icefield.sources.source import Source
+from icefield.rows import checkpoint, stream, stream_rows
+from icefield.rows.distributed import worker
+from icefield.rows.distributed.backend import Backend, Census
+from icefield.rows.source import Source
 
 try:
     import cloudpickle
@@ -32,7 +32,7 @@ def small_blocks(sample: int) -> Iterator[None]:
         for module, name, value in (
             (stream, "LEAST_ROWS", 250),
             (stream, "MOST_ROWS", 500),
-            (streamed_study, "STREAMED_ROWS", sample),
+            (stream_rows, "STREAMED_ROWS", sample),
             (checkpoint, "EVERY", 0.0),
         ):
             patched.enter_context(patch.object(module, name, value))
@@ -68,7 +68,7 @@ class Noted(Source):
         self.read[place] = f"{list(columns)} from {skip}, {len(pieces)} batches"
 
 
-class Parts(ClusterOrigin):
+class Parts(Backend):
     """A table in parts, each worked on from its pickled plan; `merged_by` outcomes are united before they come back."""
 
     label = "the parts"
@@ -90,11 +90,11 @@ class Parts(ClusterOrigin):
     def dumps(self, thing: Any) -> bytes:
         return bytes(cloudpickle.dumps(thing))
 
-    def look(self, columns: Any, listed: Any) -> Looked:
+    def census(self, columns: Any, listed: Any) -> Census:
         self.passes.append(f"look at {list(listed)}")
         seen = [worker.looked(part.to_batches(), listed) for part in self.parts]
         levels = {name: list(dict.fromkeys(v for _, own in seen for v in own[name])) for name in listed}
-        return Looked(tuple(rows for rows, _ in seen), sum(rows for rows, _ in seen), levels)
+        return Census(tuple(rows for rows, _ in seen), sum(rows for rows, _ in seen), levels)
 
     def outcomes(self, model: Any, task: Any, columns: Any, all_columns: Any, progress: Any) -> Any:
         self.passes.append(f"pass over {sorted(columns)}")

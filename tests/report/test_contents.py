@@ -260,7 +260,7 @@ def test_nothing_is_asked_for_twice(rental_explainer: Explainer, monkeypatch: py
     from icefield.report import ranked
 
     study = rental_explainer.study
-    fresh = Explainer(study.model.native, study.table.native, y=study.y).study
+    fresh = Explainer(study.model.native, study.sample.table.native, y=study.sample.y).study
     asked: dict[str, list[Any]] = {"effects_together": [], "own_averages": [], "ales": []}
 
     def counted(home: Any, name: str, key: Any) -> None:

@@ -151,9 +151,9 @@ def test_exact_quantiles_are_those_of_the_table(shape, weights, memory, rng, sma
         for feature in given["features"]:
             features = (mine.feature(feature),)
             expected = mine._grids(features, grid)[0][0]
-            from icefield.core.request import Ask
+            from icefield.core.request import Request
 
-            theirs._find_quantiles(Ask(sets=[("a",), ("when",)], grid=grid))
+            theirs._find_quantiles(Request(sets=[("a",), ("when",)], grid=grid))
             found, notes = theirs._grids((theirs.feature(feature),), grid)
             assert np.array_equal(found[0], expected), feature
             assert "sketch" not in notes

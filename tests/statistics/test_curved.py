@@ -10,7 +10,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from icefield import Explainer
-from icefield.core.study import Ask, Study
+from icefield.core.study import Request, Study
 from icefield.sampling import in_proportion
 from icefield.statistics.curved import Curved, CurvedEffects, curves_come_apart, effects_with_curves
 from icefield.statistics.decision import READ, decision_of, decisions, read_curves
@@ -34,12 +34,12 @@ def regression(X: np.ndarray) -> HistGradientBoostingRegressor:
 
 def at_once(study: Study, feature: Any, one: Curved) -> Any:
     """What a study gives when curves and averages are asked for together."""
-    weights = None if study.weights is None else study.row_weights()
-    kept, counts = in_proportion(one.kept, study.n_rows, weights, study.seed)
-    ask = Ask(
+    weights = None if study.sample.weights is None else study.sample.row_weights()
+    kept, counts = in_proportion(one.kept, study.sample.n_rows, weights, study.seed)
+    ask = Request(
         sets=[(feature,)], kind="ice", grid=one.grid, spread=True, kept=kept, kept_weights=counts
     )  # fmt: skip
-    return study.effects(ask)[0]
+    return effects(study, ask)[0]
 
 
 CHOICES: dict[str, dict[str, Any]] = {
@@ -95,7 +95,7 @@ def test_rows_of_ones_own_are_averaged_over_and_kept():
     assert effect.n_rows == 300
     np.testing.assert_array_equal(effect.rows, rows[in_proportion(50, 300, None, 0)[0]])
     grid = effect.grid[0]
-    (again,) = expected.effects(Ask(sets=[(1,)], grid={1: grid}))
+    (again,) = expected.effects(Request(sets=[(1,)], grid={1: grid}))
     np.testing.assert_allclose(effect.average, again.average, rtol=1e-12)
 
 
@@ -124,11 +124,11 @@ def test_what_is_asked_beside_is_answered_in_the_same_pass(monkeypatch):
     monkeypatch.setattr(
         Study, "effects_together", lambda self, asks: passes.append(len(asks)) or real(self, asks)
     )
-    beside = Ask(sets=[(2,)], grid=[-1.0, 0.0, 1.0], spread=False)
+    beside = Request(sets=[(2,)], grid=[-1.0, 0.0, 1.0], spread=False)
     found = CurvedEffects(study, [0, 1], Curved(kept=20), beside=[beside])
     assert passes == [2]
     ((single,),) = found.beside
-    np.testing.assert_allclose(single.average, study.effects(beside)[0].average, rtol=1e-12)
+    np.testing.assert_allclose(single.average, effects(study, beside)[0].average, rtol=1e-12)
     # Of other rows it takes a pass of its own.
     CurvedEffects(study, [0, 1], Curved(kept=20), rows=50, beside=[beside])
     assert passes[2:] == [1, 1]

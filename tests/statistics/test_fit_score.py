@@ -84,13 +84,13 @@ def test_no_mean_is_of_fewer_than_five_rows(rows):
     X, y, _ = rows
     study, seen = seen_of(X, y)
     levels = ["x", "y", "rare"]
-    places, bins = at_levels(seen, study.table.column("c"), levels, 0)
+    places, bins = at_levels(seen, study.sample.table.column("c"), levels, 0)
     counts = X["c"].value_counts()
     assert counts["rare"] < LEAST_ROWS
     assert places.tolist() == [0, 1]
     assert bins.rows.tolist() == [counts["x"], counts["y"]]
     assert bins.observed[1] == pytest.approx(y[X["c"] == "y"].mean())
-    gone = fit_score.where_missing(seen, study.table.column("a"), 0)
+    gone = fit_score.where_missing(seen, study.sample.table.column("a"), 0)
     assert gone.rows.tolist() == [60]
     assert gone.observed[0] == pytest.approx(y[:60].mean())
     for size in (5, 9, 23, 60):
@@ -104,10 +104,10 @@ def test_no_mean_is_of_fewer_than_five_rows(rows):
 def test_whole_numbers_have_a_group_each_and_others_equal_parts(rows):
     X, y, _ = rows
     study, seen = seen_of(X, y)
-    bins = along_feature(seen, study.table.column("b"), 0)
+    bins = along_feature(seen, study.sample.table.column("b"), 0)
     assert bins.at.tolist() == [0, 1, 2, 3, 4]
     assert bins.observed[2] == pytest.approx(y[X["b"] == 2].mean())
-    bins = along_feature(seen, study.table.column("a"), 0)
+    bins = along_feature(seen, study.sample.table.column("a"), 0)
     assert len(bins.at) == fit_score.FEATURE_BINS
     assert bins.rows.sum() == 640
     assert np.ptp(bins.rows) <= 1

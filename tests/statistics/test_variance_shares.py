@@ -76,7 +76,7 @@ def test_curves_at_own_values_know_levels_and_missing():
     frame = pd.DataFrame({"a": pd.Categorical(["x", "y", "x", None] * 20), "b": np.arange(80.0)})
     study = Explainer(lambda r: np.where(r["a"].isna(), 9.0, np.where(r["a"] == "x", 1.0, 3.0)), frame).study
     effect = decisions(study)["a"].effect
-    found = at_own_values(effect, study.table.column("a"))[0]
+    found = at_own_values(effect, study.sample.table.column("a"))[0]
     assert (found[:4] - found[0]).tolist() == [0.0, 2.0, 0.0, 8.0]
 
 

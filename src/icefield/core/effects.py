@@ -352,8 +352,7 @@ def _counts(study: Study, plan: Plan, moving: Moving) -> QuestionAccumulator | N
     """Counts from which the averages of questions that move these columns derive; None where the engine has none."""
     if not moving:
         return None
-    context = Context(study.rows.head, study.rows.n_groups, study.rows.weight_totals, study.resources)
-    return plan.engine.accumulator(moving, context)
+    return plan.engine.accumulator(moving, Context(study.rows, study.resources))
 
 
 def _counts_key(plan: Plan, moving: Moving) -> Any:

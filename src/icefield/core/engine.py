@@ -22,8 +22,7 @@ from icefield.typing import Background, EngineChoice, Float, Positions
 
 if TYPE_CHECKING:
     from icefield.core.placement import PlaceSums, Standing
-    from icefield.core.rows import Block
-    from icefield.core.weight_totals import WeightTotals
+    from icefield.core.rows import Block, Rows
     from icefield.data.features import Feature
     from icefield.data.frame import Table
     from icefield.data.naming import Naming
@@ -35,11 +34,9 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """What an accumulator is made for: any rows, the groups, the sums of weights (None: rows have none), and what may be used."""
+    """What an accumulator is made for: the rows that it will see, and what may be used."""
 
-    head: Table
-    n_groups: int
-    weights: WeightTotals | None
+    rows: Rows
     resources: Resources
 
 

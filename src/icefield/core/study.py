@@ -180,6 +180,8 @@ class Study:
 
     def chosen(self, rows: Any, when_costly: int | None = None) -> Chosen:
         """The rows of the sample asked for; without any, all of them, or so many where each costs predictions."""
+        if rows is None and when_costly is None:
+            return Chosen()  # without a look at the rows: those of a stream may still be unread
         if rows is not None:
             self.rows.check_choice(rows)
         limit = when_costly if when_costly is not None and self.plan.engine.costs_predictions else None

@@ -16,7 +16,7 @@ FORMULA = ["x0", "x2", "k"]
 
 
 def agree(model: Any, rows: pd.DataFrame, frame: Any, names: Any = None, **options: Any) -> Explainer:
-    """Ask both, and compare: bit for bit where answers derive from counts, else to 1e-12."""
+    """Request both, and compare: bit for bit where answers derive from counts, else to 1e-12."""
     memory, there = Explainer(model, table(rows), **options), Explainer(model, frame, **options)
     assert memory.plan.engine.name == there.plan.engine.name
     additive = getattr(memory.plan.engine, "additive", False)

@@ -89,7 +89,7 @@ class CountAccumulator(QuestionAccumulator):
     ----------
     engine : the exact engine, on an additive scale
     moving : for each question the columns of each of its axes
-    context : any rows, how many groups are averaged apart, what is known of all weights, and what may be used
+    context : the rows, and what may be used
     """
 
     title = "walking the trees"
@@ -99,10 +99,11 @@ class CountAccumulator(QuestionAccumulator):
     ) -> None:
         self._engine, self._memory, self._moving = engine, context.resources.memory, moving
         self._threads = context.resources.threads or available_processors()
-        self._head = context.head.take(np.zeros(1, np.intp))
-        self._rows = _PartRows(engine, context.n_groups, context.weights)
-        self._weighs = context.weights is not None
-        self._totals = WeightTotals(context.n_groups + 1) if context.weights is None else context.weights
+        n_groups, known = context.rows.n_groups, context.rows.weight_totals
+        self._head = context.rows.head.take(np.zeros(1, np.intp))
+        self._rows = _PartRows(engine, n_groups, known)
+        self._weighs = known is not None
+        self._totals = WeightTotals(n_groups + 1) if known is None else known
         self._programs: list[Program] = []
 
         def laid_out(program: Program) -> NDArray[np.int64]:
