@@ -147,8 +147,8 @@ def test_a_copy_has_locks_of_its_own():
     explainer = MADE["forest"]()
     other = copy.copy(explainer.study)
     done = []
-    with explainer.study._lock:
-        asker = threading.Thread(target=lambda: done.append(other.prediction_moments()))
+    with explainer.study.cache._lock:
+        asker = threading.Thread(target=lambda: done.append(other.prediction_level()))
         asker.start()
         asker.join(30)
     assert done

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -28,9 +27,9 @@ from sklearn.tree import DecisionTreeRegressor
 
 import icefield.forest
 from icefield import Explainer, Grid
-from icefield.forest.reading import ReadingWarning
 from icefield.errors import EngineError, InputError, ModelError
-from icefield.forest import TreeModel
+from icefield.forest import checked_reading as reading
+from icefield.forest.checked_reading import ReadingWarning
 from icefield.models.fingerprint import Fingerprint
 
 READ = icefield.forest.read
@@ -88,7 +87,7 @@ BENT = [bent_leaf, bent_base, bent_threshold, bent_missing, bent_children, bent_
 
 @pytest.mark.parametrize("bend", BENT)
 def test_a_wrong_reading_is_told_and_not_used(bend: Any, rows: Any, booster: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(icefield.forest, "read", lambda model, table: bend(READ(model, table)))
+    monkeypatch.setattr(reading, "read", lambda model, table: bend(READ(model, table)))
     explainer = Explainer(booster, rows)
     with pytest.warns(ReadingWarning, match="LGBMRegressor was read as trees, but the trees as read predict"):
         effect = explainer.partial_dependence("a", grid=5)
@@ -102,7 +101,7 @@ def test_a_wrong_reading_is_told_and_not_used(bend: Any, rows: Any, booster: Any
 def test_a_wrong_reading_is_an_error_where_trees_were_asked_for(
     bend: Any, rows: Any, booster: Any, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr(icefield.forest, "read", lambda model, table: bend(READ(model, table)))
+    monkeypatch.setattr(reading, "read", lambda model, table: bend(READ(model, table)))
     for options in ({"engine": "trees"}, {"background": "training"}):
         with (
             pytest.warns(ReadingWarning),
@@ -117,7 +116,7 @@ def test_a_wrong_number_of_outputs_is_told(rows: Any, booster: Any, monkeypatch:
         link = replace(trees.link, apply=lambda raw: np.concatenate([raw, raw], axis=-1))
         return replace(trees, link=link)
 
-    monkeypatch.setattr(icefield.forest, "read", doubled)
+    monkeypatch.setattr(reading, "read", doubled)
     with pytest.warns(ReadingWarning, match="the trees give 2 outputs, the model 1"):
         assert Explainer(booster, rows).partial_dependence("a").engine == "brute"
 
@@ -265,7 +264,7 @@ def test_the_self_check_looks_at_every_output_of_either_scale(rows: Any, monkeyp
 
     for scale in ("response", "raw"):
         assert Explainer(model, rows, target=2, scale=scale).plan.engine.name == "trees"
-    monkeypatch.setattr(icefield.forest, "read", wrong_first_class)
+    monkeypatch.setattr(reading, "read", wrong_first_class)
     for scale in ("response", "raw"):
         with pytest.warns(ReadingWarning):
             assert Explainer(model, rows, target=2, scale=scale).plan.engine.name == "brute"
@@ -337,20 +336,3 @@ def test_one_question_checks_the_model_once_and_the_next_one_again(monkeypatch):
     model.fit(X, X[:, 1])
     with pytest.raises(ModelError, match="fitted again"):
         explainer.effects()
-
-
-def test_a_moment_is_that_of_one_thread(monkeypatch):
-    X = np.random.default_rng(0).normal(size=(300, 3))
-    engines = Explainer(HistGradientBoostingRegressor(max_iter=3).fit(X, X[:, 0]), X).study.engines
-    checks = []
-    monkeypatch.setattr(Fingerprint, "still_holds", lambda self: checks.append(1) or True)
-    with engines.one_moment(), engines.one_moment():
-        engines.check_model()
-        engines.check_model()
-        assert len(checks) == 1
-        other = threading.Thread(target=engines.check_model)
-        other.start()
-        other.join()
-        assert len(checks) == 2
-    engines.check_model()
-    assert len(checks) == 3

@@ -53,12 +53,12 @@ def test_moments_of_predictions_are_those_of_the_models_own(name: str, weighted:
     model, X = fitted(name)
     weights = np.random.default_rng(1).integers(1, 4, 400).astype(float) if weighted else None
     study = Explainer(model, X, weights=weights, target="all").study
-    baseline, deviation, _ = study.prediction_level()
+    level = study.prediction_level()
     own = study.predictions()
     mean = np.average(own, axis=0, weights=weights)
-    np.testing.assert_allclose(baseline, mean, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(level.baseline, mean, rtol=0, atol=1e-6)
     spread = np.sqrt(np.average(np.square(own - mean), axis=0, weights=weights))
-    np.testing.assert_allclose(deviation, spread, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(level.std, spread, rtol=0, atol=1e-6)
 
 
 def test_trees_are_not_asked_for_predictions_to_describe_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,4 +70,4 @@ def test_trees_are_not_asked_for_predictions_to_describe_them(monkeypatch: pytes
         raise AssertionError("the model was asked")
 
     monkeypatch.setattr(type(study), "predictions", refuse)
-    assert np.isfinite(study.prediction_level()[1]).all()
+    assert np.isfinite(study.prediction_level().std).all()

@@ -1,4 +1,4 @@
-"""Whereabouts: grids and the data's place on them, the same whether kept, recomputed or in blocks."""
+"""Column statistics: grids and the data's place on them, the same whether kept, recomputed or in blocks."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 
 from icefield import Grid
-from icefield.data import column_statistics as whereabouts
-from icefield.data.column_statistics import Whereabouts
+from icefield.data import column_statistics
+from icefield.data.column_statistics import MemoryStatistics
 from icefield.data.features import Feature, resolve
 from icefield.data.frame import table_of
+from icefield.data.groups import Groups
 
 N = 500
 
@@ -39,7 +40,7 @@ def features(table: Any, *asked: Any) -> list[Feature]:
     return [resolve(name, table, table.names) for name in asked]
 
 
-def grids(here: Whereabouts, found: list[Feature], asked: Any = None) -> tuple[np.ndarray, ...]:
+def grids(here: MemoryStatistics, found: list[Feature], asked: Any = None) -> tuple[np.ndarray, ...]:
     return here.grids(found, asked, None)[0]
 
 
@@ -56,7 +57,7 @@ def nearest(values: np.ndarray, data: np.ndarray) -> np.ndarray:
 
 
 def test_grids_are_made_once_and_notes_name_their_feature(table: Any) -> None:
-    here = Whereabouts(table, None, 0)
+    here = MemoryStatistics(table, None, 0)
     found = features(table, "x", "c")
     first, note = here.grids(found, 7, None)
     again, _ = here.grids(found, 7, None)
@@ -74,7 +75,7 @@ def test_grids_are_made_once_and_notes_name_their_feature(table: Any) -> None:
 
 
 def test_true_is_no_number_of_points(table: Any, complains: Any) -> None:
-    here = Whereabouts(table, None, 0)
+    here = MemoryStatistics(table, None, 0)
     found = features(table, "x")
     assert len(grids(here, found, 1)[0]) == 2
     with complains("grid", "True"):
@@ -82,7 +83,7 @@ def test_true_is_no_number_of_points(table: Any, complains: Any) -> None:
 
 
 def test_thresholds_are_asked_of_the_feature(table: Any) -> None:
-    here = Whereabouts(table, None, 0)
+    here = MemoryStatistics(table, None, 0)
     found = features(table, "x", "i")
     asked: list[Any] = []
 
@@ -101,16 +102,16 @@ def test_thresholds_are_asked_of_the_feature(table: Any) -> None:
 def test_weights_of_points_are_the_rows_nearest_to_them(
     table: Any, weighted: bool, block: int, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr(whereabouts, "BLOCK", block)
+    monkeypatch.setattr(column_statistics, "BLOCK", block)
     draw = np.random.default_rng(1)
     weights = draw.random(N) if weighted else None
     counted = np.ones(N) if weights is None else weights
     codes = draw.integers(-1, 3, N)
-    here = Whereabouts(table, weights, 0)
+    here = MemoryStatistics(table, weights, 0)
     found = features(table, "x", "i")
     values = grids(here, found, [9, [1, 4, 8]])
-    places = [nearest(v, f.column.to_float()) for v, f in zip(values, found)]
-    every, *groups = here.point_weights(found, values, codes, 3)
+    places = [nearest(v, here.column(f).to_float()) for v, f in zip(values, found)]
+    every, *groups = here.point_weights(found, values, Groups("g", codes, (0, 1, 2)))
     assert every.shape == (10, 3)
     for group, sums in [(None, every), *enumerate(groups)]:
         expected = np.zeros((10, 3))
@@ -120,20 +121,20 @@ def test_weights_of_points_are_the_rows_nearest_to_them(
                 expected[places[0][row], places[1][row]] += counted[row]
         assert np.allclose(sums, expected, rtol=0, atol=1e-12)
     assert 0 < every.sum() < counted.sum()  # the infinite row stands at no point
-    turned = here.point_weights(found[::-1], values[::-1], None, 0)[0]
+    turned = here.point_weights(found[::-1], values[::-1], None)[0]
     assert np.allclose(turned, every.T, rtol=0, atol=1e-12)
-    (alone,) = here.point_weights(found[1:], values[1:], None, 0)
+    (alone,) = here.point_weights(found[1:], values[1:], None)
     assert np.allclose(alone.sum(), counted.sum(), rtol=1e-12)
 
 
 @pytest.mark.parametrize("block", [64, 10_000])
 def test_rows_of_levels_and_of_one_hot_groups(table: Any, block: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr(whereabouts, "BLOCK", block)
-    here = Whereabouts(table, None, 0)
+    monkeypatch.setattr(column_statistics, "BLOCK", block)
+    here = MemoryStatistics(table, None, 0)
     found = features(table, "c", {"h": ["h_p", "h_q"]})
     letters, hot = grids(here, found)
     frame = table.native
-    (weights,) = here.point_weights(found, (letters, hot), None, 0)
+    (weights,) = here.point_weights(found, (letters, hot), None)
     assert hot.tolist() == ["p", "q", "(none)"]
     for i, letter in enumerate(letters):
         rows = frame["c"].isna() if letter is None else frame["c"] == letter
@@ -142,23 +143,23 @@ def test_rows_of_levels_and_of_one_hot_groups(table: Any, block: int, monkeypatc
             (rows & (frame["h_q"] == 1)).sum(),
             (rows & (frame["h_p"] == 0) & (frame["h_q"] == 0)).sum(),
         ]
-    (some,) = here.point_weights(found[:1], (letters[1:2],), None, 0)
+    (some,) = here.point_weights(found[:1], (letters[1:2],), None)
     assert some.tolist() == [(frame["c"] == letters[1]).sum()]
 
 
 def test_places_are_kept_for_as_many_grids_as_fit(table: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(whereabouts, "KEPT_PLACES", 2)
-    here = Whereabouts(table, None, 0)
+    monkeypatch.setattr(column_statistics, "KEPT_PLACES", 2)
+    here = MemoryStatistics(table, None, 0)
     found = features(table, "i")
-    first = [here.point_weights(found, (np.array([k, k + 2]),), None, 0)[0] for k in range(5)]
-    again = [here.point_weights(found, (np.array([k, k + 2]),), None, 0)[0] for k in range(5)]
+    first = [here.point_weights(found, (np.array([k, k + 2]),), None)[0] for k in range(5)]
+    again = [here.point_weights(found, (np.array([k, k + 2]),), None)[0] for k in range(5)]
     assert len(here._places) <= 2
     for one, other in zip(first, again):
         assert np.array_equal(one, other)
 
 
 def test_distributions(table: Any, monkeypatch: Any) -> None:
-    here = Whereabouts(table, None, 0)
+    here = MemoryStatistics(table, None, 0)
     x, i, c = features(table, "x", "i", "c")
     assert here.distribution([x]).joint is None
     assert here.distribution([x, i, c]).joint is None
@@ -170,9 +171,9 @@ def test_distributions(table: Any, monkeypatch: Any) -> None:
 
 
 def test_joint_distributions_of_many_rows_are_of_a_seeded_sample(table: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(whereabouts, "JOINT_ROWS", 100)
+    monkeypatch.setattr(column_statistics, "JOINT_ROWS", 100)
     weights = np.random.default_rng(2).random(N)
-    one, same, other = (Whereabouts(table, weights, seed) for seed in (0, 0, 1))
+    one, same, other = (MemoryStatistics(table, weights, seed) for seed in (0, 0, 1))
     pair = features(table, "x", "i")
     counts = [w.distribution(pair).joint.counts for w in (one, same, other)]
     assert np.array_equal(counts[0], counts[1])

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from icefield.data.columns import column_of_array, object_array
-from icefield.data.features import check_levels, column_name, nearest_points, resolve
+from icefield.data.features import check_levels, column_name, feature_column, nearest_points, resolve
 from icefield.data.frame import table_of
 from icefield.data.grid import grid_values
 from icefield.errors import InputError, InputTypeError
@@ -26,7 +26,8 @@ PORTS = ["port_C", "port_Q", "port_S"]
 
 def group(frame=FRAME, label="port", members=PORTS):
     table = table_of(frame)
-    return resolve({label: members}, table, table.names), table
+    feature = resolve({label: members}, table, table.names)
+    return feature, table, feature_column(feature, table)
 
 
 # --- names and positions -----------------------------------------------------------------------------
@@ -70,7 +71,7 @@ def test_names_come_before_positions():
 )
 def test_what_names_no_feature(asked, error, words):
     with pytest.raises(error, match=words) as raised:
-        resolve(asked, table_of(FRAME), ["age", *PORTS])
+        feature_column(resolve(asked, table_of(FRAME), ["age", *PORTS]), table_of(FRAME))
     assert "features" in str(raised.value)
 
 
@@ -82,8 +83,8 @@ def test_what_names_no_feature(asked, error, words):
 )
 def test_indicators_of_any_type_move_together(dtype):
     frame = FRAME.astype(dict.fromkeys(PORTS, dtype))
-    feature, table = group(frame)
-    grid, _ = grid_values(None, feature.column, 1)
+    feature, table, column = group(frame)
+    grid, _ = grid_values(None, column, 1)
     assert grid.tolist() == ["C", "Q", "S", "(none)"]
     crossed = table.crossed(feature.axis(grid, table).points)
     assert (crossed.native.dtypes[PORTS] == frame.dtypes[PORTS]).all()
@@ -101,17 +102,17 @@ def test_groups_in_every_library(build):
     table = table_of(build(data))
     members = [table.names[i] for i in (1, 2, 3)]
     feature = resolve({"port": members}, table, table.names)
-    points = feature.axis(object_array(["(none)", feature.column.levels[1]]), table).points
+    points = feature.axis(object_array(["(none)", feature.levels[1]]), table).points
     crossed = table.crossed(points)
     assert [crossed.column(m).values[[0, 4]].tolist() for m in members] == [[0, 0], [0, 1], [0, 0]]
 
 
 def test_rows_without_a_one_are_the_level_that_was_dropped():
-    feature, _ = group()
-    assert feature.column.codes.tolist() == [0, 1, 2, 3]
+    feature, _, column = group()
+    assert column.codes.tolist() == [0, 1, 2, 3]
     assert feature.kind == "categorical"
     full = FRAME.iloc[:3]
-    assert group(full)[0].column.levels.tolist() == ["C", "Q", "S"]
+    assert group(full)[2].levels.tolist() == ["C", "Q", "S"]
 
 
 def test_two_ones_in_a_row_are_refused():
@@ -140,14 +141,14 @@ def test_levels_are_named_by_what_tells_columns_apart(label, names, levels):
         np.eye(len(names) + 1, dtype=int)[: len(levels) if "(none)" in levels else len(names), : len(names)],
         columns=names,
     )
-    assert group(frame, label, names)[0].column.levels.tolist() == levels
+    assert group(frame, label, names)[2].levels.tolist() == levels
 
 
 def test_given_levels_of_a_group_must_be_its_levels():
-    feature, _ = group()
-    check_levels(feature, object_array(["S", "C"]))
+    feature, _, column = group()
+    check_levels(feature, column, object_array(["S", "C"]))
     with pytest.raises(InputError, match="levels of the group 'port'"):
-        check_levels(feature, object_array(["X"]))
+        check_levels(feature, column, object_array(["X"]))
 
 
 # --- how much data is near a grid point --------------------------------------------------------------

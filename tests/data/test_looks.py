@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from icefield.data import looks as module
-from icefield.data.column_statistics import Whereabouts
+from icefield.data.column_statistics import MemoryStatistics
 from icefield.data.distribution import RUG, marginal_of, weighted_quantiles
 from icefield.data.features import Feature, nearest_counts, resolve
 from icefield.data.frame import table_of
@@ -82,16 +82,17 @@ def test_quantiles_are_those_of_the_sorted_values(dtype: Any, order: Any) -> Non
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("wanted", [None, 2, 30, Grid(trim=(0.0, 1.0)), Grid(points=500, missing="hide")])
 def test_what_is_known_together_is_what_is_known_of_each(wanted: Any, dtype: Any) -> None:
-    features = features_of(matrix(dtype))
+    X = matrix(dtype)
+    table, features = table_of(X), features_of(X)
     even = even_points(wanted, 1)
     assert even is not None
-    found, _ = known_together(features, rug_rows(N, 3), even, None)
+    columns = [(f.label, table.column(f.label)) for f in features]
+    found, _ = known_together(columns, rug_rows(N, 3), even, None)
     assert sum(known is not None for known in found) >= PLAIN - 1
-    for feature, known in zip(features, found, strict=True):
+    for (label, column), known in zip(columns, found, strict=True):
         if known is None:
             continue
-        column = feature.column
-        expected = marginal_of(feature.label, column, None, np.random.default_rng(3))
+        expected = marginal_of(label, column, None, np.random.default_rng(3))
         for name in ("edges", "deciles", "rug"):
             mine, own = getattr(known.marginal, name), getattr(expected, name)
             assert mine.dtype == own.dtype
@@ -113,14 +114,14 @@ def test_what_is_known_together_is_what_is_known_of_each(wanted: Any, dtype: Any
 
 @pytest.mark.parametrize("asked_for", [[None, Grid("quantile")], [Grid("quantile"), 7]])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_features_prepared_together_are_those_asked_for_one_by_one(
+def test_features_summarised_together_are_those_asked_for_one_by_one(
     weighted: bool, asked_for: list[Any]
 ) -> None:
     X = np.delete(np.concatenate([matrix(), matrix()]), 12, axis=1)  # nothing in it has a grid
     weights = np.linspace(0, 1, len(X)) if weighted else None
     features = features_of(X)
-    together, one_by_one = (Whereabouts(table_of(X), weights, 0) for _ in range(2))
-    together.prepare([(f,) for f in features], asked_for, None, 2)
+    together, one_by_one = (MemoryStatistics(table_of(X), weights, 0) for _ in range(2))
+    summarise(together, [((f,), asked) for f in features for asked in asked_for])
     for feature in features:
         for asked in asked_for:
             (mine,), notes = together.grids((feature,), asked, None)
@@ -128,39 +129,44 @@ def test_features_prepared_together_are_those_asked_for_one_by_one(
             np.testing.assert_array_equal(mine, own)
             assert notes == expected
             np.testing.assert_array_equal(
-                together.point_weights((feature,), (mine,), None, 0),
-                one_by_one.point_weights((feature,), (own,), None, 0),
+                together.point_weights((feature,), (mine,), None),
+                one_by_one.point_weights((feature,), (own,), None),
             )
         (mine,), (own,) = (w.distribution((feature,)).marginals for w in (together, one_by_one))
         for name in ("counts", "edges", "deciles", "rug", "total", "missing"):
             np.testing.assert_array_equal(getattr(mine, name), getattr(own, name))
 
 
-def test_something_is_done_meanwhile_and_its_error_ends_it() -> None:
+def summarise(statistics: MemoryStatistics, sets: list[Any]) -> None:
+    tasks = statistics.summarised(sets, 2)
+    assert tasks is not None
+    with tasks, tasks:
+        list(tasks.results())
+
+
+def test_what_nobody_has_begun_is_dropped() -> None:
     X = np.concatenate([matrix()[:, :6]] * 5)
-    where, done = Whereabouts(table_of(X), None, 0), []
-    where.prepare([(f,) for f in features_of(X)], [None], None, 2, lambda: done.append(1))
-    assert done == [1]
-    with pytest.raises(ZeroDivisionError):
-        Whereabouts(table_of(X), None, 0).prepare(
-            [(f,) for f in features_of(X)], [None], None, 2, lambda: 1 / 0
-        )
+    statistics = MemoryStatistics(table_of(X), None, 0)
+    tasks = statistics.summarised([((f,), None) for f in features_of(X)], 1)
+    assert tasks is not None
+    with pytest.raises(ZeroDivisionError), tasks, tasks:
+        raise ZeroDivisionError
+    assert not statistics._grids
 
 
-def test_this_thread_looks_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_this_thread_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.concatenate([matrix()[:, :6]] * 5)
     both, names = threading.Barrier(2, timeout=10), []
-    looked = Whereabouts._looked
+    summarised = MemoryStatistics._summarise
 
-    def together(self: Whereabouts, *given: Any) -> None:
+    def together(self: MemoryStatistics, *given: Any) -> None:
         names.append(threading.current_thread().name)
         if names.count(threading.current_thread().name) == 1:
             both.wait()  # nobody gets past it alone
-        looked(self, *given)
+        summarised(self, *given)
 
-    monkeypatch.setattr(Whereabouts, "_looked", together)
-    where = Whereabouts(table_of(X), None, 0)
-    where.prepare([(f,) for f in features_of(X)], [None], None, 2)
+    monkeypatch.setattr(MemoryStatistics, "_summarise", together)
+    summarise(MemoryStatistics(table_of(X), None, 0), [((f,), None) for f in features_of(X)])
     assert len(names) == len(list(side_by_side(list(X.T), 2)))
     assert threading.current_thread().name in names
     assert len(set(names)) == 2

@@ -22,8 +22,8 @@ from sklearn.svm import SVR
 
 import icefield
 from icefield.engines.brute import engine as brute
-from icefield.models.pace import Pace
 from icefield.errors import ModelError
+from icefield.models.pace import Pace
 
 X = np.random.default_rng(5).normal(size=(137, 4))
 WEIGHTS = np.random.default_rng(6).integers(0, 4, 137).astype(float)

@@ -54,7 +54,8 @@ def test_trees_of_any_size_and_blocks_of_rows(n_rows, most_leaves):
     X = rng.normal(size=(n_rows, 4)).astype(np.float32).astype(np.float64)
     y = X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=n_rows)
     model = RandomForestRegressor(5, max_leaf_nodes=most_leaves, random_state=0, n_jobs=1).fit(X, y)
-    found = Explainer(model, X).study._quick_predictions(np.arange(n_rows))
+    study = Explainer(model, X).study
+    found = study._quick_predictions(study.plan, np.arange(n_rows))
     np.testing.assert_allclose(found[:, 0], model.predict(X), rtol=0, atol=1e-12)
 
 
@@ -64,7 +65,8 @@ def test_leaves_that_hold_a_value_for_each_class():
     model = RandomForestClassifier(5, max_leaf_nodes=20, random_state=0, n_jobs=1).fit(
         X, rng.integers(0, 3, 700)
     )
-    found = Explainer(model, X).study._quick_predictions(np.arange(700))
+    study = Explainer(model, X).study
+    found = study._quick_predictions(study.plan, np.arange(700))
     np.testing.assert_allclose(found, model.predict_proba(X), rtol=0, atol=1e-12)
 
 

@@ -1,4 +1,4 @@
-"""Rows packed and counted in one call: the counts are those of one block after another, bit for bit."""
+"""PackedRows packed and counted in one call: the counts are those of one block after another, bit for bit."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from icefield.core.rows import Block
 from icefield.data.frame import table_of
 from icefield.engines.trees import averages
 from icefield.engines.trees.averages import RowCounting
+from icefield.engines.trees.packed_rows import PackedRows
 from icefield.engines.trees.predictions import raw_predictions
-from icefield.engines.trees.rows import Rows
 from icefield.threads import ThreadCrew
 
 
@@ -46,7 +46,7 @@ def test_curves_and_surfaces_are_those_of_blocks(model, rows, dtype, monkeypatch
 
     once, twice = asked(1), asked(2)
     assert used
-    monkeypatch.setattr(Rows, "are_alike", lambda *_: False)
+    monkeypatch.setattr(PackedRows, "are_alike", lambda *_: False)
     used.clear()
     expected = asked(2)
     assert not used
@@ -61,7 +61,7 @@ def test_curves_and_surfaces_are_those_of_blocks(model, rows, dtype, monkeypatch
 def test_rows_that_weigh_or_stand_in_groups_take_the_other_way(model, sample):
     explainer = Explainer(model, np.ones((50, 6)))
     own = explainer.study.plan.engine
-    rows = Rows(own.model, own.encoder.sample(Block(table_of(np.ones((50, 6))), **sample), 2**28), 8192)
+    rows = PackedRows(own.model, own.encoder.sample(Block(table_of(np.ones((50, 6))), **sample), 2**28), 8192)
     with ThreadCrew(1) as crew, crew:
         given = averages.Counted(own.sums, rows, crew, 2**28, None)
         (program,) = given.programs([(0,)], averages.SINGLES)
@@ -75,7 +75,7 @@ def test_rows_are_shared_out_whole_words_at_a_time(n, threads):
     class Own:
         sample = Block(table_of(np.zeros((n, 1))))
 
-    pieces = Rows.shared_out(Own, threads)
+    pieces = PackedRows.shared_out(Own, threads)
     assert [start for start, _ in pieces] == [0, *(stop for _, stop in pieces[:-1])]
     assert pieces[-1][1] == n
     assert all(start % 64 == 0 for start, _ in pieces)
@@ -93,7 +93,7 @@ def test_predictions_are_those_of_blocks(model, rows, monkeypatch):
     for threads in (1, 2):
         with ThreadCrew(threads) as crew, crew:
             found.append(raw_predictions(own.model, own.sums, sample, crew, 2**28))
-    monkeypatch.setattr(Rows, "are_alike", lambda *_: False)
+    monkeypatch.setattr(PackedRows, "are_alike", lambda *_: False)
     with ThreadCrew(2) as crew, crew:
         expected = raw_predictions(own.model, own.sums, sample, crew, 2**28)
     np.testing.assert_array_equal(found[0], expected)

@@ -220,9 +220,7 @@ def test_counts_do_not_depend_on_threads_or_blocks(drawn, matrix, weighted, monk
 def test_curves_do_not_depend_on_threads(drawn, matrix):
     asked = question((0, drawn.columns[0].values(np.random.default_rng(0), 20)), spread=True)
     trees = TreesEngine(drawn.model(SOFTMAX), "response", [1])
-    found = [
-        trees.answer([asked], Block(table_of(matrix)), Resources(threads=t))[0].total for t in (1, 2, 8)
-    ]
+    found = [trees.answer([asked], Block(table_of(matrix)), Resources(threads=t))[0].total for t in (1, 2, 8)]
     assert all(np.array_equal(found[0].mean, other.mean) for other in found[1:])
     assert all(np.array_equal(found[0].m2, other.m2) for other in found[1:])
 

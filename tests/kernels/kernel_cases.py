@@ -16,8 +16,8 @@ from icefield.core.rows import Block
 from icefield.data.frame import table_of
 from icefield.engines.trees import program as programs
 from icefield.engines.trees.axes import EncodedAxis, Regions
+from icefield.engines.trees.packed_rows import PackedRows
 from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Batch, Program, TreeSums
-from icefield.engines.trees.rows import Rows
 from icefield.engines.trees.visits import Visit
 from icefield.threads import ThreadCrew
 from strategies import RandomForest, random_forest
@@ -153,7 +153,7 @@ class Case:
 
     def walk(self):
         """The program over all rows as one block."""
-        rows = Rows(self.drawn.model(), Block(table_of(self.matrix)), 192)
+        rows = PackedRows(self.drawn.model(), Block(table_of(self.matrix)), 192)
         visit = Visit(self.program, rows, ThreadCrew(1))
         visit.load(0, self.n_rows)
         return visit.walk

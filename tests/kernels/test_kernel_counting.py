@@ -12,7 +12,7 @@ from icefield.core.rows import Block
 from icefield.data.frame import table_of
 from icefield.engines.trees.averages import Counted
 from icefield.engines.trees.layout import lay_out
-from icefield.engines.trees.rows import Rows
+from icefield.engines.trees.packed_rows import PackedRows
 from icefield.kernels.loading import interface
 from icefield.progress import Progress
 from icefield.threads import ThreadCrew
@@ -75,7 +75,7 @@ def check_counts(case: Case, rng: np.random.Generator, block: int) -> None:
     n_groups = int(rng.choice([0, 3]))
     codes = rng.integers(-1, n_groups, case.n_rows) if n_groups else None
     weights = rng.integers(0, 6, case.n_rows).astype(float) if rng.random() < 0.6 else None
-    rows = Rows(case.drawn.model(), Block(table_of(case.matrix), weights, codes, n_groups), block)
+    rows = PackedRows(case.drawn.model(), Block(table_of(case.matrix), weights, codes, n_groups), block)
     with ThreadCrew(2) as crew, Progress("counting", total=1) as progress:
         counted = Counted(case.program.batch, rows, crew, Resources().memory, progress)
         counts = counted.counts(case.program)

@@ -256,12 +256,14 @@ def test_levels_shown_stand_side_by_side_with_their_own_names() -> None:
 
 
 def test_nothing_is_asked_for_twice(rental_explainer: Explainer, monkeypatch: pytest.MonkeyPatch) -> None:
+    from icefield.core import effects
     from icefield.core.study import Study
     from icefield.report import ranked
+    from icefield.statistics import curved
 
     study = rental_explainer.study
     fresh = Explainer(study.model.native, study.sample.table.native, y=study.sample.y).study
-    asked: dict[str, list[Any]] = {"effects_together": [], "own_averages": [], "ales": []}
+    asked: dict[str, list[Any]] = {"compute": [], "averages_at_rows": [], "ales": []}
 
     def counted(home: Any, name: str, key: Any) -> None:
         real = getattr(home, name)
@@ -272,19 +274,20 @@ def test_nothing_is_asked_for_twice(rental_explainer: Explainer, monkeypatch: py
 
         monkeypatch.setattr(home, name, call)
 
-    counted(
-        Study,
-        "effects_together",
-        lambda given: [(s, ask.kind, str(ask.grid)) for ask in given[1] for s in ask.sets],
-    )
-    counted(Study, "own_averages", lambda given: list(given[1]))
+    for home in (effects, curved):
+        counted(
+            home,
+            "compute",
+            lambda given: [(s, one.kind, str(one.grid)) for one in given[1] for s in one.sets],
+        )
+    counted(Study, "averages_at_rows", lambda given: list(given[1]))
     counted(ranked, "ales", lambda given: sorted(given[1]))
     found = build(fresh)
-    curves = [one for sets in asked["effects_together"] for one in sets]
+    curves = [one for sets in asked["compute"] for one in sets]
     assert len(curves) == len({str(one) for one in curves})
     # For decisions, for surfaces, and for cards with the curves that surfaces are made of.
-    assert len(asked["effects_together"]) == 3
-    assert len(asked["own_averages"]) == 1  # H
+    assert len(asked["compute"]) == 3
+    assert len(asked["averages_at_rows"]) == 1  # H
     assert asked["ales"] == [sorted(study.model.columns)]  # of all features at once
     assert found["surfaces"]
     assert found["quantile_rows"] == 600

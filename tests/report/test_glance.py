@@ -37,7 +37,9 @@ def test_the_score_is_that_of_the_rows_given(
     assert fit["rows"] == "on the 600 rows given"
     scores = {score["name"]: score["value"] for score in fit["scores"]}
     assert list(scores) == ["R²", "RMSE", "MAE"]
-    assert float(scores["R²"]) == pytest.approx(r2_score(study.sample.y, study.predictions()[:, 0]), abs=0.005)
+    assert float(scores["R²"]) == pytest.approx(
+        r2_score(study.sample.y, study.predictions()[:, 0]), abs=0.005
+    )
     assert scores["RMSE"].endswith(" bikes")
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from icefield import Explainer, Grid
 from icefield.rows import checkpoint as module
-from icefield.rows import stream, streamed_study
+from icefield.rows import stream, stream_rows
 from icefield.statistics.ale import ales
 from rows.rows import FEATURES, GRID, booster, table
 
@@ -194,7 +194,7 @@ ASKED = {
 @pytest.mark.parametrize("after", [3, 17, 25])
 @pytest.mark.parametrize("asked", ASKED)
 def test_every_kind_of_pass_goes_on(asked, after, data, folder, model, tmp_path, monkeypatch, small_blocks):
-    monkeypatch.setattr(streamed_study, "STREAMED_ROWS", 400)
+    monkeypatch.setattr(stream_rows, "STREAMED_ROWS", 400)
     place = tmp_path / "sums"
     options = {"weights": "w", "by": "side"}
     expected = ASKED[asked](Explainer(model, folder, **options))

@@ -14,7 +14,8 @@ import pytest
 
 from icefield import Explainer, Grid
 from icefield.counts import counted
-from icefield.rows import source_of, stream, streamed_study
+from icefield.rows import stream, stream_rows
+from icefield.rows.sources import source_of
 from icefield.statistics.ale import ales
 from rows.rows import FAMILIES, FEATURES, GRID, NUMBERS, WITHOUT_GAPS, booster, frame, table, written
 
@@ -156,7 +157,7 @@ def test_every_source_gives_what_the_table_gives(name, family, tmp_path, monkeyp
     with monkeypatch.context() as patched:
         patched.setattr(stream, "LEAST_ROWS", 250)
         patched.setattr(stream, "MOST_ROWS", 500)
-        patched.setattr(streamed_study, "STREAMED_ROWS", 300)
+        patched.setattr(stream_rows, "STREAMED_ROWS", 300)
         for options in ({}, {"weights": "w", "by": "side"}):
             memory, streamed = (Explainer(model, data, **options) for data in (whole, X))
             assert memory.plan.engine.name == streamed.plan.engine.name
@@ -177,7 +178,7 @@ def test_a_report_of_a_stream_is_about_all_its_rows(data, folder, tmp_path, monk
     from icefield.report.contents import build
 
     model = booster(data)
-    monkeypatch.setattr(streamed_study, "STREAMED_ROWS", 1_000)
+    monkeypatch.setattr(stream_rows, "STREAMED_ROWS", 1_000)
     mine, theirs = (build(Explainer(model, rows).study) for rows in (table(data), folder))
     assert [card["name"] for card in mine["features"]] == [card["name"] for card in theirs["features"]]
     assert f"{counted(len(data))} rows" in str(theirs["facts"])

@@ -133,9 +133,9 @@ def test_rows_of_a_query_have_no_total_until_they_were_read(data):
     explainer = Explainer(
         booster(data), lambda: pa.RecordBatchReader.from_batches(whole.schema, whole.to_batches())
     )
-    assert explainer.study.stream.n_rows is None
+    assert explainer.study.rows._stream.n_rows is None
     explainer.effects(grid=GRID)
-    assert explainer.study.stream.n_rows == len(data)
+    assert explainer.study.rows._stream.n_rows == len(data)
     assert repr(explainer).startswith(
         "Explainer(LGBMRegressor, 6000 rows x 5 features streamed from the reader"
     )

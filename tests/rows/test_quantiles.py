@@ -11,9 +11,10 @@ import pyarrow as pa
 import pytest
 
 from icefield import Explainer, Grid
+from icefield.core.rows import GridRequest
 from icefield.data.distribution import weighted_quantiles
-from icefield.rows import stream, streamed_study
-from icefield.rows.column_sketch import ColumnSurvey
+from icefield.rows import stream, stream_rows
+from icefield.rows.column_sketch import ColumnSketch
 
 N = 40_000
 SHAPES: dict[str, Callable[[np.random.Generator], Any]] = {
@@ -33,14 +34,14 @@ SHAPES: dict[str, Callable[[np.random.Generator], Any]] = {
 }
 
 
-def surveyed(values: Any, weights: Any = None, rows: int = 3_000, resume: bool = False) -> ColumnSurvey:
+def surveyed(values: Any, weights: Any = None, rows: int = 3_000, resume: bool = False) -> ColumnSketch:
     kind = pa.array(values[:1]).type
-    survey = ColumnSurvey(kind, points=256, n_cells=2_048)
+    survey = ColumnSketch(kind, points=256, n_cells=2_048)
     for start in range(0, len(values), rows):
         part = slice(start, start + rows)
         survey.add(pa.array(values[part]), None if weights is None else weights[part])
         if resume:
-            written, survey = survey.state(), ColumnSurvey(kind, points=256, n_cells=2_048)
+            written, survey = survey.state(), ColumnSketch(kind, points=256, n_cells=2_048)
             survey.restore(written)
     return survey
 
@@ -93,7 +94,7 @@ def test_few_values_are_counted_beside_other_columns(weighted, rng):
     """Columns are counted by the same threads, whose memory they share."""
     many, few = rng.normal(size=N), rng.integers(0, 7, N)
     weights = rng.integers(0, 3, N) / 4.0 if weighted else None
-    surveys = [ColumnSurvey(pa.array(v[:1]).type, 256, 2_048) for v in (many, few)]
+    surveys = [ColumnSketch(pa.array(v[:1]).type, 256, 2_048) for v in (many, few)]
     for start in range(0, N, 4_000):
         for survey, values in zip(surveys, (many, few)):
             own = None if weights is None else weights[start : start + 4_000]
@@ -113,7 +114,7 @@ class Linear:
 def small(monkeypatch):
     monkeypatch.setattr(stream, "LEAST_ROWS", 1_000)
     monkeypatch.setattr(stream, "MOST_ROWS", 2_000)
-    monkeypatch.setattr(streamed_study, "STREAMED_ROWS", 500)
+    monkeypatch.setattr(stream_rows, "STREAMED_ROWS", 500)
 
 
 @pytest.mark.parametrize("memory", [2**28, 2**20])
@@ -133,13 +134,14 @@ def test_exact_quantiles_are_those_of_the_table(shape, weights, memory, rng, sma
         Explainer(model, opened, weights=weights, memory=memory),
     )
     passes: list[Any] = []
-    run = streamed_study.StreamedStudy._pass
+    run = stream_rows.StreamRows._pass
     monkeypatch.setattr(
-        streamed_study.StreamedStudy,
+        stream_rows.StreamRows,
         "_pass",
-        lambda self, collectors, *given: (passes.append(collectors[0].title), run(self, collectors, *given))[
-            1
-        ],
+        lambda self, accumulators, *given: (
+            passes.append(accumulators[0].title),
+            run(self, accumulators, *given),
+        )[1],
     )
     for grid in (
         Grid("quantile", 15, exact=True),
@@ -149,13 +151,12 @@ def test_exact_quantiles_are_those_of_the_table(shape, weights, memory, rng, sma
         given = {"features": ["a", "when"], "grid": grid}
         mine, theirs = memory_ex.study, streamed.study
         for feature in given["features"]:
-            features = (mine.feature(feature),)
-            expected = mine._grids(features, grid)[0][0]
-            from icefield.core.request import Request
-
-            theirs._find_quantiles(Request(sets=[("a",), ("when",)], grid=grid))
-            found, notes = theirs._grids((theirs.feature(feature),), grid)
-            assert np.array_equal(found[0], expected), feature
+            requests = [GridRequest((theirs.feature(name),), grid) for name in given["features"]]
+            with theirs.rows.summarise(requests, 2) as pending, pending:
+                statistics, _ = pending.result()
+            (expected,), _ = mine.rows.statistics.grids((mine.feature(feature),), grid, None)
+            (found,), notes = statistics.grids((theirs.feature(feature),), grid, None)
+            assert np.array_equal(found, expected), feature
             assert "sketch" not in notes
     if memory == 2**28:
         assert passes.count("finding quantiles") == 3  # one a grid, for both features

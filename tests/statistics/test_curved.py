@@ -10,8 +10,10 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from icefield import Explainer
-from icefield.core.study import Request, Study
+from icefield.core.effects import Request, compute_effects
+from icefield.core.study import Study
 from icefield.sampling import in_proportion
+from icefield.statistics import curved
 from icefield.statistics.curved import Curved, CurvedEffects, curves_come_apart, effects_with_curves
 from icefield.statistics.decision import READ, decision_of, decisions, read_curves
 
@@ -39,7 +41,7 @@ def at_once(study: Study, feature: Any, one: Curved) -> Any:
     ask = Request(
         sets=[(feature,)], kind="ice", grid=one.grid, spread=True, kept=kept, kept_weights=counts
     )  # fmt: skip
-    return effects(study, ask)[0]
+    return compute_effects(study, ask)[0]
 
 
 CHOICES: dict[str, dict[str, Any]] = {
@@ -95,7 +97,7 @@ def test_rows_of_ones_own_are_averaged_over_and_kept():
     assert effect.n_rows == 300
     np.testing.assert_array_equal(effect.rows, rows[in_proportion(50, 300, None, 0)[0]])
     grid = effect.grid[0]
-    (again,) = expected.effects(Request(sets=[(1,)], grid={1: grid}))
+    (again,) = compute_effects(expected, Request(sets=[(1,)], grid={1: grid}))
     np.testing.assert_allclose(effect.average, again.average, rtol=1e-12)
 
 
@@ -120,26 +122,27 @@ def test_what_is_asked_beside_is_answered_in_the_same_pass(monkeypatch):
     X = data()
     study = Explainer(classifier(X), X).study
     passes = []
-    real = Study.effects_together
+    real = curved.compute
     monkeypatch.setattr(
-        Study, "effects_together", lambda self, asks: passes.append(len(asks)) or real(self, asks)
+        curved, "compute", lambda study, requests: passes.append(len(requests)) or real(study, requests)
     )
+    monkeypatch.setattr(curved, "compute_effects", lambda study, one: curved.compute(study, [one])[0])
     beside = Request(sets=[(2,)], grid=[-1.0, 0.0, 1.0], spread=False)
     found = CurvedEffects(study, [0, 1], Curved(kept=20), beside=[beside])
     assert passes == [2]
     ((single,),) = found.beside
-    np.testing.assert_allclose(single.average, effects(study, beside)[0].average, rtol=1e-12)
+    np.testing.assert_allclose(single.average, compute_effects(study, beside)[0].average, rtol=1e-12)
     # Of other rows it takes a pass of its own.
     CurvedEffects(study, [0, 1], Curved(kept=20), rows=50, beside=[beside])
-    assert passes[2:] == [1, 1]
+    assert passes[1:] == [1, 1]
 
 
 @pytest.mark.parametrize("memory", [2**21, 2**28])
 def test_decisions_keep_their_curves_where_there_is_room(memory, monkeypatch):
     X = data()
     passes = []
-    real = Study.effects_together
-    monkeypatch.setattr(Study, "effects_together", lambda *given: passes.append(given) or real(*given))
+    real = curved.compute
+    monkeypatch.setattr(curved, "compute", lambda *given: passes.append(given) or real(*given))
     study = Explainer(classifier(X), X, memory=memory).study
     made = decisions(study)
     kept = [one.effect.individual is not None for one in made.values()]

@@ -95,9 +95,9 @@ def test_no_mean_is_of_fewer_than_five_rows(rows):
     assert gone.observed[0] == pytest.approx(y[:60].mean())
     for size in (5, 9, 23, 60):
         few = Observed(np.arange(size), size, y[:size, None], y[:size, None], np.ones(size), False)
-        column = Explainer(lambda r: r["v"], pd.DataFrame({"v": np.arange(float(size))})).study.table.column(
-            "v"
-        )
+        column = Explainer(
+            lambda r: r["v"], pd.DataFrame({"v": np.arange(float(size))})
+        ).study.sample.table.column("v")
         assert (along_feature(few, column, 0).rows >= LEAST_ROWS).all()
 
 

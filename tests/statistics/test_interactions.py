@@ -181,7 +181,7 @@ def test_an_engine_that_knows_all_rows_is_asked_once(rng):
     asked = []
 
     class Knowing:
-        name, additive, costs_predictions = "knowing", True, False
+        name, additive, costs_predictions, needs_rows = "knowing", True, False, True
 
         def own_averages(self, sets, sample, resources):
             asked.append(list(sets))
@@ -199,7 +199,7 @@ def test_an_engine_that_knows_all_rows_is_asked_once(rng):
             values = wiggly(sample.table.native)
             return [Answer(Moments.of(values[:, None], None, True), curves=values[None, question.rows])]
 
-    object.__setattr__(ex.plan, "engine", Knowing())
+    object.__setattr__(ex.study.plan, "engine", Knowing())
     table = interactions(ex.study)
     assert len(asked) == 1
     assert asked[0][:3] == [(0,), (1,), (2,)]

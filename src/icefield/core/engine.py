@@ -111,7 +111,7 @@ class Engine(Protocol):
 # --- the registry ----------------------------------------------------------------------------------------
 
 
-class Reading:
+class TreeReading:
     """The model as trees: read and checked against its own predictions once, when an engine first wants them.
 
     Parameters
@@ -125,7 +125,7 @@ class Reading:
 
     @cached_property
     def _found(self) -> tuple[TreeModel | None, str]:
-        from icefield.forest.reading import read_trees
+        from icefield.forest.checked_reading import read_trees
 
         return read_trees(self.model, self.table)
 
@@ -156,7 +156,7 @@ class EngineKind:
     ----------
     name : as in ``engine=`` and `Engine.name`
     background : the ``background=`` it serves
-    made_by : ``"module:function"`` of a function that takes a `Reading` and returns an `Offer`
+    made_by : ``"module:function"`` of a function that takes a `TreeReading` and returns an `Offer`
     last : answers for any model, where no other engine does
     """
 
@@ -165,7 +165,7 @@ class EngineKind:
     made_by: str
     last: bool = False
 
-    def offer(self, reading: Reading) -> Offer:
+    def offer(self, reading: TreeReading) -> Offer:
         module, function = self.made_by.split(":")
         offer: Offer = getattr(import_module(module), function)(reading)
         return offer
@@ -209,7 +209,7 @@ class Plan:
     why: str
     trees: TreeModel | None = None
     reason: str = ""
-    _reading: Reading | None = None
+    _reading: TreeReading | None = None
     _asked: EngineChoice = "auto"
 
     def fallback(self, reason: str) -> Plan:
@@ -238,7 +238,7 @@ class Plan:
         return crossed
 
 
-def choose(reading: Reading, asked: EngineChoice = "auto", background: Background = "data") -> Plan:
+def choose(reading: TreeReading, asked: EngineChoice = "auto", background: Background = "data") -> Plan:
     """The first engine of the registry that offers itself; `asked` may name one."""
     if asked == "brute":
         return _last_resort(reading, asked, "engine='brute' was asked for", background)
@@ -254,7 +254,9 @@ def choose(reading: Reading, asked: EngineChoice = "auto", background: Backgroun
     return _last_resort(reading, asked, reason, background)
 
 
-def _last_resort(reading: Reading, asked: EngineChoice, reason: str, background: Background = "data") -> Plan:
+def _last_resort(
+    reading: TreeReading, asked: EngineChoice, reason: str, background: Background = "data"
+) -> Plan:
     """The engine that answers for any model, with the reason why no other does."""
     kind = next((k for k in ENGINES if k.last and k.background == background), None)
     if kind is None or asked not in ("auto", kind.name):
@@ -315,7 +317,7 @@ class PlanCell:
         with self._lock:
             if self._plan is None:
                 self.check_model()
-                self._plan = choose(Reading(self.model, self.table), self.asked, self.background)
+                self._plan = choose(TreeReading(self.model, self.table), self.asked, self.background)
             return self._plan
 
     def checked(self) -> Plan:

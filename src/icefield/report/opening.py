@@ -85,7 +85,7 @@ def details(
         ("Explained", f"{_scale_text(study)}{baseline}"),
         ("Data", data_text(study)),
         ("Computed", f"{how(study)}, {_over(study, effect)}"),
-        ("Engine", f"{plan.engine.name}: {_inside(plan.why)}"),
+        ("Engine", f"{plan.engine.name}: {_inside(study.why(plan))}"),
     ]
     if curves:
         share = "every row" if curves == table.n_rows else f"{counted(curves)} rows"

@@ -34,7 +34,7 @@ def agree_all(rows: pd.DataFrame, frame: Any, few_rows: Any) -> None:
             model = fit(rows, NUMBERS)
             there = agree(model, rows, frame)
             assert there.table.n_rows == 300
-            assert there.study.n_all == len(rows)
+            assert there.study.rows.n_rows == len(rows)
             if name != "lightgbm classifier":
                 agree(model, rows, frame, ["effects", "one-way, with spread", "ale"], weights="w", by="side")
 

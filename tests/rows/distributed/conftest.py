@@ -98,14 +98,14 @@ def few_rows(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Samples and blocks so small that the data does not fit either."""
     from contextlib import contextmanager
 
-    from icefield.rows import stream, streamed_study
+    from icefield.rows import stream, stream_rows
 
     @contextmanager
     def few(rows: int) -> Iterator[None]:
         with monkeypatch.context() as patched:
             patched.setattr(stream, "LEAST_ROWS", 250)
             patched.setattr(stream, "MOST_ROWS", 500)
-            patched.setattr(streamed_study, "STREAMED_ROWS", rows)
+            patched.setattr(stream_rows, "STREAMED_ROWS", rows)
             yield
 
     return few

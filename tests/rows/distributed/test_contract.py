@@ -12,7 +12,7 @@ import pytest
 from icefield import ClusterError, Explainer, InputError
 from icefield.forest import CannotRead
 from icefield.rows.distributed import worker
-from icefield.rows.distributed.backend import ClusterOrigin, Looked
+from icefield.rows.distributed.backend import Backend, Census
 from icefield.rows.distributed.broadcast import versions_of
 from icefield.rows.distributed.partition_result import Failure, Outcome, check_parts, once
 from icefield.rows.distributed.polling import Lifeline, waited
@@ -25,7 +25,7 @@ except ImportError:  # older versions of joblib bring their own
     from joblib.externals import cloudpickle
 
 
-class Parts(ClusterOrigin):
+class Parts(Backend):
     """A table in parts, each worked on from its pickled plan; `deliver` does with the outcomes what a cluster may do."""
 
     label = "the parts"
@@ -46,10 +46,10 @@ class Parts(ClusterOrigin):
     def dumps(self, thing: Any) -> bytes:
         return bytes(cloudpickle.dumps(thing))
 
-    def look(self, columns: Any, listed: Any) -> Looked:
+    def census(self, columns: Any, listed: Any) -> Census:
         seen = [worker.looked(part.to_batches(), listed) for part in self.parts]
         levels = {name: list(dict.fromkeys(v for _, own in seen for v in own[name])) for name in listed}
-        return Looked(tuple(rows for rows, _ in seen), sum(rows for rows, _ in seen), levels)
+        return Census(tuple(rows for rows, _ in seen), sum(rows for rows, _ in seen), levels)
 
     def outcomes(self, model: Any, task: Any, columns: Any, all_columns: Any, progress: Any) -> Any:
         ways = (model.name, lambda: model.content), (task.name, lambda: task.content)
@@ -137,7 +137,7 @@ def test_ranks_are_off_by_no_more_than_is_said(parts):
     explainer = Explainer(model, Parts(rows, cuts))
     explainer.effects(["x0", "x2"])
     for name in ("x0", "x2"):
-        summary = explainer.study._survey.summary(name)
+        summary = explainer.study.rows._columns._of_sketch(name)
         assert 0 < summary.rank_error < 0.002
         ordered, weights = np.asarray(summary.column.values), summary.weights
         reached = np.cumsum(weights) / weights.sum()
@@ -204,4 +204,4 @@ def test_the_model_travels_without_the_rows(plain):
     many = pd.concat([plain] * 40, ignore_index=True)
     explainer = Explainer(booster(plain, NUMBERS), Parts(many, [1_000]))
     explainer.effects(["x0"], grid={"x0": [0.0]})
-    assert len(explainer.study._parcel.content) < 400_000
+    assert len(explainer.study.rows._packed_model.content) < 400_000

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.core.engine import Offer, Reading
+from icefield.core.engine import Offer, TreeReading
 from icefield.core.question import Answer, Axis, Moments, Question, Resources, block_moments
 from icefield.core.rows import Block
 from icefield.counts import counted
@@ -42,7 +42,7 @@ CALLS_PER_WORKER = 8
 COPIES = 4  # a repeated block, the model's own copy of it, its validation and its output
 
 
-def offer(reading: Reading) -> Offer:
+def offer(reading: TreeReading) -> Offer:
     """Brute force, for any model."""
     return Offer(BruteEngine(reading.model), "brute force")
 

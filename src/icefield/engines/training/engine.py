@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from icefield.core.engine import Offer, Reading, training_refusal
+from icefield.core.engine import Offer, TreeReading, training_refusal
 from icefield.core.question import Answer, Axis, Moments, Question, Resources
 from icefield.core.rows import Block
 from icefield.engines.training.training_averages import training_average
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from icefield.data.frame import Table
 
 
-def offer(reading: Reading) -> Offer:
+def offer(reading: TreeReading) -> Offer:
     """Training counts, for a model that was read as trees with the weight of every node."""
-    from icefield.forest.reading import tree_scale
+    from icefield.forest.checked_reading import tree_scale
 
     trees, model = reading.trees, reading.model
     if trees is None:

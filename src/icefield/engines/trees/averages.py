@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.engines.trees.axes import EncodedAxis, Regions, Updates, find_updates, group_columns
+from icefield.engines.trees.packed_rows import WORD, PackedRows, Workspace, aligned
 from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Batch, Program, TreeSums, batches
-from icefield.engines.trees.rows import WORD, Rows, Workspace, aligned
 from icefield.progress import Progress
 from icefield.threads import Lent, Stopped, ThreadCrew
 from icefield.typing import Float
@@ -32,7 +32,7 @@ class Counted:
     """What an average is taken over: the trees, the rows, the threads, the memory."""
 
     sums: TreeSums
-    rows: Rows
+    rows: PackedRows
     crew: ThreadCrew
     memory: int
     progress: Progress
@@ -102,7 +102,7 @@ class Counted:
 class Counting:
     """One thread's memory for counting with a program, and its counts so far."""
 
-    def __init__(self, program: Program, rows: Rows, crew: ThreadCrew) -> None:
+    def __init__(self, program: Program, rows: PackedRows, crew: ThreadCrew) -> None:
         self._space = Workspace(rows, program.layout, program.has_lists)
         self._buffers = aligned((program.n_buffers + 1, rows.words))
         self._walk = program.walk(self._space.bits, self._space.codes_by_row, self._buffers, crew.stop)
@@ -123,7 +123,7 @@ class Counting:
 class RowCounting:
     """The same for rows as they lie in a matrix, each of which weighs 1: many blocks in one call."""
 
-    def __init__(self, program: Program, rows: Rows, crew: ThreadCrew) -> None:
+    def __init__(self, program: Program, rows: PackedRows, crew: ThreadCrew) -> None:
         layout = program.layout
         words = min(WORDS, -(-rows.sample.n_rows // WORD))
         self._matrix = rows.at_hand

@@ -21,8 +21,8 @@ from icefield.core.question import Axis
 from icefield.data.frame import Table
 from icefield.engines.trees.encoded import EncodeOnce
 from icefield.engines.trees.layout import Layout, lay_out
+from icefield.engines.trees.packed_rows import WORD, bit_mask
 from icefield.engines.trees.program import Batch, Program
-from icefield.engines.trees.rows import WORD, bit_mask
 from icefield.errors import EngineError, Setting, statement, worded
 from icefield.forest.form import ZERO_THRESHOLD
 from icefield.forest.tree_model import TreeModel

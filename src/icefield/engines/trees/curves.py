@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from icefield import kernels
 from icefield.core.rows import Block
 from icefield.engines.trees.axes import EncodedAxis, Updates, find_updates, flat_order, group_columns
+from icefield.engines.trees.packed_rows import WORD, PackedRows
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
-from icefield.engines.trees.rows import WORD, Rows
 from icefield.engines.trees.visits import Visits, Walk
 from icefield.forest.tree_model import TreeModel
 from icefield.threads import Stopped, ThreadCrew
@@ -79,7 +79,7 @@ class Curves:
 
         `reduce` runs on the crew's threads; the values are its own to keep or change.
         """
-        rows = Rows(self.model, Block(sample.table), self.block)
+        rows = PackedRows(self.model, Block(sample.table), self.block)
         if len(self._batches) == 1:
             walk = self._walk(rows, self._part(self._batches[0]))
 
@@ -117,7 +117,7 @@ class Curves:
     def _table(self) -> Float:
         return np.zeros((len(self.sums.outputs), self.size, self.block))
 
-    def _walk(self, rows: Rows, part: Part) -> Callable[[tuple[int, int], Float], Float]:
+    def _walk(self, rows: PackedRows, part: Part) -> Callable[[tuple[int, int], Float], Float]:
         """A function that adds a part's trees to a block's differences."""
         visits = Visits(part.program, rows, self.crew)
         start, at, sign = part.updates

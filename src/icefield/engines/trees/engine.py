@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.core.engine import Offer, Reading
+from icefield.core.engine import Offer, TreeReading
 from icefield.core.question import Answer, Axis, Moments, Question, Resources, block_moments
 from icefield.core.rows import Block
 from icefield.engines.brute.engine import check_fits, lane_quantiles
 from icefield.engines.trees.axes import EncodedAxis, last_values_left
 from icefield.engines.trees.boxes import boxes, put
 from icefield.engines.trees.encoded import EncodeOnce
+from icefield.engines.trees.packed_rows import MOST_POSITIONS, WORD, PackedRows
 from icefield.engines.trees.program import TreeSums
-from icefield.engines.trees.rows import MOST_POSITIONS, WORD, Rows
 from icefield.forest.form import validate
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
@@ -40,9 +40,9 @@ PAIRS_SHARE_A_WALK = 4  # fewer two-way questions are cheaper one by one
 MOST_GROUPS = 512  # of rows, in one walk
 
 
-def offer(reading: Reading) -> Offer:
+def offer(reading: TreeReading) -> Offer:
     """The exact engine, for a model that was read as trees."""
-    from icefield.forest.reading import tree_scale
+    from icefield.forest.checked_reading import tree_scale
 
     trees, model = reading.trees, reading.model
     if trees is None:
@@ -87,7 +87,7 @@ class TreesEngine:
         """Counts, where the scale is additive: averages on any grid derive from them."""
         if not self.additive:
             return None
-        from icefield.engines.trees.counts import CountAccumulator
+        from icefield.engines.trees.count_accumulator import CountAccumulator
 
         return CountAccumulator(self, moving, context)
 
@@ -203,7 +203,7 @@ class TreesEngine:
             ThreadCrew(resources.threads or available_processors()) as crew,
             crew,
         ):
-            rows = Rows(self.model, sample, BLOCK)
+            rows = PackedRows(self.model, sample, BLOCK)
             counted = Counted(self.sums, rows, crew, resources.memory, progress)
             yield from OwnValues(self.model, counted).averages(sets)
 
@@ -267,7 +267,7 @@ class TreesEngine:
         if sample.n_groups > MOST_GROUPS:
             return self._many_groups(questions, sample, resources, crew, progress)
         block = min(BLOCK, MOST_POSITIONS - WORD * (sample.n_groups + 2))
-        rows = Rows(self.model, sample, block)
+        rows = PackedRows(self.model, sample, block)
         counted = Counted(self.sums, rows, crew, resources.memory, progress)
         found: list[list[Float]] = [[] for _ in questions]
         for numbers, family in families(questions):

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.engines.trees.axes import EncodedAxis, Regions
+from icefield.engines.trees.packed_rows import WORD
 from icefield.engines.trees.program import Program
-from icefield.engines.trees.rows import WORD
 from icefield.typing import Float
 
 

@@ -2,7 +2,7 @@
 
 A row's curve leaves its own prediction only through trees whose path meets the feature, and changes only at the
 thresholds met there. So a row's margin is summed once for all features, and the link is taken at those few
-steps: the cost depends on rows and trees, and not on how many features or grid points there are. Rows are swept
+steps: the cost depends on rows and trees, and not on how many features or grid points there are. PackedRows are swept
 along the grids 64 at a time, with a mask for every leaf and feature (the kernels' `sweeps`); where these masks would
 be too many, each row walks the trees by itself (`steps`).
 """
@@ -24,8 +24,8 @@ from icefield.engines.trees.axes import EncodedAxis, grid_layout, group_columns
 from icefield.engines.trees.grid_steps import GridSteps
 from icefield.engines.trees.layout import Layout
 from icefield.engines.trees.leaf_masks import MOST_ENTRIES, bytes_of, can_be_masked
+from icefield.engines.trees.packed_rows import WORD
 from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
-from icefield.engines.trees.rows import WORD
 from icefield.engines.trees.sweeps import laid_for_sweeps
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress

@@ -1,6 +1,6 @@
-"""Rows moved to both ends of the steps they stand in, for all features in one walk.
+"""PackedRows moved to both ends of the steps they stand in, for all features in one walk.
 
-Rows are bits here (see `leaf_masks`): which are in a leaf, and which would be if one feature moved, is found once for all
+PackedRows are bits here (see `leaf_masks`): which are in a leaf, and which would be if one feature moved, is found once for all
 features. Neighbouring points differ in few conditions, so for most leaves these are the same rows.
 """
 
@@ -19,8 +19,8 @@ from icefield.engines.trees.axes import EncodedAxis, coded_columns, grid_layout,
 from icefield.engines.trees.layout import Layout
 from icefield.engines.trees.leaf_masks import LeafMasks, bytes_of, can_be_masked
 from icefield.engines.trees.linked import CODE_BYTES, LEAST_ROWS, LINKS, MOST_ROWS
+from icefield.engines.trees.packed_rows import WORD
 from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
-from icefield.engines.trees.rows import WORD
 from icefield.forest.tree_model import LinkForm, TreeModel
 from icefield.progress import Progress
 from icefield.threads import Stopped, ThreadCrew

@@ -1,4 +1,4 @@
-"""Rows moved across steps of their own: what local effects (ALE) are made of.
+"""PackedRows moved across steps of their own: what local effects (ALE) are made of.
 
 A row stands in one step of every axis, between two neighbouring points; the mixed difference of
 its predictions at the corners of these steps is wanted. With the axes left open, one walk finds the leaves
@@ -21,8 +21,8 @@ from icefield import kernels
 from icefield.core.rows import Block
 from icefield.engines.trees.axes import EncodedAxis, Regions, group_columns
 from icefield.engines.trees.encoded import EncodedRows
+from icefield.engines.trees.packed_rows import WORD, PackedRows, aligned
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
-from icefield.engines.trees.rows import WORD, Rows, aligned
 from icefield.engines.trees.visits import Walk, each_block
 from icefield.forest.tree_model import TreeModel
 from icefield.progress import Progress
@@ -142,7 +142,7 @@ class _Part:
         sizes = [a.size for a in moves.axes]
         step_start = np.array([0, sizes[0] - 1], np.int64)[: len(sizes)]
         leaves = program.leaves
-        rows = Rows(moves.model, Block(cast(Any, EncodedRows(matrix))), BLOCK)
+        rows = PackedRows(moves.model, Block(cast(Any, EncodedRows(matrix))), BLOCK)
 
         def work(block: tuple[int, int], walk: Walk) -> int:
             own, mine = slice(*block), np.ascontiguousarray(steps[:, slice(*block)])

@@ -23,9 +23,9 @@ from icefield.core.rows import Block
 from icefield.engines.trees.averages import Counted, Family, family_averages
 from icefield.engines.trees.axes import EncodedAxis, Regions, every_condition_packed, group_columns
 from icefield.engines.trees.curves import Curves
+from icefield.engines.trees.packed_rows import WORD, PackedRows
 from icefield.engines.trees.predictions import raw_predictions
 from icefield.engines.trees.program import JOINT, SINGLES, Batch, Program, batches
-from icefield.engines.trees.rows import WORD, Rows
 from icefield.engines.trees.visits import Walk, each_block
 from icefield.forest.tree_model import TreeModel
 from icefield.threads import Stopped
@@ -65,7 +65,7 @@ class Others:
         counted, columns = self.counted, 1 + len(self.groups)
         outputs = len(counted.sums.outputs)
         fitting = BLOCK_BYTES // (8 * outputs * columns) // WORD * WORD
-        rows = Rows(self.model, Block(self.sample.table), min(max(fitting, WORD), MOST_ROWS))
+        rows = PackedRows(self.model, Block(self.sample.table), min(max(fitting, WORD), MOST_ROWS))
         found = np.zeros((columns, outputs, self.sample.n_rows))
         group_of_column = group_columns(self.groups, counted.sums.forest.n_columns)
         for trees in batches(
@@ -79,7 +79,7 @@ class Others:
         found[0] += counted.sums.base[:, None]
         return (np.add(found[0], change, out=change) for change in found[1:])
 
-    def _walk(self, program: Program, rows: Rows) -> Iterator[tuple[tuple[int, int], Float]]:
+    def _walk(self, program: Program, rows: PackedRows) -> Iterator[tuple[tuple[int, int], Float]]:
         shares, counted = self._path_shares(program), self.counted
         leaves = program.leaves
 
@@ -120,7 +120,7 @@ class OwnValues:
 
     def __init__(self, model: TreeModel, counted: Counted) -> None:
         self.model, self.counted = model, counted
-        self.rows: Rows = counted.rows
+        self.rows: PackedRows = counted.rows
         self._cells: dict[tuple[int, ...], Cells] = {}
 
     def columns(self, names: Sequence[Any]) -> tuple[int, ...]:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from icefield import kernels
 from icefield.core.rows import Block
 from icefield.engines.trees.axes import group_columns
+from icefield.engines.trees.packed_rows import PackedRows, aligned
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
-from icefield.engines.trees.rows import Rows, aligned
 from icefield.engines.trees.visits import Walk, each_block
 from icefield.forest.tree_model import TreeModel
 from icefield.threads import Lent, Stopped, ThreadCrew
@@ -23,7 +23,7 @@ SHORT = 2**32  # rows times nodes that are predicted in a tenth of a second or s
 
 def raw_predictions(model: TreeModel, sums: TreeSums, sample: Block, crew: ThreadCrew, memory: int) -> Float:
     """The trees' sums ``(rows, outputs)`` of all rows of a sample."""
-    rows = Rows(model, Block(sample.table), BLOCK)
+    rows = PackedRows(model, Block(sample.table), BLOCK)
     found = np.zeros((len(sums.outputs), sample.n_rows))
     unmoved = group_columns([()], sums.forest.n_columns)
     for trees in batches(sums, 1, JOINT, words=rows.words, threads=crew.threads, segments=1, memory=memory):
@@ -34,7 +34,7 @@ def raw_predictions(model: TreeModel, sums: TreeSums, sample: Block, crew: Threa
 
 
 def _added(
-    program: Program, rows: Rows, crew: ThreadCrew, n_outputs: int
+    program: Program, rows: PackedRows, crew: ThreadCrew, n_outputs: int
 ) -> Iterator[tuple[tuple[int, int], Float]]:
     """What a program's trees add to the outputs of each block of rows."""
     leaves, roots = program.leaves, program.batch.roots
@@ -77,7 +77,7 @@ def _added(
     yield from each_block(program, rows, crew, work)
 
 
-def _room(program: Program, rows: Rows, crew: ThreadCrew) -> tuple[NDArray[np.uint64], Walk]:
+def _room(program: Program, rows: PackedRows, crew: ThreadCrew) -> tuple[NDArray[np.uint64], Walk]:
     """One thread's memory for the bits of rows, and the program over them."""
     bits, buffers = aligned((program.layout.n_rows, rows.words)), aligned((program.n_buffers + 1, rows.words))
     codes_by_row = np.empty((0, program.layout.n_columns), np.int32)

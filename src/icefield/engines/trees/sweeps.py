@@ -9,8 +9,8 @@ from icefield import kernels
 from icefield.engines.trees.grid_steps import GridSteps
 from icefield.engines.trees.layout import Layout
 from icefield.engines.trees.leaf_masks import LeafMasks, counted_up, numbers
+from icefield.engines.trees.packed_rows import WORD
 from icefield.engines.trees.program import Program
-from icefield.engines.trees.rows import WORD
 from icefield.forest.tree_model import LinkForm
 from icefield.typing import Float
 
@@ -35,7 +35,7 @@ def laid_for_sweeps(
     n_groups : how many groups move
     form : the link
     """
-    # Rows' own leaves go before others come, so that no margin on the way is out of bounds.
+    # PackedRows' own leaves go before others come, so that no margin on the way is out of bounds.
     runs = np.diff(steps.run_start)
     starts_inside = np.zeros(runs.size, bool)
     starts_inside[np.repeat(np.arange(runs.size), runs)[steps.runs[:, 0] == 0]] = True

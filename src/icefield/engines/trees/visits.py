@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
+from icefield.engines.trees.packed_rows import PackedRows, Workspace, aligned
 from icefield.engines.trees.program import Program
-from icefield.engines.trees.rows import Rows, Workspace, aligned
 from icefield.threads import Lent, ThreadCrew
 
 Result = TypeVar("Result")
@@ -21,7 +21,7 @@ Walk = kernels.Given
 class Visit:
     """One thread's memory for a program; `load` a block, then hand `walk` to a kernel."""
 
-    def __init__(self, program: Program, rows: Rows, crew: ThreadCrew) -> None:
+    def __init__(self, program: Program, rows: PackedRows, crew: ThreadCrew) -> None:
         self.packed = Workspace(rows, program.layout, program.has_lists)
         self.buffers: NDArray[np.uint64] = aligned((program.n_buffers, rows.words))
         self.walk = program.walk(self.packed.bits, self.packed.codes_by_row, self.buffers, crew.stop)
@@ -33,7 +33,7 @@ class Visit:
 class Visits:
     """Memory for a program that threads take for a block and give back."""
 
-    def __init__(self, program: Program, rows: Rows, crew: ThreadCrew) -> None:
+    def __init__(self, program: Program, rows: PackedRows, crew: ThreadCrew) -> None:
         self._lent = Lent(lambda: Visit(program, rows, crew))
 
     def over(self, block: tuple[int, int], work: Callable[[Walk], Result]) -> Result:
@@ -45,7 +45,7 @@ class Visits:
 
 def each_block(
     program: Program,
-    rows: Rows,
+    rows: PackedRows,
     crew: ThreadCrew,
     work: Callable[[tuple[int, int], Walk], Result],
 ) -> Iterator[Result]:

@@ -19,7 +19,7 @@ from contextlib import closing
 from functools import cached_property
 from typing import Any, NoReturn
 
-from icefield.core.engine import ENGINES, Plan, Reading, choose
+from icefield.core.engine import ENGINES, Plan, TreeReading, choose
 from icefield.data.columns import dictionary_levels, library_named
 from icefield.errors import ClusterError, InputError, complaint, did_you_mean, statement
 from icefield.rows.distributed.broadcast import PROBED, Pass, probed_alike, version_here
@@ -63,7 +63,7 @@ class WorkerModel:
     @cached_property
     def plan(self) -> Plan:
         """The plan, made here: trees are checked against the model where answers are made."""
-        return choose(Reading(self.model, self.table), self._asked, self._background)
+        return choose(TreeReading(self.model, self.table), self._asked, self._background)
 
     def named(self, name: str) -> Any:
         """What travels under a name: the plan, the model, what may be used, an engine, or a part of one."""

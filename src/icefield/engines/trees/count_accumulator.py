@@ -23,8 +23,8 @@ from icefield.core.weight_totals import WeightTotals
 from icefield.engines.trees.averages import Counted, Counting, family_averages, joint_averages
 from icefield.engines.trees.axes import EncodedAxis
 from icefield.engines.trees.engine import BLOCK, TreesEngine, families
+from icefield.engines.trees.packed_rows import MOST_POSITIONS, NO_WEIGHT, WORD, PackedRows, WholeWeights
 from icefield.engines.trees.program import Program
-from icefield.engines.trees.rows import MOST_POSITIONS, NO_WEIGHT, WORD, Rows, WholeWeights
 from icefield.progress import Progress
 from icefield.threads import Lent, ThreadCrew, available_processors
 from icefield.typing import Float
@@ -42,7 +42,7 @@ def whole_weights(totals: WeightTotals, weights: Float, codes: NDArray[np.intp] 
     return WholeWeights(whole, np.ldexp(1.0, exponents - exponents.max()), planes)
 
 
-class _PartRows(Rows):
+class _PartRows(PackedRows):
     """The part of the rows that is being counted; what all parts have in common stays."""
 
     def __init__(self, engine: TreesEngine, n_groups: int, totals: WeightTotals | None) -> None:

@@ -75,7 +75,7 @@ class WholeWeights:
         return cls(values, np.ldexp(1.0, exponents - exponents.max()), n_planes)
 
 
-class Rows:
+class PackedRows:
     """The sample, cut into blocks."""
 
     def __init__(self, model: TreeModel, sample: Block, block: int) -> None:
@@ -127,7 +127,7 @@ class Rows:
 class Workspace:
     """One thread's memory for packing a block; reused from block to block."""
 
-    def __init__(self, rows: Rows, layout: Layout, has_lists: bool) -> None:
+    def __init__(self, rows: PackedRows, layout: Layout, has_lists: bool) -> None:
         self.rows, self.layout = rows, layout
         words = rows.words
         self.codes = np.empty((layout.n_columns, words * WORD), np.int32)
