@@ -44,9 +44,7 @@ struct Cube {
     i64 rows;
     i64 columns;
 
-    T& operator()(i64 layer, i64 row, i64 column) const {
-        return data[(layer * rows + row) * columns + column];
-    }
+    T& operator()(i64 layer, i64 row, i64 column) const { return data[(layer * rows + row) * columns + column]; }
     T* row(i64 layer, i64 number) const { return data + (layer * rows + number) * columns; }
 };
 

@@ -13,8 +13,8 @@ namespace icefield {
 namespace {
 
 // Every row weighs 1 and there is one segment. A number of words that is known beforehand makes for straight code.
-inline __attribute__((always_inline)) void count_plain(const Walk& walk, const Table<i64>& counters, const Instruction& now,
-                                                       i64 words, u64* aside) {
+inline __attribute__((always_inline)) void count_plain(const Walk& walk, const Table<i64>& counters,
+                                                       const Instruction& now, i64 words, u64* aside) {
     const u64* source = walk.buffers.data + now.source * words;
     const u64* test = walk.bits.data + (now.condition >> 1) * words;
     const u64 flip = flip_of(now.condition);

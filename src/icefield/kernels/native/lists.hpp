@@ -98,9 +98,7 @@ private:
         return true;
     }
 
-    const ListNode& node(i64 number) const {
-        return reinterpret_cast<const ListNode*>(walk_.list_nodes.data)[number];
-    }
+    const ListNode& node(i64 number) const { return reinterpret_cast<const ListNode*>(walk_.list_nodes.data)[number]; }
 
     // Divide a node's list between its children; shortens the part to the left one's and returns the end of
     // the right one's, which begins at `top`.

@@ -57,8 +57,8 @@ template <class Change>
 class LocalWalk {
 public:
     LocalWalk(const AddLocalMovesArguments& arguments)
-        : a_(arguments), t_(arguments.trees), sums_(arguments), of_(t_), outputs_(of_.number), masks_(t_), before_(t_), after_(t_),
-          margins_(outputs_ * WORD), start_(TOGETHER * outputs_ * WORD), own_(TOGETHER * outputs_ * WORD),
+        : a_(arguments), t_(arguments.trees), sums_(arguments), of_(t_), outputs_(of_.number), masks_(t_), before_(t_),
+          after_(t_), margins_(outputs_ * WORD), start_(TOGETHER * outputs_ * WORD), own_(TOGETHER * outputs_ * WORD),
           moved_(SIDES * outputs_ * WORD), work_(WORD) {}
 
     bool ok() const {
@@ -118,7 +118,8 @@ private:
                 const i64 leaf = t_.entries(e, 0), region = t_.entries(e, 1);
                 const u64 own = masks_.own(leaf, word), others = masks_.others(e, word);
                 // Rows that are in the leaf on one side and not as they are, or the other way round.
-                const u64 low = (others & before_.of(region, word)) ^ own, high = (others & after_.of(region, word)) ^ own;
+                const u64 low = (others & before_.of(region, word)) ^ own,
+                          high = (others & after_.of(region, word)) ^ own;
                 if ((low | high) == 0) continue;
                 const f64 comes = t_.value(2 * leaf, value), goes = t_.value(2 * leaf + 1, value);
                 before.change(low & own, goes);

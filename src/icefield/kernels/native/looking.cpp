@@ -97,7 +97,8 @@ constexpr i64 MANY = 2000, MANY_SHARES = 8;
 
 // A column's values cell by cell, those that are not finite last. Returns how many cells hold any; 0 where cells do not
 // tell the values apart, which are then as they were.
-i64 into_cells(const f64* values, i64 rows, const Extent& extent, f64 scale, i64 cells, i32* starts, i32* next, f64* kept) {
+i64 into_cells(const f64* values, i64 rows, const Extent& extent, f64 scale, i64 cells, i32* starts, i32* next,
+               f64* kept) {
     for (i64 c = 0; c <= cells; ++c) next[c] = 0;
     i32 found[AHEAD];
     const bool apart = scale > 0.0 && scale <= 1.7976931348623157e308;
@@ -257,7 +258,9 @@ i64 look_together(const Arguments& a) {
 // `drawn`, and `kept` all values of each column, in any order.
 ICEFIELD_EXPORT i64 icefield_look_together(const LookTogetherArguments* a) { return look_together<f64>(*a); }
 
-ICEFIELD_EXPORT i64 icefield_look_together_narrow(const LookTogetherNarrowArguments* a) { return look_together<f32>(*a); }
+ICEFIELD_EXPORT i64 icefield_look_together_narrow(const LookTogetherNarrowArguments* a) {
+    return look_together<f32>(*a);
+}
 
 ICEFIELD_EXPORT i64 icefield_extent(const ExtentArguments* a) {
     Extent extent{a->ends[0], a->ends[1], 0};

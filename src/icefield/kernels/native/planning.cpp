@@ -33,7 +33,7 @@ struct Pending {
 // What is known of the node at one depth of the current path. Left is taken before right, so a depth's state
 // stays its node's until both are done.
 struct Step {
-    i64 groups;         // on the path
+    i64 groups;  // on the path
     i64 first_slot;
     i64 first_counter;  // of its children
     i64 top;            // the first buffer that is free
@@ -213,7 +213,9 @@ private:
             buffer(here.depth, slot) = stores ? own.top : source;
             if (stores || counts || ends) {
                 instruct(source, from.is_open ? -1 : condition, stores ? own.top : -1,
-                         ends ? n_.leaves : counts ? counter : -1);
+                         ends     ? n_.leaves
+                         : counts ? counter
+                                  : -1);
             }
             if (stores) ++own.top;
         }
@@ -349,7 +351,7 @@ private:
     const i64 width_;
     const i64 most_slots_;
     Zeros<Step> steps_;
-    Zeros<i64> path_group_;   // by depth and element, as is path_region_
+    Zeros<i64> path_group_;  // by depth and element, as is path_region_
     Zeros<i64> path_region_;
     Zeros<i64> slot_buffer_;  // by depth and slot
     Zeros<Pending> pending_;

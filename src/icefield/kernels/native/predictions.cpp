@@ -63,8 +63,7 @@ private:
 class LeafNumbers {
 public:
     explicit LeafNumbers(const AddPredictionsArguments& arguments)
-        : a_(arguments), words_(arguments.walk.buffers.columns), digits_(MOST_DIGITS * words_),
-          here_(words_) {}
+        : a_(arguments), words_(arguments.walk.buffers.columns), digits_(MOST_DIGITS * words_), here_(words_) {}
 
     bool ok() const { return digits_.ok() && here_.ok(); }
 
@@ -147,7 +146,8 @@ private:
             }
             _mm512_store_si512(number, numbers);
             for (i64 r = 0; r < WORD; r += LANES) {
-                const __m512i eight = _mm512_cvtepu8_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(number + r)));
+                const __m512i eight =
+                    _mm512_cvtepu8_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(number + r)));
                 f64* sums = out + w * WORD + r;
                 _mm512_storeu_pd(sums, _mm512_add_pd(_mm512_loadu_pd(sums), held.at(eight)));
             }

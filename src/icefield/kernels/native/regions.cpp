@@ -1,9 +1,9 @@
 // Which grid points reach a leaf: the conditions on an axis's columns along the path, evaluated on the grid.
 
+#include "regions.hpp"
 #include "abi.hpp"
 #include "bits.hpp"
 #include "memory.hpp"
-#include "regions.hpp"
 
 namespace icefield {
 

@@ -21,9 +21,9 @@ struct Node {
     i32 set_start;
     i32 set_last;
     i32 missing_left;
-    i32 left;    // of a leaf: its number
+    i32 left;  // of a leaf: its number
     i32 right;
-    i32 group;   // -1: of none that moves
+    i32 group;  // -1: of none that moves
 };
 static_assert(sizeof(Node) == 8 * sizeof(i32));
 
@@ -52,7 +52,8 @@ public:
             const i64 group = met_[m], first = a_.totals.point_start[group];
             is_met_[group] = 0;
             if (!steps_.has_room(group, 1)) return false;
-            steps_.gather(0, group, own_.data(), differences_.data() + first * outputs_, touched_.data() + first / WORD);
+            steps_.gather(0, group, own_.data(), differences_.data() + first * outputs_,
+                          touched_.data() + first / WORD);
         }
         steps_.finish();
         return true;

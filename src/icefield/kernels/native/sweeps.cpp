@@ -28,8 +28,8 @@ public:
           own_goes_(most_words() > 0 ? (last_tree() + 1) * WORD : 0) {}
 
     bool ok() const {
-        return masks_.ok() && margins_.ok() && own_.ok() && start_.ok() && held_.ok() && response_.ok() && before_.ok() &&
-               work_.ok() && own_sums_.ok() && sums_.ok() && curves_.ok() && own_goes_.ok();
+        return masks_.ok() && margins_.ok() && own_.ok() && start_.ok() && held_.ok() && response_.ok() &&
+               before_.ok() && work_.ok() && own_sums_.ok() && sums_.ok() && curves_.ok() && own_goes_.ok();
     }
 
     // Adds the rows of some words.
@@ -94,7 +94,8 @@ private:
         for (i64 o = 0; o < outputs_; ++o) {
             add_own(rows, o, own(word, o));
             Eight sum{}, squares{};
-            for (i64 i = 0; i < EIGHTS; ++i) count(eight(own(word, o), i), eight(rows.weight, i), t_.about[o], sum, squares);
+            for (i64 i = 0; i < EIGHTS; ++i)
+                count(eight(own(word, o), i), eight(rows.weight, i), t_.about[o], sum, squares);
             own_sums_[2 * (word * outputs_ + o)] = total(sum);
             own_sums_[2 * (word * outputs_ + o) + 1] = total(squares);
         }
@@ -171,14 +172,16 @@ private:
             const i64 begin = m_.entry_list[list], end = m_.entry_list[list + 1];
             for (i64 e = begin; e < end; ++e) {
                 const i64 goes = t.start_value[e] | 1, tree = m_.leaf_tree[goes >> 1];
-                each_bit(masks_.own(goes >> 1, word), tree * WORD, [&](i64 place) { own_goes_[place] = m_.value(goes, value); });
+                each_bit(masks_.own(goes >> 1, word), tree * WORD,
+                         [&](i64 place) { own_goes_[place] = m_.value(goes, value); });
             }
             f64* const curves = curves_.data() + o * WORD * room;
             for (i64 r = 0; r < WORD; ++r) {
                 for (i64 s = 0; s < room; ++s) curves[r * room + s] = start_of(word, o)[r];
             }
             // Any other leaf takes the place of the row's own.
-            const u64* inside = t.inside.data + t.group_inside[group] + (begin - m_.entry_list[group * of_.lists]) * words;
+            const u64* inside =
+                t.inside.data + t.group_inside[group] + (begin - m_.entry_list[group * of_.lists]) * words;
             for (i64 e = begin; e < end; ++e, inside += words) {
                 const i64 comes = t.start_value[e] & ~i64{1}, tree = m_.leaf_tree[comes >> 1];
                 const u64 rows = masks_.others(e, word) ^ masks_.own(comes >> 1, word);
@@ -252,7 +255,8 @@ private:
             const f64 now = response_[place], before = before_[place], change = now - before;
             before_[place] = now;
             t_.sums(segment, output, at) += rows.weight[row] * change;
-            if (t_.squares.columns > 0) t_.squares(segment, output, at) += rows.weight[row] * change * (now + before - about);
+            if (t_.squares.columns > 0)
+                t_.squares(segment, output, at) += rows.weight[row] * change * (now + before - about);
             if (t_.curves.columns > 0) t_.curves(rows.first + row, output, at) = change;
         });
     }
