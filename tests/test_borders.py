@@ -17,6 +17,7 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "icefield"
 MOST_LINES = 450
+GENERATED = "_abi"  # in kernels/: written by the build, for that room alone
 MOST_TOP_LEVEL_FILES = 16
 
 # What every room may use: words for errors, counts as text, names of types, a progress bar, checks of arguments.
@@ -245,6 +246,8 @@ def private_violations(module: Module) -> list[str]:
             continue
         path = (*one.module.split(".")[1:], *one.names)
         private = [name for name in path if name.startswith("_") and not name.startswith("__")]
+        if private == [GENERATED] and module.name.partition(".")[0] == "kernels":
+            continue
         if private:
             found.append(
                 f"{module.name}, line {one.line}, imports {private[0]}: nobody imports a private name"
@@ -347,7 +350,7 @@ def test_no_modules_need_each_other_to_be_loaded(modules):
 
 
 def test_no_module_is_longer_than_one_reads(modules):
-    longest = {m.name: len(m.source.splitlines()) for m in modules}
+    longest = {m.name: len(m.source.splitlines()) for m in modules if m.name != f"kernels.{GENERATED}"}
     assert {name: lines for name, lines in longest.items() if lines > MOST_LINES} == {}
 
 

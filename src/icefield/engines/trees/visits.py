@@ -15,7 +15,7 @@ from icefield.engines.trees.program import Program
 from icefield.engines.trees.rows import Rows, Workspace, aligned
 
 Result = TypeVar("Result")
-Walk = kernels.Given
+Walk = kernels.Walk
 
 
 class Visit:

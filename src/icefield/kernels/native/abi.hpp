@@ -1,12 +1,14 @@
 // The kernels' C interface, declared once.
 //
-// A kernel `name` takes one `NameArguments` and returns DONE, STOPPED or NO_MEMORY. Python reads the
-// structures and constants below from this very file (`icefield.kernels.declarations`): keep one member a
-// line, with the shape of an array in brackets. Members of one structure that name the same size must
-// agree, which Python checks at every call; what the arrays hold is not checked, it is guaranteed by
+// A structure `NameArguments` declares a kernel: `i64 run(const NameArguments&)`, defined beside the others, which
+// returns one of the statuses below. The build reads this file (`icefield.kernels.generation`) and writes the rest:
+// the typed Python function `name` in `_abi.py`, and the symbol `icefield_name` that it calls. So keep one member a
+// line, with the shape of an array in brackets. Members of one structure that name the same size must agree, which
+// Python checks at every call; what the arrays hold is not checked, it is guaranteed by
 // `icefield.forest.form.validate` and the layouts of `icefield.engines.trees`.
 //
-// What comes out of a kernel is what is not const here.
+// What comes out of a kernel is what is not const here. A template is a kernel for values of f64 and one for f32: Python
+// calls the one that fits the array it is given. Structures of i32 alone are records, the elements of arrays.
 #pragma once
 
 #include "arrays.hpp"
@@ -22,6 +24,7 @@ namespace icefield {
 constexpr i64 DONE = 0;
 constexpr i64 STOPPED = 1;    // the stop flag was raised: what was written is incomplete
 constexpr i64 NO_MEMORY = 2;  // likewise
+constexpr i64 TOO_LARGE = 3;  // likewise: a number does not fit its 32 bits
 
 // The code of a missing value; larger than any other.
 constexpr i64 MISSING = 1073741824;
@@ -43,6 +46,25 @@ constexpr i64 REST = 2;     // what the sibling's counter left of the parent's s
 constexpr i64 ALL = 3;      // every row
 constexpr i64 ALSO = 4;     // a counter besides the origin's count
 constexpr i64 UNUSED = 5;
+
+// --- nodes: trees that are walked row by row --------------------------------------------------------------
+
+// How a split routes a row, by the row's code of a column: see `goes_left` in nodes.hpp.
+struct RoutingRule {
+    i32 column;     // -1: none, the node is a leaf
+    i32 threshold;  // codes up to it go left
+    i32 set_start;  // in the table of sets
+    i32 set_last;   // of the set, counted from its start: codes from there on are not in it
+    i32 missing_left;
+};
+
+// Half a cache line, since many nodes see a handful of rows each.
+struct Node {
+    RoutingRule rule;
+    i32 left;  // of a leaf: its number, where the walk needs one
+    i32 right;
+    i32 group;  // the moving group of the split's column, as the walk numbers them
+};
 
 // --- looking: where a column's values lie ----------------------------------------------------------------
 
@@ -71,32 +93,19 @@ struct GatherArguments {
 };
 
 // Several columns at once. What is kept of column c is in row c + 1: in row c stood its copy.
+template <class T>
 struct LookTogetherArguments {
-    Strided<const f64> matrix;  // [rows, columns]
-    List<const i64> drawn;      // [drawn]
-    List<const i64> ranks;      // [ranks]
-    Table<f64> kept;            // [columns + 1, rows]
-    Table<f64> sample;          // [columns, drawn]
-    List<u8> known;             // [columns]
-    Table<f64> at_ranks;        // [columns, ranks]
-    Table<f64> edges;           // [columns, bins + 1]
-    Table<f64> counts;          // [columns, bins]
-    Table<f64> grid;            // [columns, points]
-    Table<f64> nearest;         // [columns, points]
-};
-
-struct LookTogetherNarrowArguments {
-    Strided<const f32> matrix;  // [rows, columns]
-    List<const i64> drawn;      // [drawn]
-    List<const i64> ranks;      // [ranks]
-    Table<f64> kept;            // [columns + 1, rows]
-    Table<f64> sample;          // [columns, drawn]
-    List<u8> known;             // [columns]
-    Table<f64> at_ranks;        // [columns, ranks]
-    Table<f64> edges;           // [columns, bins + 1]
-    Table<f64> counts;          // [columns, bins]
-    Table<f64> grid;            // [columns, points]
-    Table<f64> nearest;         // [columns, points]
+    Strided<const T> matrix;  // [rows, columns]
+    List<const i64> drawn;    // [drawn]
+    List<const i64> ranks;    // [ranks]
+    Table<f64> kept;          // [columns + 1, rows]
+    Table<f64> sample;        // [columns, drawn]
+    List<u8> known;           // [columns]
+    Table<f64> at_ranks;      // [columns, ranks]
+    Table<f64> edges;         // [columns, bins + 1]
+    Table<f64> counts;        // [columns, bins]
+    Table<f64> grid;          // [columns, points]
+    Table<f64> nearest;       // [columns, points]
 };
 
 // --- packing: rows -> codes -> one bit per row and condition ---------------------------------------------
@@ -146,18 +155,9 @@ struct ValueTables {
 };
 
 // Straight to bits: as `encode` and `pack` together.
+template <class T>
 struct PackValuesArguments {
-    Strided<const f64> matrix;  // [rows, forest_columns]
-    ValueTables tables;
-    List<const i32> position;  // [rows]
-    i64 first_word;
-    i64 words;
-    Table<u64> bits;  // [bit_rows, all_words]
-};
-
-// The same of narrow values.
-struct PackNarrowValuesArguments {
-    Strided<const f32> matrix;  // [rows, forest_columns]
+    Strided<const T> matrix;  // [rows, forest_columns]
     ValueTables tables;
     List<const i32> position;  // [rows]
     i64 first_word;
@@ -244,7 +244,8 @@ struct WritePlanArguments {
 // --- running a program over a block of rows --------------------------------------------------------------
 
 // What every such kernel takes: the program, the conditions' bits and the masks; entries into subtrees; and what
-// lists ask: the trees' nodes (see `ListNode`), which leaf or counter a node is, the rows' codes and the sets.
+// lists ask: the trees' nodes (`group` is a split's tag: see lists.hpp), which leaf or counter a node is, the rows' codes
+// and the sets.
 struct Walk {
     Table<const i32> program;       // [instructions, 4]
     Table<const u64> bits;          // [bit_rows, words]
@@ -252,7 +253,7 @@ struct Walk {
     List<const i32> entry_node;     // [entries]
     List<const i32> entry_start;    // [entries + 1]
     List<const i32> entry_buffer;   // [entry_buffers]
-    Table<const i32> list_nodes;    // [list_nodes, 8]
+    List<const Node> list_nodes;    // [list_nodes]
     List<const i32> node_counter;   // [nodes]
     Table<const i32> codes_by_row;  // [list_positions, coded_columns]
     List<const u8> set_table;       // [set_places]
@@ -275,16 +276,9 @@ struct CountArguments {
 };
 
 // Packing and counting of rows that weigh 1, block by block; `bits` are those of the walk.
+template <class T>
 struct CountRowsArguments {
-    Strided<const f64> matrix;  // [rows, forest_columns]
-    ValueTables tables;
-    Walk walk;
-    Table<u64> bits;      // [bit_rows, words]
-    Table<i64> counters;  // [counters, 1]
-};
-
-struct CountNarrowRowsArguments {
-    Strided<const f32> matrix;  // [rows, forest_columns]
+    Strided<const T> matrix;  // [rows, forest_columns]
     ValueTables tables;
     Walk walk;
     Table<u64> bits;      // [bit_rows, words]
@@ -372,7 +366,7 @@ constexpr i64 IDENTITY = 3;
 // Trees for walking row by row. `path_*` name each leaf's region on the grid of each group of its path, `runs` the
 // runs of points a region consists of, numbered over all groups.
 struct StepTrees {
-    Table<const i32> nodes;       // [nodes, 8]
+    List<const Node> nodes;       // [nodes]
     Table<const f64> node_value;  // [nodes, values_a_leaf]
     List<const i32> roots;        // [trees]
     List<const i32> tree_output;  // [trees]

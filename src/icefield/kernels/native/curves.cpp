@@ -56,8 +56,7 @@ void sum_line(const SumUpArguments& a, i64 output, i64 first_point, bool has_lin
 }  // namespace
 
 // Add every leaf to the differences of the rows that reach it.
-ICEFIELD_EXPORT i64 icefield_add_leaves(const AddLeavesArguments* arguments) {
-    const AddLeavesArguments& a = *arguments;
+i64 run(const AddLeavesArguments& a) {
     return visit_leaves(
         a.walk,
         [&](i64 leaf, Rows rows) {
@@ -74,8 +73,7 @@ ICEFIELD_EXPORT i64 icefield_add_leaves(const AddLeavesArguments* arguments) {
 // Curves from differences: sums along the last two of the axes (outer, middle, inner).
 //
 // `order` gives the place of each grid point in `values`.
-ICEFIELD_EXPORT i64 icefield_sum_up(const SumUpArguments* arguments) {
-    const SumUpArguments& a = *arguments;
+i64 run(const SumUpArguments& a) {
     for (i64 output = 0; output < a.differences.layers; ++output) {
         for (i64 line = 0; line < a.outer * a.middle; ++line) {
             sum_line(a, output, line * a.inner, line % a.middle != 0);

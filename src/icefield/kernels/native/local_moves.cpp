@@ -175,8 +175,7 @@ i64 add_moves(const AddLocalMovesArguments& a) {
 
 // The codes of rows moved to the node before their place and to the one after; `unlike` counts values of levels that
 // their own node does not have.
-ICEFIELD_EXPORT i64 icefield_move_codes(const MoveCodesArguments* arguments) {
-    const MoveCodesArguments& a = *arguments;
+i64 run(const MoveCodesArguments& a) {
     i64 unlike = 0;
     for (i64 m = 0; m < a.moving.size; ++m) {
         const i64 column = a.moving[m], group = a.moving_group[m], last = a.nodes[group] - 1;
@@ -198,8 +197,6 @@ ICEFIELD_EXPORT i64 icefield_move_codes(const MoveCodesArguments* arguments) {
 }
 
 // Add what moving rows across their own steps changes to sums by place.
-ICEFIELD_EXPORT i64 icefield_add_local_moves(const AddLocalMovesArguments* arguments) {
-    return arguments->link == IDENTITY ? add_moves<Added>(*arguments) : add_moves<Multiplied>(*arguments);
-}
+i64 run(const AddLocalMovesArguments& a) { return a.link == IDENTITY ? add_moves<Added>(a) : add_moves<Multiplied>(a); }
 
 }  // namespace icefield

@@ -100,8 +100,7 @@ void add_where_inside(const AddCornersArguments& a, i64 leaf, i64 row) {
 // ``change[region, step]`` is 1 where a region begins within a step, -1 where it ends; its entries that are not
 // zero are the region's edges. `steps` are the rows' own, and `step_bits` is room for one mask a step: all of
 // the first axis, then from ``step_start[1]`` those of the second.
-ICEFIELD_EXPORT i64 icefield_add_changes(const AddChangesArguments* arguments) {
-    const AddChangesArguments& a = *arguments;
+i64 run(const AddChangesArguments& a) {
     mark_steps(a);
     return visit_leaves(
         a.walk, [&](i64 leaf, Rows rows) { add_edges(a, leaf, rows); },
@@ -111,8 +110,7 @@ ICEFIELD_EXPORT i64 icefield_add_changes(const AddChangesArguments* arguments) {
 // Add every leaf to the rows that reach it, at each of their corners.
 //
 // ``inside[region, point]`` says which points lie in a region; `corners` are points.
-ICEFIELD_EXPORT i64 icefield_add_corners(const AddCornersArguments* arguments) {
-    const AddCornersArguments& a = *arguments;
+i64 run(const AddCornersArguments& a) {
     return visit_leaves(
         a.walk,
         [&](i64 leaf, Rows rows) {

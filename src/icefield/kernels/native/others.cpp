@@ -101,8 +101,7 @@ void add_entry(const AddOthersArguments& a, i64 leaf, i32 entry) {
 
 // Add every leaf to its rows of `out`: column 0 is the prediction, column 1 + g what averaging over group g
 // changes of it.
-ICEFIELD_EXPORT i64 icefield_add_others(const AddOthersArguments* arguments) {
-    const AddOthersArguments& a = *arguments;
+i64 run(const AddOthersArguments& a) {
     SlotsOfLeaves slots(a);
     if (!slots.ok()) return NO_MEMORY;
     return visit_leaves(

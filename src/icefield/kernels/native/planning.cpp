@@ -362,8 +362,7 @@ private:
 }  // namespace
 
 // Each node's depth, and the number of leaves below it.
-ICEFIELD_EXPORT i64 icefield_survey(const SurveyArguments* arguments) {
-    const SurveyArguments& a = *arguments;
+i64 run(const SurveyArguments& a) {
     for (i64 tree = 0; tree < a.roots.size; ++tree) a.depth[a.roots[tree]] = 0;
     for (i64 node = 0; node < a.node_left.size; ++node) {
         if (a.node_left[node] < 0) continue;
@@ -377,10 +376,10 @@ ICEFIELD_EXPORT i64 icefield_survey(const SurveyArguments* arguments) {
 }
 
 // How large the program and tables of some trees are.
-ICEFIELD_EXPORT i64 icefield_measure_plan(const MeasurePlanArguments* arguments) {
-    Planner<false> planner(arguments->question, nullptr);
+i64 run(const MeasurePlanArguments& a) {
+    Planner<false> planner(a.question, nullptr);
     if (!planner.ok()) return NO_MEMORY;
-    *arguments->sizes = planner.plan();
+    *a.sizes = planner.plan();
     return DONE;
 }
 
@@ -389,8 +388,8 @@ ICEFIELD_EXPORT i64 icefield_measure_plan(const MeasurePlanArguments* arguments)
 // With `scatter`, the program visits every leaf's rows (counter is the leaf's number) and counts nothing.
 // `region_before` is, for a child of a split on a group, the last node above whose split was on the same
 // group (-1: none).
-ICEFIELD_EXPORT i64 icefield_write_plan(const WritePlanArguments* arguments) {
-    Planner<true> planner(arguments->question, arguments);
+i64 run(const WritePlanArguments& a) {
+    Planner<true> planner(a.question, &a);
     if (!planner.ok()) return NO_MEMORY;
     planner.plan();
     return DONE;

@@ -287,12 +287,12 @@ i64 choose(const AddSweepsArguments& a) {
 }  // namespace
 
 // Add the rows' linked curves, as differences between neighbouring grid points, to sums and squares.
-ICEFIELD_EXPORT i64 icefield_add_sweeps(const AddSweepsArguments* arguments) {
-    switch (arguments->totals.link) {
-        case LOGISTIC: return choose<LOGISTIC, Multiplied>(*arguments);
-        case EXPONENTIAL: return choose<EXPONENTIAL, Multiplied>(*arguments);
-        case SOFTMAX: return choose<SOFTMAX, Multiplied>(*arguments);
-        default: return choose<IDENTITY, Added>(*arguments);
+i64 run(const AddSweepsArguments& a) {
+    switch (a.totals.link) {
+        case LOGISTIC: return choose<LOGISTIC, Multiplied>(a);
+        case EXPONENTIAL: return choose<EXPONENTIAL, Multiplied>(a);
+        case SOFTMAX: return choose<SOFTMAX, Multiplied>(a);
+        default: return choose<IDENTITY, Added>(a);
     }
 }
 

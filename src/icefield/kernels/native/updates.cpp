@@ -91,8 +91,7 @@ private:
 }  // namespace
 
 // How many updates each leaf has on the product grid of all axes (axis a moves group a).
-ICEFIELD_EXPORT i64 icefield_count_updates(const CountUpdatesArguments* arguments) {
-    const CountUpdatesArguments& a = *arguments;
+i64 run(const CountUpdatesArguments& a) {
     LeafUpdates updates(a.regions);
     if (!updates.ok()) return NO_MEMORY;
     i64 total = 0;
@@ -106,8 +105,7 @@ ICEFIELD_EXPORT i64 icefield_count_updates(const CountUpdatesArguments* argument
 }
 
 // Each leaf's updates: their places on the product grid and their signs.
-ICEFIELD_EXPORT i64 icefield_find_updates(const FindUpdatesArguments* arguments) {
-    const FindUpdatesArguments& a = *arguments;
+i64 run(const FindUpdatesArguments& a) {
     LeafUpdates updates(a.regions);
     if (!updates.ok()) return NO_MEMORY;
     for (i64 leaf = 0; leaf < a.path_start.size - 1; ++leaf) {
@@ -120,8 +118,7 @@ ICEFIELD_EXPORT i64 icefield_find_updates(const FindUpdatesArguments* arguments)
 }
 
 // Add every leaf, by its share of the rows, to the differences.
-ICEFIELD_EXPORT i64 icefield_add_joint(const AddJointArguments* arguments) {
-    const AddJointArguments& a = *arguments;
+i64 run(const AddJointArguments& a) {
     for (i64 leaf = 0; leaf < a.share.size; ++leaf) {
         const i64 output = a.leaves.output[leaf];
         for (i64 u = a.update_start[leaf]; u < a.update_start[leaf + 1]; ++u) {
