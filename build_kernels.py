@@ -94,8 +94,8 @@ def build(kernels: Path = KERNELS, *, sanitize: bool = False, only: str | None =
     generation = _generation(kernels)
     _write_if_changed(kernels / "_abi.py", generation.python_interface(kernels / "native"))
     made_from = _made_from(kernels, generation.source_stamp(kernels / "native"))
-    note = folder / ("sanitized.txt" if sanitize else "built.txt")
-    if note.exists() and note.read_text() == made_from and all(p.exists() for p in paths.values()):
+    stale = [name for name, path in paths.items() if not path.exists() or _note(path) != made_from]
+    if not stale:
         return list(paths.values())
     if command is None:
         print(
@@ -105,23 +105,28 @@ def build(kernels: Path = KERNELS, *, sanitize: bool = False, only: str | None =
         )
         raise SystemExit(NO_COMPILER)
     folder.mkdir(exist_ok=True)
-    note.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         entry_points = Path(scratch) / "entry_points.cpp"
         entry_points.write_text(generation.entry_points(kernels / "native"), encoding="utf-8")
 
         def one(name: str) -> None:
-            made = Path(scratch) / paths[name].name
+            made, path = Path(scratch) / paths[name].name, paths[name]
             _compile([*command, *_flags(is_zig), *wanted[name]], [*_sources(kernels), entry_points], made)
             # A process may have the old library loaded: it keeps the file it opened.
-            staged = paths[name].with_suffix(".new")
+            staged = path.with_suffix(".new")
             shutil.copyfile(made, staged)
-            staged.replace(paths[name])
+            staged.replace(path)
+            path.with_suffix(".txt").write_text(made_from)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(one, wanted))
-    note.write_text(made_from)
+            list(pool.map(one, stale))
     return list(paths.values())
+
+
+def _note(library: Path) -> str:
+    """What a library was made from, as noted beside it."""
+    note = library.with_suffix(".txt")
+    return note.read_text() if note.exists() else ""
 
 
 def _sources(kernels: Path) -> list[Path]:

@@ -87,6 +87,7 @@ i64 run(const CountArguments& a) {
     u64* aside = walk.buffers.row(walk.buffers.rows - 1);
     ListWalk lists(walk);
     if (!lists.ok()) return NO_MEMORY;
+    if (!lists.fits()) return TOO_LARGE;
     for (i64 i = 0; i < walk.program.rows; ++i) {
         if (is_stopped(walk, i)) return STOPPED;
         const Instruction now(walk, i);

@@ -46,6 +46,7 @@ i64 run(const CountRunsArguments& a) {
 // The runs themselves: their first step and the one after their last, counted from the axis's first, and whose they are.
 i64 run(const FindRunsArguments& a) {
     const RegionsOfGrids& g = a.regions;
+    if (!fits_i32(a.is_step.size)) return TOO_LARGE;
     Growing<i32> steps_before(1);
     if (!steps_before.ok()) return NO_MEMORY;
     i32* edge = a.runs.data;

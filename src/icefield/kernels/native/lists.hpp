@@ -13,6 +13,9 @@
 
 namespace icefield {
 
+constexpr i64 LARGEST_ROW = 0xFFFF;  // positions and tags share 32 bits
+constexpr i64 LARGEST_TAG = 0x7FFF;
+
 inline i64 row_of(i32 entry) { return entry & 0xFFFF; }
 inline i64 tag_of(i32 entry) { return entry >> 16; }
 
@@ -22,6 +25,12 @@ public:
     explicit ListWalk(const Walk& walk) : walk_(walk), stack_(1 << 14), pending_(256) {}
 
     bool ok() const { return stack_.ok() && pending_.ok(); }
+
+    // Whether the positions of a block's rows fit entries, or without lists 32 bits.
+    bool fits() const {
+        const i64 last = walk_.buffers.columns * WORD - 1;
+        return walk_.entry_node.size > 0 ? last <= LARGEST_ROW : fits_i32(last);
+    }
 
     // `arrive(leaf_node, entries, how_many)` for each leaf of a subtree that rows reach; false without memory.
     template <class Arrive>

@@ -237,6 +237,7 @@ bool describe(const LookTogetherArguments<T>& a, i64 c, const Cells& cells) {
 template <class T>
 i64 run(const LookTogetherArguments<T>& a) {
     const i64 rows = a.matrix.rows;
+    if (!fits_i32(rows)) return TOO_LARGE;
     Zeros<i32> starts(CELLS + 1), next(CELLS + 1);
     if (!starts.ok() || !next.ok()) return NO_MEMORY;
     copy_columns(a.matrix, a.kept);

@@ -114,6 +114,7 @@ bool in_order(const List<const i32>& position) {
 
 // For every column, how many cuts lie in lower buckets than each bucket.
 i64 run(const FillBucketsArguments& a) {
+    if (!fits_i32(a.cuts.size)) return TOO_LARGE;
     const i64 last = a.bucket_start.columns - 2;
     for (i64 v = 0; v < a.bucket_start.rows; ++v) {
         i32* start = a.bucket_start.row(v);
@@ -131,6 +132,7 @@ i64 run(const FillBucketsArguments& a) {
 // `cuts` holds each column's cuts followed by enough NaN for the search to run over the end. With `exact`,
 // a value that equals no cut gets the code after the last.
 i64 run(const EncodeArguments& a) {
+    if (!fits_i32(a.cuts.size)) return TOO_LARGE;
     for (i64 begin = 0; begin < a.matrix.rows; begin += NEAR) {
         const i64 end = begin + NEAR < a.matrix.rows ? begin + NEAR : a.matrix.rows;
         for (i64 k = 0; k < a.chosen.size; ++k) encode_column(a, a.chosen[k], begin, end - begin);
@@ -144,6 +146,7 @@ i64 run(const EncodeArguments& a) {
 template <class T>
 i64 run(const PackValuesArguments<T>& a) {
     const i64 n = a.position.size;
+    if (!fits_i32(n)) return TOO_LARGE;
     if (in_order(a.position)) {
         pack_in_order(a.matrix, a.tables, 0, n, a.bits, a.first_word, a.words);
         return DONE;

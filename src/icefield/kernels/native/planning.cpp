@@ -16,6 +16,7 @@
 // lists, see lists.hpp).
 
 #include "abi.hpp"
+#include "lists.hpp"
 #include "memory.hpp"
 #include "slots.hpp"
 
@@ -99,8 +100,20 @@ public:
         return n_;
     }
 
+    // Whether all that was planned has numbers of 32 bits.
+    bool fits() const {
+        const i64 sizes[] = {n_.instructions, n_.entries, n_.entry_buffers, n_.slots,
+                             n_.counters,     n_.leaves,  n_.paths,         n_.buffers};
+        bool all = fits_;
+        for (const i64 size : sizes) all &= fits_i32(size);
+        return all;
+    }
+
 private:
-    static i32 as_i32(i64 value) { return static_cast<i32>(value); }
+    i32 as_i32(i64 value) {
+        fits_ &= fits_i32(value);
+        return static_cast<i32>(value);
+    }
 
     bool is_leaf(i64 node) const { return q_.node_left[node] < 0; }
     bool is_below_entry(i64 parent) const { return parent >= 0 && q_.apart[parent] != 0; }
@@ -307,6 +320,7 @@ private:
                 }
                 if (q_.mode == JOINT) tag = EITHER_WAY;
             }
+            fits_ &= tag <= LARGEST_TAG;
             out_->node_tag[here.node] = as_i32(tag);
         }
     }
@@ -357,12 +371,14 @@ private:
     Zeros<Pending> pending_;
     i64 n_pending_ = 0;
     PlanSizes n_ = {};  // written so far
+    bool fits_ = true;
 };
 
 }  // namespace
 
 // Each node's depth, and the number of leaves below it.
 i64 run(const SurveyArguments& a) {
+    if (!fits_i32(a.node_left.size)) return TOO_LARGE;
     for (i64 tree = 0; tree < a.roots.size; ++tree) a.depth[a.roots[tree]] = 0;
     for (i64 node = 0; node < a.node_left.size; ++node) {
         if (a.node_left[node] < 0) continue;
@@ -380,7 +396,7 @@ i64 run(const MeasurePlanArguments& a) {
     Planner<false> planner(a.question, nullptr);
     if (!planner.ok()) return NO_MEMORY;
     *a.sizes = planner.plan();
-    return DONE;
+    return planner.fits() ? DONE : TOO_LARGE;
 }
 
 // Write the program and tables of some trees.
@@ -392,7 +408,7 @@ i64 run(const WritePlanArguments& a) {
     Planner<true> planner(a.question, &a);
     if (!planner.ok()) return NO_MEMORY;
     planner.plan();
-    return DONE;
+    return planner.fits() ? DONE : TOO_LARGE;
 }
 
 }  // namespace icefield

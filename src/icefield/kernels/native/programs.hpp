@@ -66,6 +66,7 @@ i64 visit_leaves(const Walk& walk, AtLeaf at_leaf, AtRow at_row) {
     ListWalk lists(walk);
     Zeros<i32> room(Rows::room_needed(walk.buffers.columns));
     if (!lists.ok() || !room.ok()) return NO_MEMORY;
+    if (!lists.fits()) return TOO_LARGE;
     for (i64 i = 0; i < walk.program.rows; ++i) {
         if (is_stopped(walk, i)) return STOPPED;
         const Instruction now(walk, i);

@@ -139,6 +139,7 @@ private:
 
 // Add the rows' linked curves, as differences between neighbouring grid points, to sums and squares.
 i64 run(const AddStepsArguments& a) {
+    if (!fits_i32(a.totals.sums.columns)) return TOO_LARGE;
     RowWalk walk(a);
     if (!walk.ok()) return NO_MEMORY;
     for (i64 row = 0; row < a.codes.rows; ++row) {

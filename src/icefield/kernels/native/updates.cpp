@@ -88,10 +88,20 @@ private:
     Zeros<i64> turn_;
 };
 
+// Whether the points of the product grid of all axes can be numbered with 32 bits.
+bool grid_fits(const RegionsOfAxes& regions) {
+    i64 points = 1;
+    for (i64 axis = 0; axis < regions.size.size; ++axis) {
+        if (__builtin_mul_overflow(points, regions.size[axis], &points) || !fits_i32(points)) return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 // How many updates each leaf has on the product grid of all axes (axis a moves group a).
 i64 run(const CountUpdatesArguments& a) {
+    if (!grid_fits(a.regions)) return TOO_LARGE;
     LeafUpdates updates(a.regions);
     if (!updates.ok()) return NO_MEMORY;
     i64 total = 0;
@@ -106,6 +116,7 @@ i64 run(const CountUpdatesArguments& a) {
 
 // Each leaf's updates: their places on the product grid and their signs.
 i64 run(const FindUpdatesArguments& a) {
+    if (!grid_fits(a.regions)) return TOO_LARGE;
     LeafUpdates updates(a.regions);
     if (!updates.ok()) return NO_MEMORY;
     for (i64 leaf = 0; leaf < a.path_start.size - 1; ++leaf) {
