@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from icefield.kernels.calling import Array, Filled, Given, Kernel, Number, Part, Structure
 
-STAMP = "f49e911bc4c3cfd82020b2051ded429b84cafb7d139fa6d36c7cf3c81768b3e2"  # of the header
+STAMP = "acf05930f94cc0b471392b45c95837e51137fc5c8dd089a675b6f03228911838"  # of the header
 
 DONE = 0
 STOPPED = 1

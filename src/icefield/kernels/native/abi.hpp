@@ -66,7 +66,7 @@ struct Node {
     i32 group;  // the moving group of the split's column, as the walk numbers them
 };
 
-// --- looking: where a column's values lie ----------------------------------------------------------------
+// --- looking: summary statistics of columns ----------------------------------------------------------------
 
 struct ExtentArguments {
     Strided<const f64> values;  // [rows, 1]
@@ -355,7 +355,7 @@ struct AddOthersArguments {
     Cube<f64> out;               // [outputs, group_columns, rows]
 };
 
-// --- every feature's linked curve in one walk ------------------------------------------------------------
+// --- every feature's ICE curves on a linked scale, in one walk ------------------------------------------------------------
 
 // The link from margins to what is averaged.
 constexpr i64 LOGISTIC = 0;
@@ -594,10 +594,10 @@ struct PredictRowsArguments {
     Table<f64> out;               // [outputs, rows]
 };
 
-// --- rows moved to both ends of the steps they stand in, for every feature ----------------------------------------
+// --- rows moved to both ends of the steps they lie in, for every feature ----------------------------------------
 
-// `place` is where a row stands: step s of a group of numbers leads from node s to the next, a group of levels
-// (`on_levels`) stands at node s itself; -1 takes no part. `node_code` holds, for every moving column, the codes of its
+// `place` is where a row lies: step s of a group of numbers leads from node s to the next, a group of levels
+// (`on_levels`) lies at node s itself; -1 takes no part. `node_code` holds, for every moving column, the codes of its
 // group's nodes.
 struct MoveCodesArguments {
     Table<const i32> place;        // [groups, rows]

@@ -115,7 +115,7 @@ bool is_stopped(const List<const u8>& stop) { return __atomic_load_n(stop.data, 
 
 }  // namespace
 
-// Moves of the groups asked for, and the rows' averages with that group from one row, or all others, where there is room.
+// Moves of some groups, and the rows' averages with that group from one row, or all others, where there is room.
 i64 run(const CrossSinglesArguments& a) {
     Crossing crossing(a.trees, a.first, a.moves.rows);
     if (!crossing.ok()) return NO_MEMORY;
@@ -135,7 +135,7 @@ i64 run(const CrossSinglesArguments& a) {
     return DONE;
 }
 
-// The rows' averages with two groups from one row, for the pairs asked for; `moves` are those of single groups.
+// The rows' averages with two groups from one row, for some pairs; `moves` are those of single groups.
 i64 run(const CrossPairsArguments& a) {
     Crossing crossing(a.trees, a.first, a.moves.rows);
     const i64 size = a.moves.rows * a.moves.columns;

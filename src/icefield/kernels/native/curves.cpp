@@ -1,8 +1,8 @@
-// Running a leaf-visiting program over one block of rows: every row's curve.
+// Running a leaf-visiting program over one block of rows: every row's ICE curve.
 //
 // A leaf changes a curve at the edges of its region of the grid only, so each row that can reach it gets a few
 // additions into a table of differences; summing along the grid turns those into curves. All rows of a grid
-// point stand together: a leaf's rows then share cache lines, and sums run over whole vectors of rows.
+// point lie together: a leaf's rows then share cache lines, and sums run over whole vectors of rows.
 
 #include "abi.hpp"
 #include "programs.hpp"
@@ -59,7 +59,7 @@ void sum_line(const SumUpArguments& a, i64 output, i64 first_point, bool has_lin
 i64 run(const AddLeavesArguments& a) {
     return visit_leaves(
         a.walk,
-        [&](i64 leaf, Rows rows) {
+        [&](i64 leaf, RowSet rows) {
             const i64 reached = rows.list();
             each_update(a, leaf, [&](f64* of_point, f64 amount) {
                 for (i64 k = 0; k < reached; ++k) of_point[rows.listed(k)] += amount;

@@ -1,4 +1,4 @@
-// From the share of rows at every leaf to the averages of many questions that shared a walk.
+// From the share of rows at every leaf to the average curves and surfaces of many features, from one walk.
 
 #include "abi.hpp"
 #include "memory.hpp"
@@ -111,7 +111,7 @@ private:
 
 }  // namespace
 
-// Add every leaf to the averages of all groups, and with `pairs` of all asked pairs.
+// Add every leaf to the averages of all groups, and with `pairs` of some pairs.
 //
 // By output: `total` is the average prediction, `singles` what moving one group changes of it (differences
 // along the grid, less `constant`), `surfaces` what moving two changes beyond moving either: differences

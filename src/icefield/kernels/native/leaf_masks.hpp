@@ -1,4 +1,4 @@
-// Masks of rows, for every leaf and group on its path: which rows lead to the leaf by all that is asked of other groups.
+// Masks of rows, for every leaf and group on its path: the rows that meet the path conditions of all other groups.
 //
 // If the group moves, these rows are in the leaf where its region is, and nowhere else.
 #pragma once

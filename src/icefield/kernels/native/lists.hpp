@@ -1,8 +1,8 @@
 // Subtrees that few rows of a block reach, walked with lists of rows instead of masks.
 //
 // A list's entry is a row's position (the low 16 bits) and a *tag* above it: the slot of the one group whose
-// conditions the row has violated so far, 0 if none. A row that has violated nothing takes both sides of a
-// split on an asked group, tagged on the wrong one; a row tagged with that group takes both as well; any
+// path conditions the row has violated so far, 0 if none. A row that has violated nothing takes both sides of a
+// split on a moving group, tagged on the wrong one; a row tagged with that group takes both as well; any
 // other row takes its own side.
 #pragma once
 

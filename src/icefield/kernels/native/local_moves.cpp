@@ -1,6 +1,6 @@
-// Rows at both ends of the steps they stand in, for every feature, 64 rows at a time.
+// Predictions of rows at both ends of the grid interval they lie in (ALE), for every feature, 64 rows at a time.
 //
-// A row stands at a *place* of each group: between two neighbouring nodes of a number, or at a node of levels. It is moved to
+// A row has a *place* in each group: between two neighbouring nodes of a number, or at a node of levels. It is moved to
 // the node before its place and to the one after, and what changes is added up by place. For every leaf there are masks of
 // the rows that are in it and of those that would be on either side; neighbours differ in few conditions, so these are
 // mostly the same.
@@ -21,7 +21,7 @@ constexpr i64 BY_OUTPUT = 7;
 
 class PlaceSums {
 public:
-    PlaceSums(const AddLocalMovesArguments& arguments) : a_(arguments) {}
+    explicit PlaceSums(const AddLocalMovesArguments& arguments) : a_(arguments) {}
 
     // Adds a row's changes across one or two sides at a place of a group; `change(output, side)` says what they are.
     template <bool two, class Change>
@@ -56,7 +56,7 @@ private:
 template <class Change>
 class LocalWalk {
 public:
-    LocalWalk(const AddLocalMovesArguments& arguments)
+    explicit LocalWalk(const AddLocalMovesArguments& arguments)
         : a_(arguments), t_(arguments.trees), sums_(arguments), of_(t_), outputs_(of_.number), masks_(t_), before_(t_),
           after_(t_), margins_(outputs_ * WORD), start_(TOGETHER * outputs_ * WORD), own_(TOGETHER * outputs_ * WORD),
           moved_(SIDES * outputs_ * WORD), work_(WORD) {}

@@ -1,8 +1,8 @@
-// A column's order statistics without sorting it.
+// Summary statistics of a column (ranks, histogram, grid) without sorting it.
 //
 // Values are tallied in many cells of equal width between the smallest and the largest. The cell of a value never
 // decreases with it, so a rank, or how many values are at most some limit, is known from the tally up to one cell;
-// only the values of such cells are gathered, and sorted by whoever asks. Missing and infinite values are left out.
+// only the values of such cells are gathered, and sorted by the caller. Missing and infinite values are left out.
 
 #include <math.h>
 

@@ -103,7 +103,7 @@ bool pack_sets(const PackArguments& a, i64 v) {
     return any_missing;
 }
 
-// Whether rows stand in the order of their positions, from the first on.
+// Whether rows are in the order of their positions, from the first on.
 bool in_order(const List<const i32>& position) {
     i64 wrong = 0;
     for (i64 r = 0; r < position.size; ++r) wrong |= position[r] ^ r;

@@ -31,9 +31,9 @@ struct Pending {
     i64 counted;
 };
 
-// What is known of the node at one depth of the current path. Left is taken before right, so a depth's state
+// The state of the node at one depth of the current path. Left is taken before right, so a depth's state
 // stays its node's until both are done.
-struct Step {
+struct PathState {
     i64 groups;  // on the path
     i64 first_slot;
     i64 first_counter;  // of its children
@@ -79,12 +79,12 @@ class Planner {
 public:
     Planner(const PlanQuestion& question, const WritePlanArguments* out)
         : q_(question), out_(out), width_(question.max_groups + 1),
-          most_slots_(slots_of(question.mode, question.max_groups)), steps_(question.max_depth + 1),
+          most_slots_(slots_of(question.mode, question.max_groups)), states_(question.max_depth + 1),
           path_group_((question.max_depth + 1) * width_), path_region_((question.max_depth + 1) * width_),
           slot_buffer_((question.max_depth + 1) * most_slots_), pending_(question.max_depth + 2) {}
 
     bool ok() const {
-        return steps_.ok() && path_group_.ok() && path_region_.ok() && slot_buffer_.ok() && pending_.ok();
+        return states_.ok() && path_group_.ok() && path_region_.ok() && slot_buffer_.ok() && pending_.ok();
     }
 
     PlanSizes plan() {
@@ -127,7 +127,7 @@ private:
         const bool below_entry = is_below_entry(here.parent);
         const Arrival arrival = here.parent < 0 ? begin_path() : extend_path(here);
         if (!below_entry) {
-            steps_[here.depth].first_slot = n_.slots;
+            states_[here.depth].first_slot = n_.slots;
             if (here.parent < 0) {
                 place_root(here.node);
             } else {
@@ -150,20 +150,20 @@ private:
         postpone({q_.node_left[here.node], here.node, here.depth + 1, left_counted});
     }
 
-    i64 slots_here(i64 depth) const { return slots_of(q_.mode, steps_[depth].groups); }
+    i64 slots_here(i64 depth) const { return slots_of(q_.mode, states_[depth].groups); }
 
     // --- the path: which groups it has met, and below which node last -------------------------------------
 
     Arrival begin_path() {
-        steps_[0].groups = 0;
-        steps_[0].top = 1;
+        states_[0].groups = 0;
+        states_[0].top = 1;
         buffer(0, 0) = 0;
         return {-1, 0, false};
     }
 
     Arrival extend_path(Pending here) {
         const i64 group = q_.condition_group[q_.node_condition[here.parent]];
-        i64 groups = steps_[here.depth - 1].groups, element = 0;
+        i64 groups = states_[here.depth - 1].groups, element = 0;
         const i64 *parent_group = groups_at(here.depth - 1), *parent_region = regions_at(here.depth - 1);
         i64 *own_group = groups_at(here.depth), *own_region = regions_at(here.depth);
         for (i64 i = 0; i < groups; ++i) {
@@ -182,7 +182,7 @@ private:
             }
             own_region[element - 1] = here.node;
         }
-        steps_[here.depth].groups = groups;
+        states_[here.depth].groups = groups;
         return {group, element, is_new};
     }
 
@@ -197,8 +197,8 @@ private:
     }
 
     void place_slots(Pending here, Arrival arrival) {
-        const Step& parent = steps_[here.depth - 1];
-        Step& own = steps_[here.depth];
+        const PathState& parent = states_[here.depth - 1];
+        PathState& own = states_[here.depth];
         const bool is_right = q_.node_left[here.parent] != here.node;
         const i64 condition = 2 * i64{q_.condition_row[q_.node_condition[here.parent]]} + is_right;
         const bool leaf = is_leaf(here.node);
@@ -274,7 +274,7 @@ private:
     void choose_counted(Pending here, i64& left_counted, i64& right_counted) {
         const i64 left = q_.node_left[here.node], right = q_.node_right[here.node];
         const bool left_splits = !is_leaf(left), right_splits = !is_leaf(right);
-        steps_[here.depth].first_counter = n_.counters;
+        states_[here.depth].first_counter = n_.counters;
         bool counts_left = true;
         if (left_splits && !q_.apart[left]) {
             counts_left = true;
@@ -311,7 +311,7 @@ private:
     void tag_split(Pending here) {
         if constexpr (writes) {
             const i64 split_group = q_.condition_group[q_.node_condition[here.node]];
-            const i64 groups = steps_[here.depth].groups;
+            const i64 groups = states_[here.depth].groups;
             i64 tag = 0;
             if (split_group >= 0) {
                 tag = groups + 1;
@@ -328,7 +328,7 @@ private:
     // --- leaves -------------------------------------------------------------------------------------------
 
     void finish_leaf(Pending here, bool below_entry) {
-        const i64 groups = steps_[here.depth].groups;
+        const i64 groups = states_[here.depth].groups;
         if constexpr (writes) {
             out_->leaf_node[n_.leaves] = as_i32(here.node);
             out_->path_start[n_.leaves] = as_i32(n_.paths);
@@ -339,7 +339,7 @@ private:
             if (q_.scatter) {
                 out_->node_counter[here.node] = as_i32(n_.leaves);
             } else {
-                out_->leaf_slot[n_.leaves] = as_i32(below_entry ? n_.slots : steps_[here.depth].first_slot);
+                out_->leaf_slot[n_.leaves] = as_i32(below_entry ? n_.slots : states_[here.depth].first_slot);
             }
         }
         if (below_entry && !q_.scatter) count_listed_leaf(here);
@@ -364,7 +364,7 @@ private:
     const WritePlanArguments* out_;
     const i64 width_;
     const i64 most_slots_;
-    Zeros<Step> steps_;
+    Zeros<PathState> states_;
     Zeros<i64> path_group_;  // by depth and element, as is path_region_
     Zeros<i64> path_region_;
     Zeros<i64> slot_buffer_;  // by depth and slot

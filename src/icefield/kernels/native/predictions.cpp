@@ -67,7 +67,7 @@ public:
 
     bool ok() const { return digits_.ok() && here_.ok(); }
 
-    void add(i64 leaf, Rows rows) {
+    void add(i64 leaf, RowSet rows) {
         while (leaf >= a_.tree_start[tree_ + 1]) ++tree_;
         const i64 first = a_.tree_start[tree_], leaves = a_.tree_start[tree_ + 1] - first;
         if (a_.leaf_by_leaf[tree_]) {
@@ -191,7 +191,7 @@ i64 run(const AddPredictionsArguments& a) {
     LeafNumbers numbers(a);
     if (!numbers.ok()) return NO_MEMORY;
     return visit_leaves(
-        a.walk, [&](i64 leaf, Rows rows) { numbers.add(leaf, rows); },
+        a.walk, [&](i64 leaf, RowSet rows) { numbers.add(leaf, rows); },
         [&](i64 leaf, i32 entry) { numbers.add_row(leaf, row_of(entry)); });
 }
 

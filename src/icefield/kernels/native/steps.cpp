@@ -1,4 +1,4 @@
-// Every feature's linked curve in one walk, row by row.
+// Every feature's ICE curves on a linked scale in one walk, row by row.
 //
 // A row's curve for one group of columns differs from its own prediction only through trees whose path meets the
 // group, and changes only at the few thresholds met there. So each row's own margin is summed once; every
@@ -17,7 +17,7 @@ namespace {
 
 class RowWalk {
 public:
-    RowWalk(const AddStepsArguments& arguments)
+    explicit RowWalk(const AddStepsArguments& arguments)
         : a_(arguments), nodes_(arguments.trees.nodes), outputs_(arguments.trees.base.size),
           flat_(arguments.totals.sums.columns), steps_(arguments.totals, 1), differences_(flat_ * outputs_),
           touched_(flat_ / WORD), is_met_(arguments.totals.point_start.size), met_(arguments.totals.point_start.size),
@@ -52,7 +52,7 @@ private:
     }
 
     void add_tree(i64 root, i64 output) {
-        // The row's own way down, and the splits on it where a group that moves could lead elsewhere.
+        // The row's path, and the splits on it where a moving group could route the row to the other child.
         i64 depth = 0, at = root;
         while (!is_leaf(nodes_[at])) {
             const Node& node = nodes_[at];
@@ -66,11 +66,11 @@ private:
         } else {
             for (i64 o = 0; o < outputs_; ++o) own_[o] += own[o];
         }
-        for (i64 d = 0; d < depth; ++d) add_elsewhere(path_[d].node, path_[d].group, own, output);
+        for (i64 d = 0; d < depth; ++d) add_subtree(path_[d].node, path_[d].group, own, output);
     }
 
-    // Leaves below a node that the row reaches if one group moves there.
-    void add_elsewhere(i64 node, i32 group, const f64* own, i64 output) {
+    // The leaves below a node that the row reaches for some value of one moving group.
+    void add_subtree(i64 node, i32 group, const f64* own, i64 output) {
         i64 open = 0;
         for (;;) {
             while (!is_leaf(nodes_[node])) {
@@ -115,7 +115,7 @@ private:
         }
     }
 
-    struct Elsewhere {
+    struct OtherChild {
         i32 node;
         i32 group;
     };
@@ -130,7 +130,7 @@ private:
     Zeros<u8> is_met_;
     Zeros<i32> met_;
     Zeros<f64> own_;
-    Zeros<Elsewhere> path_;
+    Zeros<OtherChild> path_;
     Zeros<i32> open_;
     i64 n_met_ = 0;
 };

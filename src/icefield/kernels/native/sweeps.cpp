@@ -1,4 +1,4 @@
-// Every feature's linked curve, swept along its grid for 64 rows at a time.
+// Every feature's ICE curves on a linked scale, swept along the grid for 64 rows at a time.
 //
 // A leaf counts for a row's curve along one group if the row meets every condition on the leaf's path except those of
 // the group: a mask of rows for every entry. Along the group's grid a leaf comes where its region begins and goes where
@@ -20,7 +20,7 @@ namespace {
 template <i64 link, class Change, bool skips_empty>
 class Sweep {
 public:
-    Sweep(const AddSweepsArguments& arguments)
+    explicit Sweep(const AddSweepsArguments& arguments)
         : a_(arguments), m_(arguments.trees.masked), t_(arguments.totals), of_(m_), outputs_(of_.number), masks_(m_),
           margins_(outputs_ * WORD), own_(TOGETHER * outputs_ * WORD), start_(TOGETHER * outputs_ * WORD),
           held_(outputs_ * WORD), response_(outputs_ * WORD), before_(outputs_ * WORD), work_(2 * WORD),
@@ -94,8 +94,9 @@ private:
         for (i64 o = 0; o < outputs_; ++o) {
             add_own(rows, o, own(word, o));
             Eight sum{}, squares{};
-            for (i64 i = 0; i < EIGHTS; ++i)
+            for (i64 i = 0; i < EIGHTS; ++i) {
                 count(eight(own(word, o), i), eight(rows.weight, i), t_.about[o], sum, squares);
+            }
             own_sums_[2 * (word * outputs_ + o)] = total(sum);
             own_sums_[2 * (word * outputs_ + o) + 1] = total(squares);
         }
@@ -255,8 +256,9 @@ private:
             const f64 now = response_[place], before = before_[place], change = now - before;
             before_[place] = now;
             t_.sums(segment, output, at) += rows.weight[row] * change;
-            if (t_.squares.columns > 0)
+            if (t_.squares.columns > 0) {
                 t_.squares(segment, output, at) += rows.weight[row] * change * (now + before - about);
+            }
             if (t_.curves.columns > 0) t_.curves(rows.first + row, output, at) = change;
         });
     }

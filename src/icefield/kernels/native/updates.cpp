@@ -1,4 +1,4 @@
-// Averages of an asked set of axes, from leaves' regions and the rows that reach them.
+// Average curves (PD) on the product grid of some axes, from leaves' regions and the share of rows that reach them.
 //
 // Regions become *updates*: plus where a run of grid points begins, minus where it ends, so that summing
 // along the grid afterwards fills the runs. Cost follows the number of runs (one, for a number), not of
@@ -17,9 +17,9 @@ class LeafUpdates {
 public:
     explicit LeafUpdates(const RegionsOfAxes& regions)
         : regions_(regions), axes_(regions.size.size), width_(widest(regions) + 1), at_(axes_ * width_),
-          sign_(axes_ * width_), found_(axes_), turn_(axes_) {}
+          sign_(axes_ * width_), found_(axes_), index_(axes_) {}
 
-    bool ok() const { return at_.ok() && sign_.ok() && found_.ok() && turn_.ok(); }
+    bool ok() const { return at_.ok() && sign_.ok() && found_.ok() && index_.ok(); }
 
     // Find a leaf's updates from its path; returns how many the product of the axes has.
     i64 find(const i32* group, const i32* region, i64 length) {
@@ -42,19 +42,19 @@ public:
 
     // Write the product of what was found along the axes.
     void write(i64 combined, i32* place, f64* sign) {
-        for (i64 axis = 0; axis < axes_; ++axis) turn_[axis] = 0;
+        for (i64 axis = 0; axis < axes_; ++axis) index_[axis] = 0;
         for (i64 u = 0; u < combined; ++u) {
             i64 flat = 0;
-            f64 way = 1.0;
+            f64 product = 1.0;
             for (i64 axis = 0; axis < axes_; ++axis) {
-                flat = flat * regions_.size[axis] + at_[axis * width_ + turn_[axis]];
-                way *= sign_[axis * width_ + turn_[axis]];
+                flat = flat * regions_.size[axis] + at_[axis * width_ + index_[axis]];
+                product *= sign_[axis * width_ + index_[axis]];
             }
             place[u] = static_cast<i32>(flat);
-            sign[u] = way;
+            sign[u] = product;
             for (i64 axis = axes_ - 1; axis >= 0; --axis) {
-                if (++turn_[axis] < found_[axis]) break;
-                turn_[axis] = 0;
+                if (++index_[axis] < found_[axis]) break;
+                index_[axis] = 0;
             }
         }
     }
@@ -85,7 +85,7 @@ private:
     Zeros<i64> at_;
     Zeros<f64> sign_;
     Zeros<i64> found_;
-    Zeros<i64> turn_;
+    Zeros<i64> index_;
 };
 
 // Whether the points of the product grid of all axes can be numbered with 32 bits.
