@@ -93,7 +93,8 @@ def build(kernels: Path = KERNELS, *, sanitize: bool = False, only: str | None =
     paths = {name: folder / f"kernels-{name}{SUFFIX}" for name in wanted}
     generation = _generation(kernels)
     _write_if_changed(kernels / "_abi.py", generation.python_interface(kernels / "native"))
-    made_from = _made_from(kernels, generation.source_stamp(kernels / "native"))
+    entry_points = generation.entry_points(kernels / "native")
+    made_from = _made_from(generation.source_stamp(kernels / "native"), entry_points)
     stale = [name for name, path in paths.items() if not path.exists() or _note(path) != made_from]
     if not stale:
         return list(paths.values())
@@ -106,12 +107,12 @@ def build(kernels: Path = KERNELS, *, sanitize: bool = False, only: str | None =
         raise SystemExit(NO_COMPILER)
     folder.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
-        entry_points = Path(scratch) / "entry_points.cpp"
-        entry_points.write_text(generation.entry_points(kernels / "native"), encoding="utf-8")
+        written = Path(scratch) / "entry_points.cpp"
+        written.write_text(entry_points, encoding="utf-8")
 
         def one(name: str) -> None:
             made, path = Path(scratch) / paths[name].name, paths[name]
-            _compile([*command, *_flags(is_zig), *wanted[name]], [*_sources(kernels), entry_points], made)
+            _compile([*command, *_flags(is_zig), *wanted[name]], [*_sources(kernels), written], made)
             # A process may have the old library loaded: it keeps the file it opened.
             staged = path.with_suffix(".new")
             shutil.copyfile(made, staged)
@@ -167,10 +168,10 @@ def _generation(kernels: Path) -> Any:
     return module
 
 
-def _made_from(kernels: Path, stamp: str) -> str:
-    """What a build depends on: the sources, what writes their entry points, and this script."""
-    scripts = Path(__file__).read_bytes() + (kernels / "generation.py").read_bytes()
-    return f"{stamp} {hashlib.sha256(scripts).hexdigest()}"
+def _made_from(stamp: str, entry_points: str) -> str:
+    """What a build depends on: the sources, the entry points written for them, and this script."""
+    more = Path(__file__).read_bytes() + entry_points.encode()
+    return f"{stamp} {hashlib.sha256(more).hexdigest()}"
 
 
 if __name__ == "__main__":

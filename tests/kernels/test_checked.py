@@ -59,7 +59,8 @@ def program(tmp_path_factory) -> Path:
 
 @pytest.mark.other_processes
 @pytest.mark.parametrize(
-    ("view", "last"), [("list", 3), ("table", 1), ("row", 2), ("cube", 1), ("strided", 1), ("zeros", 3), ("growing", 0)]
+    ("view", "last"),
+    [("list", 3), ("table", 1), ("row", 2), ("cube", 1), ("strided", 1), ("zeros", 3), ("growing", 0)],
 )
 def test_an_index_outside_of_a_view_ends_the_process(program, view, last):
     def ended(index: int) -> tuple[int, str]:

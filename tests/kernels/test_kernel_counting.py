@@ -18,7 +18,6 @@ from icefield.progress import Progress
 from strategies import random_forest
 
 
-
 def test_buckets_count_the_cuts_below_them():
     rng = np.random.default_rng(0)
     cuts = np.concatenate([np.sort(rng.normal(size=30)), np.sort(rng.standard_cauchy(9)), [-np.inf, np.inf]])

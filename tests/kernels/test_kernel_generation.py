@@ -99,5 +99,7 @@ def test_the_type_of_the_matrix_chooses_the_instance():
 @pytest.mark.other_processes
 def test_importing_reads_no_header():
     code = "import sys, icefield.kernels; print('icefield.kernels.generation' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
     assert done.stdout.strip() == "False"

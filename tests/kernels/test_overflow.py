@@ -31,7 +31,9 @@ def test_a_plan_of_too_many_slots_is_refused():
     assert kernels.measure_plan(question=fits, sizes=sizes)
     assert sizes.slots < 2**31
     with pytest.raises(OverflowError, match="'measure_plan' met a number that does not fit 32 bits"):
-        kernels.measure_plan(question=chain(100, 20_000, kernels.PAIRS, apart=True), sizes=kernels.plan_sizes())
+        kernels.measure_plan(
+            question=chain(100, 20_000, kernels.PAIRS, apart=True), sizes=kernels.plan_sizes()
+        )
 
 
 @pytest.mark.parametrize(("row", "fits"), [(2**30 - 1, True), (2**30, False)])
@@ -58,7 +60,9 @@ def test_a_condition_of_too_high_a_row_is_refused(row, fits):
             write()
 
 
-@pytest.mark.parametrize(("sizes", "fits"), [([2**15, 2**15], True), ([2**16, 2**15], False), ([2**16] * 4, False)])
+@pytest.mark.parametrize(
+    ("sizes", "fits"), [([2**15, 2**15], True), ([2**16, 2**15], False), ([2**16] * 4, False)]
+)
 def test_a_grid_of_too_many_points_is_refused(sizes, fits):
     axes = len(sizes)
     regions = kernels.RegionsOfAxes(
@@ -74,7 +78,9 @@ def test_a_grid_of_too_many_points_is_refused(sizes, fits):
     with pytest.raises(OverflowError, match="'count_updates'"):
         kernels.count_updates(regions=regions, **paths, update_start=start)
     with pytest.raises(OverflowError, match="'find_updates'"):
-        kernels.find_updates(regions=regions, **paths, update_start=start, update_at=NONE, update_sign=np.zeros(0))
+        kernels.find_updates(
+            regions=regions, **paths, update_start=start, update_at=NONE, update_sign=np.zeros(0)
+        )
 
 
 @pytest.mark.parametrize(("words", "fits"), [(1024, True), (1025, False)])

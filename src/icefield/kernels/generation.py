@@ -51,7 +51,7 @@ class Structure:
     @property
     def is_record(self) -> bool:
         """Whether it is the element of arrays: 32-bit members alone."""
-        return all(m.type == "i32" and not m.view or self._is_part(m, "record") for m in self.members)
+        return all((m.type == "i32" and not m.view) or self._is_part(m, "record") for m in self.members)
 
     @property
     def is_kernel(self) -> bool:
@@ -249,10 +249,22 @@ def _record(structure: Structure) -> list[str]:
 def _grouped(structure: Structure) -> list[str]:
     """A class for the members that several kernels take together, or for what a kernel fills."""
     base = "Filled" if structure.is_filled else "Given"
-    lines = ["", "", *_described(f"_{structure.kernel}", structure), "", "", f"class {structure.name}({base}):"]
+    lines = [
+        "",
+        "",
+        *_described(f"_{structure.kernel}", structure),
+        "",
+        "",
+        f"class {structure.name}({base}):",
+    ]
     if structure.is_filled:
         lines += [f"    {m.name}: int" for m in structure.members]
-        return [*lines, "", "    def __init__(self) -> None:", f"        super().__init__(_{structure.kernel})"]
+        return [
+            *lines,
+            "",
+            "    def __init__(self) -> None:",
+            f"        super().__init__(_{structure.kernel})",
+        ]
     values = [f"{m.name}={m.name}" for m in structure.members]
     return [
         *lines,
@@ -283,7 +295,9 @@ def _described(name: str, structure: Structure) -> list[str]:
 def _member_source(member: Member) -> str:
     if member.view:
         dtype = "f64" if member.type == PARAMETER else member.type
-        flags = ", is_written=True" * (not member.is_const) + ", has_strides=True" * (member.view == "Strided")
+        flags = ", is_written=True" * (not member.is_const) + ", has_strides=True" * (
+            member.view == "Strided"
+        )
         return f'Array("{member.name}", {_dtype(dtype)}, {member.shape!r}{flags})'
     if member.type in ("i64", "f64"):
         return f'Number("{member.name}", is_whole={member.type == "i64"})'
@@ -323,7 +337,9 @@ def _wrapped(begin: str, items: list[str], end: str) -> list[str]:
         return [one]
     indent = " " * (len(begin) - len(begin.lstrip()) + 4)
     glued = [item.replace(" ", "\0") for item in items]  # breaks come between items only
-    filled = textwrap.wrap(", ".join(glued), WIDTH - len(indent), break_long_words=False, break_on_hyphens=False)
+    filled = textwrap.wrap(
+        ", ".join(glued), WIDTH - len(indent), break_long_words=False, break_on_hyphens=False
+    )
     body = [indent + line.replace("\0", " ") for line in filled]
     if end.startswith(","):
         body[-1] += ","
