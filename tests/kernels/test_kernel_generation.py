@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from icefield import kernels
-from icefield.kernels import _abi, generation
+from icefield.kernels import _abi, generation, loading
 
 HEADER = """
 constexpr i64 SOME = -3;  // why
@@ -62,6 +62,10 @@ def test_the_interface_is_the_one_the_header_gives():
     written = generation.python_interface()
     with open(_abi.__file__, encoding="utf-8") as file:
         assert file.read() == written, "run `python build_kernels.py` and commit _abi.py"
+
+
+def test_both_stamps_of_the_sources_are_the_same():
+    assert loading.source_stamp() in (None, generation.source_stamp())
 
 
 def test_every_declared_kernel_is_a_function_of_its_name():
