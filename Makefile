@@ -9,7 +9,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 endif
 
-.PHONY: demo test test-all test-cluster sanitize kernels lint ruff ruff-format duplicates format types bench gallery docs dist clean
+.PHONY: demo test test-all test-cluster sanitize kernels native-lint lint ruff ruff-format duplicates format types bench gallery docs dist clean
 
 demo: $(VENV)/.demo kernels
 	$(BIN)/python -m icefield.cli.demo
@@ -48,15 +48,27 @@ kernels: | $(VENV)/pyvenv.cfg
 	@$(BIN)/python build_kernels.py >/dev/null 2>&1; if [ $$? -eq 3 ]; then \
 	    $(BIN)/python -m pip install --quiet ziglang; fi; $(BIN)/python build_kernels.py >/dev/null
 
-# The tests of the kernels and of the engine that runs them, with every access and operation checked.
+# The tests of the kernels and of the engine that runs them, with every access, operation and index checked.
 SANITIZED := tests/kernels tests/engines/test_trees.py tests/engines/test_linked.py tests/engines/test_crossed.py tests/engines/test_moves.py \
     tests/engines/test_local_moves.py tests/engines/test_additive_together.py tests/engines/test_training.py
 sanitize: $(VENV)/.test
 	@if ! command -v gcc >/dev/null; then echo "sanitize skipped: it needs gcc for its runtime"; else \
 	    $(BIN)/python build_kernels.py --sanitize && \
 	    LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
-	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 ICEFIELD_KERNELS=sanitized \
+	    ASAN_OPTIONS=detect_leaks=0:handle_abort=1 UBSAN_OPTIONS=print_stacktrace=1 ICEFIELD_KERNELS=sanitized \
 	    $(BIN)/python -m pytest -q -n 2 -m "not slow and not other_processes" $(SANITIZED); \
+	fi
+
+# Native code: one format (.clang-format), and what clang-tidy finds (.clang-tidy); two minutes of one core. CLANG_FORMAT and
+# CLANG_TIDY name other versions of the tools.
+NATIVE := src/icefield/kernels/native
+CLANG_FORMAT ?= clang-format
+CLANG_TIDY ?= clang-tidy
+native-lint:
+	@if ! command -v $(CLANG_FORMAT) >/dev/null || ! command -v $(CLANG_TIDY) >/dev/null; then \
+	    echo "native-lint skipped: it needs clang-format and clang-tidy"; else \
+	    $(CLANG_FORMAT) --dry-run --Werror $(NATIVE)/*.[ch]pp && \
+	    $(CLANG_TIDY) --quiet $(NATIVE)/*.cpp -- -std=c++20 -I$(NATIVE) -DICEFIELD_CHECKED; \
 	fi
 
 lint: ruff ruff-format duplicates

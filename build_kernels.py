@@ -1,6 +1,6 @@
-"""Builds the native kernels: one library per instruction level, beside the sources.
+"""Builds the native kernels: one library per instruction level, beside the sources, and their Python interface.
 
-``python build_kernels.py`` builds what is missing or older than the sources; the build hook
+``python build_kernels.py`` writes `_abi.py` where the header says otherwise, and builds what is missing or older than the sources; the build hook
 (`hatch_build.py`), ``make kernels`` and the tests use the same. Only the standard library is needed, and a
 C++20 compiler: ``$CXX``, c++, g++ or clang++, else the one in the ``ziglang`` wheel.
 """
@@ -32,13 +32,11 @@ FLAGS = [
     "-std=c++20", "-O3", "-ffp-contract=off", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics",
     "-fvisibility=hidden", "-Wall", "-Wextra", "-shared",
 ]  # fmt: skip
+# Sanitizers see what lies outside of an array's memory; the checks of ICEFIELD_CHECKED what lies outside of a view.
 SANITIZED = [
-    "-O1",
-    "-g",
-    "-fno-omit-frame-pointer",
-    "-fsanitize=address,undefined",
-    "-fno-sanitize-recover=all",
-]
+    "-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
+    "-DICEFIELD_CHECKED",
+]  # fmt: skip
 X86_LEVELS = {
     "v2": ["-march=x86-64-v2"],
     "v3": ["-march=x86-64-v3"],
@@ -93,10 +91,12 @@ def build(kernels: Path = KERNELS, *, sanitize: bool = False, only: str | None =
         wanted = {only: wanted[only]}
     folder = kernels / "built"
     paths = {name: folder / f"kernels-{name}{SUFFIX}" for name in wanted}
-    declarations = _declarations(kernels)
-    made_from = _made_from(declarations.stamp(kernels / "native"))
-    note = folder / ("sanitized.txt" if sanitize else "built.txt")
-    if note.exists() and note.read_text() == made_from and all(p.exists() for p in paths.values()):
+    generation = _generation(kernels)
+    _write_if_changed(kernels / "_abi.py", generation.python_interface(kernels / "native"))
+    entry_points = generation.entry_points(kernels / "native")
+    made_from = _made_from(generation.source_stamp(kernels / "native"), entry_points)
+    stale = [name for name, path in paths.items() if not path.exists() or _note(path) != made_from]
+    if not stale:
         return list(paths.values())
     if command is None:
         print(
@@ -106,23 +106,28 @@ def build(kernels: Path = KERNELS, *, sanitize: bool = False, only: str | None =
         )
         raise SystemExit(NO_COMPILER)
     folder.mkdir(exist_ok=True)
-    note.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
-        checks = Path(scratch) / "checks.cpp"
-        checks.write_text(_checks(declarations, kernels / "native"), encoding="utf-8")
+        written = Path(scratch) / "entry_points.cpp"
+        written.write_text(entry_points, encoding="utf-8")
 
         def one(name: str) -> None:
-            made = Path(scratch) / paths[name].name
-            _compile([*command, *_flags(is_zig), *wanted[name]], [*_sources(kernels), checks], made)
+            made, path = Path(scratch) / paths[name].name, paths[name]
+            _compile([*command, *_flags(is_zig), *wanted[name]], [*_sources(kernels), written], made)
             # A process may have the old library loaded: it keeps the file it opened.
-            staged = paths[name].with_suffix(".new")
+            staged = path.with_suffix(".new")
             shutil.copyfile(made, staged)
-            staged.replace(paths[name])
+            staged.replace(path)
+            path.with_suffix(".txt").write_text(made_from)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(one, wanted))
-    note.write_text(made_from)
+            list(pool.map(one, stale))
     return list(paths.values())
+
+
+def _note(library: Path) -> str:
+    """What a library was made from, as noted beside it."""
+    note = library.with_suffix(".txt")
+    return note.read_text() if note.exists() else ""
 
 
 def _sources(kernels: Path) -> list[Path]:
@@ -147,30 +152,14 @@ def _compile(command: list[str], sources: list[Path], made: Path) -> None:
         raise SystemExit(f"{shlex.join(whole)}\nended with {done.returncode}:\n{done.stdout}{done.stderr}")
 
 
-def _checks(declarations: Any, native: Path) -> str:
-    """A source that makes the compiler confirm what Python read of the header, and that carries the stamp."""
-    read = declarations.read(native)
-    lines = ['#include "abi.hpp"', "#include <stddef.h>", "namespace icefield {"]
-    for structure in read.structures.values():
-        lines.append(
-            f"static_assert(sizeof({structure.name}) == {structure.words * declarations.WORD_BYTES});"
-        )
-        lines += [
-            f"static_assert(offsetof({structure.name}, {name}) == {offset});"
-            for name, offset in structure.offsets.items()
-        ]
-    stamp = declarations.stamp(native)
-    lines.append(f'ICEFIELD_EXPORT const char* const icefield_stamp = "{stamp}";')
-    lines += [
-        f"ICEFIELD_EXPORT const i64 icefield_{name}_words = sizeof({structure.name}) / {declarations.WORD_BYTES};"
-        for name, structure in read.kernels.items()
-    ]
-    return "\n".join([*lines, "}", ""])
+def _write_if_changed(path: Path, text: str) -> None:
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _declarations(kernels: Path) -> Any:
+def _generation(kernels: Path) -> Any:
     """The module that reads the header, from its file: the package is not installed yet."""
-    spec = importlib.util.spec_from_file_location("icefield_declarations", kernels / "declarations.py")
+    spec = importlib.util.spec_from_file_location("icefield_generation", kernels / "generation.py")
     if spec is None or spec.loader is None:
         raise SystemExit(f"{kernels} holds no kernels")
     module = importlib.util.module_from_spec(spec)
@@ -179,9 +168,10 @@ def _declarations(kernels: Path) -> Any:
     return module
 
 
-def _made_from(stamp: str) -> str:
-    """What a build depends on: the sources and this script."""
-    return f"{stamp} {hashlib.sha256(Path(__file__).read_bytes()).hexdigest()}"
+def _made_from(stamp: str, entry_points: str) -> str:
+    """What a build depends on: the sources, the entry points written for them, and this script."""
+    more = Path(__file__).read_bytes() + entry_points.encode()
+    return f"{stamp} {hashlib.sha256(more).hexdigest()}"
 
 
 if __name__ == "__main__":

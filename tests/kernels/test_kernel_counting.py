@@ -13,12 +13,10 @@ from icefield.data.frame import table_of
 from icefield.engines.trees.averages import Counted
 from icefield.engines.trees.layout import lay_out
 from icefield.engines.trees.packed_rows import PackedRows
-from icefield.kernels.loading import interface
+from icefield.kernels import MISSING
 from icefield.progress import Progress
 from icefield.threads import ThreadCrew
 from strategies import random_forest
-
-MISSING = interface().constants["MISSING"]
 
 
 def test_buckets_count_the_cuts_below_them():
@@ -90,7 +88,7 @@ def check_counts(case: Case, rng: np.random.Generator, block: int) -> None:
 
 
 def test_resolve_follows_every_kind():
-    kinds = [interface().constants[k] for k in ("ALL", "SAME", "COUNTED", "REST", "ALSO", "UNUSED")]
+    kinds = [getattr(kernels, k) for k in ("ALL", "SAME", "COUNTED", "REST", "ALSO", "UNUSED")]
     counts = np.full((6, 2), -1, np.int64)
     kernels.resolve(
         slot_origin=np.array([0, 0, 0, 1, 2, 0], np.int32),

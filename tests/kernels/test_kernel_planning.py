@@ -9,9 +9,8 @@ import pytest
 from kernel_cases import LISTS, MODES, Case
 
 from icefield import kernels
-from icefield.kernels.loading import interface
+from icefield.kernels import EITHER_WAY, SUBTREE
 
-SUBTREE, EITHER_WAY = (interface().constants[name] for name in ("SUBTREE", "EITHER_WAY"))
 every_plan = pytest.mark.parametrize("seed", range(8))
 every_mode = pytest.mark.parametrize("mode", MODES)
 every_list = pytest.mark.parametrize("lists", LISTS)

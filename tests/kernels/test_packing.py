@@ -172,4 +172,4 @@ def test_conditions_without_bits_keep_their_codes():
     assert layout.n_rows == some.sum()
     assert ((layout.condition_row >= 0) == some).all()
     whole = lay_out(forest, every, np.ones(every.size, bool))
-    assert np.array_equal(layout.condition_code, whole.condition_code)
+    assert np.array_equal(layout.routing, whole.routing)

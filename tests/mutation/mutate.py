@@ -290,14 +290,19 @@ MUTATIONS = [
         ("if (q_.mode == JOINT) tag = EITHER_WAY;", ""),
         ("slot == 0 ? COUNTED : ALSO", "COUNTED"),
         ("if (own.top > n_.buffers) n_.buffers = own.top;", ""),
+        ("fits_ &= fits_i32(value);", ""),
+        ("all &= fits_i32(size);", ""),
     ),
     *_of(
         NATIVE + "lists.hpp", "tests/kernels/test_kernel_counting.py tests/kernels/test_kernel_leaves.py",
         ("slot > 0 ? mask[w] & ~plain[w] : mask[w]", "mask[w]"),
         ("(held == 0) | (held == tag)", "held == 0"),
-        ("(code <= test) |", "(code < test) |"),
         ("stack[left_end] = left ? entry : wrong;", "stack[left_end] = entry;"),
-        ("(code == MISSING) & (missing_left != 0)", "code == MISSING"),
+    ),
+    *_of(
+        NATIVE + "nodes.hpp", "tests/kernels/test_kernel_counting.py tests/kernels/test_kernel_leaves.py",
+        ("(code <= rule.threshold) |", "(code < rule.threshold) |"),
+        ("(code == MISSING) & (rule.missing_left != 0)", "code == MISSING"),
     ),
     *_of(
         NATIVE + "counting.cpp", "tests/kernels/test_kernel_counting.py tests/engines/test_row_counting.py",
@@ -361,7 +366,8 @@ MUTATIONS = [
     *_of(
         NATIVE + "updates.cpp", "tests/kernels/test_kernel_averages.py",
         ("axis >= axes_ - 2", "axis >= axes_ - 1"),
-        ("way *= sign_[axis * width_ + turn_[axis]];", ""),
+        ("product *= sign_[axis * width_ + index_[axis]];", ""),
+        ("|| !fits_i32(points)", ""),
     ),
     *_of(
         "engines/trees/own_values.py", "tests/engines/test_trees.py -k own_averages",

@@ -1,24 +1,90 @@
-"""Calling a kernel: arguments by name, checked against their declaration, written as a run of words."""
+"""Calling a kernel: arguments by name, checked against their declaration, written as a run of words.
+
+`_abi.py`, which the build writes, says with these classes what each kernel takes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from struct import Struct
 from typing import Any
 
 import numpy as np
 
-from icefield.kernels.declarations import Array, Member, Number, Part, Structure
-from icefield.kernels.loading import interface, library
+from icefield.kernels.loading import library
+
+Size = tuple[str, int]  # a name and what is added to it; a plain number has no name
+
+
+@dataclass(slots=True)  # there are hundreds, made at import
+class Number:
+    """A member that is a whole number or a floating one."""
+
+    name: str
+    is_whole: bool
+
+    @property
+    def format(self) -> str:
+        return "q" if self.is_whole else "d"
+
+
+@dataclass(slots=True)  # there are hundreds, made at import
+class Array:
+    """A member that views an array: its data, its shape, and its strides where it may have any."""
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[Size, ...]
+    is_written: bool = False
+    has_strides: bool = False
+
+    @property
+    def format(self) -> str:
+        return "q" * (1 + len(self.shape) * (2 if self.has_strides else 1))
+
+
+@dataclass(slots=True)  # there are hundreds, made at import
+class Part:
+    """A member that is a structure itself, or points to one that the kernel fills."""
+
+    name: str
+    structure: Structure
+    is_filled: bool = False
+
+    @property
+    def format(self) -> str:
+        return "q" if self.is_filled else self.structure.format
+
+
+Member = Number | Array | Part
+
+
+@dataclass
+class Structure:
+    """A structure of the header `native/abi.hpp`."""
+
+    name: str
+    members: tuple[Member, ...]
+
+    @cached_property
+    def format(self) -> str:
+        """Its words as `struct` writes them."""
+        return "".join(member.format for member in self.members)
+
+    def retyped(self, name: str, dtype: np.dtype[Any]) -> Structure:
+        """The same with another type of the elements of one array."""
+        members = (
+            replace(m, dtype=dtype) if isinstance(m, Array) and m.name == name else m for m in self.members
+        )
+        return Structure(self.name, tuple(members))
 
 
 class Given:
     """The members of one structure, checked; keeps the arrays alive that its words point to."""
 
     def __init__(self, structure: Structure, values: Mapping[str, Any]) -> None:
-        if len(values) != len(structure.members) or any(m.name not in values for m in structure.members):
-            raise TypeError(_wrong_names(structure, values))
         self.structure, self.values = structure, values
         self.words: list[Any] = []
         self.sizes: dict[str, int] = {}
@@ -27,14 +93,14 @@ class Given:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Where arrays lie is true in this process only: another one takes its own copies.
-        return Given, (self.structure, dict(self.values))
+        return _given_again, (type(self), self.structure, self.values)
 
     def _take(self, member: Member, value: Any) -> None:
         if isinstance(member, Array):
             self._take_array(member, value)
         elif isinstance(member, Number):
             self.words.append(int(value) if member.is_whole else float(value))
-        elif member.is_pointer:
+        elif member.is_filled:
             self._take_filled(member, value)
         else:
             if not isinstance(value, Given) or value.structure.name != member.structure.name:
@@ -88,12 +154,18 @@ class Given:
         return f"{self.structure.name}.{member.name}"
 
 
+def _given_again(kind: type[Given], structure: Structure, values: Mapping[str, Any]) -> Given:
+    given = kind.__new__(kind)
+    Given.__init__(given, structure, values)
+    return given
+
+
 class Filled:
     """A structure of whole numbers that a kernel fills; they are attributes afterwards."""
 
     def __init__(self, structure: Structure) -> None:
         self.structure = structure
-        self._numbers = np.zeros(structure.words, np.int64)
+        self._numbers = np.zeros(len(structure.format), np.int64)
 
     @property
     def address(self) -> int:
@@ -107,65 +179,39 @@ class Filled:
 
 
 class Kernel:
-    """A kernel by name: call it with the members of its structure as keywords.
+    """A function of the library: call it with the members of its structure by name.
 
     Gives True, or False where the stop flag ended it early.
     """
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    @cached_property
-    def structure(self) -> Structure:
-        return interface().kernels[self.name]
+    def __init__(self, name: str, structure: Structure) -> None:
+        self.name, self.structure = name, structure
 
     @cached_property
     def _packed(self) -> Struct:
-        return Struct("=" + _formats(self.structure))
+        return Struct("=" + self.structure.format)
 
     @cached_property
     def _function(self) -> Any:
         return library().function(self.name)
 
-    def __call__(self, **arguments: Any) -> bool:
-        given = Given(self.structure, arguments)
+    def __call__(self, values: Mapping[str, Any]) -> bool:
+        given = Given(self.structure, values)
         status = self._function(self._packed.pack(*given.words))
-        if status == interface().constants["NO_MEMORY"]:
+        return status == 0 or self._explain(status)
+
+    def _explain(self, status: int) -> bool:
+        """What a status other than done means: False, or an error."""
+        from icefield.kernels import _abi  # which is made of this module's classes
+
+        if status == _abi.NO_MEMORY:
             raise MemoryError(f"the native kernel {self.name!r} got no memory")
-        return bool(status == interface().constants["DONE"])
-
-
-class Grouped:
-    """Members that several kernels take together: call it with them as keywords."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    @cached_property
-    def structure(self) -> Structure:
-        return interface().structures[self.name]
-
-    def __call__(self, **members: Any) -> Given:
-        return Given(self.structure, members)
-
-
-def _formats(structure: Structure) -> str:
-    letters = []
-    for member in structure.members:
-        if isinstance(member, Number):
-            letters.append("q" if member.is_whole else "d")
-        elif isinstance(member, Part) and not member.is_pointer:
-            letters.append(_formats(member.structure))
-        else:
-            letters.append("q" * member.words)
-    return "".join(letters)
-
-
-def _wrong_names(structure: Structure, values: Mapping[str, Any]) -> str:
-    names = [m.name for m in structure.members]
-    missing = [n for n in names if n not in values]
-    unknown = [n for n in values if n not in names]
-    return f"{structure.name} is given wrong members (missing: {missing}, unknown: {unknown})"
+        if status == _abi.TOO_LARGE:
+            raise OverflowError(
+                f"the native kernel {self.name!r} met a number that does not fit 32 bits: "
+                "ask for fewer trees, rows or grid points at a time"
+            )
+        return False
 
 
 def _described(value: Any) -> str:

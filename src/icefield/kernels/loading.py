@@ -1,4 +1,4 @@
-"""The library of kernels this machine runs best: found, checked against the sources, and loaded.
+"""The library of kernels this machine runs best: found, checked against `_abi.py` and the sources, and loaded.
 
 One library was built for each instruction level. The one for the lowest level says which levels the
 machine can run; the best that is there is used, unless ``ICEFIELD_KERNELS`` names one.
@@ -7,6 +7,7 @@ machine can run; the best that is there is used, unless ``ICEFIELD_KERNELS`` nam
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import sys
 from functools import cache
@@ -14,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from icefield.errors import IcefieldError, did_you_mean
-from icefield.kernels import declarations
 
 BUILT = Path(__file__).parent / "built"
+NATIVE = Path(__file__).parent / "native"
 SOURCE_TREE = Path(__file__).parents[3]
 SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 VARIABLE = "ICEFIELD_KERNELS"
@@ -34,7 +35,7 @@ class KernelsError(IcefieldError, ImportError):
 
 
 class Library:
-    """A loaded library whose stamp and structures are those of the sources."""
+    """A loaded library whose stamps are those of `_abi.py` and, in a source tree, of the sources."""
 
     def __init__(self, path: Path) -> None:
         self.level = _level_of(path)
@@ -45,21 +46,21 @@ class Library:
         self._check(path)
 
     def _check(self, path: Path) -> None:
-        try:
-            stamp = ctypes.c_char_p.in_dll(self._functions, "icefield_stamp").value or b""
-        except ValueError:
-            stamp = b""
-        if stamp.decode() != declarations.stamp():
+        from icefield.kernels import _abi  # which stands on this module
+
+        if self._stamp("icefield_interface") != _abi.STAMP:
+            raise KernelsError(f"The native kernels in {path.name} have another interface. {_remedy()}")
+        sources = source_stamp()
+        if sources is not None and self._stamp("icefield_sources") != sources:
             raise KernelsError(
                 f"The native kernels in {path.name} were built from other sources. {_remedy()}"
             )
-        for name, structure in interface().kernels.items():
-            words = ctypes.c_int64.in_dll(self._functions, f"icefield_{name}_words").value
-            if words != structure.words:
-                raise KernelsError(
-                    f"The arguments of the native kernel {name!r} take {words} words in {path.name} and "
-                    f"{structure.words} by its declaration. {_remedy()}"
-                )
+
+    def _stamp(self, name: str) -> str:
+        try:
+            return (ctypes.c_char_p.in_dll(self._functions, name).value or b"").decode()
+        except ValueError:
+            return ""
 
     def function(self, name: str) -> Any:
         """A kernel, which takes the bytes of its arguments and gives its status."""
@@ -76,9 +77,15 @@ class Library:
 
 
 @cache
-def interface() -> declarations.Declarations:
-    """What the kernels' header declares."""
-    return declarations.read()
+def source_stamp() -> str | None:
+    """The hash of the sources, in a source tree, where they may have changed since the build; elsewhere None."""
+    if not (SOURCE_TREE / "build_kernels.py").exists():
+        return None
+    # As `generation.source_stamp` does, which would take longer to import than to run.
+    whole = hashlib.sha256()
+    for path in sorted(NATIVE.glob("*.[ch]pp")):
+        whole.update(f"{path.name}\n{path.read_text(encoding='utf-8')}\n".encode())
+    return whole.hexdigest()
 
 
 @cache

@@ -222,7 +222,7 @@ class Regions:
         return self.first[group] + self.rank[program.path_region[:entries]]
 
     @property
-    def of_axes(self) -> kernels.Given:
+    def of_axes(self) -> kernels.RegionsOfAxes:
         """These regions as the kernels take them."""
         return kernels.RegionsOfAxes(
             rank=self.rank, size=self.size, words=self.words, start=self.start, masks=self.masks
@@ -261,7 +261,7 @@ class Regions:
 def find_updates(program: Program, axes: Sequence[EncodedAxis]) -> Updates:
     """Each leaf's updates on the product grid: where they start, their places and signs."""
     found = Regions.of(program, axes, range(len(axes)))
-    paths = {
+    paths: dict[str, Any] = {
         "regions": found.of_axes,
         "path_start": program.path_start,
         "path_group": program.path_group,

@@ -153,7 +153,7 @@ class CrossedRows:
             : start[-1]
         ].astype(np.int64)
 
-    def _as_trees(self, own: Float) -> kernels.Given:
+    def _as_trees(self, own: Float) -> kernels.CrossTrees:
         program = self._program
         groups = (*self.wanted.groups, self._staying)
         order = np.arange(self.rows, dtype=np.int32)
@@ -179,7 +179,7 @@ class CrossedRows:
                 yield found[kind][number - begin if kind == "pair" else number]
 
     @cached_property
-    def _trees(self) -> kernels.Given:
+    def _trees(self) -> kernels.CrossTrees:
         return self._as_trees(np.ascontiguousarray(self.margins.T))
 
     def _crossed(self, window: slice, progress: Progress, again: bool = False) -> dict[str, Float]:

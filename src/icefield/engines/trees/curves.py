@@ -36,7 +36,7 @@ class Part:
 
     program: Program
     updates: Updates
-    leaves: kernels.Given
+    leaves: kernels.Leaves
 
 
 def _unpacked(walk: Callable[..., Float], task: tuple[Any, ...]) -> Float:

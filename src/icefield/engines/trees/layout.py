@@ -50,7 +50,7 @@ class Layout:
     member_start: NDArray[np.int64]
     members: NDArray[np.int32]
     condition_row: NDArray[np.int32]  # by the forest's condition: row of bits, -1: none
-    condition_code: NDArray[np.int32]  # by the forest's condition: the last five of the kernels' `ListNode`
+    routing: NDArray[np.void]  # by the forest's condition: the rule by which it routes a row's code
     set_table: NDArray[np.uint8]
 
     @property
@@ -149,7 +149,7 @@ class Layout:
         return not self._ways[1].size
 
     @cached_property
-    def value_tables(self) -> kernels.Given:
+    def value_tables(self) -> kernels.ValueTables:
         """What leads from values straight to bits."""
         return kernels.ValueTables(
             chosen=self._ways[0], column=self.column, zero_missing=self.zero_missing, zero_limit=ZERO_THRESHOLD,
@@ -206,9 +206,9 @@ def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) 
     n = numbers_used.size
 
     condition_row = np.full(forest.condition_column.size, -1, np.int32)
-    condition_code = np.zeros((forest.condition_column.size, 5), np.int32)
-    condition_code[coded, 0] = owner
-    condition_code[coded, 4] = forest.condition_missing_left[coded]
+    routing = np.zeros(forest.condition_column.size, kernels.ROUTING_RULE)
+    routing["column"][coded] = owner
+    routing["missing_left"][coded] = forest.condition_missing_left[coded]
     cuts: list[NDArray[np.float64]] = []
     code_rows: list[NDArray[np.int64]] = []
     members: list[NDArray[np.int32]] = []
@@ -229,7 +229,9 @@ def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) 
                 table = np.zeros(categories.size + 1, np.uint8)
                 table[places] = 1
                 tables.append(table)
-                condition_code[condition, 1:4] = -1, table_size, categories.size
+                routing["threshold"][condition] = -1
+                routing["set_start"][condition] = table_size
+                routing["set_last"][condition] = categories.size
                 table_size += table.size
             rows = own[packed[own]]
             members += [places for condition, places in zip(own, numbers) if packed[condition]]
@@ -238,7 +240,7 @@ def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) 
             cuts.append(categories.astype(np.float64))
         else:
             column_cuts, code = np.unique(forest.condition_threshold[own], return_inverse=True)
-            condition_code[own, 1] = code
+            routing["threshold"][own] = code
             chosen = packed[own]
             order = np.argsort(code[chosen], kind="stable")
             rows = own[chosen][order]
@@ -275,7 +277,7 @@ def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) 
         member_start=_starts(np.concatenate([np.zeros(0, np.int64), *member_counts])),
         members=np.concatenate([np.zeros(0, np.int32), *members]).astype(np.int32),
         condition_row=condition_row,
-        condition_code=condition_code,
+        routing=routing,
         set_table=np.concatenate(tables),
     )
 

@@ -51,7 +51,7 @@ class LeafMasks:
     entry_leaf, entry_group, entry_path : by entry, its leaf and group, and its place on the program's paths
     """
 
-    given: kernels.Given
+    given: kernels.MaskedTrees
     n_leaves: int
     lists: int
     lane: NDArray[np.int32]

@@ -126,19 +126,14 @@ class LinkedCurves:
         return can_be_masked(self._program, self.sums.base, self.form)
 
     @cached_property
-    def _trees(self) -> kernels.Given:
+    def _trees(self) -> kernels.StepTrees | kernels.SweepTrees:
         """The trees as the kernel takes them."""
         program, batch, layout = self._program, self._program.batch, self._layout
         steps = self._steps
         if self._is_swept:
             return laid_for_sweeps(program, layout, self.sums.base, steps, len(self.axes), self.form)
-        nodes = np.full((batch.node_left.size, 8), -1, np.int32)
-        splits = np.flatnonzero(batch.node_left >= 0)
-        condition = batch.node_condition[splits]
-        nodes[splits, :5] = layout.condition_code[condition]
-        nodes[splits, 5], nodes[splits, 6] = batch.node_left[splits], batch.node_right[splits]
-        nodes[splits, 7] = program.group_of_condition[condition]
-        nodes[program.leaf_node, 5] = np.arange(program.leaf_node.size)
+        nodes = program.nodes(program.group_of_condition[np.maximum(batch.node_condition, 0)])
+        nodes["left"][program.leaf_node] = np.arange(program.leaf_node.size)
         return kernels.StepTrees(
             nodes=nodes, node_value=batch.node_value, roots=batch.roots, tree_output=batch.node_output[batch.roots],
             base=self.sums.base, set_table=layout.set_table, path_start=program.path_start,
@@ -251,15 +246,16 @@ class LinkedCurves:
             about=about, weight=weight, segment=segment, own=room.own, sums=room.sums, squares=room.squares,
             first=first, curves=curves,
         )  # fmt: skip
-        if self._is_swept:
+        trees = self._trees
+        if isinstance(trees, kernels.SweepTrees):
             bits = np.empty((layout.n_rows, -(-n // WORD)), np.uint64)
             layout.load(read, position, codes, bits)
-            finished = kernels.add_sweeps(trees=self._trees, totals=totals, bits=bits, stop=self.crew.stop)
+            finished = kernels.add_sweeps(trees=trees, totals=totals, bits=bits, stop=self.crew.stop)
         else:
             layout.encode(read(0, n), position, np.arange(layout.n_columns, dtype=np.int32), codes)
             turned = np.empty((n, layout.n_columns), np.int32)
             kernels.turn(codes=codes, turned=turned)
-            finished = kernels.add_steps(trees=self._trees, totals=totals, codes=turned, stop=self.crew.stop)
+            finished = kernels.add_steps(trees=trees, totals=totals, codes=turned, stop=self.crew.stop)
         if not finished:
             raise Stopped
 

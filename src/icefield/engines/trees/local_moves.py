@@ -94,7 +94,7 @@ class LocalMoves:
         return grid_layout(self._program)
 
     @cached_property
-    def _trees(self) -> kernels.Given:
+    def _trees(self) -> kernels.MaskedTrees:
         return LeafMasks.of(self._program, self._layout, self.sums.base, len(self.axes), self._form).given
 
     @cached_property

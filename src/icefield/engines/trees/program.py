@@ -223,7 +223,7 @@ class Program:
         )
 
     @property
-    def leaves(self) -> kernels.Given:
+    def leaves(self) -> kernels.Leaves:
         """Every leaf's output and value, as the kernels take them."""
         return kernels.Leaves(output=self.leaf_output, value=self.leaf_value)
 
@@ -233,13 +233,19 @@ class Program:
         return self.entry_node.size > 0
 
     @cached_property
-    def list_nodes(self) -> NDArray[np.int32]:
-        """By node what lists ask of it, in the order of the kernels' `ListNode`; no nodes where there are no lists."""
-        if not self.has_lists:
-            return np.zeros((0, 8), np.int32)
+    def list_nodes(self) -> NDArray[np.void]:
+        """The nodes for walking with lists of rows; none where there are no lists."""
+        return self.nodes(self.node_tag) if self.has_lists else np.zeros(0, kernels.NODE)
+
+    def nodes(self, group: NDArray[np.int32]) -> NDArray[np.void]:
+        """The nodes as kernels walk them row by row, with a number of each split's `group`; of leaves all are -1."""
         batch = self.batch
-        of_splits = self.layout.condition_code[np.maximum(batch.node_condition, 0)]
-        return np.column_stack([batch.node_left, batch.node_right, self.node_tag, of_splits])
+        splits = np.flatnonzero(batch.node_left >= 0)
+        found = np.full(batch.node_left.size, -1, kernels.NODE)
+        found["rule"][splits] = self.layout.routing[batch.node_condition[splits]]
+        for name, by_node in (("left", batch.node_left), ("right", batch.node_right), ("group", group)):
+            found[name][splits] = by_node[splits]
+        return found
 
     def walk(
         self,
@@ -247,7 +253,7 @@ class Program:
         codes_by_row: NDArray[np.int32],
         buffers: NDArray[np.uint64],
         stop: NDArray[np.uint8],
-    ) -> kernels.Given:
+    ) -> kernels.Walk:
         """The program over one block of rows, as the kernels take it."""
         return kernels.Walk(
             program=self.program, bits=bits, buffers=buffers, entry_node=self.entry_node,

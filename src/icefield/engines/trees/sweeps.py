@@ -23,7 +23,7 @@ MOST_WORDS = 64  # of steps, for all outputs, that are held for every row then
 
 def laid_for_sweeps(
     program: Program, layout: Layout, base: Float, steps: GridSteps, n_groups: int, form: LinkForm
-) -> kernels.Given:
+) -> kernels.SweepTrees:
     """The trees of a program, for its groups.
 
     Parameters

@@ -15,7 +15,7 @@ from icefield.engines.trees.program import Program
 from icefield.threads import Lent, ThreadCrew
 
 Result = TypeVar("Result")
-Walk = kernels.Given
+Walk = kernels.Walk
 
 
 class Visit:

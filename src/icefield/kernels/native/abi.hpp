@@ -1,12 +1,14 @@
 // The kernels' C interface, declared once.
 //
-// A kernel `name` takes one `NameArguments` and returns DONE, STOPPED or NO_MEMORY. Python reads the
-// structures and constants below from this very file (`icefield.kernels.declarations`): keep one member a
-// line, with the shape of an array in brackets. Members of one structure that name the same size must
-// agree, which Python checks at every call; what the arrays hold is not checked, it is guaranteed by
+// A structure `NameArguments` declares a kernel: `i64 run(const NameArguments&)`, defined beside the others, which
+// returns one of the statuses below. The build reads this file (`icefield.kernels.generation`) and writes the rest:
+// the typed Python function `name` in `_abi.py`, and the symbol `icefield_name` that it calls. So keep one member a
+// line, with the shape of an array in brackets. Members of one structure that name the same size must agree, which
+// Python checks at every call; what the arrays hold is not checked, it is guaranteed by
 // `icefield.forest.form.validate` and the layouts of `icefield.engines.trees`.
 //
-// What comes out of a kernel is what is not const here.
+// What comes out of a kernel is what is not const here. A template is a kernel for values of f64 and one for f32: Python
+// calls the one that fits the array it is given. Structures of i32 alone are records, the elements of arrays.
 #pragma once
 
 #include "arrays.hpp"
@@ -22,6 +24,7 @@ namespace icefield {
 constexpr i64 DONE = 0;
 constexpr i64 STOPPED = 1;    // the stop flag was raised: what was written is incomplete
 constexpr i64 NO_MEMORY = 2;  // likewise
+constexpr i64 TOO_LARGE = 3;  // likewise: a number does not fit its 32 bits
 
 // The code of a missing value; larger than any other.
 constexpr i64 MISSING = 1073741824;
@@ -44,7 +47,26 @@ constexpr i64 ALL = 3;      // every row
 constexpr i64 ALSO = 4;     // a counter besides the origin's count
 constexpr i64 UNUSED = 5;
 
-// --- looking: where a column's values lie ----------------------------------------------------------------
+// --- nodes: trees that are walked row by row --------------------------------------------------------------
+
+// How a split routes a row, by the row's code of a column: see `goes_left` in nodes.hpp.
+struct RoutingRule {
+    i32 column;     // -1: none, the node is a leaf
+    i32 threshold;  // codes up to it go left
+    i32 set_start;  // in the table of sets
+    i32 set_last;   // of the set, counted from its start: codes from there on are not in it
+    i32 missing_left;
+};
+
+// Half a cache line, since many nodes see a handful of rows each.
+struct Node {
+    RoutingRule rule;
+    i32 left;  // of a leaf: its number, where the walk needs one
+    i32 right;
+    i32 group;  // the moving group of the split's column, as the walk numbers them
+};
+
+// --- looking: summary statistics of columns ----------------------------------------------------------------
 
 struct ExtentArguments {
     Strided<const f64> values;  // [rows, 1]
@@ -57,7 +79,7 @@ struct TallyArguments {
     f64 low;
     f64 high;
     f64 scale;
-    List<i64> counts;           // [cells]
+    List<i64> counts;  // [cells]
 };
 
 struct GatherArguments {
@@ -65,38 +87,25 @@ struct GatherArguments {
     f64 low;
     f64 high;
     f64 scale;
-    List<const u8> wanted;      // [cells]
-    List<f64> found;            // [found]
-    List<i64> filled;           // [1]
+    List<const u8> wanted;  // [cells]
+    List<f64> found;        // [found]
+    List<i64> filled;       // [1]
 };
 
 // Several columns at once. What is kept of column c is in row c + 1: in row c stood its copy.
+template <class T>
 struct LookTogetherArguments {
-    Strided<const f64> matrix;  // [rows, columns]
-    List<const i64> drawn;      // [drawn]
-    List<const i64> ranks;      // [ranks]
-    Table<f64> kept;            // [columns + 1, rows]
-    Table<f64> sample;          // [columns, drawn]
-    List<u8> known;             // [columns]
-    Table<f64> at_ranks;        // [columns, ranks]
-    Table<f64> edges;           // [columns, bins + 1]
-    Table<f64> counts;          // [columns, bins]
-    Table<f64> grid;            // [columns, points]
-    Table<f64> nearest;         // [columns, points]
-};
-
-struct LookTogetherNarrowArguments {
-    Strided<const f32> matrix;  // [rows, columns]
-    List<const i64> drawn;      // [drawn]
-    List<const i64> ranks;      // [ranks]
-    Table<f64> kept;            // [columns + 1, rows]
-    Table<f64> sample;          // [columns, drawn]
-    List<u8> known;             // [columns]
-    Table<f64> at_ranks;        // [columns, ranks]
-    Table<f64> edges;           // [columns, bins + 1]
-    Table<f64> counts;          // [columns, bins]
-    Table<f64> grid;            // [columns, points]
-    Table<f64> nearest;         // [columns, points]
+    Strided<const T> matrix;  // [rows, columns]
+    List<const i64> drawn;    // [drawn]
+    List<const i64> ranks;    // [ranks]
+    Table<f64> kept;          // [columns + 1, rows]
+    Table<f64> sample;        // [columns, drawn]
+    List<u8> known;           // [columns]
+    Table<f64> at_ranks;      // [columns, ranks]
+    Table<f64> edges;         // [columns, bins + 1]
+    Table<f64> counts;        // [columns, bins]
+    Table<f64> grid;          // [columns, points]
+    Table<f64> nearest;       // [columns, points]
 };
 
 // --- packing: rows -> codes -> one bit per row and condition ---------------------------------------------
@@ -110,12 +119,12 @@ struct FillBucketsArguments {
 };
 
 struct EncodeArguments {
-    Strided<const f64> matrix;      // [rows, forest_columns]
-    List<const i32> position;       // [rows]
-    List<const i32> chosen;         // [chosen_columns]
-    List<const i32> column;         // [coded_columns]
-    List<const u8> exact;           // [coded_columns]
-    List<const u8> zero_missing;    // [coded_columns]
+    Strided<const f64> matrix;    // [rows, forest_columns]
+    List<const i32> position;     // [rows]
+    List<const i32> chosen;       // [chosen_columns]
+    List<const i32> column;       // [coded_columns]
+    List<const u8> exact;         // [coded_columns]
+    List<const u8> zero_missing;  // [coded_columns]
     f64 zero_limit;
     List<const f64> cuts;           // [all_cuts]
     List<const i64> cut_start;      // [coded_columns]
@@ -129,56 +138,47 @@ struct EncodeArguments {
 
 // What leads from values to bits, for numeric columns whose codes fit a byte.
 struct ValueTables {
-    List<const i32> chosen;            // [chosen_columns]
-    List<const i32> column;            // [coded_columns]
-    List<const u8> zero_missing;       // [coded_columns]
+    List<const i32> chosen;       // [chosen_columns]
+    List<const i32> column;       // [coded_columns]
+    List<const u8> zero_missing;  // [coded_columns]
     f64 zero_limit;
-    List<const f64> cuts;              // [all_cuts]
-    List<const i64> cut_start;         // [coded_columns]
-    List<const f64> low;               // [coded_columns]
-    List<const f64> scale;             // [coded_columns]
-    Table<const i32> bucket_start;     // [coded_columns, bucket_ends]
-    List<const i32> steps;             // [coded_columns]
-    List<const i64> row_start;         // [coded_columns + 1]
-    List<const i64> code_start;        // [coded_columns + 1]
-    List<const i32> code_row;          // [all_codes]
-    List<const u8> row_missing_left;   // [bit_rows]
+    List<const f64> cuts;             // [all_cuts]
+    List<const i64> cut_start;        // [coded_columns]
+    List<const f64> low;              // [coded_columns]
+    List<const f64> scale;            // [coded_columns]
+    Table<const i32> bucket_start;    // [coded_columns, bucket_ends]
+    List<const i32> steps;            // [coded_columns]
+    List<const i64> row_start;        // [coded_columns + 1]
+    List<const i64> code_start;       // [coded_columns + 1]
+    List<const i32> code_row;         // [all_codes]
+    List<const u8> row_missing_left;  // [bit_rows]
 };
 
 // Straight to bits: as `encode` and `pack` together.
+template <class T>
 struct PackValuesArguments {
-    Strided<const f64> matrix;         // [rows, forest_columns]
+    Strided<const T> matrix;  // [rows, forest_columns]
     ValueTables tables;
-    List<const i32> position;          // [rows]
+    List<const i32> position;  // [rows]
     i64 first_word;
     i64 words;
-    Table<u64> bits;                   // [bit_rows, all_words]
-};
-
-// The same of narrow values.
-struct PackNarrowValuesArguments {
-    Strided<const f32> matrix;         // [rows, forest_columns]
-    ValueTables tables;
-    List<const i32> position;          // [rows]
-    i64 first_word;
-    i64 words;
-    Table<u64> bits;                   // [bit_rows, all_words]
+    Table<u64> bits;  // [bit_rows, all_words]
 };
 
 struct PackArguments {
-    Table<const i32> codes;            // [coded_columns, positions]
-    List<const i32> position;          // [rows]
-    List<const i32> chosen;            // [chosen_columns]
-    List<const u8> is_set;             // [coded_columns]
-    List<const i64> row_start;         // [coded_columns + 1]
-    List<const i64> code_start;        // [coded_columns + 1]
-    List<const i32> code_row;          // [all_codes]
-    List<const u8> row_missing_left;   // [bit_rows]
-    List<const i64> member_start;      // [bit_rows + 1]
-    List<const i32> members;           // [all_members]
-    Table<u64> category_bits;          // [most_categories, words]
-    List<u64> missing;                 // [words]
-    Table<u64> bits;                   // [bit_rows, words]
+    Table<const i32> codes;           // [coded_columns, positions]
+    List<const i32> position;         // [rows]
+    List<const i32> chosen;           // [chosen_columns]
+    List<const u8> is_set;            // [coded_columns]
+    List<const i64> row_start;        // [coded_columns + 1]
+    List<const i64> code_start;       // [coded_columns + 1]
+    List<const i32> code_row;         // [all_codes]
+    List<const u8> row_missing_left;  // [bit_rows]
+    List<const i64> member_start;     // [bit_rows + 1]
+    List<const i32> members;          // [all_members]
+    Table<u64> category_bits;         // [most_categories, words]
+    List<u64> missing;                // [words]
+    Table<u64> bits;                  // [bit_rows, words]
 };
 
 // --- planning: trees -> a linear program of mask operations ----------------------------------------------
@@ -244,19 +244,20 @@ struct WritePlanArguments {
 // --- running a program over a block of rows --------------------------------------------------------------
 
 // What every such kernel takes: the program, the conditions' bits and the masks; entries into subtrees; and what
-// lists ask: the trees' nodes (see `ListNode`), which leaf or counter a node is, the rows' codes and the sets.
+// lists ask: the trees' nodes (`group` is a split's tag: see lists.hpp), which leaf or counter a node is, the rows' codes
+// and the sets.
 struct Walk {
-    Table<const i32> program;         // [instructions, 4]
-    Table<const u64> bits;            // [bit_rows, words]
-    Table<u64> buffers;               // [buffers, words]
-    List<const i32> entry_node;       // [entries]
-    List<const i32> entry_start;      // [entries + 1]
-    List<const i32> entry_buffer;     // [entry_buffers]
-    Table<const i32> list_nodes;      // [list_nodes, 8]
-    List<const i32> node_counter;     // [nodes]
-    Table<const i32> codes_by_row;    // [list_positions, coded_columns]
-    List<const u8> set_table;         // [set_places]
-    List<const u8> stop;              // [1]
+    Table<const i32> program;       // [instructions, 4]
+    Table<const u64> bits;          // [bit_rows, words]
+    Table<u64> buffers;             // [buffers, words]
+    List<const i32> entry_node;     // [entries]
+    List<const i32> entry_start;    // [entries + 1]
+    List<const i32> entry_buffer;   // [entry_buffers]
+    List<const Node> list_nodes;    // [list_nodes]
+    List<const i32> node_counter;   // [nodes]
+    Table<const i32> codes_by_row;  // [list_positions, coded_columns]
+    List<const u8> set_table;       // [set_places]
+    List<const u8> stop;            // [1]
 };
 
 // Each leaf's value, or one for every output, and the output it adds to (-1: to all of them).
@@ -275,20 +276,13 @@ struct CountArguments {
 };
 
 // Packing and counting of rows that weigh 1, block by block; `bits` are those of the walk.
+template <class T>
 struct CountRowsArguments {
-    Strided<const f64> matrix;  // [rows, forest_columns]
+    Strided<const T> matrix;  // [rows, forest_columns]
     ValueTables tables;
     Walk walk;
-    Table<u64> bits;            // [bit_rows, words]
-    Table<i64> counters;        // [counters, 1]
-};
-
-struct CountNarrowRowsArguments {
-    Strided<const f32> matrix;  // [rows, forest_columns]
-    ValueTables tables;
-    Walk walk;
-    Table<u64> bits;            // [bit_rows, words]
-    Table<i64> counters;        // [counters, 1]
+    Table<u64> bits;      // [bit_rows, words]
+    Table<i64> counters;  // [counters, 1]
 };
 
 struct ResolveArguments {
@@ -361,7 +355,7 @@ struct AddOthersArguments {
     Cube<f64> out;               // [outputs, group_columns, rows]
 };
 
-// --- every feature's linked curve in one walk ------------------------------------------------------------
+// --- every feature's ICE curves on a linked scale, in one walk ------------------------------------------------------------
 
 // The link from margins to what is averaged.
 constexpr i64 LOGISTIC = 0;
@@ -372,40 +366,40 @@ constexpr i64 IDENTITY = 3;
 // Trees for walking row by row. `path_*` name each leaf's region on the grid of each group of its path, `runs` the
 // runs of points a region consists of, numbered over all groups.
 struct StepTrees {
-    Table<const i32> nodes;        // [nodes, 8]
-    Table<const f64> node_value;   // [nodes, values_a_leaf]
-    List<const i32> roots;         // [trees]
-    List<const i32> tree_output;   // [trees]
-    List<const f64> base;          // [outputs]
-    List<const u8> set_table;      // [set_places]
-    List<const i32> path_start;    // [leaves + 1]
-    List<const i32> path_group;    // [paths]
-    List<const i32> path_region;   // [paths]
-    List<const i64> run_start;     // [regions + 1]
-    Table<const i32> runs;         // [runs, 2]
+    List<const Node> nodes;       // [nodes]
+    Table<const f64> node_value;  // [nodes, values_a_leaf]
+    List<const i32> roots;        // [trees]
+    List<const i32> tree_output;  // [trees]
+    List<const f64> base;         // [outputs]
+    List<const u8> set_table;     // [set_places]
+    List<const i32> path_start;   // [leaves + 1]
+    List<const i32> path_group;   // [paths]
+    List<const i32> path_region;  // [paths]
+    List<const i64> run_start;    // [regions + 1]
+    Table<const i32> runs;        // [runs, 2]
 };
 
 // What rows' curves add up to: the grids, the link, the rows' weights and segments, and the sums.
 struct StepTotals {
-    List<const i32> point_start;    // [groups]
-    List<const i32> points;         // [groups]
+    List<const i32> point_start;  // [groups]
+    List<const i32> points;       // [groups]
     i64 link;
     f64 factor;
-    List<const f64> about;          // [outputs]
-    List<const f64> weight;         // [rows]
-    List<const i32> segment;        // [rows]
-    Cube<f64> own;                  // [segments, outputs, 2]
-    Cube<f64> sums;                 // [segments, outputs, flat]
-    Cube<f64> squares;              // [segments, outputs, squared]
-    Table<f64> first;               // [kept_rows, outputs]
-    Cube<f64> curves;               // [kept_rows, outputs, kept_points]
+    List<const f64> about;    // [outputs]
+    List<const f64> weight;   // [rows]
+    List<const i32> segment;  // [rows]
+    Cube<f64> own;            // [segments, outputs, 2]
+    Cube<f64> sums;           // [segments, outputs, flat]
+    Cube<f64> squares;        // [segments, outputs, squared]
+    Table<f64> first;         // [kept_rows, outputs]
+    Cube<f64> curves;         // [kept_rows, outputs, kept_points]
 };
 
 struct AddStepsArguments {
     StepTrees trees;
     StepTotals totals;
-    Table<const i32> codes;         // [rows, coded_columns]
-    List<const u8> stop;            // [1]
+    Table<const i32> codes;  // [rows, coded_columns]
+    List<const u8> stop;     // [1]
 };
 
 // The same trees, leaf by leaf. A *region* is what one side of a split leaves of a group's values: a test, twice a row of
@@ -414,16 +408,16 @@ struct AddStepsArguments {
 // whose group moves, its leaf and region, in the order of groups, then of lists: one list for all outputs, or one for each.
 // Values are, by leaf, what changes where it comes and where it goes.
 struct MaskedTrees {
-    Table<const f64> leaf_value;      // [leaves, values_a_leaf]
-    Table<const f64> value;           // [twice_leaves, values_a_leaf]
-    List<const i32> leaf_tree;        // [leaves]
-    List<const i32> leaf_output;      // [leaves]
-    List<const f64> base;             // [outputs]
-    Table<const i32> regions;         // [regions, 2]
-    List<const i32> leaf_item;        // [leaves + 1]
-    Table<const i32> items;           // [items, 2]
-    List<const i32> entry_list;       // [entry_lists + 1]
-    Table<const i32> entries;         // [entries, 2]
+    Table<const f64> leaf_value;  // [leaves, values_a_leaf]
+    Table<const f64> value;       // [twice_leaves, values_a_leaf]
+    List<const i32> leaf_tree;    // [leaves]
+    List<const i32> leaf_output;  // [leaves]
+    List<const f64> base;         // [outputs]
+    Table<const i32> regions;     // [regions, 2]
+    List<const i32> leaf_item;    // [leaves + 1]
+    Table<const i32> items;       // [items, 2]
+    List<const i32> entry_list;   // [entry_lists + 1]
+    Table<const i32> entries;     // [entries, 2]
 };
 
 // Along a group's grid entries come and go by lists of *events*, an entry and the number of a value each, for every step; a
@@ -432,33 +426,33 @@ struct MaskedTrees {
 // has instead, from `group_inside` on (-1: it has none), the steps inside the region of each of its entries as words.
 struct SweepTrees {
     MaskedTrees masked;
-    List<const i32> start_value;      // [entries]
-    List<const i32> group_list;       // [groups]
-    List<const i32> list_event;       // [lists + 1]
-    Table<const i32> events;          // [events, 2]
-    List<const i32> group_inside;     // [groups]
-    List<const u64> inside;           // [words_of_steps]
+    List<const i32> start_value;   // [entries]
+    List<const i32> group_list;    // [groups]
+    List<const i32> list_event;    // [lists + 1]
+    Table<const i32> events;       // [events, 2]
+    List<const i32> group_inside;  // [groups]
+    List<const u64> inside;        // [words_of_steps]
     i64 skips_empty;
 };
 
 struct AddSweepsArguments {
     SweepTrees trees;
     StepTotals totals;
-    Table<const u64> bits;          // [bit_rows, words]
-    List<const u8> stop;            // [1]
+    Table<const u64> bits;  // [bit_rows, words]
+    List<const u8> stop;    // [1]
 };
 
 // --- averages at a few rows' own values on a linked scale, each row crossed with each ------------------------
 
 // Each leaf's value and output as in `Leaves`, and for every group on its path which rows have values that lead there.
 struct CrossTrees {
-    Table<const f64> leaf_value;    // [leaves, values_a_leaf]
-    List<const i32> leaf_output;    // [leaves]
-    List<const i32> path_start;     // [leaves + 1]
-    List<const i32> path_mask;      // [paths]
-    Table<const u64> masks;         // [masks, words]
-    Table<const f64> own;           // [outputs, rows]
-    List<const f64> weight;         // [rows]
+    Table<const f64> leaf_value;  // [leaves, values_a_leaf]
+    List<const i32> leaf_output;  // [leaves]
+    List<const i32> path_start;   // [leaves + 1]
+    List<const i32> path_mask;    // [paths]
+    Table<const u64> masks;       // [masks, words]
+    Table<const f64> own;         // [outputs, rows]
+    List<const f64> weight;       // [rows]
     i64 link;
     f64 factor;
 };
@@ -468,28 +462,28 @@ struct CrossTrees {
 struct CrossSinglesArguments {
     CrossTrees trees;
     i64 first;
-    List<const i32> groups;         // [asked]
-    List<const i32> entry_start;    // [groups + 1]
-    List<const i32> entry_leaf;     // [entries]
-    List<const i32> entry_path;     // [entries]
-    Cube<f64> moves;                // [groups, planes, rows]
-    Cube<f64> averages;             // [averaged, outputs, rows]
-    Cube<f64> others;               // [averaged, outputs, rows]
-    List<const u8> stop;            // [1]
+    List<const i32> groups;       // [asked]
+    List<const i32> entry_start;  // [groups + 1]
+    List<const i32> entry_leaf;   // [entries]
+    List<const i32> entry_path;   // [entries]
+    Cube<f64> moves;              // [groups, planes, rows]
+    Cube<f64> averages;           // [averaged, outputs, rows]
+    Cube<f64> others;             // [averaged, outputs, rows]
+    List<const u8> stop;          // [1]
 };
 
 // The same for two groups at once.
 struct CrossPairsArguments {
     CrossTrees trees;
     i64 first;
-    List<const i32> asked;          // [asked]
-    Table<const i32> pairs;         // [pairs, 2]
-    List<const i32> entry_start;    // [pairs + 1]
-    List<const i32> entry_leaf;     // [entries]
-    Table<const i32> entry_path;    // [entries, 2]
-    Cube<const f64> moves;          // [groups, planes, rows]
-    Cube<f64> averages;             // [pairs, outputs, rows]
-    List<const u8> stop;            // [1]
+    List<const i32> asked;        // [asked]
+    Table<const i32> pairs;       // [pairs, 2]
+    List<const i32> entry_start;  // [pairs + 1]
+    List<const i32> entry_leaf;   // [entries]
+    Table<const i32> entry_path;  // [entries, 2]
+    Cube<const f64> moves;        // [groups, planes, rows]
+    Cube<f64> averages;           // [pairs, outputs, rows]
+    List<const u8> stop;          // [1]
 };
 
 struct TurnArguments {
@@ -514,11 +508,11 @@ struct FindRegionsArguments {
 
 // The regions of all axes: see `icefield.engines.trees.axes.Regions`.
 struct RegionsOfAxes {
-    List<const i32> rank;    // [nodes]
-    List<const i64> size;    // [axes]
-    List<const i64> words;   // [axes]
-    List<const i64> start;   // [axes]
-    List<const u64> masks;   // [mask_words]
+    List<const i32> rank;   // [nodes]
+    List<const i64> size;   // [axes]
+    List<const i64> words;  // [axes]
+    List<const i64> start;  // [axes]
+    List<const u64> masks;  // [mask_words]
 };
 
 struct CountUpdatesArguments {
@@ -590,33 +584,33 @@ struct AddPredictionsArguments {
 
 // Packing and predicting of rows as they lie in a matrix, block by block; `bits` are those of the walk.
 struct PredictRowsArguments {
-    Strided<const f64> matrix;    // [rows, forest_columns]
+    Strided<const f64> matrix;  // [rows, forest_columns]
     ValueTables tables;
     Walk walk;
-    Table<u64> bits;              // [bit_rows, words]
+    Table<u64> bits;  // [bit_rows, words]
     Leaves leaves;
     List<const i64> tree_start;   // [trees + 1]
     List<const u8> leaf_by_leaf;  // [trees]
     Table<f64> out;               // [outputs, rows]
 };
 
-// --- rows moved to both ends of the steps they stand in, for every feature ----------------------------------------
+// --- rows moved to both ends of the steps they lie in, for every feature ----------------------------------------
 
-// `place` is where a row stands: step s of a group of numbers leads from node s to the next, a group of levels
-// (`on_levels`) stands at node s itself; -1 takes no part. `node_code` holds, for every moving column, the codes of its
+// `place` is where a row lies: step s of a group of numbers leads from node s to the next, a group of levels
+// (`on_levels`) lies at node s itself; -1 takes no part. `node_code` holds, for every moving column, the codes of its
 // group's nodes.
 struct MoveCodesArguments {
-    Table<const i32> place;         // [groups, rows]
-    List<const u8> on_levels;       // [groups]
-    List<const i32> nodes;          // [groups]
-    List<const i32> moving;         // [moving_columns]
-    List<const i32> moving_group;   // [moving_columns]
-    List<const i64> code_start;     // [moving_columns]
-    List<const i32> node_code;      // [node_codes]
-    Table<const i32> codes;         // [coded_columns, rows]
-    Table<i32> before;              // [coded_columns, rows]
-    Table<i32> after;               // [coded_columns, rows]
-    List<i64> unlike;               // [1]
+    Table<const i32> place;        // [groups, rows]
+    List<const u8> on_levels;      // [groups]
+    List<const i32> nodes;         // [groups]
+    List<const i32> moving;        // [moving_columns]
+    List<const i32> moving_group;  // [moving_columns]
+    List<const i64> code_start;    // [moving_columns]
+    List<const i32> node_code;     // [node_codes]
+    Table<const i32> codes;        // [coded_columns, rows]
+    Table<i32> before;             // [coded_columns, rows]
+    Table<i32> after;              // [coded_columns, rows]
+    List<i64> unlike;              // [1]
 };
 
 // `own`, `before` and `after` are the conditions' bits of rows as they are, and at the nodes on either side; the latter
@@ -625,56 +619,56 @@ struct AddLocalMovesArguments {
     MaskedTrees trees;
     i64 link;
     f64 factor;
-    List<const i32> chosen;         // [selected]
-    List<const f64> sign;           // [selected]
-    List<const u8> on_levels;       // [groups]
-    List<const i64> place_start;    // [groups]
-    Table<const i32> place;         // [groups, rows]
-    List<const f64> weight;         // [rows]
-    List<const f64> square;         // [rows]
-    List<const i32> segment;        // [rows]
-    Table<const u64> own;           // [bit_rows, words]
-    Table<const u64> before;        // [bit_rows, words]
-    Table<const u64> after;         // [bit_rows, words]
-    Cube<f64> counts;               // [segments, places, 3]
-    Cube<f64> changes;              // [segments, places, by_output]
-    List<const u8> stop;            // [1]
+    List<const i32> chosen;       // [selected]
+    List<const f64> sign;         // [selected]
+    List<const u8> on_levels;     // [groups]
+    List<const i64> place_start;  // [groups]
+    Table<const i32> place;       // [groups, rows]
+    List<const f64> weight;       // [rows]
+    List<const f64> square;       // [rows]
+    List<const i32> segment;      // [rows]
+    Table<const u64> own;         // [bit_rows, words]
+    Table<const u64> before;      // [bit_rows, words]
+    Table<const u64> after;       // [bit_rows, words]
+    Cube<f64> counts;             // [segments, places, 3]
+    Cube<f64> changes;            // [segments, places, by_output]
+    List<const u8> stop;          // [1]
 };
 
 // --- grids: runs of points, and curves from steps ---------------------------------------------------------------
 
 // Each axis's regions are numbered from ``first[axis]``, its points begin at ``point_start[axis]``.
 struct RegionsOfGrids {
-    List<const u64> masks;          // [mask_words]
-    List<const i64> start;          // [axes]
-    List<const i64> words;          // [axes]
-    List<const i64> first;          // [axes + 1]
-    List<const i64> point_start;    // [axes + 1]
+    List<const u64> masks;        // [mask_words]
+    List<const i64> start;        // [axes]
+    List<const i64> words;        // [axes]
+    List<const i64> first;        // [axes + 1]
+    List<const i64> point_start;  // [axes + 1]
 };
 
 struct CountRunsArguments {
     RegionsOfGrids regions;
-    List<i64> run_start;            // [regions + 1]
-    List<u8> is_step;               // [points]
+    List<i64> run_start;  // [regions + 1]
+    List<u8> is_step;     // [points]
 };
 
 struct FindRunsArguments {
     RegionsOfGrids regions;
-    List<const u8> is_step;         // [points]
-    Table<i32> runs;                // [runs, 2]
-    List<i32> run_axis;             // [runs]
+    List<const u8> is_step;  // [points]
+    Table<i32> runs;         // [runs, 2]
+    List<i32> run_axis;      // [runs]
 };
 
 struct UnfoldArguments {
-    List<const i64> point_start;    // [axes + 1]
-    List<const u8> is_step;         // [points]
-    List<const i32> order;          // [points]
-    List<const i32> step_start;     // [axes + 1]
-    Table<const f64> first;         // [kept_rows, outputs]
-    Cube<const f64> changes;        // [kept_rows, outputs, flat]
+    List<const i64> point_start;  // [axes + 1]
+    List<const u8> is_step;       // [points]
+    List<const i32> order;        // [points]
+    List<const i32> step_start;   // [axes + 1]
+    Table<const f64> first;       // [kept_rows, outputs]
+    Cube<const f64> changes;      // [kept_rows, outputs, flat]
     i64 begin;
     i64 rows;
-    List<f64> curves;               // [curve_values]
+    List<f64> curves;  // [curve_values]
 };
 
 }  // namespace icefield

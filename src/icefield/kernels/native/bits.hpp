@@ -87,10 +87,11 @@ template <bool stores>
 inline i64 narrow_and_count(const u64* source, const u64* test, u64 flip, i64 words, u64* target) {
     const i64 whole = words / CarrySave::WORDS * CarrySave::WORDS;
     CarrySave sum;
-    for (i64 w = 0; w < whole; w += CarrySave::WORDS) sum.add<stores>(source + w, test + w, flip, stores ? target + w : nullptr);
-    return sum.total() +
-           narrow_and_count_words<stores>(source + whole, test + whole, flip, words - whole,
-                                          stores ? target + whole : nullptr);
+    for (i64 w = 0; w < whole; w += CarrySave::WORDS) {
+        sum.add<stores>(source + w, test + w, flip, stores ? target + w : nullptr);
+    }
+    return sum.total() + narrow_and_count_words<stores>(source + whole, test + whole, flip, words - whole,
+                                                        stores ? target + whole : nullptr);
 }
 
 #else

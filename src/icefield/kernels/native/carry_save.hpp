@@ -19,7 +19,8 @@ public:
     void add(const u64* source, const u64* test, u64 flip, u64* target) {
         const __m256i flips = _mm256_set1_epi64x(static_cast<long long>(flip));
         const auto next = [&](i64 k) {
-            const __m256i both = _mm256_and_si256(loaded(source + 4 * k), _mm256_xor_si256(loaded(test + 4 * k), flips));
+            const __m256i both =
+                _mm256_and_si256(loaded(source + 4 * k), _mm256_xor_si256(loaded(test + 4 * k), flips));
             if constexpr (stores) _mm256_storeu_si256(reinterpret_cast<__m256i*>(target + 4 * k), both);
             return both;
         };

@@ -13,8 +13,8 @@ namespace icefield {
 namespace {
 
 // Every row weighs 1 and there is one segment. A number of words that is known beforehand makes for straight code.
-inline __attribute__((always_inline)) void count_plain(const Walk& walk, const Table<i64>& counters, const Instruction& now,
-                                                       i64 words, u64* aside) {
+inline __attribute__((always_inline)) void count_plain(const Walk& walk, const Table<i64>& counters,
+                                                       const Instruction& now, i64 words, u64* aside) {
     const u64* source = walk.buffers.data + now.source * words;
     const u64* test = walk.bits.data + (now.condition >> 1) * words;
     const u64 flip = flip_of(now.condition);
@@ -55,9 +55,12 @@ bool run_plain(const Walk& walk, const Table<i64>& counters) {
     return true;
 }
 
-// Rows of a matrix, as many at a time as the walk's masks hold.
-template <class Arguments>
-i64 count_rows(const Arguments& a) {
+}  // namespace
+
+// Add the counts of rows as they lie in a matrix to `counters`, as many at a time as the walk's masks hold; for programs
+// without lists.
+template <class T>
+i64 run(const CountRowsArguments<T>& a) {
     const Walk& walk = a.walk;
     const i64 words = walk.buffers.columns, rows = a.matrix.rows;
     for (i64 begin = 0; begin < rows; begin += words * WORD) {
@@ -72,25 +75,19 @@ i64 count_rows(const Arguments& a) {
     return DONE;
 }
 
-}  // namespace
-
-// Add the counts of rows as they lie in a matrix to `counters`; for programs without lists.
-ICEFIELD_EXPORT i64 icefield_count_rows(const CountRowsArguments* arguments) { return count_rows(*arguments); }
-
-ICEFIELD_EXPORT i64 icefield_count_narrow_rows(const CountNarrowRowsArguments* arguments) {
-    return count_rows(*arguments);
-}
+template i64 run(const CountRowsArguments<f64>&);
+template i64 run(const CountRowsArguments<f32>&);
 
 // Add a block's counts to `counters`.
 //
 // Buffer 0 holds the rows there are, and the last is scratch. `planes` has one row of bits per binary digit of
 // the weights; none where every row weighs 1 and there is one segment.
-ICEFIELD_EXPORT i64 icefield_count(const CountArguments* arguments) {
-    const CountArguments& a = *arguments;
+i64 run(const CountArguments& a) {
     const Walk& walk = a.walk;
     u64* aside = walk.buffers.row(walk.buffers.rows - 1);
     ListWalk lists(walk);
     if (!lists.ok()) return NO_MEMORY;
+    if (!lists.fits()) return TOO_LARGE;
     for (i64 i = 0; i < walk.program.rows; ++i) {
         if (is_stopped(walk, i)) return STOPPED;
         const Instruction now(walk, i);
@@ -117,8 +114,7 @@ ICEFIELD_EXPORT i64 icefield_count(const CountArguments* arguments) {
 // Every slot's count from the counters: counted, or what a sibling left of the parent's.
 //
 // Lists count the rows that violate one group apart from those that violate none: the latter are added here.
-ICEFIELD_EXPORT i64 icefield_resolve(const ResolveArguments* arguments) {
-    const ResolveArguments& a = *arguments;
+i64 run(const ResolveArguments& a) {
     for (i64 slot = 0; slot < a.slot_kind.size; ++slot) {
         const i64* origin = a.counts.row(a.slot_origin[slot]);
         const i64* counter = a.counters.row(a.slot_counter[slot]);

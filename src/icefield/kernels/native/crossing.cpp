@@ -115,9 +115,8 @@ bool is_stopped(const List<const u8>& stop) { return __atomic_load_n(stop.data, 
 
 }  // namespace
 
-// Moves of the groups asked for, and the rows' averages with that group from one row, or all others, where there is room.
-ICEFIELD_EXPORT i64 icefield_cross_singles(const CrossSinglesArguments* arguments) {
-    const CrossSinglesArguments& a = *arguments;
+// Moves of some groups, and the rows' averages with that group from one row, or all others, where there is room.
+i64 run(const CrossSinglesArguments& a) {
     Crossing crossing(a.trees, a.first, a.moves.rows);
     if (!crossing.ok()) return NO_MEMORY;
     for (i64 k = 0; k < a.groups.size; ++k) {
@@ -136,9 +135,8 @@ ICEFIELD_EXPORT i64 icefield_cross_singles(const CrossSinglesArguments* argument
     return DONE;
 }
 
-// The rows' averages with two groups from one row, for the pairs asked for; `moves` are those of single groups.
-ICEFIELD_EXPORT i64 icefield_cross_pairs(const CrossPairsArguments* arguments) {
-    const CrossPairsArguments& a = *arguments;
+// The rows' averages with two groups from one row, for some pairs; `moves` are those of single groups.
+i64 run(const CrossPairsArguments& a) {
     Crossing crossing(a.trees, a.first, a.moves.rows);
     const i64 size = a.moves.rows * a.moves.columns;
     Zeros<f64> both(size);

@@ -1,8 +1,8 @@
-// Running a leaf-visiting program over one block of rows: every row's curve.
+// Running a leaf-visiting program over one block of rows: every row's ICE curve.
 //
 // A leaf changes a curve at the edges of its region of the grid only, so each row that can reach it gets a few
 // additions into a table of differences; summing along the grid turns those into curves. All rows of a grid
-// point stand together: a leaf's rows then share cache lines, and sums run over whole vectors of rows.
+// point lie together: a leaf's rows then share cache lines, and sums run over whole vectors of rows.
 
 #include "abi.hpp"
 #include "programs.hpp"
@@ -56,11 +56,10 @@ void sum_line(const SumUpArguments& a, i64 output, i64 first_point, bool has_lin
 }  // namespace
 
 // Add every leaf to the differences of the rows that reach it.
-ICEFIELD_EXPORT i64 icefield_add_leaves(const AddLeavesArguments* arguments) {
-    const AddLeavesArguments& a = *arguments;
+i64 run(const AddLeavesArguments& a) {
     return visit_leaves(
         a.walk,
-        [&](i64 leaf, Rows rows) {
+        [&](i64 leaf, RowSet rows) {
             const i64 reached = rows.list();
             each_update(a, leaf, [&](f64* of_point, f64 amount) {
                 for (i64 k = 0; k < reached; ++k) of_point[rows.listed(k)] += amount;
@@ -74,8 +73,7 @@ ICEFIELD_EXPORT i64 icefield_add_leaves(const AddLeavesArguments* arguments) {
 // Curves from differences: sums along the last two of the axes (outer, middle, inner).
 //
 // `order` gives the place of each grid point in `values`.
-ICEFIELD_EXPORT i64 icefield_sum_up(const SumUpArguments* arguments) {
-    const SumUpArguments& a = *arguments;
+i64 run(const SumUpArguments& a) {
     for (i64 output = 0; output < a.differences.layers; ++output) {
         for (i64 line = 0; line < a.outer * a.middle; ++line) {
             sum_line(a, output, line * a.inner, line % a.middle != 0);

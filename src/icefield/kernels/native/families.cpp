@@ -1,4 +1,4 @@
-// From the share of rows at every leaf to the averages of many questions that shared a walk.
+// From the share of rows at every leaf to the average curves and surfaces of many features, from one walk.
 
 #include "abi.hpp"
 #include "memory.hpp"
@@ -111,19 +111,19 @@ private:
 
 }  // namespace
 
-// Add every leaf to the averages of all groups, and with `pairs` of all asked pairs.
+// Add every leaf to the averages of all groups, and with `pairs` of some pairs.
 //
 // By output: `total` is the average prediction, `singles` what moving one group changes of it (differences
 // along the grid, less `constant`), `surfaces` what moving two changes beyond moving either: differences
 // along both axes. `share` is by slot.
-ICEFIELD_EXPORT i64 icefield_add_family(const AddFamilyArguments* arguments) {
+i64 run(const AddFamilyArguments& a) {
     i64 widest = 1;
-    for (i64 axis = 0; axis < arguments->regions.size.size; ++axis) {
-        if (arguments->regions.size[axis] > widest) widest = arguments->regions.size[axis];
+    for (i64 axis = 0; axis < a.regions.size.size; ++axis) {
+        if (a.regions.size[axis] > widest) widest = a.regions.size[axis];
     }
-    Family family(*arguments, widest);
+    Family family(a, widest);
     if (!family.ok()) return NO_MEMORY;
-    for (i64 leaf = 0; leaf < arguments->leaf_slot.size; ++leaf) family.add(leaf);
+    for (i64 leaf = 0; leaf < a.leaf_slot.size; ++leaf) family.add(leaf);
     return DONE;
 }
 

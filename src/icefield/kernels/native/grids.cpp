@@ -24,8 +24,7 @@ inline void each_edge(const u64* mask, i64 words, i64 size, See see) {
 }  // namespace
 
 // How many runs each region has, added up, and the points where any region of an axis has an edge.
-ICEFIELD_EXPORT i64 icefield_count_runs(const CountRunsArguments* arguments) {
-    const CountRunsArguments& a = *arguments;
+i64 run(const CountRunsArguments& a) {
     const RegionsOfGrids& g = a.regions;
     i64 edges = 0;
     a.run_start[0] = 0;
@@ -45,9 +44,9 @@ ICEFIELD_EXPORT i64 icefield_count_runs(const CountRunsArguments* arguments) {
 }
 
 // The runs themselves: their first step and the one after their last, counted from the axis's first, and whose they are.
-ICEFIELD_EXPORT i64 icefield_find_runs(const FindRunsArguments* arguments) {
-    const FindRunsArguments& a = *arguments;
+i64 run(const FindRunsArguments& a) {
     const RegionsOfGrids& g = a.regions;
+    if (!fits_i32(a.is_step.size)) return TOO_LARGE;
     Growing<i32> steps_before(1);
     if (!steps_before.ok()) return NO_MEMORY;
     i32* edge = a.runs.data;
@@ -72,8 +71,7 @@ ICEFIELD_EXPORT i64 icefield_find_runs(const FindRunsArguments* arguments) {
 // The curves of some rows on all axes, from their values before any step and their changes at the steps.
 //
 // An axis's curves lie together, ``(outputs, all rows, points)``; those of its points are in the caller's order.
-ICEFIELD_EXPORT i64 icefield_unfold(const UnfoldArguments* arguments) {
-    const UnfoldArguments& a = *arguments;
+i64 run(const UnfoldArguments& a) {
     const i64 outputs = a.changes.rows;
     for (i64 axis = 0; axis + 1 < a.point_start.size; ++axis) {
         const i64 begin = a.point_start[axis], size = a.point_start[axis + 1] - begin;

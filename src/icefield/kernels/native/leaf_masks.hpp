@@ -1,4 +1,4 @@
-// Masks of rows, for every leaf and group on its path: which rows lead to the leaf by all that is asked of other groups.
+// Masks of rows, for every leaf and group on its path: the rows that meet the path conditions of all other groups.
 //
 // If the group moves, these rows are in the leaf where its region is, and nowhere else.
 #pragma once
@@ -12,7 +12,9 @@ namespace icefield {
 constexpr i64 TOGETHER = 4;  // words of rows whose masks are found side by side
 typedef u64 Masks __attribute__((vector_size(8 * TOGETHER), aligned(8), may_alias));
 
-inline Masks& masks(const Zeros<u64>& data, i64 number) { return *reinterpret_cast<Masks*>(data.data() + TOGETHER * number); }
+inline Masks& masks(const Zeros<u64>& data, i64 number) {
+    return *reinterpret_cast<Masks*>(data.data() + TOGETHER * number);
+}
 
 // The rows of every region, by its number.
 class RegionMasks {
@@ -44,8 +46,8 @@ private:
 class LeafMasks {
 public:
     explicit LeafMasks(const MaskedTrees& trees)
-        : t_(trees), regions_(trees), own_(TOGETHER * trees.leaf_output.size), others_(TOGETHER * (trees.entries.rows + 1)),
-          path_(TOGETHER * (longest_path() + 1)) {}
+        : t_(trees), regions_(trees), own_(TOGETHER * trees.leaf_output.size),
+          others_(TOGETHER * (trees.entries.rows + 1)), path_(TOGETHER * (longest_path() + 1)) {}
 
     bool ok() const { return regions_.ok() && own_.ok() && others_.ok() && path_.ok(); }
 
@@ -119,7 +121,8 @@ inline i64 add_words(Walk& walk, i64 words, const List<const u8>& stop) {
 
 // Where an output finds its entries and its values: a list of its own and the one value of a leaf, or those of all.
 struct Outputs {
-    explicit Outputs(const MaskedTrees& trees) : number(trees.base.size), lists(trees.leaf_value.columns > 1 ? 1 : number) {}
+    explicit Outputs(const MaskedTrees& trees)
+        : number(trees.base.size), lists(trees.leaf_value.columns > 1 ? 1 : number) {}
 
     i64 list(i64 output) const { return lists > 1 ? output : 0; }
     i64 value(i64 output) const { return lists > 1 ? 0 : output; }

@@ -1,39 +1,23 @@
 // Subtrees that few rows of a block reach, walked with lists of rows instead of masks.
 //
 // A list's entry is a row's position (the low 16 bits) and a *tag* above it: the slot of the one group whose
-// conditions the row has violated so far, 0 if none. A row that has violated nothing takes both sides of a
-// split on an asked group, tagged on the wrong one; a row tagged with that group takes both as well; any
+// path conditions the row has violated so far, 0 if none. A row that has violated nothing takes both sides of a
+// split on a moving group, tagged on the wrong one; a row tagged with that group takes both as well; any
 // other row takes its own side.
 #pragma once
 
 #include "abi.hpp"
 #include "bits.hpp"
 #include "memory.hpp"
+#include "nodes.hpp"
 
 namespace icefield {
 
+constexpr i64 LARGEST_ROW = 0xFFFF;  // positions and tags share 32 bits
+constexpr i64 LARGEST_TAG = 0x7FFF;
+
 inline i64 row_of(i32 entry) { return entry & 0xFFFF; }
 inline i64 tag_of(i32 entry) { return entry >> 16; }
-
-// A node as lists need it: half a cache line, since many nodes see a handful of rows each.
-//
-// A row's answer comes from its code without a branch: a number is compared with `test`, and its place in the
-// table of sets is the first, which is 0; a category is looked up, and its `test` is below every code.
-struct ListNode {
-    i32 left;  // -1: a leaf
-    i32 right;
-    i32 tag;
-    i32 column;
-    i32 test;
-    i32 set_start;
-    i32 last;
-    i32 missing_left;
-
-    bool goes_left(i32 code, const u8* set_table) const {
-        const bool is_in_set = set_table[set_start + (code < last ? code : last)] != 0;
-        return (code <= test) | is_in_set | ((code == MISSING) & (missing_left != 0));
-    }
-};
 
 // Walks subtrees, keeping its memory from one to the next.
 class ListWalk {
@@ -41,6 +25,12 @@ public:
     explicit ListWalk(const Walk& walk) : walk_(walk), stack_(1 << 14), pending_(256) {}
 
     bool ok() const { return stack_.ok() && pending_.ok(); }
+
+    // Whether the positions of a block's rows fit entries, or without lists 32 bits.
+    bool fits() const {
+        const i64 last = walk_.buffers.columns * WORD - 1;
+        return walk_.entry_node.size > 0 ? last <= LARGEST_ROW : fits_i32(last);
+    }
 
     // `arrive(leaf_node, entries, how_many)` for each leaf of a subtree that rows reach; false without memory.
     template <class Arrive>
@@ -54,8 +44,8 @@ public:
             // The list of the left child replaces its parent's in place; that of the right child waits on top
             // of the stack.
             i64 top = part.end;
-            while (part.begin < part.end && node(part.node).left >= 0) {
-                const ListNode here = node(part.node);
+            while (part.begin < part.end && !is_leaf(node(part.node))) {
+                const Node here = node(part.node);
                 __builtin_prefetch(&node(here.left));
                 __builtin_prefetch(&node(here.right));
                 if (!stack_.has_room(top + part.end - part.begin + 1)) return false;
@@ -98,23 +88,21 @@ private:
         return true;
     }
 
-    const ListNode& node(i64 number) const {
-        return reinterpret_cast<const ListNode*>(walk_.list_nodes.data)[number];
-    }
+    const Node& node(i64 number) const { return walk_.list_nodes[number]; }
 
     // Divide a node's list between its children; shortens the part to the left one's and returns the end of
     // the right one's, which begins at `top`.
-    i64 divide(const ListNode& here, Part& part, i64 top) {
-        const i32* codes = walk_.codes_by_row.data + here.column;
+    i64 divide(const Node& here, Part& part, i64 top) {
+        const i32* codes = walk_.codes_by_row.data + here.rule.column;
         const i64 columns = walk_.codes_by_row.columns;
-        const u8* set_table = walk_.set_table.data;
-        const i32 tag = here.tag;
+        const List<const u8> set_table = walk_.set_table;
+        const i32 tag = here.group;
         const i32 mark = (tag > 0 ? tag : 0) << 16;
         i32* stack = stack_.data();
         i64 left_end = part.begin, right_end = top;
         for (i64 at = part.begin; at < part.end; ++at) {
             const i32 entry = stack[at];
-            const bool left = here.goes_left(codes[row_of(entry) * columns], set_table);
+            const bool left = goes_left(here.rule, codes[row_of(entry) * columns], set_table);
             const i32 held = entry >> 16;
             const bool both = (tag < 0) | ((tag > 0) & ((held == 0) | (held == tag)));
             const i32 wrong = entry | mark;

@@ -1,6 +1,6 @@
-// Rows at both ends of the steps they stand in, for every feature, 64 rows at a time.
+// Predictions of rows at both ends of the grid interval they lie in (ALE), for every feature, 64 rows at a time.
 //
-// A row stands at a *place* of each group: between two neighbouring nodes of a number, or at a node of levels. It is moved to
+// A row has a *place* in each group: between two neighbouring nodes of a number, or at a node of levels. It is moved to
 // the node before its place and to the one after, and what changes is added up by place. For every leaf there are masks of
 // the rows that are in it and of those that would be on either side; neighbours differ in few conditions, so these are
 // mostly the same.
@@ -21,7 +21,7 @@ constexpr i64 BY_OUTPUT = 7;
 
 class PlaceSums {
 public:
-    PlaceSums(const AddLocalMovesArguments& arguments) : a_(arguments) {}
+    explicit PlaceSums(const AddLocalMovesArguments& arguments) : a_(arguments) {}
 
     // Adds a row's changes across one or two sides at a place of a group; `change(output, side)` says what they are.
     template <bool two, class Change>
@@ -56,9 +56,9 @@ private:
 template <class Change>
 class LocalWalk {
 public:
-    LocalWalk(const AddLocalMovesArguments& arguments)
-        : a_(arguments), t_(arguments.trees), sums_(arguments), of_(t_), outputs_(of_.number), masks_(t_), before_(t_), after_(t_),
-          margins_(outputs_ * WORD), start_(TOGETHER * outputs_ * WORD), own_(TOGETHER * outputs_ * WORD),
+    explicit LocalWalk(const AddLocalMovesArguments& arguments)
+        : a_(arguments), t_(arguments.trees), sums_(arguments), of_(t_), outputs_(of_.number), masks_(t_), before_(t_),
+          after_(t_), margins_(outputs_ * WORD), start_(TOGETHER * outputs_ * WORD), own_(TOGETHER * outputs_ * WORD),
           moved_(SIDES * outputs_ * WORD), work_(WORD) {}
 
     bool ok() const {
@@ -118,7 +118,8 @@ private:
                 const i64 leaf = t_.entries(e, 0), region = t_.entries(e, 1);
                 const u64 own = masks_.own(leaf, word), others = masks_.others(e, word);
                 // Rows that are in the leaf on one side and not as they are, or the other way round.
-                const u64 low = (others & before_.of(region, word)) ^ own, high = (others & after_.of(region, word)) ^ own;
+                const u64 low = (others & before_.of(region, word)) ^ own,
+                          high = (others & after_.of(region, word)) ^ own;
                 if ((low | high) == 0) continue;
                 const f64 comes = t_.value(2 * leaf, value), goes = t_.value(2 * leaf + 1, value);
                 before.change(low & own, goes);
@@ -174,8 +175,7 @@ i64 add_moves(const AddLocalMovesArguments& a) {
 
 // The codes of rows moved to the node before their place and to the one after; `unlike` counts values of levels that
 // their own node does not have.
-ICEFIELD_EXPORT i64 icefield_move_codes(const MoveCodesArguments* arguments) {
-    const MoveCodesArguments& a = *arguments;
+i64 run(const MoveCodesArguments& a) {
     i64 unlike = 0;
     for (i64 m = 0; m < a.moving.size; ++m) {
         const i64 column = a.moving[m], group = a.moving_group[m], last = a.nodes[group] - 1;
@@ -197,8 +197,6 @@ ICEFIELD_EXPORT i64 icefield_move_codes(const MoveCodesArguments* arguments) {
 }
 
 // Add what moving rows across their own steps changes to sums by place.
-ICEFIELD_EXPORT i64 icefield_add_local_moves(const AddLocalMovesArguments* arguments) {
-    return arguments->link == IDENTITY ? add_moves<Added>(*arguments) : add_moves<Multiplied>(*arguments);
-}
+i64 run(const AddLocalMovesArguments& a) { return a.link == IDENTITY ? add_moves<Added>(a) : add_moves<Multiplied>(a); }
 
 }  // namespace icefield

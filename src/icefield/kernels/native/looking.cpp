@@ -1,8 +1,8 @@
-// A column's order statistics without sorting it.
+// Summary statistics of a column (ranks, histogram, grid) without sorting it.
 //
 // Values are tallied in many cells of equal width between the smallest and the largest. The cell of a value never
 // decreases with it, so a rank, or how many values are at most some limit, is known from the tally up to one cell;
-// only the values of such cells are gathered, and sorted by whoever asks. Missing and infinite values are left out.
+// only the values of such cells are gathered, and sorted by the caller. Missing and infinite values are left out.
 
 #include <math.h>
 
@@ -97,7 +97,8 @@ constexpr i64 MANY = 2000, MANY_SHARES = 8;
 
 // A column's values cell by cell, those that are not finite last. Returns how many cells hold any; 0 where cells do not
 // tell the values apart, which are then as they were.
-i64 into_cells(const f64* values, i64 rows, const Extent& extent, f64 scale, i64 cells, i32* starts, i32* next, f64* kept) {
+i64 into_cells(const f64* values, i64 rows, const Extent& extent, f64 scale, i64 cells, i32* starts, i32* next,
+               f64* kept) {
     for (i64 c = 0; c <= cells; ++c) next[c] = 0;
     i32 found[AHEAD];
     const bool apart = scale > 0.0 && scale <= 1.7976931348623157e308;
@@ -214,8 +215,8 @@ constexpr i64 CELLS = 4096;
 
 // What is known of one column: its quantiles, a histogram, a grid between the last two quantiles, and how many values
 // are nearest to each of its points. False where that takes another way.
-template <class T, class Arguments>
-bool describe(const Arguments& a, i64 c, const Cells& cells) {
+template <class T>
+bool describe(const LookTogetherArguments<T>& a, i64 c, const Cells& cells) {
     for (i64 i = 0; i < a.ranks.size; ++i) a.at_ranks(c, i) = cells.at_rank(a.ranks[i]);
     const f64* ends = a.at_ranks.row(c) + a.ranks.size - 2;
     f64 *edges = a.edges.row(c), *points = a.grid.row(c);
@@ -228,9 +229,15 @@ bool describe(const Arguments& a, i64 c, const Cells& cells) {
     return true;
 }
 
-template <class T, class Arguments>
-i64 look_together(const Arguments& a) {
+}  // namespace
+
+// One look at several columns of a matrix, each of which is `known` then, if it is complete and cells tell its values
+// apart. `ranks` are those of quantiles, the last two of which the grid lies between; `sample` gets the values of the rows
+// `drawn`, and `kept` all values of each column, in any order.
+template <class T>
+i64 run(const LookTogetherArguments<T>& a) {
     const i64 rows = a.matrix.rows;
+    if (!fits_i32(rows)) return TOO_LARGE;
     Zeros<i32> starts(CELLS + 1), next(CELLS + 1);
     if (!starts.ok() || !next.ok()) return NO_MEMORY;
     copy_columns(a.matrix, a.kept);
@@ -245,60 +252,54 @@ i64 look_together(const Arguments& a) {
         // As many values differ as there are cells that hold one.
         const bool plain = extent.finite == rows && filled > a.grid.columns;
         const Cells cells{kept, starts.data(), CELLS, extent.low, extent.high, scale};
-        a.known[c] = plain && describe<T>(a, c, cells);
+        a.known[c] = plain && describe(a, c, cells);
     }
     return DONE;
 }
 
-}  // namespace
+template i64 run(const LookTogetherArguments<f64>&);
+template i64 run(const LookTogetherArguments<f32>&);
 
-// One look at several columns of a matrix, each of which is `known` then, if it is complete and cells tell its values
-// apart. `ranks` are those of quantiles, the last two of which the grid lies between; `sample` gets the values of the rows
-// `drawn`, and `kept` all values of each column, in any order.
-ICEFIELD_EXPORT i64 icefield_look_together(const LookTogetherArguments* a) { return look_together<f64>(*a); }
-
-ICEFIELD_EXPORT i64 icefield_look_together_narrow(const LookTogetherNarrowArguments* a) { return look_together<f32>(*a); }
-
-ICEFIELD_EXPORT i64 icefield_extent(const ExtentArguments* a) {
-    Extent extent{a->ends[0], a->ends[1], 0};
-    extent.take(a->values, a->values.rows);
-    a->ends[0] = extent.low;
-    a->ends[1] = extent.high;
-    a->finite[0] += extent.finite;
+i64 run(const ExtentArguments& a) {
+    Extent extent{a.ends[0], a.ends[1], 0};
+    extent.take(a.values, a.values.rows);
+    a.ends[0] = extent.low;
+    a.ends[1] = extent.high;
+    a.finite[0] += extent.finite;
     return DONE;
 }
 
-ICEFIELD_EXPORT i64 icefield_tally(const TallyArguments* a) {
-    const i64 cells = a->counts.size, rows = a->values.rows;
+i64 run(const TallyArguments& a) {
+    const i64 cells = a.counts.size, rows = a.values.rows;
     Zeros<i64> counts(cells + 1);
     if (!counts.ok()) return NO_MEMORY;
     i32 found[AHEAD];
     for (i64 start = 0; start < rows; start += AHEAD) {
         const i64 n = rows - start < AHEAD ? rows - start : AHEAD;
-        find_cells(a->values, start, n, a->low, a->high, a->scale, cells, found);
+        find_cells(a.values, start, n, a.low, a.high, a.scale, cells, found);
         for (i64 r = 0; r < n; ++r) ++counts[found[r]];
     }
-    for (i64 c = 0; c < cells; ++c) a->counts[c] += counts[c];
+    for (i64 c = 0; c < cells; ++c) a.counts[c] += counts[c];
     return DONE;
 }
 
-ICEFIELD_EXPORT i64 icefield_gather(const GatherArguments* a) {
-    const i64 cells = a->wanted.size, rows = a->values.rows;
+i64 run(const GatherArguments& a) {
+    const i64 cells = a.wanted.size, rows = a.values.rows;
     Zeros<u8> wanted(cells + 1);
     if (!wanted.ok()) return NO_MEMORY;
-    for (i64 c = 0; c < cells; ++c) wanted[c] = a->wanted[c];
-    i64 filled = a->filled[0];
+    for (i64 c = 0; c < cells; ++c) wanted[c] = a.wanted[c];
+    i64 filled = a.filled[0];
     i32 found[AHEAD];
     for (i64 start = 0; start < rows; start += AHEAD) {
         const i64 n = rows - start < AHEAD ? rows - start : AHEAD;
-        find_cells(a->values, start, n, a->low, a->high, a->scale, cells, found);
+        find_cells(a.values, start, n, a.low, a.high, a.scale, cells, found);
         for (i64 r = 0; r < n; ++r) {
             if (!wanted[found[r]]) continue;
-            if (filled == a->found.size) return STOPPED;  // the column changed since it was tallied
-            a->found[filled++] = a->values(start + r, 0);
+            if (filled == a.found.size) return STOPPED;  // the column changed since it was tallied
+            a.found[filled++] = a.values(start + r, 0);
         }
     }
-    a->filled[0] = filled;
+    a.filled[0] = filled;
     return DONE;
 }
 

@@ -1,7 +1,7 @@
 // Running a leaf-visiting program over one block of rows, each row at points of its own.
 //
-// Local effects move a row across one step of every axis. A leaf changes what a row gains by that only where
-// its region begins or ends within the row's step, so `add_changes` looks at the rows of those few steps alone.
+// Local effects (ALE) move a row across one step of every axis. A leaf changes what a row gains by that only where
+// its region begins or ends within the row's step, so `add_changes` visits the rows of those few steps alone.
 // Where a link follows the sums, the sums themselves are needed at every *corner* of the steps, and
 // `add_corners` gives them.
 
@@ -48,15 +48,15 @@ void mark_steps(const AddChangesArguments& a) {
     }
 }
 
-// The rows of a leaf that stand in the steps of one edge, or of one edge on each of two axes.
-void add_edge(const AddChangesArguments& a, i64 leaf, Rows rows, const u64* own, const u64* other, f64 factor) {
+// The rows of a leaf that lie in the steps of one edge, or of one edge on each of two axes.
+void add_edge(const AddChangesArguments& a, i64 leaf, RowSet rows, const u64* own, const u64* other, f64 factor) {
     for (i64 w = 0; w < rows.words(); ++w) {
         each_bit(rows[w] & own[w] & other[w], w * WORD,
                  [&](i64 row) { add_value(a.leaves, leaf, factor, a.out.row(row)); });
     }
 }
 
-void add_edges(const AddChangesArguments& a, i64 leaf, Rows rows) {
+void add_edges(const AddChangesArguments& a, i64 leaf, RowSet rows) {
     const i64 axes = a.steps.rows;
     const i64 first = a.leaf_region(0, leaf), second = a.leaf_region(axes - 1, leaf);
     if (first < 0 || second < 0) return;
@@ -100,22 +100,20 @@ void add_where_inside(const AddCornersArguments& a, i64 leaf, i64 row) {
 // ``change[region, step]`` is 1 where a region begins within a step, -1 where it ends; its entries that are not
 // zero are the region's edges. `steps` are the rows' own, and `step_bits` is room for one mask a step: all of
 // the first axis, then from ``step_start[1]`` those of the second.
-ICEFIELD_EXPORT i64 icefield_add_changes(const AddChangesArguments* arguments) {
-    const AddChangesArguments& a = *arguments;
+i64 run(const AddChangesArguments& a) {
     mark_steps(a);
     return visit_leaves(
-        a.walk, [&](i64 leaf, Rows rows) { add_edges(a, leaf, rows); },
+        a.walk, [&](i64 leaf, RowSet rows) { add_edges(a, leaf, rows); },
         [&](i64 leaf, i32 entry) { add_change(a, leaf, entry); });
 }
 
 // Add every leaf to the rows that reach it, at each of their corners.
 //
 // ``inside[region, point]`` says which points lie in a region; `corners` are points.
-ICEFIELD_EXPORT i64 icefield_add_corners(const AddCornersArguments* arguments) {
-    const AddCornersArguments& a = *arguments;
+i64 run(const AddCornersArguments& a) {
     return visit_leaves(
         a.walk,
-        [&](i64 leaf, Rows rows) {
+        [&](i64 leaf, RowSet rows) {
             const i64 reached = rows.list();
             for (i64 k = 0; k < reached; ++k) add_where_inside(a, leaf, rows.listed(k));
         },

@@ -1,4 +1,4 @@
-// Running a leaf-visiting program over one block of rows: each row's average over one group at a time.
+// Running a leaf-visiting program over one block of rows: each row's prediction averaged over one group at a time.
 //
 // With group g left to the data, a row gets a leaf's value times the share of the data whose g lies in the
 // leaf's region, if it meets all other conditions. One walk with a slot for every group of a path does this
@@ -41,11 +41,11 @@ class SlotsOfLeaves {
 public:
     explicit SlotsOfLeaves(const AddOthersArguments& arguments)
         : a_(arguments), own_(arguments.walk.buffers.columns),
-          positions_(Rows::room_needed(arguments.walk.buffers.columns)) {}
+          positions_(RowSet::room_needed(arguments.walk.buffers.columns)) {}
 
     bool ok() const { return own_.ok() && positions_.ok(); }
 
-    void add(i64 leaf, Rows rows) {
+    void add(i64 leaf, RowSet rows) {
         slot_ = leaf == leaf_ ? slot_ + 1 : 0;
         leaf_ = leaf;
         if (slot_ == 0) {
@@ -56,7 +56,7 @@ public:
     }
 
 private:
-    void add_own(Rows rows) {
+    void add_own(RowSet rows) {
         i64 found = 0;
         for (i64 w = 0; w < rows.words(); ++w) {
             own_[w] = rows[w];
@@ -68,7 +68,7 @@ private:
         }
     }
 
-    void add_rest(Rows rows) {
+    void add_rest(RowSet rows) {
         i64 found = 0;
         for (i64 w = 0; w < rows.words(); ++w) {
             found += positions_of(rows[w] & ~own_[w], w * WORD, positions_.data() + found);
@@ -101,12 +101,11 @@ void add_entry(const AddOthersArguments& a, i64 leaf, i32 entry) {
 
 // Add every leaf to its rows of `out`: column 0 is the prediction, column 1 + g what averaging over group g
 // changes of it.
-ICEFIELD_EXPORT i64 icefield_add_others(const AddOthersArguments* arguments) {
-    const AddOthersArguments& a = *arguments;
+i64 run(const AddOthersArguments& a) {
     SlotsOfLeaves slots(a);
     if (!slots.ok()) return NO_MEMORY;
     return visit_leaves(
-        a.walk, [&](i64 leaf, Rows rows) { slots.add(leaf, rows); },
+        a.walk, [&](i64 leaf, RowSet rows) { slots.add(leaf, rows); },
         [&](i64 leaf, i32 entry) { add_entry(a, leaf, entry); });
 }
 

@@ -103,17 +103,50 @@ bool pack_sets(const PackArguments& a, i64 v) {
     return any_missing;
 }
 
-// Whether rows stand in the order of their positions, from the first on.
+// Whether rows are in the order of their positions, from the first on.
 bool in_order(const List<const i32>& position) {
     i64 wrong = 0;
     for (i64 r = 0; r < position.size; ++r) wrong |= position[r] ^ r;
     return wrong == 0;
 }
 
+}  // namespace
+
+// For every column, how many cuts lie in lower buckets than each bucket.
+i64 run(const FillBucketsArguments& a) {
+    if (!fits_i32(a.cuts.size)) return TOO_LARGE;
+    const i64 last = a.bucket_start.columns - 2;
+    for (i64 v = 0; v < a.bucket_start.rows; ++v) {
+        i32* start = a.bucket_start.row(v);
+        for (i64 b = 0; b < last + 2; ++b) start[b] = 0;
+        for (i64 i = a.cut_start[v]; i < a.cut_start[v + 1]; ++i) {
+            ++start[bucket_of(a.cuts[i], a.low[v], a.scale[v], static_cast<f64>(last)) + 1];
+        }
+        for (i64 b = 0; b <= last; ++b) start[b + 1] += start[b];
+    }
+    return DONE;
+}
+
+// Codes of the `chosen` coded columns for every row, written at the row's bit position.
+//
+// `cuts` holds each column's cuts followed by enough NaN for the search to run over the end. With `exact`,
+// a value that equals no cut gets the code after the last.
+i64 run(const EncodeArguments& a) {
+    if (!fits_i32(a.cuts.size)) return TOO_LARGE;
+    for (i64 begin = 0; begin < a.matrix.rows; begin += NEAR) {
+        const i64 end = begin + NEAR < a.matrix.rows ? begin + NEAR : a.matrix.rows;
+        for (i64 k = 0; k < a.chosen.size; ++k) encode_column(a, a.chosen[k], begin, end - begin);
+    }
+    return DONE;
+}
+
+// One bit per row and condition, for numeric columns, from the rows' values.
+//
 // Words from `first_word` on are written; positions are counted from there, and in those that no row has, no bit is set.
-template <class Arguments>
-i64 pack_values(const Arguments& a) {
+template <class T>
+i64 run(const PackValuesArguments<T>& a) {
     const i64 n = a.position.size;
+    if (!fits_i32(n)) return TOO_LARGE;
     if (in_order(a.position)) {
         pack_in_order(a.matrix, a.tables, 0, n, a.bits, a.first_word, a.words);
         return DONE;
@@ -133,46 +166,11 @@ i64 pack_values(const Arguments& a) {
     return DONE;
 }
 
-}  // namespace
-
-// For every column, how many cuts lie in lower buckets than each bucket.
-ICEFIELD_EXPORT i64 icefield_fill_buckets(const FillBucketsArguments* arguments) {
-    const FillBucketsArguments& a = *arguments;
-    const i64 last = a.bucket_start.columns - 2;
-    for (i64 v = 0; v < a.bucket_start.rows; ++v) {
-        i32* start = a.bucket_start.row(v);
-        for (i64 b = 0; b < last + 2; ++b) start[b] = 0;
-        for (i64 i = a.cut_start[v]; i < a.cut_start[v + 1]; ++i) {
-            ++start[bucket_of(a.cuts[i], a.low[v], a.scale[v], static_cast<f64>(last)) + 1];
-        }
-        for (i64 b = 0; b <= last; ++b) start[b + 1] += start[b];
-    }
-    return DONE;
-}
-
-// Codes of the `chosen` coded columns for every row, written at the row's bit position.
-//
-// `cuts` holds each column's cuts followed by enough NaN for the search to run over the end. With `exact`,
-// a value that equals no cut gets the code after the last.
-ICEFIELD_EXPORT i64 icefield_encode(const EncodeArguments* arguments) {
-    const EncodeArguments& a = *arguments;
-    for (i64 begin = 0; begin < a.matrix.rows; begin += NEAR) {
-        const i64 end = begin + NEAR < a.matrix.rows ? begin + NEAR : a.matrix.rows;
-        for (i64 k = 0; k < a.chosen.size; ++k) encode_column(a, a.chosen[k], begin, end - begin);
-    }
-    return DONE;
-}
-
-// One bit per row and condition, for numeric columns, from the rows' values.
-ICEFIELD_EXPORT i64 icefield_pack_values(const PackValuesArguments* arguments) { return pack_values(*arguments); }
-
-ICEFIELD_EXPORT i64 icefield_pack_narrow_values(const PackNarrowValuesArguments* arguments) {
-    return pack_values(*arguments);
-}
+template i64 run(const PackValuesArguments<f64>&);
+template i64 run(const PackValuesArguments<f32>&);
 
 // One bit per row and condition, for all conditions of the `chosen` coded columns.
-ICEFIELD_EXPORT i64 icefield_pack(const PackArguments* arguments) {
-    const PackArguments& a = *arguments;
+i64 run(const PackArguments& a) {
     const i64 words = a.bits.columns;
     for (i64 k = 0; k < a.chosen.size; ++k) {
         const i64 v = a.chosen[k];

@@ -16,6 +16,7 @@
 // lists, see lists.hpp).
 
 #include "abi.hpp"
+#include "lists.hpp"
 #include "memory.hpp"
 #include "slots.hpp"
 
@@ -30,10 +31,10 @@ struct Pending {
     i64 counted;
 };
 
-// What is known of the node at one depth of the current path. Left is taken before right, so a depth's state
+// The state of the node at one depth of the current path. Left is taken before right, so a depth's state
 // stays its node's until both are done.
-struct Step {
-    i64 groups;         // on the path
+struct PathState {
+    i64 groups;  // on the path
     i64 first_slot;
     i64 first_counter;  // of its children
     i64 top;            // the first buffer that is free
@@ -78,12 +79,12 @@ class Planner {
 public:
     Planner(const PlanQuestion& question, const WritePlanArguments* out)
         : q_(question), out_(out), width_(question.max_groups + 1),
-          most_slots_(slots_of(question.mode, question.max_groups)), steps_(question.max_depth + 1),
+          most_slots_(slots_of(question.mode, question.max_groups)), states_(question.max_depth + 1),
           path_group_((question.max_depth + 1) * width_), path_region_((question.max_depth + 1) * width_),
           slot_buffer_((question.max_depth + 1) * most_slots_), pending_(question.max_depth + 2) {}
 
     bool ok() const {
-        return steps_.ok() && path_group_.ok() && path_region_.ok() && slot_buffer_.ok() && pending_.ok();
+        return states_.ok() && path_group_.ok() && path_region_.ok() && slot_buffer_.ok() && pending_.ok();
     }
 
     PlanSizes plan() {
@@ -99,8 +100,20 @@ public:
         return n_;
     }
 
+    // Whether all that was planned has numbers of 32 bits.
+    bool fits() const {
+        const i64 sizes[] = {n_.instructions, n_.entries, n_.entry_buffers, n_.slots,
+                             n_.counters,     n_.leaves,  n_.paths,         n_.buffers};
+        bool all = fits_;
+        for (const i64 size : sizes) all &= fits_i32(size);
+        return all;
+    }
+
 private:
-    static i32 as_i32(i64 value) { return static_cast<i32>(value); }
+    i32 as_i32(i64 value) {
+        fits_ &= fits_i32(value);
+        return static_cast<i32>(value);
+    }
 
     bool is_leaf(i64 node) const { return q_.node_left[node] < 0; }
     bool is_below_entry(i64 parent) const { return parent >= 0 && q_.apart[parent] != 0; }
@@ -114,7 +127,7 @@ private:
         const bool below_entry = is_below_entry(here.parent);
         const Arrival arrival = here.parent < 0 ? begin_path() : extend_path(here);
         if (!below_entry) {
-            steps_[here.depth].first_slot = n_.slots;
+            states_[here.depth].first_slot = n_.slots;
             if (here.parent < 0) {
                 place_root(here.node);
             } else {
@@ -137,20 +150,20 @@ private:
         postpone({q_.node_left[here.node], here.node, here.depth + 1, left_counted});
     }
 
-    i64 slots_here(i64 depth) const { return slots_of(q_.mode, steps_[depth].groups); }
+    i64 slots_here(i64 depth) const { return slots_of(q_.mode, states_[depth].groups); }
 
     // --- the path: which groups it has met, and below which node last -------------------------------------
 
     Arrival begin_path() {
-        steps_[0].groups = 0;
-        steps_[0].top = 1;
+        states_[0].groups = 0;
+        states_[0].top = 1;
         buffer(0, 0) = 0;
         return {-1, 0, false};
     }
 
     Arrival extend_path(Pending here) {
         const i64 group = q_.condition_group[q_.node_condition[here.parent]];
-        i64 groups = steps_[here.depth - 1].groups, element = 0;
+        i64 groups = states_[here.depth - 1].groups, element = 0;
         const i64 *parent_group = groups_at(here.depth - 1), *parent_region = regions_at(here.depth - 1);
         i64 *own_group = groups_at(here.depth), *own_region = regions_at(here.depth);
         for (i64 i = 0; i < groups; ++i) {
@@ -169,7 +182,7 @@ private:
             }
             own_region[element - 1] = here.node;
         }
-        steps_[here.depth].groups = groups;
+        states_[here.depth].groups = groups;
         return {group, element, is_new};
     }
 
@@ -184,8 +197,8 @@ private:
     }
 
     void place_slots(Pending here, Arrival arrival) {
-        const Step& parent = steps_[here.depth - 1];
-        Step& own = steps_[here.depth];
+        const PathState& parent = states_[here.depth - 1];
+        PathState& own = states_[here.depth];
         const bool is_right = q_.node_left[here.parent] != here.node;
         const i64 condition = 2 * i64{q_.condition_row[q_.node_condition[here.parent]]} + is_right;
         const bool leaf = is_leaf(here.node);
@@ -213,7 +226,9 @@ private:
             buffer(here.depth, slot) = stores ? own.top : source;
             if (stores || counts || ends) {
                 instruct(source, from.is_open ? -1 : condition, stores ? own.top : -1,
-                         ends ? n_.leaves : counts ? counter : -1);
+                         ends     ? n_.leaves
+                         : counts ? counter
+                                  : -1);
             }
             if (stores) ++own.top;
         }
@@ -259,7 +274,7 @@ private:
     void choose_counted(Pending here, i64& left_counted, i64& right_counted) {
         const i64 left = q_.node_left[here.node], right = q_.node_right[here.node];
         const bool left_splits = !is_leaf(left), right_splits = !is_leaf(right);
-        steps_[here.depth].first_counter = n_.counters;
+        states_[here.depth].first_counter = n_.counters;
         bool counts_left = true;
         if (left_splits && !q_.apart[left]) {
             counts_left = true;
@@ -296,7 +311,7 @@ private:
     void tag_split(Pending here) {
         if constexpr (writes) {
             const i64 split_group = q_.condition_group[q_.node_condition[here.node]];
-            const i64 groups = steps_[here.depth].groups;
+            const i64 groups = states_[here.depth].groups;
             i64 tag = 0;
             if (split_group >= 0) {
                 tag = groups + 1;
@@ -305,6 +320,7 @@ private:
                 }
                 if (q_.mode == JOINT) tag = EITHER_WAY;
             }
+            fits_ &= tag <= LARGEST_TAG;
             out_->node_tag[here.node] = as_i32(tag);
         }
     }
@@ -312,7 +328,7 @@ private:
     // --- leaves -------------------------------------------------------------------------------------------
 
     void finish_leaf(Pending here, bool below_entry) {
-        const i64 groups = steps_[here.depth].groups;
+        const i64 groups = states_[here.depth].groups;
         if constexpr (writes) {
             out_->leaf_node[n_.leaves] = as_i32(here.node);
             out_->path_start[n_.leaves] = as_i32(n_.paths);
@@ -323,7 +339,7 @@ private:
             if (q_.scatter) {
                 out_->node_counter[here.node] = as_i32(n_.leaves);
             } else {
-                out_->leaf_slot[n_.leaves] = as_i32(below_entry ? n_.slots : steps_[here.depth].first_slot);
+                out_->leaf_slot[n_.leaves] = as_i32(below_entry ? n_.slots : states_[here.depth].first_slot);
             }
         }
         if (below_entry && !q_.scatter) count_listed_leaf(here);
@@ -348,20 +364,21 @@ private:
     const WritePlanArguments* out_;
     const i64 width_;
     const i64 most_slots_;
-    Zeros<Step> steps_;
-    Zeros<i64> path_group_;   // by depth and element, as is path_region_
+    Zeros<PathState> states_;
+    Zeros<i64> path_group_;  // by depth and element, as is path_region_
     Zeros<i64> path_region_;
     Zeros<i64> slot_buffer_;  // by depth and slot
     Zeros<Pending> pending_;
     i64 n_pending_ = 0;
     PlanSizes n_ = {};  // written so far
+    bool fits_ = true;
 };
 
 }  // namespace
 
 // Each node's depth, and the number of leaves below it.
-ICEFIELD_EXPORT i64 icefield_survey(const SurveyArguments* arguments) {
-    const SurveyArguments& a = *arguments;
+i64 run(const SurveyArguments& a) {
+    if (!fits_i32(a.node_left.size)) return TOO_LARGE;
     for (i64 tree = 0; tree < a.roots.size; ++tree) a.depth[a.roots[tree]] = 0;
     for (i64 node = 0; node < a.node_left.size; ++node) {
         if (a.node_left[node] < 0) continue;
@@ -375,11 +392,11 @@ ICEFIELD_EXPORT i64 icefield_survey(const SurveyArguments* arguments) {
 }
 
 // How large the program and tables of some trees are.
-ICEFIELD_EXPORT i64 icefield_measure_plan(const MeasurePlanArguments* arguments) {
-    Planner<false> planner(arguments->question, nullptr);
+i64 run(const MeasurePlanArguments& a) {
+    Planner<false> planner(a.question, nullptr);
     if (!planner.ok()) return NO_MEMORY;
-    *arguments->sizes = planner.plan();
-    return DONE;
+    *a.sizes = planner.plan();
+    return planner.fits() ? DONE : TOO_LARGE;
 }
 
 // Write the program and tables of some trees.
@@ -387,11 +404,11 @@ ICEFIELD_EXPORT i64 icefield_measure_plan(const MeasurePlanArguments* arguments)
 // With `scatter`, the program visits every leaf's rows (counter is the leaf's number) and counts nothing.
 // `region_before` is, for a child of a split on a group, the last node above whose split was on the same
 // group (-1: none).
-ICEFIELD_EXPORT i64 icefield_write_plan(const WritePlanArguments* arguments) {
-    Planner<true> planner(arguments->question, arguments);
+i64 run(const WritePlanArguments& a) {
+    Planner<true> planner(a.question, &a);
     if (!planner.ok()) return NO_MEMORY;
     planner.plan();
-    return DONE;
+    return planner.fits() ? DONE : TOO_LARGE;
 }
 
 }  // namespace icefield

@@ -63,12 +63,11 @@ private:
 class LeafNumbers {
 public:
     explicit LeafNumbers(const AddPredictionsArguments& arguments)
-        : a_(arguments), words_(arguments.walk.buffers.columns), digits_(MOST_DIGITS * words_),
-          here_(words_) {}
+        : a_(arguments), words_(arguments.walk.buffers.columns), digits_(MOST_DIGITS * words_), here_(words_) {}
 
     bool ok() const { return digits_.ok() && here_.ok(); }
 
-    void add(i64 leaf, Rows rows) {
+    void add(i64 leaf, RowSet rows) {
         while (leaf >= a_.tree_start[tree_ + 1]) ++tree_;
         const i64 first = a_.tree_start[tree_], leaves = a_.tree_start[tree_ + 1] - first;
         if (a_.leaf_by_leaf[tree_]) {
@@ -147,7 +146,8 @@ private:
             }
             _mm512_store_si512(number, numbers);
             for (i64 r = 0; r < WORD; r += LANES) {
-                const __m512i eight = _mm512_cvtepu8_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(number + r)));
+                const __m512i eight =
+                    _mm512_cvtepu8_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(number + r)));
                 f64* sums = out + w * WORD + r;
                 _mm512_storeu_pd(sums, _mm512_add_pd(_mm512_loadu_pd(sums), held.at(eight)));
             }
@@ -182,26 +182,21 @@ private:
     i64 tree_ = 0;
 };
 
-i64 add_predictions(const AddPredictionsArguments& a) {
-    LeafNumbers numbers(a);
-    if (!numbers.ok()) return NO_MEMORY;
-    return visit_leaves(
-        a.walk, [&](i64 leaf, Rows rows) { numbers.add(leaf, rows); },
-        [&](i64 leaf, i32 entry) { numbers.add_row(leaf, row_of(entry)); });
-}
-
 }  // namespace
 
 // Add the value of the leaf each row reaches, of every tree. Leaves of one tree follow each other; every condition
 // of the program narrows. Trees with more than MOST_NUMBERED leaves, and those with subtrees that are walked with
 // lists, are added leaf by leaf.
-ICEFIELD_EXPORT i64 icefield_add_predictions(const AddPredictionsArguments* arguments) {
-    return add_predictions(*arguments);
+i64 run(const AddPredictionsArguments& a) {
+    LeafNumbers numbers(a);
+    if (!numbers.ok()) return NO_MEMORY;
+    return visit_leaves(
+        a.walk, [&](i64 leaf, RowSet rows) { numbers.add(leaf, rows); },
+        [&](i64 leaf, i32 entry) { numbers.add_row(leaf, row_of(entry)); });
 }
 
 // The same for rows of a matrix, as many at a time as the walk's masks hold; for programs without lists. `out` is zero.
-ICEFIELD_EXPORT i64 icefield_predict_rows(const PredictRowsArguments* arguments) {
-    const PredictRowsArguments& a = *arguments;
+i64 run(const PredictRowsArguments& a) {
     const i64 words = a.walk.buffers.columns, rows = a.matrix.rows, block = words * WORD;
     for (i64 begin = 0; begin < rows; begin += block) {
         const i64 n = rows - begin < block ? rows - begin : block;
@@ -210,7 +205,7 @@ ICEFIELD_EXPORT i64 icefield_predict_rows(const PredictRowsArguments* arguments)
         Zeros<f64> found(a.out.rows * n);
         if (!found.ok()) return NO_MEMORY;
         const i64 status =
-            add_predictions({a.walk, a.leaves, a.tree_start, a.leaf_by_leaf, {found.data(), a.out.rows, n}});
+            run(AddPredictionsArguments{a.walk, a.leaves, a.tree_start, a.leaf_by_leaf, {found.data(), a.out.rows, n}});
         if (status != DONE) return status;
         for (i64 o = 0; o < a.out.rows; ++o) memcpy(a.out.row(o) + begin, found.data() + o * n, sizeof(f64) * n);
     }

@@ -7,7 +7,7 @@
 
 namespace icefield {
 
-constexpr i64 POLL = 1023;  // instructions between two looks at the stop flag, less one
+constexpr i64 POLL = 1023;  // instructions between two readings of the stop flag, less one
 
 struct Instruction {
     i64 source;
@@ -29,10 +29,10 @@ inline bool is_stopped(const Walk& walk, i64 instruction) {
     return (instruction & POLL) == 0 && __atomic_load_n(walk.stop.data, __ATOMIC_RELAXED) != 0;
 }
 
-// The rows of a mask that meet a condition, if there is one, a word at a time.
-class Rows {
+// A row set: the rows of a mask that meet a path condition, if there is one, a word at a time.
+class RowSet {
 public:
-    Rows(const Walk& walk, Instruction instruction, i32* room)
+    RowSet(const Walk& walk, Instruction instruction, i32* room)
         : mask_(walk.buffers.row(instruction.source)),
           test_(instruction.condition < 0 ? nullptr : walk.bits.row(instruction.condition >> 1)),
           flip_(flip_of(instruction.condition)), words_(walk.buffers.columns), positions_(room) {}
@@ -64,8 +64,9 @@ private:
 template <class AtLeaf, class AtRow>
 i64 visit_leaves(const Walk& walk, AtLeaf at_leaf, AtRow at_row) {
     ListWalk lists(walk);
-    Zeros<i32> room(Rows::room_needed(walk.buffers.columns));
+    Zeros<i32> room(RowSet::room_needed(walk.buffers.columns));
     if (!lists.ok() || !room.ok()) return NO_MEMORY;
+    if (!lists.fits()) return TOO_LARGE;
     for (i64 i = 0; i < walk.program.rows; ++i) {
         if (is_stopped(walk, i)) return STOPPED;
         const Instruction now(walk, i);
@@ -73,7 +74,7 @@ i64 visit_leaves(const Walk& walk, AtLeaf at_leaf, AtRow at_row) {
             narrow(walk.buffers.row(now.source), walk.bits.row(now.condition >> 1), flip_of(now.condition),
                    walk.buffers.columns, walk.buffers.row(now.target));
         } else if (now.target != SUBTREE) {
-            at_leaf(now.counter, Rows(walk, now, room.data()));
+            at_leaf(now.counter, RowSet(walk, now, room.data()));
         } else {
             const bool finished = lists.visit(now.source, [&](i64 node, const i32* entries, i64 arrived) {
                 const i64 leaf = walk.node_counter[node];

@@ -120,16 +120,16 @@ inline bool read_number(const u8*& at, const u8* end, f64& found) {
 // The numbers of a text, between single spaces; `left` marks those whose text the caller has to read.
 //
 // STOPPED where there are more or fewer than there is room for.
-ICEFIELD_EXPORT i64 icefield_read_numbers(const ReadNumbersArguments* a) {
-    const u8* at = a->text.data;
-    const u8* end = at + a->text.size;
-    for (i64 i = 0; i < a->found.size; ++i) {
+i64 run(const ReadNumbersArguments& a) {
+    const u8* at = a.text.data;
+    const u8* end = at + a.text.size;
+    for (i64 i = 0; i < a.found.size; ++i) {
         if (i > 0 && (at == end || *at++ != ' ')) return STOPPED;
         f64 number = 0.0;
         const bool is_read = read_number(at, end, number) && (at == end || *at == ' ');
         while (at < end && *at != ' ') ++at;
-        a->found[i] = number;
-        a->left[i] = !is_read;
+        a.found[i] = number;
+        a.left[i] = !is_read;
     }
     return at == end ? DONE : STOPPED;
 }

@@ -1,17 +1,16 @@
 // Which grid points reach a leaf: the conditions on an axis's columns along the path, evaluated on the grid.
 
+#include "regions.hpp"
 #include "abi.hpp"
 #include "bits.hpp"
 #include "memory.hpp"
-#include "regions.hpp"
 
 namespace icefield {
 
 // The regions of the children of one group's splits; `rank` is a child's row of `regions`.
 //
 // Splits are in order and children come after their parents, so one pass does.
-ICEFIELD_EXPORT i64 icefield_find_regions(const FindRegionsArguments* arguments) {
-    const FindRegionsArguments& a = *arguments;
+i64 run(const FindRegionsArguments& a) {
     for (i64 i = 0; i < a.splits.size; ++i) {
         const i64 node = a.splits[i];
         const u64* left = a.bits.row(a.condition_row[a.node_condition[node]]);
@@ -28,8 +27,7 @@ ICEFIELD_EXPORT i64 icefield_find_regions(const FindRegionsArguments* arguments)
 // The share of the data in every region: axis a's are numbered from ``first[a]``.
 //
 // ``weight_from[weight_start[a] + k]`` is the weight in the axis's cell k and all later ones.
-ICEFIELD_EXPORT i64 icefield_region_shares(const RegionSharesArguments* arguments) {
-    const RegionSharesArguments& a = *arguments;
+i64 run(const RegionSharesArguments& a) {
     i64 widest = 0;
     for (i64 axis = 0; axis < a.start.size; ++axis) {
         const i64 size = a.weight_start[axis + 1] - a.weight_start[axis];

@@ -1,4 +1,4 @@
-// Every feature's linked curve in one walk, row by row.
+// Every feature's ICE curves on a linked scale in one walk, row by row.
 //
 // A row's curve for one group of columns differs from its own prediction only through trees whose path meets the
 // group, and changes only at the few thresholds met there. So each row's own margin is summed once; every
@@ -9,32 +9,19 @@
 #include "abi.hpp"
 #include "bits.hpp"
 #include "memory.hpp"
+#include "nodes.hpp"
 #include "step_sums.hpp"
 
 namespace icefield {
 namespace {
 
-// What a node asks of a row's codes; the fields are the columns of `StepTrees.nodes`.
-struct Node {
-    i32 column;  // -1: a leaf
-    i32 test;
-    i32 set_start;
-    i32 set_last;
-    i32 missing_left;
-    i32 left;    // of a leaf: its number
-    i32 right;
-    i32 group;   // -1: of none that moves
-};
-static_assert(sizeof(Node) == 8 * sizeof(i32));
-
 class RowWalk {
 public:
-    RowWalk(const AddStepsArguments& arguments)
-        : a_(arguments), nodes_(reinterpret_cast<const Node*>(arguments.trees.nodes.data)),
-          outputs_(arguments.trees.base.size), flat_(arguments.totals.sums.columns), steps_(arguments.totals, 1),
-          differences_(flat_ * outputs_), touched_(flat_ / WORD), is_met_(arguments.totals.point_start.size),
-          met_(arguments.totals.point_start.size), own_(outputs_), path_(arguments.trees.nodes.rows + 1),
-          open_(arguments.trees.nodes.rows + 1) {}
+    explicit RowWalk(const AddStepsArguments& arguments)
+        : a_(arguments), nodes_(arguments.trees.nodes), outputs_(arguments.trees.base.size),
+          flat_(arguments.totals.sums.columns), steps_(arguments.totals, 1), differences_(flat_ * outputs_),
+          touched_(flat_ / WORD), is_met_(arguments.totals.point_start.size), met_(arguments.totals.point_start.size),
+          own_(outputs_), path_(arguments.trees.nodes.size + 1), open_(arguments.trees.nodes.size + 1) {}
 
     bool ok() const {
         return steps_.ok() && differences_.ok() && touched_.ok() && is_met_.ok() && met_.ok() && own_.ok() &&
@@ -52,25 +39,24 @@ public:
             const i64 group = met_[m], first = a_.totals.point_start[group];
             is_met_[group] = 0;
             if (!steps_.has_room(group, 1)) return false;
-            steps_.gather(0, group, own_.data(), differences_.data() + first * outputs_, touched_.data() + first / WORD);
+            steps_.gather(0, group, own_.data(), differences_.data() + first * outputs_,
+                          touched_.data() + first / WORD);
         }
         steps_.finish();
         return true;
     }
 
 private:
-    bool goes_left(const Node& node) const {
-        const i32 code = codes_[node.column];
-        const bool is_in_set = a_.trees.set_table[node.set_start + (code < node.set_last ? code : node.set_last)] != 0;
-        return (code <= node.test) | is_in_set | ((code == MISSING) & (node.missing_left != 0));
+    bool routes_left(const Node& node) const {
+        return goes_left(node.rule, codes_[node.rule.column], a_.trees.set_table);
     }
 
     void add_tree(i64 root, i64 output) {
-        // The row's own way down, and the splits on it where a group that moves could lead elsewhere.
+        // The row's path, and the splits on it where a moving group could route the row to the other child.
         i64 depth = 0, at = root;
-        while (nodes_[at].column >= 0) {
+        while (!is_leaf(nodes_[at])) {
             const Node& node = nodes_[at];
-            const bool left = goes_left(node);
+            const bool left = routes_left(node);
             if (node.group >= 0) path_[depth++] = {left ? node.right : node.left, node.group};
             at = left ? node.left : node.right;
         }
@@ -80,20 +66,20 @@ private:
         } else {
             for (i64 o = 0; o < outputs_; ++o) own_[o] += own[o];
         }
-        for (i64 d = 0; d < depth; ++d) add_elsewhere(path_[d].node, path_[d].group, own, output);
+        for (i64 d = 0; d < depth; ++d) add_subtree(path_[d].node, path_[d].group, own, output);
     }
 
-    // Leaves below a node that the row reaches if one group moves there.
-    void add_elsewhere(i64 node, i32 group, const f64* own, i64 output) {
+    // The leaves below a node that the row reaches for some value of one moving group.
+    void add_subtree(i64 node, i32 group, const f64* own, i64 output) {
         i64 open = 0;
         for (;;) {
-            while (nodes_[node].column >= 0) {
+            while (!is_leaf(nodes_[node])) {
                 const Node& here = nodes_[node];
                 if (here.group == group) {
                     open_[open++] = here.right;
                     node = here.left;
                 } else {
-                    node = goes_left(here) ? here.left : here.right;
+                    node = routes_left(here) ? here.left : here.right;
                 }
             }
             add_leaf(node, group, own, output);
@@ -129,13 +115,13 @@ private:
         }
     }
 
-    struct Elsewhere {
+    struct OtherChild {
         i32 node;
         i32 group;
     };
 
     const AddStepsArguments& a_;
-    const Node* nodes_;
+    const List<const Node> nodes_;
     i64 outputs_, flat_;
     const i32* codes_ = nullptr;
     StepSums steps_;
@@ -144,7 +130,7 @@ private:
     Zeros<u8> is_met_;
     Zeros<i32> met_;
     Zeros<f64> own_;
-    Zeros<Elsewhere> path_;
+    Zeros<OtherChild> path_;
     Zeros<i32> open_;
     i64 n_met_ = 0;
 };
@@ -152,8 +138,8 @@ private:
 }  // namespace
 
 // Add the rows' linked curves, as differences between neighbouring grid points, to sums and squares.
-ICEFIELD_EXPORT i64 icefield_add_steps(const AddStepsArguments* arguments) {
-    const AddStepsArguments& a = *arguments;
+i64 run(const AddStepsArguments& a) {
+    if (!fits_i32(a.totals.sums.columns)) return TOO_LARGE;
     RowWalk walk(a);
     if (!walk.ok()) return NO_MEMORY;
     for (i64 row = 0; row < a.codes.rows; ++row) {
@@ -164,8 +150,7 @@ ICEFIELD_EXPORT i64 icefield_add_steps(const AddStepsArguments* arguments) {
 }
 
 // The transpose of some columns, a tile at a time: rows side by side become rows one after another.
-ICEFIELD_EXPORT i64 icefield_turn(const TurnArguments* arguments) {
-    const TurnArguments& a = *arguments;
+i64 run(const TurnArguments& a) {
     constexpr i64 TILE = 32;
     for (i64 row = 0; row < a.turned.rows; row += TILE) {
         const i64 stop = row + TILE < a.turned.rows ? row + TILE : a.turned.rows;

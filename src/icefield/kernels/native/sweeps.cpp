@@ -1,4 +1,4 @@
-// Every feature's linked curve, swept along its grid for 64 rows at a time.
+// Every feature's ICE curves on a linked scale, swept along the grid for 64 rows at a time.
 //
 // A leaf counts for a row's curve along one group if the row meets every condition on the leaf's path except those of
 // the group: a mask of rows for every entry. Along the group's grid a leaf comes where its region begins and goes where
@@ -20,7 +20,7 @@ namespace {
 template <i64 link, class Change, bool skips_empty>
 class Sweep {
 public:
-    Sweep(const AddSweepsArguments& arguments)
+    explicit Sweep(const AddSweepsArguments& arguments)
         : a_(arguments), m_(arguments.trees.masked), t_(arguments.totals), of_(m_), outputs_(of_.number), masks_(m_),
           margins_(outputs_ * WORD), own_(TOGETHER * outputs_ * WORD), start_(TOGETHER * outputs_ * WORD),
           held_(outputs_ * WORD), response_(outputs_ * WORD), before_(outputs_ * WORD), work_(2 * WORD),
@@ -28,8 +28,8 @@ public:
           own_goes_(most_words() > 0 ? (last_tree() + 1) * WORD : 0) {}
 
     bool ok() const {
-        return masks_.ok() && margins_.ok() && own_.ok() && start_.ok() && held_.ok() && response_.ok() && before_.ok() &&
-               work_.ok() && own_sums_.ok() && sums_.ok() && curves_.ok() && own_goes_.ok();
+        return masks_.ok() && margins_.ok() && own_.ok() && start_.ok() && held_.ok() && response_.ok() &&
+               before_.ok() && work_.ok() && own_sums_.ok() && sums_.ok() && curves_.ok() && own_goes_.ok();
     }
 
     // Adds the rows of some words.
@@ -94,7 +94,9 @@ private:
         for (i64 o = 0; o < outputs_; ++o) {
             add_own(rows, o, own(word, o));
             Eight sum{}, squares{};
-            for (i64 i = 0; i < EIGHTS; ++i) count(eight(own(word, o), i), eight(rows.weight, i), t_.about[o], sum, squares);
+            for (i64 i = 0; i < EIGHTS; ++i) {
+                count(eight(own(word, o), i), eight(rows.weight, i), t_.about[o], sum, squares);
+            }
             own_sums_[2 * (word * outputs_ + o)] = total(sum);
             own_sums_[2 * (word * outputs_ + o) + 1] = total(squares);
         }
@@ -171,14 +173,16 @@ private:
             const i64 begin = m_.entry_list[list], end = m_.entry_list[list + 1];
             for (i64 e = begin; e < end; ++e) {
                 const i64 goes = t.start_value[e] | 1, tree = m_.leaf_tree[goes >> 1];
-                each_bit(masks_.own(goes >> 1, word), tree * WORD, [&](i64 place) { own_goes_[place] = m_.value(goes, value); });
+                each_bit(masks_.own(goes >> 1, word), tree * WORD,
+                         [&](i64 place) { own_goes_[place] = m_.value(goes, value); });
             }
             f64* const curves = curves_.data() + o * WORD * room;
             for (i64 r = 0; r < WORD; ++r) {
                 for (i64 s = 0; s < room; ++s) curves[r * room + s] = start_of(word, o)[r];
             }
             // Any other leaf takes the place of the row's own.
-            const u64* inside = t.inside.data + t.group_inside[group] + (begin - m_.entry_list[group * of_.lists]) * words;
+            const u64* inside =
+                t.inside.data + t.group_inside[group] + (begin - m_.entry_list[group * of_.lists]) * words;
             for (i64 e = begin; e < end; ++e, inside += words) {
                 const i64 comes = t.start_value[e] & ~i64{1}, tree = m_.leaf_tree[comes >> 1];
                 const u64 rows = masks_.others(e, word) ^ masks_.own(comes >> 1, word);
@@ -252,7 +256,9 @@ private:
             const f64 now = response_[place], before = before_[place], change = now - before;
             before_[place] = now;
             t_.sums(segment, output, at) += rows.weight[row] * change;
-            if (t_.squares.columns > 0) t_.squares(segment, output, at) += rows.weight[row] * change * (now + before - about);
+            if (t_.squares.columns > 0) {
+                t_.squares(segment, output, at) += rows.weight[row] * change * (now + before - about);
+            }
             if (t_.curves.columns > 0) t_.curves(rows.first + row, output, at) = change;
         });
     }
@@ -283,12 +289,12 @@ i64 choose(const AddSweepsArguments& a) {
 }  // namespace
 
 // Add the rows' linked curves, as differences between neighbouring grid points, to sums and squares.
-ICEFIELD_EXPORT i64 icefield_add_sweeps(const AddSweepsArguments* arguments) {
-    switch (arguments->totals.link) {
-        case LOGISTIC: return choose<LOGISTIC, Multiplied>(*arguments);
-        case EXPONENTIAL: return choose<EXPONENTIAL, Multiplied>(*arguments);
-        case SOFTMAX: return choose<SOFTMAX, Multiplied>(*arguments);
-        default: return choose<IDENTITY, Added>(*arguments);
+i64 run(const AddSweepsArguments& a) {
+    switch (a.totals.link) {
+        case LOGISTIC: return choose<LOGISTIC, Multiplied>(a);
+        case EXPONENTIAL: return choose<EXPONENTIAL, Multiplied>(a);
+        case SOFTMAX: return choose<SOFTMAX, Multiplied>(a);
+        default: return choose<IDENTITY, Added>(a);
     }
 }
 

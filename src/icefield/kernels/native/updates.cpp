@@ -1,4 +1,4 @@
-// Averages of an asked set of axes, from leaves' regions and the rows that reach them.
+// Average curves (PD) on the product grid of some axes, from leaves' regions and the share of rows that reach them.
 //
 // Regions become *updates*: plus where a run of grid points begins, minus where it ends, so that summing
 // along the grid afterwards fills the runs. Cost follows the number of runs (one, for a number), not of
@@ -17,9 +17,9 @@ class LeafUpdates {
 public:
     explicit LeafUpdates(const RegionsOfAxes& regions)
         : regions_(regions), axes_(regions.size.size), width_(widest(regions) + 1), at_(axes_ * width_),
-          sign_(axes_ * width_), found_(axes_), turn_(axes_) {}
+          sign_(axes_ * width_), found_(axes_), index_(axes_) {}
 
-    bool ok() const { return at_.ok() && sign_.ok() && found_.ok() && turn_.ok(); }
+    bool ok() const { return at_.ok() && sign_.ok() && found_.ok() && index_.ok(); }
 
     // Find a leaf's updates from its path; returns how many the product of the axes has.
     i64 find(const i32* group, const i32* region, i64 length) {
@@ -42,19 +42,19 @@ public:
 
     // Write the product of what was found along the axes.
     void write(i64 combined, i32* place, f64* sign) {
-        for (i64 axis = 0; axis < axes_; ++axis) turn_[axis] = 0;
+        for (i64 axis = 0; axis < axes_; ++axis) index_[axis] = 0;
         for (i64 u = 0; u < combined; ++u) {
             i64 flat = 0;
-            f64 way = 1.0;
+            f64 product = 1.0;
             for (i64 axis = 0; axis < axes_; ++axis) {
-                flat = flat * regions_.size[axis] + at_[axis * width_ + turn_[axis]];
-                way *= sign_[axis * width_ + turn_[axis]];
+                flat = flat * regions_.size[axis] + at_[axis * width_ + index_[axis]];
+                product *= sign_[axis * width_ + index_[axis]];
             }
             place[u] = static_cast<i32>(flat);
-            sign[u] = way;
+            sign[u] = product;
             for (i64 axis = axes_ - 1; axis >= 0; --axis) {
-                if (++turn_[axis] < found_[axis]) break;
-                turn_[axis] = 0;
+                if (++index_[axis] < found_[axis]) break;
+                index_[axis] = 0;
             }
         }
     }
@@ -85,14 +85,23 @@ private:
     Zeros<i64> at_;
     Zeros<f64> sign_;
     Zeros<i64> found_;
-    Zeros<i64> turn_;
+    Zeros<i64> index_;
 };
+
+// Whether the points of the product grid of all axes can be numbered with 32 bits.
+bool grid_fits(const RegionsOfAxes& regions) {
+    i64 points = 1;
+    for (i64 axis = 0; axis < regions.size.size; ++axis) {
+        if (__builtin_mul_overflow(points, regions.size[axis], &points) || !fits_i32(points)) return false;
+    }
+    return true;
+}
 
 }  // namespace
 
 // How many updates each leaf has on the product grid of all axes (axis a moves group a).
-ICEFIELD_EXPORT i64 icefield_count_updates(const CountUpdatesArguments* arguments) {
-    const CountUpdatesArguments& a = *arguments;
+i64 run(const CountUpdatesArguments& a) {
+    if (!grid_fits(a.regions)) return TOO_LARGE;
     LeafUpdates updates(a.regions);
     if (!updates.ok()) return NO_MEMORY;
     i64 total = 0;
@@ -106,8 +115,8 @@ ICEFIELD_EXPORT i64 icefield_count_updates(const CountUpdatesArguments* argument
 }
 
 // Each leaf's updates: their places on the product grid and their signs.
-ICEFIELD_EXPORT i64 icefield_find_updates(const FindUpdatesArguments* arguments) {
-    const FindUpdatesArguments& a = *arguments;
+i64 run(const FindUpdatesArguments& a) {
+    if (!grid_fits(a.regions)) return TOO_LARGE;
     LeafUpdates updates(a.regions);
     if (!updates.ok()) return NO_MEMORY;
     for (i64 leaf = 0; leaf < a.path_start.size - 1; ++leaf) {
@@ -120,8 +129,7 @@ ICEFIELD_EXPORT i64 icefield_find_updates(const FindUpdatesArguments* arguments)
 }
 
 // Add every leaf, by its share of the rows, to the differences.
-ICEFIELD_EXPORT i64 icefield_add_joint(const AddJointArguments* arguments) {
-    const AddJointArguments& a = *arguments;
+i64 run(const AddJointArguments& a) {
     for (i64 leaf = 0; leaf < a.share.size; ++leaf) {
         const i64 output = a.leaves.output[leaf];
         for (i64 u = a.update_start[leaf]; u < a.update_start[leaf + 1]; ++u) {

@@ -61,14 +61,12 @@ public:
     // Write them from a word on.
     void write(const Table<u64>& bits, i64 first_word) {
         if (a_.row_start[v_ + 1] - a_.row_start[v_] <= FEW) {
-            each_cut(bits, first_word, [&](i64 cut, i64 w) {
-                return at_most(values_ + w * WORD, cuts()[cut]) & ~without_code_[w];
-            });
+            each_cut(bits, first_word,
+                     [&](i64 cut, i64 w) { return at_most(values_ + w * WORD, cuts()[cut]) & ~without_code_[w]; });
         } else {
             find_codes();
-            each_cut(bits, first_word, [&](i64 cut, i64 w) {
-                return codes_at_most(codes_ + w * WORD, static_cast<u8>(cut));
-            });
+            each_cut(bits, first_word,
+                     [&](i64 cut, i64 w) { return codes_at_most(codes_ + w * WORD, static_cast<u8>(cut)); });
         }
     }
 
@@ -128,7 +126,8 @@ private:
 // The bits of all chosen columns for some words of rows, from `first_word` on; `here` says where there is one.
 // `read(first, size, source, values)` gives the values of rows from one on in a column of the matrix.
 template <class Read>
-void pack_words(const ValueTables& tables, const Table<u64>& bits, i64 first_word, i64 words, const u64* here, Read read) {
+void pack_words(const ValueTables& tables, const Table<u64>& bits, i64 first_word, i64 words, const u64* here,
+                Read read) {
     f64 values[AT_A_TIME * WORD];
     for (i64 word = 0; word < words; word += AT_A_TIME) {
         const i64 some = words - word < AT_A_TIME ? words - word : AT_A_TIME;
