@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from browser import Browser
 
 from icefield.errors import IcefieldError
 
@@ -48,12 +49,27 @@ def rng() -> np.random.Generator:
 
 
 @pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of a process; a test that takes it belongs to `make test-look`."""
+    one = Browser()
+    yield one
+    one.close()
+
+
+@pytest.fixture(scope="session")
 def real_data() -> Path:
     """The folder of the real data sets; tests that need it are skipped where it is absent."""
     folder = Path(os.environ.get("ICEFIELD_DATA", ROOT.parent / "shared" / "data"))
     if not folder.is_dir():
         pytest.skip(f"no real data at {folder}: set ICEFIELD_DATA")
     return folder
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("look")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -1,8 +1,7 @@
-"""One browser and one report, shared by the tests of a module."""
+"""Reports that tests share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +11,6 @@ from browser import Browser
 
 from icefield import Explainer
 from icefield.report import build, page_html
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    one = Browser()
-    yield one
-    one.close()
 
 
 def flowers(rows: int = 300) -> Any:

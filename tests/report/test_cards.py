@@ -69,7 +69,7 @@ def test_a_card_has_subgroups_of_its_own(opened: Browser, built: dict[str, Any])
     point_at(opened, "document.body")
     assert opened.run(FADED.format(0)) == []
     opened.run(f"{chips}[0].focus()")
-    opened.press("Tab", 9)
+    opened.press("Tab")
     settled(opened)
     assert opened.run(FADED.format(0)) == [0]
     tick(opened, ".card .legend .group")  # its name singles it out
