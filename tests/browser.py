@@ -33,7 +33,9 @@ class Browser:
 
     def __init__(self) -> None:
         path = chromium_path()
-        playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -e '.[look]'")
+        playwright = pytest.importorskip(
+            "playwright.sync_api", reason="needs playwright: pip install -e '.[look]'"
+        )
         self.problems: list[str] = []
         self.requests: list[str] = []
         self._folder = Path(tempfile.mkdtemp(prefix="icefield-browser-"))

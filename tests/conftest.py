@@ -13,8 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browser import Browser
 
+import running
+from browser import Browser
 from icefield.errors import IcefieldError
 
 ROOT = Path(__file__).parent.parent
@@ -65,11 +66,16 @@ def real_data() -> Path:
     return folder
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if "browser" in getattr(item, "fixturenames", ()):
-            item.add_marker("look")
+# --- what runs, and in which order: running.py -------------------------------------------------------
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    running.add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """As a plugin, for examples in `src` and `docs` too."""
+    config.pluginmanager.register(running)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

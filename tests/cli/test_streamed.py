@@ -12,7 +12,14 @@ from click.testing import CliRunner
 
 from icefield import Explainer
 from icefield.cli.commands import main
+from icefield.libraries import native_files
 from sources.rows import NUMBERS, booster, frame, table, written
+
+
+@pytest.fixture(autouse=True)
+def _sound_files(monkeypatch):
+    """Whether a file is sound is tested elsewhere; asking a child process each time takes most of the time here."""
+    monkeypatch.setattr(native_files, "_try_in_child", lambda library, file: None)
 
 
 @pytest.fixture(scope="module")

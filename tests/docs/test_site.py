@@ -6,9 +6,9 @@ from pathlib import Path
 
 import checks
 import pytest
-from browser import Browser
 
 import icefield
+from browser import Browser
 
 ROOT = Path(__file__).parents[2]
 FOLDER = "dev" if "dev" in icefield.__version__ else icefield.__version__

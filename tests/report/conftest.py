@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import Browser
 
+from browser import Browser
 from icefield import Explainer
 from icefield.report import build, page_html
 

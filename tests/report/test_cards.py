@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import Browser
 from handling import (
     CARD,
     FADED,
@@ -30,6 +29,7 @@ from handling import (
     traces,
 )
 
+from browser import Browser
 from icefield import Explainer
 from icefield.report import write_report
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Browser
 from handling import saved, tick
+
+from browser import Browser
 
 
 @pytest.fixture

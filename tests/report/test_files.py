@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import Browser
 from handling import CARD, card_named, choose, drawn, own_control, saved, settled, table_of, tick
 
+from browser import Browser
 from icefield import Explainer
 from icefield.report import build, page_html, write_report
 from icefield.report.drawings import raw

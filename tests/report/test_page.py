@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Browser
 from handling import (
     CARD,
     DRAWN,
@@ -28,6 +27,7 @@ from handling import (
     traces,
 )
 
+from browser import Browser
 from icefield.report import page_html
 
 

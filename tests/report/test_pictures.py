@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import Browser
 from handling import CARD, card_named, choose, drawn, laid_out, own_control, point_at_curve, settled, tick
 
+from browser import Browser
 from icefield import Explainer
 from icefield.report import build, page_html
 
