@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 
 # Two test processes on two cores: OpenMP's own threads would only wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -42,6 +45,26 @@ def complains() -> Complains:
     The error must be icefield's own, name the parameter and hold all the words.
     """
     return _complains
+
+
+IMPORTS = (
+    "import icefield",
+    "import icefield.libraries.registry",
+    *(
+        f"for library in icefield.libraries.registry.LIBRARIES: library.{r}"
+        for r in ("predictions", "trees", "files")
+    ),
+    "import icefield.models.model",
+    "import icefield.plots, icefield.compare",
+)
+
+
+@pytest.fixture(scope="session")
+def modules_after() -> dict[str, set[str]]:
+    """The modules that a new Python holds after each line of `IMPORTS`, one after another."""
+    code = f"import json, sys\nfound = {{}}\nfor line in {IMPORTS!r}:\n    exec(line)\n    found[line] = [*sys.modules]\nprint(json.dumps(found))"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    return {line: set(names) for line, names in json.loads(printed).items()}
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Generator
 from itertools import chain
 from pathlib import Path
@@ -26,6 +26,7 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--part", metavar="K/N", help="run the K-th of N parts of the tests; each test is in one of them"
     )
+    group.addoption("--unsampled", action="store_true", help="no case of a sampled test counts as slow")
     group.addoption(
         "--store-durations", action="store_true", help=f"write processor seconds per file to {DURATIONS.name}"
     )
@@ -33,10 +34,16 @@ def add_options(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what needs a browser, keep the part that is asked for, put the longest files first."""
+    """Mark what needs a browser and what sweeps leave out, keep the part that is asked for, the longest files first."""
+    seen: Counter[str] = Counter()
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("look")
+        if (sampled := item.get_closest_marker("sampled")) and not config.getoption("--unsampled"):
+            name = item.nodeid.partition("[")[0]
+            if seen[name] % sampled.args[0]:
+                item.add_marker("slow")
+            seen[name] += 1
     if part := config.getoption("--part"):
         which, of = map(int, part.split("/"))
         kept = [item for item in items if crc32(item.nodeid.encode()) % of == which % of]

@@ -88,6 +88,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("how", ["folder", "glob", "files"])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_takes_folders_globs_and_files(command, how, files, tmp_path, monkeypatch):

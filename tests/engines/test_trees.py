@@ -162,6 +162,7 @@ def check_random_case(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
             assert_close(answer.curves, values[question.rows].swapaxes(0, 1), drawn, what + " curves")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("block", range(20))
 def test_equals_the_plain_walker(block, monkeypatch):
     for seed in range(50 * block, 50 * block + 50):
@@ -320,6 +321,7 @@ def test_steps_are_the_models_own_thresholds(drawn):
     assert last_values_left(drawn.model(), "unknown", table).size == 0
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("seed", range(25))
 def test_own_averages_are_partial_dependence_at_the_rows_own_values(seed, monkeypatch):
     rng = np.random.default_rng(seed)

@@ -36,6 +36,7 @@ def raw_of(model):
     return partial(model.predict, prediction_type="RawFormulaVal")
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "loss", ["RMSE", "MAE", "Quantile:alpha=0.3", "Huber:delta=1", "Lq:q=3", "Expectile:alpha=0.3"]
 )
