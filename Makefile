@@ -29,7 +29,7 @@ test: $(VENV)/.test kernels
 test-look: $(VENV)/.look kernels
 	$(PYTEST) -rs -m "look and not slow"
 
-# The long sweeps; `make test-sweeps PART=3/8` runs the third of eight parts.
+# The long sweeps; `make test-sweeps PART=1/2` runs one half of them.
 test-sweeps: $(VENV)/.test kernels
 	$(PYTEST) -m slow $(if $(PART),--part $(PART))
 
