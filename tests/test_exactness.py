@@ -191,6 +191,7 @@ def test_trees_give_what_brute_force_gives_on_many_more(name: str, seed: int) ->
 NUMBERED = ("HistGradientBoostingClassifier categories by number", "LightGBM category numbers")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [n for n in DISTINCT if not n.startswith("Pipeline") and n not in NUMBERED])
 def test_the_models_own_thresholds_give_the_whole_step_function(name: str) -> None:
     """Every point speaks for all values after the point before it."""

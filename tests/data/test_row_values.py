@@ -52,6 +52,7 @@ def test_an_effect_keeps_its_rows_when_the_frame_changes() -> None:
     assert effect.row_values[1].tolist() == [3.0]
 
 
+@pytest.mark.slow
 def test_ice_on_20000_columns_takes_only_what_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:

@@ -145,6 +145,7 @@ CHANGES: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("engine", ["auto", "brute"])
 @pytest.mark.parametrize("change", CHANGES)

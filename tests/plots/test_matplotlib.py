@@ -124,6 +124,7 @@ def test_room_is_left_to_a_layout_that_the_caller_chose():
     assert plain.get_in_layout()
 
 
+@pytest.mark.look
 @pytest.mark.parametrize("count", [20, 60])
 @pytest.mark.parametrize("size", [(4, 2.4), (6, 4)])
 def test_levels_of_a_small_axes_do_not_touch(count, size):
@@ -206,6 +207,7 @@ def test_large_numbers_read_well():
 # --- hostile names ---------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_feature_and_output_names(name):
     ax = build.numeric(name=name, outputs=(name,)).plot(title=name)
