@@ -76,7 +76,10 @@ class Browser:
         self.wait("document.documentElement?.dataset.ready === 'yes'")
 
     def run(self, code: str) -> Any:
-        """Evaluate an expression in the page (as a debugger: the page's policy does not apply)."""
+        """Evaluate code in the page (as a debugger: the page's policy does not apply), for its last value.
+
+        A function as the last value would be called: let another value follow it.
+        """
         return self._page.evaluate(code)
 
     def wait(self, condition: str, seconds: float = SECONDS) -> None:

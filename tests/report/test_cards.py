@@ -272,7 +272,7 @@ def test_a_picture_saved_alone_has_legend_and_caption(opened: Browser, built: di
     drawn(opened, 0)
     choose(opened, own_control(0, "group"), "each")
     # The figure is caught on its way to the file.
-    opened.run("Plotly.toImage = (figure) => { window.caught = figure; return new Promise(() => {}); }")
+    opened.run("Plotly.toImage = (figure) => { window.caught = figure; return new Promise(() => {}); }; null")
     tick(opened, ".card .png")
     named = "window.caught.data.filter((t) => t.showlegend).map((t) => t.name)"
     bands = ["90 % of rows, around their means", "middle half of rows", "ALE"]

@@ -154,7 +154,7 @@ def test_a_saved_picture_has_a_title(opened: Browser, built: dict[str, Any]) -> 
     choose(opened, own_control(0, "output"), "1")
     tick(opened, own_control(0, "centre"))
     # The figure is caught on its way to the file.
-    opened.run("Plotly.toImage = (figure) => { window.caught = figure; return new Promise(() => {}); }")
+    opened.run("Plotly.toImage = (figure) => { window.caught = figure; return new Promise(() => {}); }; null")
     tick(opened, ".card .png")
     name, output = built["features"][0]["name"], built["outputs"][1]
     assert opened.run("window.caught.layout.title.text") == f"{name}, {output}, centred"
