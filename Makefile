@@ -9,27 +9,44 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 endif
 
-.PHONY: demo test test-all test-cluster sanitize kernels native-lint lint ruff ruff-format duplicates format types bench gallery docs dist clean
+.PHONY: demo test test-look test-sweeps test-all durations test-cluster sanitize kernels native-lint lint ruff ruff-format duplicates format types bench gallery docs dist clean
 
 demo: $(VENV)/.demo kernels
 	$(BIN)/python -m icefield.cli.demo
 
+# Bytecode is kept, whatever the environment says: many tests start Python anew.
+unexport PYTHONDONTWRITEBYTECODE
 # Two test processes on two cores: OpenMP's own threads would only wait for each other.
-test test-all sanitize: export OMP_NUM_THREADS = 1
+test test-look test-sweeps durations sanitize: export OMP_NUM_THREADS = 1
+# A file's tests run in one process, where they share what they fitted; the longest files first (tests/running.py).
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
+# What a change must pass first.
 test: $(VENV)/.test kernels
-	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+	$(PYTEST) -m "not slow and not look"
 
-test-all: $(VENV)/.test kernels
-	$(BIN)/python -m pytest -q -n 2
+# Pictures as stored, and pages in the system's Chromium; the site too where `make docs` built it.
+test-look: $(VENV)/.look kernels
+	$(PYTEST) -rs -m "look and not slow"
+
+# The long sweeps; `make test-sweeps PART=1/2` runs one half of them.
+test-sweeps: $(VENV)/.test kernels
+	$(PYTEST) -m slow $(if $(PART),--part $(PART))
+
+# Every test once.
+test-all: test test-look test-sweeps
+
+# Writes what each file costs to tests/durations.json, by which the longest go first.
+durations: $(VENV)/.look kernels
+	$(PYTEST) -m "not slow" --store-durations
 
 # Real Dask, Spark, Spark Connect and Ray on this machine, in an environment of their own: each engine in a process of its
 # own, one after another, in about ten minutes. What fails is run once more, and both runs are printed: an engine that starts or
-# dies on a busy machine is late now and then.
+# dies on a busy machine is late now and then. The contract needs no engine: `make test` holds it.
 CLUSTERS := .venv-cluster
 test-cluster: export OMP_NUM_THREADS = 1
 test-cluster: $(CLUSTERS)/.cluster kernels-cluster
-	@for file in tests/rows/distributed/test_*.py; do echo "== $$file"; \
+	@for file in $(filter-out tests/rows/distributed/test_contract.py,$(wildcard tests/rows/distributed/test_*.py)); do echo "== $$file"; \
 	    timeout 600 $(CLUSTERS)/bin/python -m pytest -q -rs "$$file" || \
 	    { echo "== once more: what failed"; timeout 300 $(CLUSTERS)/bin/python -m pytest -q -rs --lf "$$file"; } || exit 1; done
 
@@ -56,7 +73,7 @@ sanitize: $(VENV)/.test
 	    $(BIN)/python build_kernels.py --sanitize && \
 	    LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	    ASAN_OPTIONS=detect_leaks=0:handle_abort=1 UBSAN_OPTIONS=print_stacktrace=1 ICEFIELD_KERNELS=sanitized \
-	    $(BIN)/python -m pytest -q -n 2 -m "not slow and not other_processes" $(SANITIZED); \
+	    $(BIN)/python -m pytest -q -n 2 -m "not slow and not other_processes" --unsampled $(SANITIZED); \
 	fi
 
 # Native code: one format (.clang-format), and what clang-tidy finds (.clang-tidy); two minutes of one core. CLANG_FORMAT and
@@ -105,7 +122,7 @@ dist: $(VENV)/.dist
 	$(BIN)/python -m build --outdir dist
 
 clean:
-	rm -rf $(VENV) $(CLUSTERS) build dist src/icefield/kernels/built demo_output gallery docs/generated .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CLUSTERS) build dist src/icefield/kernels/built demo_output gallery docs/generated .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 # One stamp file per extra, so that a changed pyproject.toml installs again and nothing else does.
 $(VENV)/pyvenv.cfg:

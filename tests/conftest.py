@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 
 # Two test processes on two cores: OpenMP's own threads would only wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -14,6 +17,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import running
+from browser import Browser
 from icefield.errors import IcefieldError
 
 ROOT = Path(__file__).parent.parent
@@ -42,9 +47,37 @@ def complains() -> Complains:
     return _complains
 
 
+IMPORTS = (
+    "import icefield",
+    "import icefield.libraries.registry",
+    *(
+        f"for library in icefield.libraries.registry.LIBRARIES: library.{r}"
+        for r in ("predictions", "trees", "files")
+    ),
+    "import icefield.models.model",
+    "import icefield.plots, icefield.compare",
+)
+
+
+@pytest.fixture(scope="session")
+def modules_after() -> dict[str, set[str]]:
+    """The modules that a new Python holds after each line of `IMPORTS`, one after another."""
+    code = f"import json, sys\nfound = {{}}\nfor line in {IMPORTS!r}:\n    exec(line)\n    found[line] = [*sys.modules]\nprint(json.dumps(found))"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    return {line: set(names) for line, names in json.loads(printed).items()}
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of a process; a test that takes it belongs to `make test-look`."""
+    one = Browser()
+    yield one
+    one.close()
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +87,18 @@ def real_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data at {folder}: set ICEFIELD_DATA")
     return folder
+
+
+# --- what runs, and in which order: running.py -------------------------------------------------------
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    running.add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """As a plugin, for examples in `src` and `docs` too."""
+    config.pluginmanager.register(running)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

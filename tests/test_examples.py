@@ -77,6 +77,7 @@ def test_callables_of_other_frameworks(framework):
     assert np.ptp(effect.average) > 0.1
 
 
+@pytest.mark.look
 @pytest.mark.parametrize(
     ("kinds", "expected"),
     [
@@ -97,6 +98,7 @@ def test_the_gallery_writes_pictures(kinds, expected, real_data, tmp_path, monke
     assert len(list(tmp_path.glob("*.html"))) == len({name.split("_")[1].split(".")[0] for name in expected})
 
 
+@pytest.mark.look
 def test_peers_that_are_not_installed_are_named_and_left_out(real_data, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("ICEFIELD_DATA", str(real_data))
     for module in ("effector", "pdpbox.pdp"):

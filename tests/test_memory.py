@@ -93,6 +93,7 @@ print(json.dumps({"used": peak() - before, "held": held}))
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("question", ["importance", "summary"])
 def test_curves_of_many_outputs_do_not_pile_up(question):
     """The thousand curves that are read of each of 40 features and 6 classes take 130 MB, of a budget of 64 MB."""

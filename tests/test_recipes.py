@@ -95,6 +95,7 @@ def close(ours: np.ndarray, expected: np.ndarray, found: Fitted, what: str, effe
     assert np.abs(ours - expected).max() <= allowed, (what, effect.engine, effect.why, ours, expected)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("ignore:X (does not have valid|has) feature names")
 @pytest.mark.parametrize("name", QUICK)
 def test_the_explainer_says_what_a_loop_over_predict_says(name: str) -> None:

@@ -29,6 +29,7 @@ X = np.random.default_rng(0).normal(size=(80, 4))
 Y = X[:, 0] + X[:, 1] ** 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sklearn.__version__ != SUITE_VERSION, reason=f"counted for scikit-learn {SUITE_VERSION}")
 def test_scikit_learns_own_tests_pass_with_our_names(
     tmp_path: Path, record_property: Callable[[str, str], None]

@@ -235,6 +235,7 @@ def sources(name: str) -> tuple[str, ...]:
     return ("--trust", "numpy.dtype") if name.endswith(".skops") else ()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("data", FORMATS)
 @pytest.mark.parametrize("name", CASES)
 def test_a_command_prints_what_python_finds(
@@ -266,6 +267,7 @@ def same_averages(rows: list[dict[str, Any]], effect: Any) -> None:
     np.testing.assert_allclose([row["average"] for row in rows], effect.average.ravel(), rtol=2e-6, atol=1e-7)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["lightgbm.txt", "xgboost.json", "catboost.cbm", "pipeline.pkl"])
 @pytest.mark.parametrize("question", ["ale", "ice", "importance", "interactions", "summary"])
 def test_every_question_agrees_on_hostile_levels(

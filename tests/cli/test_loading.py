@@ -299,6 +299,7 @@ def test_a_hostile_model_file_is_refused(models: Files, tmp_path: Path, monkeypa
     assert not (tmp_path / MARK).exists(), "the file's code was run"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", IN_THE_CHILD)
 def test_a_corrupt_model_file_ends_in_the_child(
     models: Files, tmp_path: Path, monkeypatch: Any, name: str

@@ -12,7 +12,14 @@ from click.testing import CliRunner
 
 from icefield import Explainer
 from icefield.cli.commands import main
+from icefield.libraries import native_files
 from rows.rows import NUMBERS, booster, frame, table, written
+
+
+@pytest.fixture(autouse=True)
+def _sound_files(monkeypatch):
+    """Whether a file is sound is tested elsewhere; asking a child process each time takes most of the time here."""
+    monkeypatch.setattr(native_files, "_try_in_child", lambda library, file: None)
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +88,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("how", ["folder", "glob", "files"])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_takes_folders_globs_and_files(command, how, files, tmp_path, monkeypatch):

@@ -28,6 +28,7 @@ from sklearn.tree import DecisionTreeRegressor
 import icefield.forest
 from icefield import Explainer, Grid
 from icefield.errors import EngineError, InputError, ModelError
+from icefield.forest import TreeModel
 from icefield.forest import checked_reading as reading
 from icefield.forest.checked_reading import ReadingWarning
 from icefield.models.fingerprint import Fingerprint

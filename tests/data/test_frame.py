@@ -446,7 +446,7 @@ def awkward_arrays():
     yield "float32", base.astype(np.float32)
     yield "big endian", base.astype(">f8")
     yield "integers", base.astype(np.int16)
-    yield "matrix", np.asmatrix(base)
+    yield "matrix", base.view(np.matrix)
     yield "objects", base.astype(object)
 
 

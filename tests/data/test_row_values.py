@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import time
 from typing import Any
 
 import numpy as np
@@ -53,6 +52,7 @@ def test_an_effect_keeps_its_rows_when_the_frame_changes() -> None:
     assert effect.row_values[1].tolist() == [3.0]
 
 
+@pytest.mark.slow
 def test_ice_on_20000_columns_takes_only_what_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
@@ -76,7 +76,5 @@ def test_ice_on_20000_columns_takes_only_what_is_asked_for(
         assert len(read) < 50
         last = explainer.table.names[-1]
         assert effect.row_values[last].tolist() == [0.0] * 5
-    began = time.process_time()
     effect.save(tmp_path / "wide.icefield")
     assert len(Effect.load(tmp_path / "wide.icefield").row_values) == 20_000
-    assert time.process_time() - began < 60.0

@@ -123,6 +123,7 @@ def listed_points(effect: Effect, axis: int = 0) -> list[Any]:
 # --- the same on every effect ------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @named(ANSWERED)
 def test_a_specimen_is_right_on_every_effect(specimen: Specimen) -> None:
     case = Case(specimen)

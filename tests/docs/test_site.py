@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import checks
 import pytest
-from browser import Browser
 
 import icefield
+from browser import Browser
 
 ROOT = Path(__file__).parents[2]
 FOLDER = "dev" if "dev" in icefield.__version__ else icefield.__version__
@@ -70,22 +68,11 @@ def test_a_name_is_followed_by_the_examples_that_use_it(site: Path, name: str) -
     assert "sphx-glr-thumbcontainer" in section
 
 
-@pytest.fixture(scope="module")
-def browser(site: Path) -> Iterator[Browser]:
-    found = Browser()
-    yield found
-    found.close()
-
-
 def opened(browser: Browser, path: Path) -> float:
     """Seconds from navigation until the page and all it loads at once are there."""
-    browser.problems.clear()
-    browser.requests.clear()
-    began = time.monotonic()
-    browser._ask("Page.navigate", page=True, url=path.as_uri())
+    browser.visit(path.as_uri())
     browser.wait(f"document.readyState === 'complete' && location.href.endsWith({path.name!r})")
-    spent = browser.run("performance.timing.loadEventEnd - performance.timing.navigationStart") / 1000
-    return spent if spent > 0 else time.monotonic() - began
+    return browser.run("performance.timing.loadEventEnd - performance.timing.navigationStart") / 1000
 
 
 @pytest.mark.parametrize("page", LOOKED_AT)
@@ -109,9 +96,7 @@ def test_a_page_in_a_browser(browser: Browser, site: Path, page: str, look: str,
 
 def test_search_finds_without_a_network(browser: Browser, site: Path) -> None:
     browser.look()
-    browser.problems.clear()
-    address = (site / "search.html").as_uri() + "?q=interaction"
-    browser._ask("Page.navigate", page=True, url=address)
+    browser.visit((site / "search.html").as_uri() + "?q=interaction")
     browser.wait("document.querySelectorAll('#search-results li').length > 3")
     assert browser.problems == []
 

@@ -48,6 +48,7 @@ def asked_sets(n_columns: int) -> list[tuple[int, ...]]:
     ]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", LINKS)
 @pytest.mark.parametrize("seed", range(6))
 def test_random_forests(seed: int, name: str, monkeypatch: pytest.MonkeyPatch) -> None:

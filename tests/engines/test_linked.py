@@ -77,6 +77,7 @@ LINKS = {
 }
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", LINKS)
 @pytest.mark.parametrize(
     ("seed", "swept"), [*((seed, True) for seed in range(10)), *((seed, False) for seed in range(5))]

@@ -81,6 +81,7 @@ ELSEWHERE = [n for n in NAMES if "Lossguide" in n or "Depthwise" in n]
 HERE = [n for n in NAMES if n not in ELSEWHERE]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "name", [*HERE, *(pytest.param(n, marks=pytest.mark.other_processes) for n in ELSEWHERE)]
 )

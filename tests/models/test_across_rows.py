@@ -152,6 +152,7 @@ def test_local_effects_move_all_rows_in_one_call(case: Any) -> None:
     np.testing.assert_allclose(found.average[0] - found.average[0][0], curve, atol=1e-11)
 
 
+@pytest.mark.sampled(2)
 def test_interactions_cross_the_sample_call_by_call(case: Any) -> None:
     model, X = case
     some = X[:40].reset_index(drop=True)
@@ -169,6 +170,7 @@ def test_interactions_cross_the_sample_call_by_call(case: Any) -> None:
     np.testing.assert_allclose(table["h"], [expected], atol=1e-6)
 
 
+@pytest.mark.sampled(3)
 def test_importance_and_report_rest_on_the_same_curves(case: Any, tmp_path: Any) -> None:
     model, X = case
     ex = Explainer(model, X, y=target(table()))

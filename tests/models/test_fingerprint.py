@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-import time
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -145,6 +145,7 @@ CHANGES: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("engine", ["auto", "brute"])
 @pytest.mark.parametrize("change", CHANGES)
@@ -263,15 +264,16 @@ def test_an_explainer_of_a_changed_model_does_not_travel(complains):
     ids=lambda model: type(model).__name__,
 )  # fmt: skip
 def test_looking_costs_little(model):
-    """About half a millisecond; the bound leaves room for a busy machine."""
+    """About half a millisecond; calls are counted, which no busy machine changes."""
     ex = Explainer(model.fit(X, OLD), X)
     ex.partial_dependence(0)
-    taken = []
-    for _ in range(9):
-        began = time.perf_counter()
+    calls = []
+    sys.setprofile(lambda frame, event, arg: calls.append(event) if event.endswith("call") else None)
+    try:
         ex.study.engines.check_model()
-        taken.append(time.perf_counter() - began)
-    assert min(taken) < 0.005
+    finally:
+        sys.setprofile(None)
+    assert len(calls) < 10_000
 
 
 def test_a_model_with_very_many_parts_is_looked_at_up_to_a_bound(monkeypatch):

@@ -448,7 +448,19 @@ def _compile(copy: Path) -> None:
 
 def _pass(tests: str, copy: Path) -> bool:
     files, _, keywords = tests.partition(" -k ")
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", "-k", keywords, *files.split()]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-m",
+        "not slow",
+        "--unsampled",
+        "-k",
+        keywords,
+        *files.split(),
+    ]
     status = subprocess.run(command, cwd=ROOT, env=_environment(copy), capture_output=True).returncode
     if status < 0:  # a kernel that writes where it must not
         return False

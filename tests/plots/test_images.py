@@ -21,6 +21,7 @@ import pytest
 
 from icefield.plots import plot_comparison, plot_importance, plot_many
 
+pytestmark = pytest.mark.look
 REFERENCE = Path(__file__).parent / "reference"
 BLOCK = 6
 TOLERANCE = 0.02  # root mean square over blocks, of colours from 0 to 1

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import pairwise
 
@@ -29,13 +27,8 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def test_drawing_libraries_are_imported_only_when_drawing():
-    code = (
-        "import sys, icefield, icefield.plots, icefield.compare; "
-        "print([m for m in sys.modules if m.split('.')[0] in ('matplotlib', 'plotly')])"
-    )
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert answer.stdout.strip() == "[]"
+def test_drawing_libraries_are_imported_only_when_drawing(modules_after):
+    assert modules_after["import icefield.plots, icefield.compare"].isdisjoint(("matplotlib", "plotly"))
 
 
 def test_one_panel_gives_axes_and_several_a_figure():
@@ -131,6 +124,7 @@ def test_room_is_left_to_a_layout_that_the_caller_chose():
     assert plain.get_in_layout()
 
 
+@pytest.mark.look
 @pytest.mark.parametrize("count", [20, 60])
 @pytest.mark.parametrize("size", [(4, 2.4), (6, 4)])
 def test_levels_of_a_small_axes_do_not_touch(count, size):
@@ -146,6 +140,7 @@ def test_levels_of_a_small_axes_do_not_touch(count, size):
         assert not any(a.overlaps(b) for i, a in enumerate(counts) for b in counts[:i])
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "style", ["dark_background", "ggplot", "seaborn-v0_8-whitegrid", "fivethirtyeight", "grayscale", "bmh"]
 )
@@ -212,6 +207,7 @@ def test_large_numbers_read_well():
 # --- hostile names ---------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_feature_and_output_names(name):
     ax = build.numeric(name=name, outputs=(name,)).plot(title=name)

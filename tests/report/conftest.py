@@ -1,24 +1,16 @@
-"""One browser and one report, shared by the tests of a module."""
+"""Reports that tests share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from browser import Browser
 
+from browser import Browser
 from icefield import Explainer
 from icefield.report import build, page_html
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    one = Browser()
-    yield one
-    one.close()
 
 
 def flowers(rows: int = 300) -> Any:

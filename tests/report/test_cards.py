@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import Browser
 from handling import (
     CARD,
     FADED,
@@ -30,6 +29,7 @@ from handling import (
     traces,
 )
 
+from browser import Browser
 from icefield import Explainer
 from icefield.report import write_report
 
@@ -69,7 +69,7 @@ def test_a_card_has_subgroups_of_its_own(opened: Browser, built: dict[str, Any])
     point_at(opened, "document.body")
     assert opened.run(FADED.format(0)) == []
     opened.run(f"{chips}[0].focus()")
-    opened.press("Tab", 9)
+    opened.press("Tab")
     settled(opened)
     assert opened.run(FADED.format(0)) == [0]
     tick(opened, ".card .legend .group")  # its name singles it out
@@ -272,7 +272,7 @@ def test_a_picture_saved_alone_has_legend_and_caption(opened: Browser, built: di
     drawn(opened, 0)
     choose(opened, own_control(0, "group"), "each")
     # The figure is caught on its way to the file.
-    opened.run("Plotly.toImage = (figure) => { window.caught = figure; return new Promise(() => {}); }")
+    opened.run("Plotly.toImage = (figure) => { window.caught = figure; return new Promise(() => {}); }; null")
     tick(opened, ".card .png")
     named = "window.caught.data.filter((t) => t.showlegend).map((t) => t.name)"
     bands = ["90 % of rows, around their means", "middle half of rows", "ALE"]

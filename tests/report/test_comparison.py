@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import Browser
 from handling import CARD, choose, drawn, saved, table_of, tick
 
+from browser import Browser
 from icefield import Explainer, compare
 from icefield.errors import InputError, InputTypeError
 from icefield.report import build_comparison, page_html

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Browser
 from handling import saved, tick
+
+from browser import Browser
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def test_pictures_of_pairs_and_regions_have_captions(browser: Browser, rental_pa
     for item, words in ((".pair", "interaction"), (".region", "bikes")):
         browser.run(
             "window.before = window.before || Plotly.toImage;"
-            "Plotly.toImage = (figure) => { window.caught = figure; return new Promise(() => {}); }"
+            "Plotly.toImage = (figure) => { window.caught = figure; return new Promise(() => {}); }; null"
         )
         browser.run(f"document.querySelector('{item}').scrollIntoView()")
         tick(browser, f"{item} .png")

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import Browser
 from handling import CARD, card_named, choose, drawn, own_control, saved, settled, table_of, tick
 
+from browser import Browser
 from icefield import Explainer
 from icefield.report import build, page_html, write_report
 from icefield.report.drawings import raw
@@ -154,7 +154,7 @@ def test_a_saved_picture_has_a_title(opened: Browser, built: dict[str, Any]) -> 
     choose(opened, own_control(0, "output"), "1")
     tick(opened, own_control(0, "centre"))
     # The figure is caught on its way to the file.
-    opened.run("Plotly.toImage = (figure) => { window.caught = figure; return new Promise(() => {}); }")
+    opened.run("Plotly.toImage = (figure) => { window.caught = figure; return new Promise(() => {}); }; null")
     tick(opened, ".card .png")
     name, output = built["features"][0]["name"], built["outputs"][1]
     assert opened.run("window.caught.layout.title.text") == f"{name}, {output}, centred"

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import Browser
 from handling import CARD, choose, drawn, tick
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import r2_score, roc_auc_score
 
+from browser import Browser
 from icefield import Explainer
 from icefield.report import build, page_html, write_report
 from icefield.report.glance import _whole_percent

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import Browser
 from handling import drawn_item
 
+from browser import Browser
 from icefield import Explainer
 from icefield.report import write_report
 from icefield.report.ranked import CARDS

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from browser import Browser
 
 WIDTHS = (390, 800, 1400)

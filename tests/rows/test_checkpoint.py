@@ -66,6 +66,7 @@ def blocks_read(monkeypatch) -> list[int]:
     return read
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("after", "options"),
     [
@@ -152,6 +153,7 @@ print("done", flush=True)
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.other_processes
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_killed_process_is_followed_by_one_that_finishes(how, folder, data, model, tmp_path, small_blocks):
@@ -191,6 +193,7 @@ ASKED = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("after", [3, 17, 25])
 @pytest.mark.parametrize("asked", ASKED)
 def test_every_kind_of_pass_goes_on(asked, after, data, folder, model, tmp_path, monkeypatch, small_blocks):

@@ -141,6 +141,7 @@ USUAL = [
 ALL = [(name, family) for name in SOURCES for family in FAMILIES if (name, family) not in USUAL]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "family"), [*USUAL, *(pytest.param(*both, marks=pytest.mark.slow) for both in ALL)]
 )

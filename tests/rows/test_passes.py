@@ -83,6 +83,7 @@ def child(*arguments: str) -> dict:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.other_processes
 @pytest.mark.parametrize(
     ("kind", "pause"), [("effects", "0"), ("effects", "0.3"), ("spread", "0"), ("ale", "0")]

@@ -81,6 +81,7 @@ WAYS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", ["regression", "exp", "binary", "classes"])
 def test_the_same_as_each_by_itself(kind, way, models, frame):

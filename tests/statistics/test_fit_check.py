@@ -44,6 +44,7 @@ def test_rows_the_model_has_not_seen_tell_at_once(seed):
     assert "hardly about y" in found.caution
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", ["line", "product", "parity", "classes"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_signal_is_not_doubted(seed, shape):

@@ -53,6 +53,7 @@ QUESTIONS: dict[str, Callable[[Explainer], Any]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_thousands_of_levels_take_bounded_memory(explainer: Explainer, asked: str) -> None:
     tracemalloc.start()

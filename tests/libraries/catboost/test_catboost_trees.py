@@ -36,6 +36,7 @@ def raw_of(model):
     return partial(model.predict, prediction_type="RawFormulaVal")
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "loss", ["RMSE", "MAE", "Quantile:alpha=0.3", "Huber:delta=1", "Lq:q=3", "Expectile:alpha=0.3"]
 )
@@ -56,6 +57,7 @@ def test_losses_with_a_logarithm(numbers, loss):
     read_and_compare(model, X, model.predict, model.calc_leaf_indexes, raw=raw_of(model), extra=INFINITE)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("loss", ["Logloss", "CrossEntropy"])
 @pytest.mark.parametrize("policy", ["SymmetricTree", "Lossguide"])
 def test_binary_classifiers(numbers, loss, policy):
@@ -68,6 +70,7 @@ def test_binary_classifiers(numbers, loss, policy):
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("loss", ["MultiClass", "MultiClassOneVsAll"])
 @pytest.mark.parametrize("policy", ["SymmetricTree", "Depthwise"])
 def test_several_classes(numbers, loss, policy):
@@ -88,6 +91,7 @@ def test_several_labels_and_several_targets(numbers):
     read_and_compare(model, X, model.predict, model.calc_leaf_indexes)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("mode", ["Min", "Max", "Forbidden"])
 @pytest.mark.parametrize("policy", ["SymmetricTree", "Depthwise"])
 def test_ways_with_missing_values(numbers, mode, policy):

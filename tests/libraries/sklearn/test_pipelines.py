@@ -144,6 +144,7 @@ def crossed_both_ways(native, data, moving, **options):
     return model, by_parts, whole
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("steps", PLAIN.values(), ids=PLAIN.keys())
 @pytest.mark.parametrize("moving", MOVES, ids=" ".join)
 def test_parts_equal_the_whole(steps, moving):
@@ -154,6 +155,7 @@ def test_parts_equal_the_whole(steps, moving):
     np.testing.assert_allclose(by_parts, whole, rtol=0, atol=1e-12)
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("steps", MIXED.values(), ids=MIXED.keys())
 @pytest.mark.parametrize("moving", MOVES, ids=" ".join)
 def test_parts_equal_the_whole_where_columns_mix(steps, moving):
