@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 import sklearn.inspection
-from dropin_samples import BINARY, FRAME, FRAME_Y, X, Y, assert_same
+from dropin_samples import BINARY, FRAME, FRAME_Y, VERSION, X, Y, assert_same, assert_same_call
 from sklearn.base import clone
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -103,23 +103,25 @@ def test_recursion_at_a_missing_value_goes_where_the_model_sends_it() -> None:
         RandomForestRegressor(4, max_depth=3, random_state=0),
     ],
 )
-def test_recursion_of_several_outputs_keeps_them_apart(model: Any) -> None:
-    """Outputs in proportion are split alike, so each must be the curve of a model of its own."""
+def test_recursion_of_several_outputs_is_refused(model: Any) -> None:
+    """scikit-learn gives one curve, mixed from the outputs: neither may come back unnoticed."""
     single = sklearn.inspection.partial_dependence(clone(model).fit(X, Y), X, [0], grid_resolution=5)
     model.fit(X, np.c_[Y, -2 * Y])
-    with pytest.warns(UserWarning, match="mixes up the 2 outputs") as caught:
-        given = ours.partial_dependence(model, X, [0], grid_resolution=5)["average"]
-    assert caught[0].filename == __file__
-    np.testing.assert_allclose(given, [single["average"][0], -2 * single["average"][0]], rtol=1e-9, atol=1e-9)
-    theirs = sklearn.inspection.partial_dependence(model, X, [0], grid_resolution=5)["average"]
-    assert theirs.shape == (1, 5)
-    assert not np.allclose(theirs, single["average"], rtol=0.05)
+    mixed = sklearn.inspection.partial_dependence(model, X, [0], grid_resolution=5)["average"]
+    assert mixed.shape == (1, 5)
+    assert not np.allclose(mixed, single["average"], rtol=0.05)
+    for method in ("auto", "recursion"):
+        with pytest.raises(ValueError, match=rf"`method` cannot be recursion.*2 outputs.*'{method}'.*method='brute'"):
+            ours.partial_dependence(model, X, [0], grid_resolution=5, method=method)
+        with pytest.raises(ValueError, match="2 outputs"):
+            ours.PartialDependenceDisplay.from_estimator(model, X, [0], method=method)
+    assert_same_call(model, X, [0], grid_resolution=5, method="brute", kind="both")
 
 
 def test_fractions_in_an_array_of_whole_numbers_are_not_cut() -> None:
     whole = np.random.default_rng(5).integers(0, 4, (50, 2))
     model = LinearRegression().fit(whole, whole[:, 0] * 2.0)
-    with pytest.warns(UserWarning, match=r"custom_values holds 0\.5") as caught:
+    with pytest.warns(UserWarning, match=r"grid holds 0\.5") as caught:
         given = ours.partial_dependence(
             model, whole, [0], categorical_features=[0], custom_values={0: [0.5, 1.5]}
         )
