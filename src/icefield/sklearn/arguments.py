@@ -154,7 +154,7 @@ def column_positions(X: Any, features: Any) -> tuple[list[int], list[Any]]:
 
 def _positions(X: Any, features: Any) -> list[int]:
     """Columns by position (tuples of them within a list too), by a mask or, of a frame, by name."""
-    asked = [features] if np.isscalar(features) else list(features)
+    asked: list[Any] = [features] if np.isscalar(features) else list(features)
     if asked and all(isinstance(name, str) for name in asked):
         return _named(X, asked)
     given = np.asarray(asked)

@@ -105,7 +105,9 @@ def _response(estimator: Any, methods: Sequence[str], rows: Any) -> NDArray[Any]
     values = np.asarray(getattr(estimator, method)(rows))
     if method == "predict_proba" and np.size(estimator.classes_) <= 2:
         if values.shape[1] < 2:
-            raise ValueError(f"Got predict_proba of shape {values.shape}, but need classifier with two classes.")
+            raise ValueError(
+                f"Got predict_proba of shape {values.shape}, but need classifier with two classes."
+            )
         values = values[:, 1]
     return values.reshape(rows.shape[0], -1)
 
