@@ -28,10 +28,9 @@ from sklearn.tree import DecisionTreeRegressor
 
 import icefield.forest
 from icefield import Explainer, Grid
-from icefield.errors import EngineError, InputError, ModelError
+from icefield.errors import EngineError, InputError, ModelError, ReadingWarning
 from icefield.forest import TreeModel
 from icefield.models.fingerprint import Fingerprint
-from icefield.plan import ReadingWarning
 
 READ = icefield.forest.read
 

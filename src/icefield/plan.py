@@ -16,7 +16,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from icefield.engines import Engine, Resources
-from icefield.errors import EngineError, Setting, statement, worded
+from icefield.errors import EngineError, ReadingWarning, Setting, statement, worded
 from icefield.models.fingerprint import Fingerprint
 from icefield.typing import Background, EngineChoice, Float, Scale
 
@@ -59,10 +59,6 @@ class Settings:
     engine: EngineChoice
     resources: Resources
     naming: Callable[[Table], Naming]
-
-
-class ReadingWarning(UserWarning):
-    """A model was read as trees, but they do not predict as the model does; brute force is used."""
 
 
 class _Moment(threading.local):
