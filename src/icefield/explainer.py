@@ -29,6 +29,7 @@ from icefield.typing import (
     AxisScale,
     Backend,
     Background,
+    BandShown,
     DataShown,
     EffectKind,
     EngineChoice,
@@ -37,7 +38,6 @@ from icefield.typing import (
     LevelOrder,
     PictureKind,
     Scale,
-    SpreadShown,
 )
 
 if TYPE_CHECKING:
@@ -354,7 +354,7 @@ class Explainer(StatisticsMethods):
         kind: PictureKind = "auto",
         center: Any = None,
         derivative: bool = False,
-        spread: SpreadShown | None = "auto",
+        band: BandShown | None = "auto",
         data: DataShown | None = "auto",
         sort: LevelOrder = "level",
         outputs: Any = None,
