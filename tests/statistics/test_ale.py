@@ -398,10 +398,10 @@ def test_wrong_arguments(data, complains):
         ex.ale(0, bins=[1.0])
     with complains("bins", "2 entries"):
         ex.ale(0, 1, bins=[1, 2, 3])
-    with complains("order", "similarity", error=TypeError):
+    with complains("level_order", "similarity", error=TypeError):
         ex = Explainer(lambda f: f["b"].to_numpy(float), pd.DataFrame({"a": list("xyzx"), "b": range(4)}))
         ex.ale("a", level_order="alphabet")
-    with complains("order", "levels of"):
+    with complains("level_order", "levels of"):
         ex.ale("a", level_order=["x", "nowhere"])
 
 

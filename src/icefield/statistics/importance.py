@@ -87,6 +87,9 @@ class Importance(ResultTable):
     def _drawn(self, value: str | Sequence[str] = "importance", **options: Any) -> Any:
         from icefield.plots import plot_importance
 
+        if value == "spread":
+            validate.old_word('plot("spread")', 'plot("curve_sd")', stacklevel=4)
+            value = "curve_sd"
         return plot_importance(self, value, **options)
 
 
