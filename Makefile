@@ -9,7 +9,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 endif
 
-.PHONY: demo test test-look test-sweeps test-all durations test-cluster sanitize kernels native-lint lint ruff ruff-format duplicates format types bench gallery docs dist clean
+.PHONY: demo test test-look test-sweeps test-all durations test-cluster test-sklearn sanitize kernels native-lint lint ruff ruff-format duplicates format types bench gallery docs dist clean
 
 demo: $(VENV)/.demo kernels
 	$(BIN)/python -m icefield.cli.demo
@@ -57,6 +57,28 @@ $(CLUSTERS)/.cluster: pyproject.toml
 	test -d $(CLUSTERS) || $(PYTHON) -m venv $(CLUSTERS)
 	$(CLUSTERS)/bin/python -m pip install --quiet --upgrade pip
 	$(CLUSTERS)/bin/python -m pip install --quiet -e ".[cluster]"
+	@touch $@
+
+# The drop-in with another scikit-learn, in an environment of its own: the tests that version has for the two names, then
+# ours. `make test-sklearn VERSION=1.7`; without VERSION the newest there is.
+ifdef VERSION
+SKLEARN := .venv-sklearn-$(VERSION)
+SKLEARN_WANTED := "scikit-learn==$(VERSION).*"
+else
+SKLEARN := .venv-sklearn
+SKLEARN_WANTED := scikit-learn
+endif
+# These two came before pandas 3 and call scipy in a way that later ones warn of.
+SKLEARN_WANTED += $(if $(filter 1.5 1.6,$(VERSION)),"pandas<3" "scipy<1.15")
+test-sklearn: export OMP_NUM_THREADS = 1
+test-sklearn: $(SKLEARN)/.sklearn
+	@$(SKLEARN)/bin/python build_kernels.py >/dev/null
+	$(SKLEARN)/bin/python -m pytest -q -n 2 tests/test_sklearn.py tests/sklearn_suite
+
+$(SKLEARN)/.sklearn: pyproject.toml
+	test -d $(SKLEARN) || $(PYTHON) -m venv $(SKLEARN)
+	$(SKLEARN)/bin/python -m pip install --quiet --upgrade pip
+	$(SKLEARN)/bin/python -m pip install --quiet --upgrade -e ".[test-sklearn]" $(SKLEARN_WANTED)
 	@touch $@
 
 # Compiles the kernels again where their sources changed; an editable install does not by itself. Status 3: there is
@@ -122,7 +144,7 @@ dist: $(VENV)/.dist
 	$(BIN)/python -m build --outdir dist
 
 clean:
-	rm -rf $(VENV) $(CLUSTERS) build dist src/icefield/kernels/built demo_output gallery docs/generated .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CLUSTERS) .venv-sklearn* build dist src/icefield/kernels/built demo_output gallery docs/generated .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 # One stamp file per extra, so that a changed pyproject.toml installs again and nothing else does.
 $(VENV)/pyvenv.cfg:

@@ -94,8 +94,8 @@ def pictures(study: Study) -> Iterator[tuple[str, Draw]]:
     # One feature.
     yield "curve", lambda **o: curve().plot(title=study.title, **o)
     yield "curve_quantiles", lambda **o: quantiles().plot(**o)
-    yield "curve_std_rug", lambda **o: curve().plot(spread="std", data="rug", **o)
-    yield "curve_se_deciles", lambda **o: curve().plot(spread="se", data="deciles", **o)
+    yield "curve_std_rug", lambda **o: curve().plot(band="std", data="rug", **o)
+    yield "curve_se_deciles", lambda **o: curve().plot(band="se", data="deciles", **o)
     yield "levels_dots", lambda **o: levels().plot(sort="value", **o)
     yield "levels_bars", lambda **o: levels().plot(kind="bars", **o)
     if study.levels:
@@ -133,7 +133,7 @@ def pictures(study: Study) -> Iterator[tuple[str, Draw]]:
     # Groups and models.
     yield "groups", lambda **o: by_group().plot(**o)
     yield "groups_side", lambda **o: by_group().plot(layout="side", **o)
-    yield "models", lambda **o: both.partial_dependence(study.number).plot(spread=None, **o)
+    yield "models", lambda **o: both.partial_dependence(study.number).plot(band=None, **o)
     yield "models_surfaces", lambda **o: both.partial_dependence(study.number, study.second).plot(**o)
 
     # Summaries.
@@ -145,7 +145,7 @@ def pictures(study: Study) -> Iterator[tuple[str, Draw]]:
         )
     yield (
         "many",
-        lambda **o: plot_many([ranking().effects[name] for name in top()], spread=None, curves=None, **o),
+        lambda **o: plot_many([ranking().effects[name] for name in top()], band=None, curves=None, **o),
     )
     yield "interactions", lambda **o: ex.interactions(top()[:5], rows=100).plot(**o)
     yield "pd_ale", lambda **o: plot_pd_ale(curve(), ex.ale(study.number), **o)
@@ -165,7 +165,7 @@ def classes() -> Iterator[tuple[str, Draw]]:
     names = np.array(["setosa", "versicolor", "virginica"], dtype=object)[y]
     model = RandomForestClassifier(n_estimators=50, min_samples_leaf=3, random_state=0).fit(X, names)
     ex = icefield.Explainer(model, X, target="all")
-    yield "classes", lambda **o: ex.partial_dependence("petal length (cm)").plot(spread=None, **o)
+    yield "classes", lambda **o: ex.partial_dependence("petal length (cm)").plot(band=None, **o)
     yield "classes_side", lambda **o: ex.ice("petal length (cm)").plot(**o)
     yield (
         "classes_surfaces",

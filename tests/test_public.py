@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import icefield
@@ -28,8 +30,34 @@ def test_every_public_method_has_a_docstring_and_is_in_the_api_reference(owner: 
             assert f"{owner.__name__}.{name}`" in reference, f"{owner.__name__}.{name} is not in docs/api.md"
 
 
+def test_what_questions_answer_with_and_warn_of_is_public() -> None:
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    ex = icefield.Explainer(lambda rows: rows[:, 0] * rows[:, 1], rows)
+    answers = {
+        icefield.Summary: ex.summary(), icefield.Importance: ex.importance(), icefield.Interactions: ex.interactions(),
+        icefield.Conditional: ex.conditional(0), icefield.Regions: ex.regions(0), icefield.Effect: ex.ale(0),
+        icefield.Reading: ex.partial_dependence(0).reading,
+    }  # fmt: skip
+    for kind, answer in answers.items():
+        assert type(answer) is kind
+    written_in = [
+        vars(import_module(f"icefield.{name}"))
+        for name in ("errors", "forest.checked_reading", "rows.distributed.distributed_rows")
+    ]
+    for module in written_in:
+        for name, thing in module.items():
+            if isinstance(thing, type) and issubclass(thing, Warning | icefield.IcefieldError):
+                assert getattr(icefield, name) is thing
+    assert set(icefield.__all__) <= set(dir(icefield))
+    with pytest.raises(AttributeError, match="no attribute 'Explaner'"):
+        icefield.Explaner  # noqa: B018
+
+
 def test_a_plain_import_loads_nothing_heavy(modules_after: dict[str, set[str]]) -> None:
     heavy = (
+        "icefield.statistics.importance",
+        "icefield.statistics.regions",
+        "icefield.statistics.summary",
         "icefield.kernels",
         "matplotlib",
         "multiprocessing",

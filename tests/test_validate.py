@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
-from icefield import validate
+from icefield import Explainer, compare, validate
 from icefield.data.frame import table_of
 
 TABLE = table_of(pd.DataFrame({"x": [1.0, 2.0, 3.0], "w": [1, 0, 2], "paid": [True, False, True]}))
@@ -133,3 +136,33 @@ def test_observed_targets_of_several_columns():
 
 def test_listed_takes_any_sequence():
     assert validate.listed("features", (f for f in "ab")) == ["a", "b"]
+
+
+def test_old_words_still_work_and_name_the_new_one(complains):
+    plt.switch_backend("agg")
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    ex = Explainer(lambda rows: rows[:, 0] * rows[:, 1], rows)
+    effect, both = ex.partial_dependence(0), compare({"one": ex, "other": ex})
+    calls = {
+        "spread=": (lambda **o: effect.plot(**o), {"spread": None}, "band="),
+        "order=": (lambda **o: ex.ale(0, **o), {"order": "given"}, "level_order="),
+        'plot("spread")': (lambda **o: ex.importance().plot("spread"), {}, 'plot("curve_sd")'),
+        'measure="spread"': (lambda **o: ex.importance(**o), {"measure": "spread"}, 'measure="curve_sd"'),
+    }
+    for old, (call, given, new) in calls.items():
+        with pytest.warns(DeprecationWarning, match=re.escape(f"`{old}` is `{new}` now")) as caught:
+            call(**given)
+        assert [one.filename for one in caught] == [__file__]
+    for call in (
+        lambda: ex.plot(spread=None),
+        lambda: both.plot(0, spread=None),
+        lambda: both.ale(0, order="given"),
+    ):
+        with pytest.warns(DeprecationWarning, match=r"`\w+=` is `\w+=` now"):
+            call()
+    plt.close("all")
+    with complains("spread", "band", error=TypeError):
+        effect.plot(spread="se", band="se")
+    np.testing.assert_array_equal(
+        ex.importance(measure="curve_sd")["importance"], ex.importance()["curve_sd"]
+    )

@@ -9,16 +9,8 @@ from typing import Any
 
 import icefield
 
-# What questions answer with, beside Effects: found where the methods say they come from.
-RESULTS = {
-    "Reading": "icefield.statistics.reading",
-    "Summary": "icefield.statistics.summary",
-    "Importance": "icefield.statistics.importance",
-    "Interactions": "icefield.statistics.interactions",
-    "Conditional": "icefield.statistics.conditional",
-    "Regions": "icefield.statistics.regions",
-    "Support": "icefield.statistics.support",
-}
+# What questions answer with, beside Effects.
+RESULTS = ("Reading", "Summary", "Importance", "Interactions", "Conditional", "Regions", "Support")
 SKLEARN = ("partial_dependence", "PartialDependenceDisplay")
 
 
@@ -41,7 +33,6 @@ def public_names() -> list[str]:
     """Every name that the reference must hold, as it is imported."""
     found = [f"icefield.{name}" for name in icefield.__all__]
     found += [f"icefield.sklearn.{name}" for name in SKLEARN]
-    found += [f"{module}.{name}" for name, module in RESULTS.items()]
     for owner in (icefield.Explainer, icefield.Effect, icefield.Comparison):
         found += [f"icefield.{owner.__name__}.{name}" for name in public_members(owner)]
     return found
@@ -109,7 +100,8 @@ def write_reference(app: Any) -> None:
         )
     pages.owner("grid", "Grid", "icefield.Grid", "Where grid points are placed.")
 
-    lines = ["Errors", "======", "", "Each is also the built-in exception that one would expect.", ""]
+    title = "Errors and warnings"
+    lines = [title, "=" * len(title), "", "Each is also the built-in exception that one would expect.", ""]
     for name in icefield.__all__:
         thing = getattr(icefield, name)
         if isinstance(thing, type) and issubclass(thing, Exception):
@@ -119,13 +111,12 @@ def write_reference(app: Any) -> None:
     title = "Tables and readings"
     lines = [title, "=" * len(title), "", "What questions answer with, beside curves. Every table prints, becomes a frame "
              "(``to_frame()``) and draws itself (``plot()``).", ""]  # fmt: skip
-    for name, module in RESULTS.items():
-        owner = getattr(importlib.import_module(module), name)
-        lines += [name, "-" * len(name), "", f".. currentmodule:: {module}", ""]
-        lines += [f".. autoclass:: {module}.{name}", "   :no-index-entry:", ""]
-        lines += [f"   .. automethod:: {module}.{name}.{member}\n" for member in public_members(owner)
+    for name in RESULTS:
+        owner = getattr(icefield, name)
+        lines += [name, "-" * len(name), "", f".. autoclass:: icefield.{name}", ""]
+        lines += [f"   .. automethod:: icefield.{name}.{member}\n" for member in public_members(owner)
                   if not isinstance(inspect.getattr_static(owner, member), property)]  # fmt: skip
-        lines += ["", *pages.examples(f"icefield.{name}")]  # the gallery knows names by their package
+        lines += ["", *pages.examples(f"icefield.{name}")]
     pages.write("results", lines)
 
     title = "The drop-in for scikit-learn"

@@ -28,6 +28,6 @@ band = answers.band()
 
 # %%
 figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.9), sharey=True, layout="constrained")
-effect.plot(ax=axes[0], spread="std", title="Spread of the rows")
-effect.plot(ax=axes[1], spread="se", title="Error of the average")
-band.plot(ax=axes[2], spread="std", title="Twelve refits")
+effect.plot(ax=axes[0], band="std", title="Spread of the rows")
+effect.plot(ax=axes[1], band="se", title="Error of the average")
+band.plot(ax=axes[2], band="std", title="Twelve refits")

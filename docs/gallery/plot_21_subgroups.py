@@ -19,4 +19,4 @@ ex = icefield.Explainer(model, X)
 effect = ex.partial_dependence("bp", by=group)
 
 # %%
-effect.plot(spread=None, title="Blood pressure, by sex")
+effect.plot(band=None, title="Blood pressure, by sex")

@@ -18,4 +18,4 @@ ex = icefield.Explainer(model, X)
 effect = ex.partial_dependence("petal length (cm)")
 
 # %%
-effect.plot(spread=None, title="Three kinds of iris by petal length")
+effect.plot(band=None, title="Three kinds of iris by petal length")

@@ -19,4 +19,4 @@ both = icefield.compare({"boosting": boosting, "linear": linear}, X).partial_dep
 print(both)
 
 # %%
-both.plot(spread=None, title="Body mass index, as two models see it")
+both.plot(band=None, title="Body mass index, as two models see it")

@@ -21,7 +21,7 @@ effects = [ex.partial_dependence(name) for name in ("bmi", "bp")]
 with plt.rc_context({"font.family": "serif", "font.size": 9, "lines.linewidth": 1.2}):
     figure, axes = plt.subplots(1, 2, figsize=(6.3, 2.6), sharey=True, layout="constrained")
     for ax, effect, label in zip(axes, effects, ["Body mass index", "Mean blood pressure"]):
-        effect.plot(ax=ax, spread="se", data="rug", title="")
+        effect.plot(ax=ax, band="se", data="rug", title="")
         ax.set_xlabel(label)
         ax.grid(False)
     axes[0].set_ylabel("Predicted progression")

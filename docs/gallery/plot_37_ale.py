@@ -23,4 +23,4 @@ ex = icefield.Explainer(model, X)
 local = ex.ale("rooms", bins=30)
 
 # %%
-local.plot(spread="se", title="Rooms, without leaving the data")
+local.plot(band="se", title="Rooms, without leaving the data")

@@ -10,6 +10,9 @@ Partial dependence, ICE, ALE and what is built on them, for any fitted model and
 array([[28., 31.]])
 """
 
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING, Any
+
 from icefield.compare import Comparison, compare
 from icefield.data.grid import Grid
 from icefield.effect import Effect
@@ -22,8 +25,19 @@ from icefield.errors import (
     InputTypeError,
     MissingDependencyError,
     ModelError,
+    ReadingWarning,
+    VersionWarning,
 )
 from icefield.explainer import Explainer
+
+if TYPE_CHECKING:
+    from icefield.statistics.conditional import Conditional
+    from icefield.statistics.importance import Importance
+    from icefield.statistics.interactions import Interactions
+    from icefield.statistics.reading import Reading
+    from icefield.statistics.regions import Regions
+    from icefield.statistics.summary import Summary
+    from icefield.statistics.support import Support
 
 __version__ = "0.2.0.dev0"
 
@@ -31,14 +45,38 @@ __all__ = [
     "BudgetError",
     "ClusterError",
     "Comparison",
+    "Conditional",
     "Effect",
     "EngineError",
     "Explainer",
     "Grid",
     "IcefieldError",
+    "Importance",
     "InputError",
     "InputTypeError",
+    "Interactions",
     "MissingDependencyError",
     "ModelError",
+    "Reading",
+    "ReadingWarning",
+    "Regions",
+    "Summary",
+    "Support",
+    "VersionWarning",
     "compare",
 ]
+
+# What questions answer with, beside Effects: imported when it is first named, or when a question needs it.
+_RESULTS = ("Conditional", "Importance", "Interactions", "Reading", "Regions", "Summary", "Support")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _RESULTS:
+        raise AttributeError(f"module 'icefield' has no attribute {name!r}")
+    result = getattr(_import_module(f"icefield.statistics.{name.lower()}"), name)
+    globals()[name] = result
+    return result
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -13,19 +13,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from icefield import validate
 from icefield.effect import Effect, Spread, drawing
 from icefield.effect.tidy import models_frame, written_csv
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 from icefield.typing import (
     AxisScale,
     Backend,
+    BandShown,
     CurvesShown,
     DataShown,
     Layout,
     LevelOrder,
     MaskShown,
     PictureKind,
-    SpreadShown,
 )
 
 
@@ -75,11 +76,17 @@ class Comparison(Mapping[Any, Any]):
         """`Explainer.ice` of every model, on the first model's grid unless one is given."""
         return self._asked("ice", features, grid=grid, rows=rows, quantiles=quantiles, support=support, by=by)
 
+    @validate.renamed("order", "level_order")
     def ale(
-        self, *features: Any, bins: Any = None, order: Any = "similarity", rows: Any = None, by: Any = None
+        self,
+        *features: Any,
+        bins: Any = None,
+        level_order: Any = "similarity",
+        rows: Any = None,
+        by: Any = None,
     ) -> Comparison:
         """`Explainer.ale` of every model."""
-        return self._asked("ale", features, bins=bins, order=order, rows=rows, by=by)
+        return self._asked("ale", features, bins=bins, level_order=level_order, rows=rows, by=by)
 
     def _asked(self, question: str, features: tuple[Any, ...], **options: Any) -> Comparison:
         if self.of_effects:
@@ -107,7 +114,7 @@ class Comparison(Mapping[Any, Any]):
         kind: PictureKind = "auto",
         center: Any = None,
         derivative: bool = False,
-        spread: SpreadShown | None = "auto",
+        band: BandShown | None = "auto",
         data: DataShown | None = "auto",
         curves: CurvesShown | None = "auto",
         max_curves: int | None = None,

@@ -80,6 +80,10 @@ class ClusterError(IcefieldError, RuntimeError):
     """Work on a cluster could not be finished, or would not be about all rows once."""
 
 
+class ReadingWarning(UserWarning):
+    """A model was read as trees, but they do not predict as the model does; brute force is used."""
+
+
 class VersionWarning(UserWarning):
     """Workers of a cluster have another version of a model's library."""
 

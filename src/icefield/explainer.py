@@ -30,6 +30,7 @@ from icefield.typing import (
     AxisScale,
     Backend,
     Background,
+    BandShown,
     DataShown,
     EffectKind,
     EngineChoice,
@@ -38,7 +39,6 @@ from icefield.typing import (
     LevelOrder,
     PictureKind,
     Scale,
-    SpreadShown,
 )
 
 if TYPE_CHECKING:
@@ -336,7 +336,7 @@ class Explainer(StatisticsMethods):
         kind: PictureKind = "auto",
         center: Any = None,
         derivative: bool = False,
-        spread: SpreadShown | None = "auto",
+        band: BandShown | None = "auto",
         data: DataShown | None = "auto",
         sort: LevelOrder = "level",
         outputs: Any = None,

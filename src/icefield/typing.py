@@ -21,7 +21,7 @@ EffectKind = Literal["pd", "ice", "ale"]
 # What the options of a picture may be.
 Backend = Literal["matplotlib", "plotly"]
 PictureKind = Literal["auto", "line", "dots", "bars", "contour", "heatmap", "surface", "lines"]
-SpreadShown = Literal["auto", "centered", "std", "quantiles", "se", "none"]
+BandShown = Literal["auto", "centered", "std", "quantiles", "se", "none"]
 DataShown = Literal["auto", "histogram", "rug", "deciles", "points", "none"]
 CurvesShown = Literal["auto", "lines", "density", "none"]
 MaskShown = Literal["auto", "hull", "density", "support", "none"]

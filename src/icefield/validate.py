@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import warnings
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,8 @@ from numpy.typing import NDArray
 from icefield.data.features import column_name
 from icefield.data.frame import NUMERIC_KINDS, Table
 from icefield.errors import Argument, InputError, InputTypeError, complaint, did_you_mean, worded, write
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # of the largest weight
 
@@ -23,6 +27,33 @@ def choice(parameter: str, value: Any, allowed: Sequence[str]) -> None:
         raise InputError(
             complaint(parameter, f"must be one of {', '.join(map(repr, allowed))}", value, did_you_mean(value, allowed))
         )  # fmt: skip
+
+
+def old_word(old: str, new: str, stacklevel: int = 3) -> None:
+    """Warn that a public word has another name now; `stacklevel` as in `warnings.warn`, counted from here."""
+    warnings.warn(
+        f"`{old}` is `{new}` now; the old word goes with icefield 0.3.", DeprecationWarning, stacklevel
+    )
+
+
+def renamed(old: str, new: str) -> Callable[[Function], Function]:
+    """For a function with a keyword `new` that was called `old`: it takes the old word too, with a warning."""
+
+    def decorated(function: Function) -> Function:
+        @wraps(function)
+        def called(*args: Any, **given: Any) -> Any:
+            if old in given:
+                if new in given:
+                    raise InputTypeError(
+                        complaint(old, f"is `{new}` now, which was given too", given[old], "leave it out")
+                    )
+                old_word(f"{old}=", f"{new}=")
+                given[new] = given.pop(old)
+            return function(*args, **given)
+
+        return cast(Function, called)
+
+    return decorated
 
 
 def count(parameter: str, value: Any, least: int = 1, optional: bool = False) -> None:

@@ -27,10 +27,9 @@ from sklearn.tree import DecisionTreeRegressor
 
 import icefield.forest
 from icefield import Explainer, Grid
-from icefield.errors import EngineError, InputError, ModelError
+from icefield.errors import EngineError, InputError, ModelError, ReadingWarning
 from icefield.forest import TreeModel
 from icefield.forest import checked_reading as reading
-from icefield.forest.checked_reading import ReadingWarning
 from icefield.models.fingerprint import Fingerprint
 
 READ = icefield.forest.read

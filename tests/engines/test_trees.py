@@ -19,13 +19,13 @@ from icefield.core.question import Axis, Question, Resources
 from icefield.core.rows import Block
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import table_of
+from icefield.engines.training.training_averages import training_average
 from icefield.engines.trees import (
     TreesEngine,
     engine,
     last_values_left,
     own_values,
     program,
-    training_average,
 )
 from icefield.errors import BudgetError, EngineError
 from icefield.forest.form import ZERO_THRESHOLD

@@ -174,7 +174,7 @@ def test_interactions_cross_the_sample_call_by_call(case: Any) -> None:
 def test_importance_and_report_rest_on_the_same_curves(case: Any, tmp_path: Any) -> None:
     model, X = case
     ex = Explainer(model, X, y=target(table()))
-    found = ex.importance(["a"], grid=VALUES, measure="spread")
+    found = ex.importance(["a"], grid=VALUES, measure="curve_sd")
     curve = loop(model, X, "a", VALUES).mean(axis=0)
     np.testing.assert_allclose(found["importance"], [curve.std(ddof=1)], atol=1e-12)
     assert "looks across rows" in " ".join(found.notes)

@@ -75,7 +75,7 @@ def test_surfaces_side_by_side_share_their_colours():
 def test_more_than_two_bands_would_hide_each_other():
     assert len(drawn(build.grouped(labels=("a", "b")).plot(), "band")) == 2
     assert drawn(build.grouped(labels=tuple("abcd")).plot(), "band") == []
-    assert len(drawn(build.grouped(labels=tuple("abcd")).plot(spread="std"), "band")) == 4
+    assert len(drawn(build.grouped(labels=tuple("abcd")).plot(band="std"), "band")) == 4
 
 
 def test_more_groups_than_colours_are_told_apart_by_dashes():
@@ -193,7 +193,7 @@ def test_under_a_title_small_multiples_still_say_what_a_band_is():
     drawn_by_plotly = plot_many(effects, title="Titanic", backend="plotly")
     said = " ".join(a.text or "" for a in drawn_by_plotly.layout.annotations)
     assert "band: ± 1 standard deviation of the rows" in said
-    alone = plot_many(effects, title="Titanic", spread=None)
+    alone = plot_many(effects, title="Titanic", band=None)
     assert alone.get_supxlabel() == "average over 300 rows"
 
 

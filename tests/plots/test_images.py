@@ -181,7 +181,7 @@ def test_pictures_look_as_stored(name, look):
 def test_the_comparison_can_fail():
     stored = plt.imread(REFERENCE / "curve.png")
     for other in (
-        build.numeric(missing=True).plot(title="Survival by age", spread=None),
+        build.numeric(missing=True).plot(title="Survival by age", band=None),
         build.numeric(missing=True).plot(title="Survival by age", colors=["#D55E00"]),
         build.numeric(missing=True, seed=3).plot(title="Survival by age"),
         build.numeric(missing=True).plot(title="Survival by age", data=None),

@@ -77,10 +77,10 @@ def test_in_an_axes_of_the_caller_a_line_below_it_says_what_a_band_is():
     assert ax.get_legend() is None  # which would cover the curve
     build.numeric(seed=1).plot(ax=ax)  # says nothing new
     assert said(ax) == [f"band: {meaning}"]
-    build.numeric(seed=1).plot(ax=ax, spread="se")
+    build.numeric(seed=1).plot(ax=ax, band="se")
     assert said(ax) == [f"band: {meaning}", "band: ± 2 standard errors"]
     other = plt.subplots()[1]
-    build.numeric().plot(ax=other, spread=None)
+    build.numeric().plot(ax=other, band=None)
     assert not said(other)
     build.categorical(levels=tuple("abcdefghijkl")).plot(ax=other, top=8)
     assert said(other) == [f"lines: {meaning}; others: their weighted mean and range"]

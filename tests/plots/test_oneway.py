@@ -38,7 +38,7 @@ def test_by_default_no_band_hides_the_effect():
     assert not drawn(ax, "band")
     assert one(ax, "note").get_text() == "average over 300 rows"
     assert np.ptp(effect.average) > 0.7 * np.ptp(ax.get_ylim())
-    ax = effect.plot(spread="std")
+    ax = effect.plot(band="std")
     top = one(ax, "band").get_paths()[0].vertices[:, 1].max()
     np.testing.assert_allclose(top, (effect.average + effect.std).max())
     assert "band: ± 1 standard deviation of the rows" in one(ax, "note").get_text()
@@ -58,11 +58,11 @@ def test_a_band_over_a_sample_says_so():
 
 def test_spread_on_request():
     effect = build.numeric()
-    ax = effect.plot(spread="se")
+    ax = effect.plot(band="se")
     top = one(ax, "band").get_paths()[0].vertices[:, 1].max()
     np.testing.assert_allclose(top, (effect.average + 2 * effect.se).max())
     assert "± 2 standard errors" in one(ax, "note").get_text()
-    assert drawn(effect.plot(spread=None), "band") == []
+    assert drawn(effect.plot(band=None), "band") == []
     both = replace(
         effect, quantiles={0.1: effect.average - 0.2, 0.5: effect.average, 0.9: effect.average + 0.1}
     )
@@ -104,7 +104,7 @@ def test_where_the_data_is():
 
 def test_no_tick_stands_beside_the_histogram():
     effect = build.numeric()
-    ax = effect.plot(spread=None)
+    ax = effect.plot(band=None)
     ax.get_figure().canvas.draw()
     span = np.ptp(effect.average)
     assert min(ax.get_yticks()) >= effect.average.min() - 0.05 * span
@@ -247,7 +247,7 @@ def test_levels_as_dots_with_counts():
 
 def test_levels_as_bars_start_at_zero():
     effect = build.categorical()
-    ax = effect.plot(kind="bars", spread=None)
+    ax = effect.plot(kind="bars", band=None)
     bars = drawn(ax, "bar")
     np.testing.assert_allclose([b.get_height() for b in bars], effect.average[0])
     assert ax.get_ylim()[0] == 0
@@ -317,7 +317,7 @@ def test_levels_sorted_by_value_and_by_count():
 
 def test_rare_levels_are_drawn_as_one():
     effect = build.categorical(levels=tuple("abcdefgh"))
-    ax = effect.plot(top=3, spread=None)
+    ax = effect.plot(top=3, band=None)
     offsets = one(ax, "dots").get_offsets()
     assert len(offsets) == 4
     frequent = np.sort(np.argsort(-effect.weight, kind="stable")[:3])
@@ -361,7 +361,7 @@ def test_booleans_are_levels():
 def test_numbers_as_bars_are_levels_in_order():
     effect = build.numeric(points=4, missing=True)
     ax = replace(effect, grid=(np.array([3.0, 1.0, 2.0, 4.0, np.nan]),)).plot(
-        kind="bars", data=None, spread=None
+        kind="bars", data=None, band=None
     )
     assert ticks(ax.xaxis) == ["1", "2", "3", "4", "missing"]
     heights = [b.get_height() for b in drawn(ax, "bar")]
@@ -375,7 +375,7 @@ def test_low_support_levels_are_faded():
 
 def test_several_series_stand_beside_each_other():
     effect = build.categorical(outputs=("a", "b"))
-    ax = effect.plot(kind="bars", spread=None)
+    ax = effect.plot(kind="bars", band=None)
     bars = drawn(ax, "bar")
     first, second = bars[:3], bars[3:]
     assert all(b.get_x() + b.get_width() <= c.get_x() + 1e-9 for b, c in zip(first, second))

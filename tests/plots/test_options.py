@@ -20,7 +20,7 @@ def test_unknown_options_name_the_closest():
     [
         ("backend", "plotty", "'plotly'"),
         ("kind", "countour", "'contour'"),
-        ("spread", "sd", "'std'"),
+        ("band", "sd", "'std'"),
         ("data", "histgram", "'histogram'"),
         ("curves", 3, "'lines'"),
         ("mask", "hul", "'hull'"),
@@ -49,7 +49,7 @@ def test_sizes(complains):
 
 
 def test_none_means_none_where_it_may():
-    assert Options.of({"spread": None}).spread == "none"
+    assert Options.of({"band": None}).band == "none"
     assert Options.of({"data": False}).data == "none"
     assert Options.of({"kind": None}).kind == "auto"
 

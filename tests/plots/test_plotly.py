@@ -146,7 +146,7 @@ def test_levels_dots_bars_and_counts():
     assert list(figure.layout.xaxis.ticktext) == [
         f"{level}<br>{n:.0f}" for level, n in zip(effect.grid[0], effect.weight)
     ]
-    (bars,) = plotted(effect, kind="bars", spread=None).data
+    (bars,) = plotted(effect, kind="bars", band=None).data
     assert bars.type == "bar"
     many = plotted(build.categorical(levels=[f"level {i}" for i in range(60)]))
     assert many.layout.yaxis.range[0] > many.layout.yaxis.range[1]
@@ -308,7 +308,7 @@ def test_listed_levels_are_smaller_or_fewer_where_the_figure_is_low():
 
 def test_a_long_heading_has_room_above_the_panels():
     levels = [f"Municipality of {i:02d} in the county of somewhere" for i in range(60)]
-    short = plot_many([build.numeric(), build.numeric(seed=1)], spread=None, backend="plotly").layout
+    short = plot_many([build.numeric(), build.numeric(seed=1)], band=None, backend="plotly").layout
     long = plot_many([build.numeric(), build.categorical(levels=levels)], backend="plotly").layout
     lines = long.title.text.count("<br>") - short.title.text.count("<br>")
     assert lines >= 1

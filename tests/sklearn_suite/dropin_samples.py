@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -16,8 +19,11 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.extmath import cartesian
 
 import icefield.sklearn as ours
+
+VERSION = tuple(map(int, re.findall(r"\d+", sklearn.__version__)[:2]))
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 4))
@@ -56,8 +62,18 @@ def assert_same(given: Any, expected: Any, rtol: float = 1e-12) -> None:
 
 
 def assert_same_call(*args: Any, rtol: float = 1e-12, **kwargs: Any) -> None:
-    assert_same(ours.partial_dependence(*args, **kwargs),
-                sklearn.inspection.partial_dependence(*args, **kwargs), rtol)  # fmt: skip
+    given = ours.partial_dependence(*args, **kwargs)
+    assert_same(given, theirs(*args, grid=given["grid_values"], **kwargs), rtol)
+
+
+def theirs(*args: Any, grid: list[np.ndarray], **kwargs: Any) -> Any:
+    """scikit-learn's answer; before it had `custom_values` (1.7), on this grid in place of its own."""
+    if VERSION >= (1, 7) or "custom_values" not in kwargs:
+        return sklearn.inspection.partial_dependence(*args, **kwargs)
+    del kwargs["custom_values"]
+    module = sys.modules["sklearn.inspection._partial_dependence"]
+    with patch.object(module, "_grid_from_X", lambda *_: (cartesian(grid), grid)):
+        return sklearn.inspection.partial_dependence(*args, **kwargs)
 
 
 MODELS = {

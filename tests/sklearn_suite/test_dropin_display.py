@@ -63,7 +63,7 @@ def assert_same_picture(given: Any, expected: Any) -> None:
         (["a", "b"], {"kind": ["individual", "both"], "subsample": 0.2, "random_state": 1, "centered": True}),
         (["size", ("size", "floor")], {"categorical_features": ["size", "floor"]}),
         (["a"], {"sample_weight": np.arange(80.0)}),
-        (["a"], {"percentiles": (0.2, 0.8), "custom_values": None, "n_jobs": 1, "n_cols": 1}),
+        (["a"], {"percentiles": (0.2, 0.8), "n_jobs": 1, "n_cols": 1}),
     ],
 )
 def test_pictures_equal_scikit_learns(features: Any, options: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import sklearn
 import sklearn.inspection
-from dropin_samples import BINARY, FRAME, FRAME_Y, THREE, X, Y, assert_same_call, encoded
+from dropin_samples import BINARY, FRAME, FRAME_Y, THREE, X, Y, assert_same, assert_same_call, encoded
 from lightgbm import LGBMClassifier, LGBMRegressor
 from sklearn.ensemble import (
     BaggingClassifier,
@@ -200,12 +200,20 @@ def test_recursion_that_scikit_learn_warns_of_or_refuses_is_left_to_it(answered:
 
 
 def test_recursion_of_a_misread_model_that_cannot_be_followed_is_an_error() -> None:
-    model = DecisionTreeRegressor(max_depth=3).fit(X, np.c_[Y, -Y])
+    model = DecisionTreeRegressor(max_depth=3).fit(HOLES, Y)
     with (
-        pytest.warns(UserWarning, match="mixes up the 2 outputs"),
+        pytest.warns(UserWarning, match="sends a missing value right"),
         pytest.raises(ValueError, match=r"cannot be 'recursion'.*method='brute'"),
     ):
-        ours.partial_dependence(model, X, [0, 0], method="recursion", grid_resolution=4)
+        ours.partial_dependence(model, HOLES, [0, 0], method="recursion", custom_values={0: [0.0, np.nan]})
+
+
+def test_a_version_without_its_own_walk_is_answered_from_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = DecisionTreeRegressor(max_depth=3).fit(X, Y)
+    expected = sklearn.inspection.partial_dependence(model, X, [0], method="recursion", grid_resolution=4)
+    monkeypatch.setattr("icefield.sklearn.recursion.own_recursion", lambda estimator: None)
+    given = ours.partial_dependence(model, X, [0], method="recursion", grid_resolution=4)
+    assert_same(given, expected)
 
 
 # --- only where it pays ----------------------------------------------------------------------------

@@ -217,7 +217,7 @@ def frame(rng):
 
 def test_levels_in_given_order_follow_the_definition(frame):
     weights = np.arange(len(frame)) % 3 + 0.5
-    effect = Explainer(level_model, frame, weights=weights).ale("level", order="given")
+    effect = Explainer(level_model, frame, weights=weights).ale("level", level_order="given")
     assert effect.grid[0].tolist() == ["a", "b", "c", "d"]
     expected = plain_levels(level_model, frame, ["a", "b", "c", "d"], weights)
     np.testing.assert_allclose(effect.average[0], expected, **EXACT)
@@ -242,7 +242,7 @@ def test_levels_similar_in_another_category(rng):
 
 
 def test_levels_in_the_users_order(frame):
-    effect = Explainer(level_model, frame).ale("level", order=["d", "c", "b", "a"])
+    effect = Explainer(level_model, frame).ale("level", level_order=["d", "c", "b", "a"])
     assert effect.grid[0].tolist() == ["d", "c", "b", "a"]
 
 
@@ -252,7 +252,7 @@ def test_standard_error_of_levels_counts_shared_rows(rng):
     for _ in range(100):
         level = rng.choice(["a", "b", "c"], 80)
         frame = pd.DataFrame({"level": level, "x": rng.normal(size=80)})
-        effect = Explainer(level_model, frame).ale("level", order="given")
+        effect = Explainer(level_model, frame).ale("level", level_order="given")
         curves.append(effect.average[0])
         errors.append(effect.se[0])
     np.testing.assert_allclose(np.mean(errors, axis=0), np.std(curves, axis=0), rtol=0.25)
@@ -370,7 +370,7 @@ def test_one_hot_group(rng):
     hot = np.eye(3)[rng.integers(0, 3, 90)]
     frame = pd.DataFrame(np.column_stack([hot, rng.normal(size=90)]), columns=["k_a", "k_b", "k_c", "x"])
     model = lambda f: (2 * f["k_b"] + 5 * f["k_c"] + f["x"]).to_numpy()  # noqa: E731
-    effect = Explainer(model, frame).ale({"k": ["k_a", "k_b", "k_c"]}, order="given")
+    effect = Explainer(model, frame).ale({"k": ["k_a", "k_b", "k_c"]}, level_order="given")
     np.testing.assert_allclose(np.diff(effect.average[0]), [2.0, 3.0], **EXACT)
 
 
@@ -398,11 +398,11 @@ def test_wrong_arguments(data, complains):
         ex.ale(0, bins=[1.0])
     with complains("bins", "2 entries"):
         ex.ale(0, 1, bins=[1, 2, 3])
-    with complains("order", "similarity", error=TypeError):
+    with complains("level_order", "similarity", error=TypeError):
         ex = Explainer(lambda f: f["b"].to_numpy(float), pd.DataFrame({"a": list("xyzx"), "b": range(4)}))
-        ex.ale("a", order="alphabet")
-    with complains("order", "levels of"):
-        ex.ale("a", order=["x", "nowhere"])
+        ex.ale("a", level_order="alphabet")
+    with complains("level_order", "levels of"):
+        ex.ale("a", level_order=["x", "nowhere"])
 
 
 # --- by the model's trees ---------------------------------------------------------------------------

@@ -18,7 +18,7 @@ def by_feature(table, column):
 def test_is_the_standard_deviation_over_the_grid_with_k_minus_one(rng):
     X = rng.normal(size=(80, 2))
     ex = Explainer(lambda r: np.sin(r[:, 0]) + 2 * r[:, 1], X)
-    found = by_feature(ex.importance(measure="spread"), "importance")
+    found = by_feature(ex.importance(measure="curve_sd"), "importance")
     for feature in (0, 1):
         curve = ex.partial_dependence(feature).average[0]
         expected = np.sqrt(((curve - curve.mean()) ** 2).sum() / (len(curve) - 1))
@@ -29,7 +29,7 @@ def test_greenwells_closed_form_for_a_linear_model_on_uniform_data(rng):
     # Greenwell et al. (2018), section 3: for uniform x in [0, 1] a slope b has importance |b| / sqrt(12).
     X = rng.uniform(0, 1, size=(400, 3))
     ex = Explainer(lambda r: 10 * r[:, 0] - 5 * r[:, 1] + 0 * r[:, 2], X)
-    found = by_feature(ex.importance(grid=Grid(points=200, trim=(0, 1))), "spread")
+    found = by_feature(ex.importance(grid=Grid(points=200, trim=(0, 1))), "curve_sd")
     assert found[0] == pytest.approx(10 / np.sqrt(12), rel=0.02)
     assert found[1] == pytest.approx(5 / np.sqrt(12), rel=0.02)
     assert found[2] == pytest.approx(0.0, abs=1e-12)
@@ -40,7 +40,7 @@ def test_levels_have_a_quarter_of_their_range(rng):
         {"k": rng.choice(list("abc"), 60), "flag": rng.random(60) < 0.5, "x": rng.normal(size=60)}
     )
     model = lambda f: (f["k"].map({"a": 0.0, "b": 8.0, "c": 3.0}) + 2 * f["flag"] + f["x"]).to_numpy(float)  # noqa: E731
-    found = by_feature(Explainer(model, frame).importance(), "spread")
+    found = by_feature(Explainer(model, frame).importance(), "curve_sd")
     assert found["k"] == pytest.approx(2.0)
     assert found["flag"] == pytest.approx(0.5)
 
@@ -48,10 +48,10 @@ def test_levels_have_a_quarter_of_their_range(rng):
 def test_weighted_is_the_standard_deviation_over_the_data(rng):
     X = np.column_stack([rng.integers(0, 5, 300), rng.normal(size=300)]).astype(float)
     frame = pd.DataFrame({"k": rng.choice(list("ab"), 300, p=[0.9, 0.1]), "x": rng.normal(size=300)})
-    found = by_feature(Explainer(lambda r: r[:, 0] ** 2, X).importance(weighted=True), "spread")
+    found = by_feature(Explainer(lambda r: r[:, 0] ** 2, X).importance(weighted=True), "curve_sd")
     assert found[0] == pytest.approx(np.std(X[:, 0] ** 2))
     model = lambda f: (f["k"] == "b").to_numpy(float)  # noqa: E731
-    levels = by_feature(Explainer(model, frame).importance(weighted=True), "spread")
+    levels = by_feature(Explainer(model, frame).importance(weighted=True), "curve_sd")
     assert levels["k"] == pytest.approx(np.std(frame["k"] == "b"))
 
 
@@ -59,7 +59,7 @@ def test_flat_average_with_strong_curves_is_not_called_unimportant(rng):
     X = np.column_stack([rng.normal(size=200), np.tile([-1.0, 1.0], 100), rng.normal(size=200)])
     ex = Explainer(lambda r: 3 * r[:, 0] * r[:, 1] + 0.1 * r[:, 2], X)
     table = ex.importance()
-    spread, individual = by_feature(table, "spread"), by_feature(table, "individual")
+    spread, individual = by_feature(table, "curve_sd"), by_feature(table, "individual")
     grid = ex.partial_dependence(0).grid[0]
     assert spread[0] == pytest.approx(0.0, abs=1e-12)
     # What features are ranked by counts the curves: a flat average of strong curves comes first, not last.
@@ -85,7 +85,7 @@ def test_missing_point_takes_no_part(rng):
     X[:20, 0] = np.nan
     ex = Explainer(lambda r: np.where(np.isnan(r[:, 0]), 100.0, r[:, 0]) + r[:, 1], X)
     curve = ex.partial_dependence(0).average[0]
-    assert by_feature(ex.importance(), "spread")[0] == pytest.approx(curve[:-1].std(ddof=1))
+    assert by_feature(ex.importance(), "curve_sd")[0] == pytest.approx(curve[:-1].std(ddof=1))
 
 
 def test_a_weight_of_two_is_a_duplicated_row(rng):
@@ -133,7 +133,7 @@ def test_the_ranking_is_the_summarys_and_the_classical_one_has_a_name(rng):
     ex = Explainer(lambda r: 2 * r[:, 0] * np.sign(r[:, 1]) + 0.5 * r[:, 2], X)
     assert ex.importance()["feature"].tolist() == ex.summary()["feature"].tolist()
     np.testing.assert_array_equal(ex.importance()["importance"], ex.summary()["movement"])
-    classical = ex.importance(measure="spread")
+    classical = ex.importance(measure="curve_sd")
     assert classical["feature"].tolist()[0] == 2
     assert (np.diff(classical["importance"]) <= 0).all()
     assert any("most apart" in note for note in classical.notes)
@@ -143,7 +143,7 @@ def test_flat_is_not_all_that_is_said_beside_a_large_spread(rng):
     X = np.column_stack([np.append(rng.uniform(0, 1, 1995), [5.0, 6, 7, 8, 9]), rng.normal(size=2000)])
     ex = Explainer(lambda r: np.where(r[:, 0] > 2, 4.0, 0.0) * 0.2 + 3 * r[:, 1], X)
     table = ex.importance(grid=Grid(trim=(0, 1)))
-    assert by_feature(table, "spread")[0] > 0.05 * by_feature(table, "spread")[1]
+    assert by_feature(table, "curve_sd")[0] > 0.05 * by_feature(table, "curve_sd")[1]
     assert by_feature(table, "shape")[0] == "flat where the data is"
 
 

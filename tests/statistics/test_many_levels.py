@@ -43,7 +43,7 @@ QUESTIONS: dict[str, Callable[[Explainer], Any]] = {
     "two-way pd": lambda e: e.partial_dependence("town", "street", rows=200),
     "ice": lambda e: e.ice("town", rows=5),
     "ale": lambda e: e.ale("town"),
-    "ale in level order": lambda e: e.ale("town", order="given"),
+    "ale in level order": lambda e: e.ale("town", level_order="given"),
     "two-way ale": lambda e: e.ale("town", "x", bins=(None, 4)),
     "importance": lambda e: e.importance(rows=200),
     "interactions": lambda e: e.interactions(rows=100),
@@ -67,7 +67,7 @@ def test_thousands_of_levels_take_bounded_memory(explainer: Explainer, asked: st
 
 def test_a_surface_of_all_pairs_of_thousands_of_levels_is_refused_with_its_size(explainer: Explainer) -> None:
     with pytest.raises(BudgetError, match=r"cells and would take [\d,]+ MB, over the budget"):
-        explainer.ale("town", "street", order="given")
+        explainer.ale("town", "street", level_order="given")
 
 
 def test_landmarks_find_the_order_that_all_distances_find(monkeypatch: pytest.MonkeyPatch) -> None:

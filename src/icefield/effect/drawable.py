@@ -18,14 +18,15 @@ from icefield.errors import InputTypeError, did_you_mean, statement
 from icefield.typing import (
     AxisScale,
     Backend,
+    BandShown,
     CurvesShown,
     DataShown,
     Layout,
     LevelOrder,
     MaskShown,
     PictureKind,
-    SpreadShown,
 )
+from icefield.validate import renamed
 
 Given = ParamSpec("Given")
 
@@ -48,7 +49,7 @@ def drawing(plot: Callable[Given, Any]) -> Callable[Given, Any]:
         signature.bind(self, *args, **options)
         return self._drawn(*args, **options)
 
-    return cast(Callable[Given, Any], drawn)
+    return cast(Callable[Given, Any], renamed("spread", "band")(drawn) if "band" in known else drawn)
 
 
 class Drawable(ABC):
@@ -63,7 +64,7 @@ class Drawable(ABC):
         kind: PictureKind = "auto",
         center: Any = None,
         derivative: bool = False,
-        spread: SpreadShown | None = "auto",
+        band: BandShown | None = "auto",
         data: DataShown | None = "auto",
         curves: CurvesShown | None = "auto",
         max_curves: int | None = None,
@@ -92,7 +93,7 @@ class Drawable(ABC):
             ``"surface"`` (3-D), ``"lines"`` (a curve for some values of the second feature)
         center : True, ``"mean"`` or a value of the feature: draw the change from there
         derivative : draw the slope
-        spread : the band: ``"centered"`` (± 1 standard deviation of the rows' curves, each around its own mean:
+        band : ``"centered"`` (± 1 standard deviation of the rows' curves, each around its own mean:
             how differently rows respond; drawn by default where it was computed), ``"std"`` (of the curves as they
             are), ``"quantiles"`` (the outermost computed), ``"se"`` (± 2 standard errors of the average) or None
         data : where the data is: ``"histogram"``, ``"rug"``, ``"deciles"``, None; for two

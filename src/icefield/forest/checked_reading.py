@@ -6,16 +6,13 @@ import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from icefield.errors import ReadingWarning
 from icefield.forest import CannotRead, read, self_check
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table
     from icefield.forest import TreeModel
     from icefield.models.model import Model
-
-
-class ReadingWarning(UserWarning):
-    """A model was read as trees, but they do not predict as the model does; brute force is used."""
 
 
 def read_trees(model: Model, table: Table) -> tuple[TreeModel | None, str]:

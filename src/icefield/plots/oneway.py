@@ -143,7 +143,7 @@ def _average_colour(one: Series, below: list[Mark]) -> Colour:
 
 
 def _asked_spread(series: Sequence[Series], options: Options) -> str:
-    return "none" if options.spread == "auto" and len(series) > MANY_BANDS else options.spread
+    return "none" if options.band == "auto" and len(series) > MANY_BANDS else options.band
 
 
 def _missing_dot(one: Series, at: float, interval: tuple[Float, Float] | None, colour: Colour) -> Dots:

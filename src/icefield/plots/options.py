@@ -11,13 +11,13 @@ from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 from icefield.typing import (
     AxisScale,
     Backend,
+    BandShown,
     CurvesShown,
     DataShown,
     Layout,
     LevelOrder,
     MaskShown,
     PictureKind,
-    SpreadShown,
 )
 
 PER_LEVEL = 0.19  # inches of a listed level,
@@ -28,7 +28,7 @@ TWO_WAY_KINDS = ("contour", "heatmap", "surface", "lines")
 CHOICES: dict[str, tuple[str, ...]] = {
     "backend": get_args(Backend),
     "kind": get_args(PictureKind),
-    "spread": get_args(SpreadShown),
+    "band": get_args(BandShown),
     "data": get_args(DataShown),
     "curves": get_args(CurvesShown),
     "mask": get_args(MaskShown),
@@ -47,7 +47,7 @@ class Options:
     kind: str = "auto"
     center: Any = None
     derivative: bool = False
-    spread: str = "auto"
+    band: str = "auto"
     data: str = "auto"
     curves: str = "auto"
     max_curves: int | None = None

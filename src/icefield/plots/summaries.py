@@ -44,7 +44,7 @@ MEASURES = {
     "movement": "movement (SD of the predictions)",
     "strength": "average effect (SD of the predictions)",
     "heterogeneity": "disagreement (SD of the predictions)",
-    "spread": "spread of the average curve",
+    "curve_sd": "SD of the average curve",
     "individual": "mean spread of rows' curves",
     "permutation": "permutation (added squared error)",
 }

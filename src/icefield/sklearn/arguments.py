@@ -7,10 +7,12 @@ function and the display agree. Nothing here computes a number of the result.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -19,17 +21,20 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
     RandomForestRegressor,
 )
-from sklearn.inspection._pd_utils import _get_feature_index
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils import _safe_indexing, check_array
-from sklearn.utils._indexing import _determine_key_type, _get_column_indices
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from icefield.errors import InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError, complaint
+from icefield.sklearn.internals import REFUSES_INTEGERS, UNKNOWN_COLUMN, WARNS_OF_INTEGERS, array_of_objects
 
 BOOSTING = (GradientBoostingClassifier, GradientBoostingRegressor)
 HIST_BOOSTING = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
 RECURSIVE = (*BOOSTING, *HIST_BOOSTING, DecisionTreeRegressor, RandomForestRegressor)
+
+
+class ZeroWeightsError(InputError, ZeroDivisionError):
+    """Weights that are all zero; scikit-learn divides by their sum, or refuses them since 1.9."""
 
 
 def check_estimator(estimator: Any) -> None:
@@ -53,7 +58,46 @@ def rows_of(X: Any) -> Any:
             complaint("X", f"must be a numpy array, a pandas frame, a sparse matrix or lists, got a {kind}",
                       hint="icefield.Explainer takes polars and pyarrow as they are")
         )  # fmt: skip
-    return check_array(X, ensure_all_finite="allow-nan", dtype=object)
+    return array_of_objects(X)
+
+
+def column_of(X: Any, position: int) -> Any:
+    """A column: a pandas Series, an array of one dimension or a sparse matrix of one column."""
+    return X.iloc[:, position] if hasattr(X, "iloc") else X[:, position]
+
+
+def names_of(X: Any, feature_names: Any) -> list[Any]:
+    """The names of X's columns: those given, the frame's, or x0, x1, ..."""
+    if feature_names is not None:
+        names = feature_names.tolist() if hasattr(feature_names, "tolist") else list(feature_names)
+    elif hasattr(X, "columns"):
+        names = X.columns.tolist()
+    else:
+        names = [f"x{position}" for position in range(X.shape[1])]
+    if len(set(names)) != len(names):
+        raise ValueError("feature_names should not contain duplicates.")
+    return names
+
+
+def position_of(feature: Any, feature_names: Sequence[Any]) -> Any:
+    """The position of a feature that is named; anything else is one already."""
+    if not isinstance(feature, str):
+        return feature
+    if feature not in feature_names:
+        raise ValueError(f"Feature {feature!r} not in feature_names")
+    return list(feature_names).index(feature)
+
+
+def weights_of(sample_weight: Any, X: Any) -> NDArray[Any]:
+    """One weight for each row, in single precision only where they are given so."""
+    weights = check_array(
+        sample_weight, ensure_2d=False, dtype=[np.float64, np.float32], order="C", input_name="sample_weight"
+    )
+    if weights.shape != (X.shape[0],):
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(X.shape[0],)}!")
+    if not weights.any():
+        raise ZeroWeightsError("Sample weights must contain at least one non-zero number.")
+    return weights
 
 
 def method_of(
@@ -82,6 +126,12 @@ def method_of(
             "With the 'recursion' method, the response_method must be 'decision_function'. "
             f"Got {response_method}. Try method='brute'."
         )
+    if (outputs := getattr(estimator, "n_outputs_", 1)) > 1:
+        raise InputError(
+            complaint("method", f"cannot be recursion (as 'auto' is here) for the {outputs} outputs of a "
+                      f"{type(estimator).__name__}: scikit-learn's mixes them up in one curve", method,
+                      hint="write method='brute', which gives a curve for each output")
+        )  # fmt: skip
     return "recursion", "decision_function"
 
 
@@ -93,16 +143,45 @@ def _recursive_by_default(estimator: Any) -> bool:
 
 def column_positions(X: Any, features: Any) -> tuple[list[int], list[Any]]:
     """Positions of the asked columns, and what the caller called each of them."""
-    negative = _determine_key_type(features, accept_slice=False) == "int" and np.any(np.less(features, 0))
-    if negative:
-        raise ValueError(f"all features must be in [0, {X.shape[1] - 1}], got {features!r}.")
-    positions = [int(p) for p in np.ravel(np.asarray(_get_column_indices(X, features), dtype=np.intp))]
+    positions = _positions(X, features)
     if not positions:
         raise ValueError(complaint("features", "must name at least one column", features))
     names = [features] if np.isscalar(features) else list(features)
     # A mask, or a tuple within the list, has other entries than columns: those go by position.
     masked = any(isinstance(name, (bool, np.bool_)) for name in names)
     return positions, names if len(names) == len(positions) and not masked else list(positions)
+
+
+def _positions(X: Any, features: Any) -> list[int]:
+    """Columns by position (tuples of them within a list too), by a mask or, of a frame, by name."""
+    asked: list[Any] = [features] if np.isscalar(features) else list(features)
+    if asked and all(isinstance(name, str) for name in asked):
+        return _named(X, asked)
+    given = np.asarray(asked)
+    last = X.shape[1] - 1
+    if given.size and given.dtype.kind not in "iub":
+        raise ValueError(
+            f"features must be all positions, all names of columns, or a mask of them, got {features!r}."
+        )
+    if given.dtype.kind == "b":
+        if given.shape != (X.shape[1],):
+            raise ValueError(f"features as a mask must have {X.shape[1]} elements, got {features!r}.")
+        return np.flatnonzero(given).tolist()
+    if np.any((given < 0) | (given > last)):
+        raise ValueError(f"all features must be in [0, {last}], got {features!r}.")
+    return [int(position) for position in given.ravel()]
+
+
+def _named(X: Any, names: Sequence[str]) -> list[int]:
+    if not hasattr(X, "columns"):
+        raise ValueError("Specifying the columns using strings is only supported for dataframes.")
+    columns = list(X.columns)
+    missing = sorted(set(names) - set(columns))
+    if missing:
+        raise ValueError(f"{UNKNOWN_COLUMN}: {missing}")
+    if any(columns.count(name) > 1 for name in names):
+        raise ValueError(f"Selected columns, {list(names)}, are not unique in dataframe")
+    return [columns.index(name) for name in names]
 
 
 def categorical_positions(
@@ -125,19 +204,28 @@ def categorical_positions(
             )
         return frozenset(np.flatnonzero(given).tolist())
     if given.dtype.kind in "iOU":
-        return frozenset(_get_feature_index(name, feature_names=feature_names) for name in given.tolist())
+        return frozenset(position_of(name, feature_names) for name in given.tolist())
     raise ValueError(
         "Expected `categorical_features` to be an array-like of boolean, integer, or string. "
         f"Got {given.dtype} instead."
     )
 
 
-def refuse_integers(X: Any, positions: Sequence[int], names: Sequence[Any], categories: Any) -> None:
-    """scikit-learn takes whole-number columns only as categories."""
-    for position, name in zip(positions, names):
-        if position not in categories and _safe_indexing(X, position, axis=1).dtype.kind in "iu":
-            raise ValueError(
-                f"The column {name!r} contains integer data. scikit-learn's partial dependence wants "
-                "floating point numbers, or the column in categorical_features. Hint: convert it with "
-                "astype(float), or use icefield.Explainer, which takes whole numbers as they are."
-            )
+def check_integers(X: Any, positions: Sequence[int], names: Sequence[Any], categories: Any) -> None:
+    """Whole-number columns that are no categories: refused, warned of or taken, as the installed version does."""
+    whole = (
+        name
+        for position, name in zip(positions, names)
+        if position not in categories and column_of(X, position).dtype.kind in "iu"
+    )
+    name = next(whole, None)
+    if name is None or not WARNS_OF_INTEGERS:
+        return
+    problem = (
+        f"The column {name!r} contains integer data. scikit-learn's partial dependence wants floating point "
+        "numbers, or the column in categorical_features. Hint: convert it with astype(float), or use "
+        "icefield.Explainer, which takes whole numbers as they are."
+    )
+    if REFUSES_INTEGERS:
+        raise ValueError(problem)
+    warnings.warn(f"{problem} This will raise ValueError in scikit-learn 1.9.", FutureWarning, stacklevel=4)

@@ -2,44 +2,27 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
-from sklearn.inspection._pd_utils import _check_feature_names
 from sklearn.utils import Bunch
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, validate_params
-from sklearn.utils.validation import _check_sample_weight
 
 from icefield.sklearn.arguments import (
     categorical_positions,
     check_estimator,
+    check_integers,
     column_positions,
     method_of,
-    refuse_integers,
+    names_of,
     rows_of,
+    weights_of,
 )
 from icefield.sklearn.grids import grid_values
+from icefield.sklearn.internals import checked
 from icefield.sklearn.recursion import training_dependence
 from icefield.sklearn.responses import brute_dependence
 
 
-@validate_params(
-    {
-        "estimator": [HasMethods(["fit", m]) for m in ("predict", "predict_proba", "decision_function")],
-        "X": ["array-like", "sparse matrix"],
-        "features": ["array-like", Integral, str],
-        "sample_weight": ["array-like", None],
-        "categorical_features": ["array-like", None],
-        "feature_names": ["array-like", None],
-        "response_method": [StrOptions({"auto", "predict_proba", "decision_function"})],
-        "percentiles": [tuple],
-        "grid_resolution": [Interval(Integral, 1, None, closed="left")],
-        "custom_values": [dict, None],
-        "method": [StrOptions({"auto", "recursion", "brute"})],
-        "kind": [StrOptions({"average", "individual", "both"})],
-    },
-    prefer_skip_nested_validation=True,
-)
+@checked
 def partial_dependence(
     estimator: Any,
     X: Any,
@@ -69,7 +52,8 @@ def partial_dependence(
         the first there is. With recursion it is always the decision function
     percentiles : where the grid of a numeric feature begins and ends
     grid_resolution : number of points of that grid
-    custom_values : feature -> values of its grid, instead of the two above
+    custom_values : feature -> values of its grid, instead of the two above; with every version of scikit-learn,
+        which has it since 1.7
     method : ``"brute"`` averages over the rows of X; ``"recursion"`` averages trees with the rows they
         were trained on, without the boosting's constant; ``"auto"`` takes recursion for the estimators
         that have it when neither weights nor individual curves are asked for
@@ -93,14 +77,12 @@ def partial_dependence(
     X = rows_of(X)
     method, response_method = method_of(estimator, method, kind, sample_weight, response_method)
     if sample_weight is not None:
-        sample_weight = _check_sample_weight(sample_weight, X)
+        sample_weight = weights_of(sample_weight, X)
 
     # 2. The columns that move and the values they take.
     positions, names = column_positions(X, features)
-    categories = categorical_positions(
-        categorical_features, _check_feature_names(X, feature_names), X.shape[1]
-    )
-    refuse_integers(X, positions, names, categories)
+    categories = categorical_positions(categorical_features, names_of(X, feature_names), X.shape[1])
+    check_integers(X, positions, names, categories)
     given = custom_values or {}
     values = grid_values(
         X,

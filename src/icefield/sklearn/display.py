@@ -17,11 +17,9 @@ from numpy.typing import NDArray
 from scipy.stats.mstats import mquantiles
 from sklearn.base import is_regressor
 from sklearn.inspection import PartialDependenceDisplay as _ScikitLearnDisplay
-from sklearn.inspection._pd_utils import _check_feature_names, _get_feature_index
-from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
-from icefield.sklearn.arguments import categorical_positions, rows_of
+from icefield.sklearn.arguments import categorical_positions, column_of, names_of, position_of, rows_of
 from icefield.sklearn.dependence import partial_dependence
 
 Pair = tuple[int, ...]
@@ -91,7 +89,7 @@ class PartialDependenceDisplay(_ScikitLearnDisplay):
         # 1. What is asked.
         target_position = _class_position(estimator, target)
         X = rows_of(X)
-        feature_names = _check_feature_names(X, feature_names)
+        feature_names = names_of(X, feature_names)
         kinds = [kind] * len(features) if isinstance(kind, str) else list(kind)
         pairs = _pairs(features, kinds, feature_names)
         categorical = _categorical(X, pairs, kinds, categorical_features, feature_names, grid_resolution)
@@ -197,7 +195,7 @@ def _pair(entry: Any, feature_names: Sequence[str]) -> Pair:
         f"got {entry!r}."
     )
     try:
-        pair = tuple(_get_feature_index(member, feature_names=feature_names) for member in members)
+        pair = tuple(position_of(member, feature_names) for member in members)
     except TypeError as error:
         raise ValueError(wrong) from error
     if len(pair) not in (1, 2):
@@ -250,7 +248,7 @@ def _categorical(
         )
     drawn = {position for pair, flag in zip(pairs, flags) if any(flag) for position in pair}
     if drawn:
-        fewest = min(_n_categories(_safe_indexing(X, position, axis=1)) for position in drawn)
+        fewest = min(_n_categories(column_of(X, position)) for position in drawn)
         if grid_resolution < fewest:
             raise ValueError(
                 "The resolution of the computed grid is less than the minimum number of categories in the "
@@ -271,4 +269,4 @@ def _deciles(
 ) -> dict[int, NDArray[np.float64]]:
     numeric = {p for pair, flags in zip(pairs, categorical) for p, flag in zip(pair, flags) if not flag}
     tenths = np.arange(0.1, 1.0, 0.1)
-    return {p: mquantiles(_safe_indexing(X, p, axis=1), prob=tenths) for p in sorted(numeric)}
+    return {p: mquantiles(column_of(X, p), prob=tenths) for p in sorted(numeric)}

@@ -25,6 +25,7 @@ from icefield.forest.checked_reading import read_trees, tree_scale
 from icefield.libraries.sklearn.nesting import core, is_pipeline, unwrapped
 from icefield.models.model import Model, settled_model
 from icefield.sklearn.arguments import BOOSTING, HIST_BOOSTING
+from icefield.sklearn.internals import hist_nodes
 
 # Rough processor times in nanoseconds, of which only the proportions matter.
 FIRST_USE = 3e7  # of the engine in a process: importing it and loading its kernels
@@ -62,8 +63,8 @@ def size_of(estimator: Any) -> Size | None:
     """The size of scikit-learn's own trees, from what they say of themselves; None for other models."""
     inner = core(estimator)
     if isinstance(inner, HIST_BOOSTING):
-        nodes = [len(predictor.nodes) for iteration in inner._predictors for predictor in iteration]
-        return Size(len(nodes), sum(nodes))
+        nodes = hist_nodes(inner)
+        return None if nodes is None else Size(len(nodes), sum(nodes))
     members = getattr(inner, "estimators_", [inner])
     # Boosting keeps a matrix. A list is left alone: its members may look like sequences to numpy.
     members = members.ravel().tolist() if isinstance(members, np.ndarray) else list(members)

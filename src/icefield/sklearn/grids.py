@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats.mstats import mquantiles
-from sklearn.utils import _safe_indexing
+
+from icefield.sklearn.arguments import column_of
 
 
 def grid_values(
@@ -42,7 +43,7 @@ def grid_values(
 
 
 def _dense_column(X: Any, position: int) -> Any:
-    column = _safe_indexing(X, position, axis=1)
+    column = column_of(X, position)
     if not hasattr(column, "toarray"):
         return column
     warnings.warn(

@@ -7,8 +7,7 @@ scikit-learn misreads its own trees, which a warning then says:
 
 * a HistGradientBoosting model with categories, whose trees see the columns in another order
   (categories first) and split on sets of categories;
-* a missing value on the grid, which scikit-learn sends right at every split;
-* a tree or forest with several outputs, whose values it reads as if there were one.
+* a missing value on the grid, which scikit-learn sends right at every split.
 
 Small questions are over in scikit-learn's own compiled walk before the trees could be read. It is
 also asked where it warns or refuses: a boosting that starts from a model of its own, a fit with weights.
@@ -24,7 +23,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestRegressor
-from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import cartesian
 
 from icefield.core.question import Axis
@@ -33,6 +31,7 @@ from icefield.errors import EngineError, InputError, complaint
 from icefield.forest import CannotRead, TreeModel, self_check
 from icefield.sklearn.arguments import BOOSTING, HIST_BOOSTING
 from icefield.sklearn.exact import recursion_pays, size_of
+from icefield.sklearn.internals import fitted_with_weights, hist_sum, own_recursion
 from icefield.sklearn.responses import check_levels
 from icefield.typing import Float
 
@@ -50,22 +49,24 @@ def training_dependence(
             UserWarning,
             stacklevel=4,
         )
-    if misread is not None or _ours_is_quicker(estimator, int(np.prod(shape))):
+    walk = own_recursion(estimator)
+    ours_only = misread is not None or walk is None
+    if ours_only or _ours_is_quicker(estimator, int(np.prod(shape))):
         try:
             return _from_trees(estimator, X, positions, values)
         except (CannotRead, EngineError, ValueError) as reason:
-            if misread is not None:
+            if ours_only:
                 raise InputError(
                     complaint("method", f"cannot be 'recursion' here: {reason}", hint="write method='brute'")
                 ) from reason
-    columns = np.asarray(positions, dtype=np.intp)
-    average = estimator._compute_partial_dependence_recursion(cartesian(list(values)), columns)
+    assert walk is not None
+    average = walk(cartesian(list(values)), np.asarray(positions, dtype=np.intp))
     return np.asarray(average).reshape(-1, *shape)
 
 
 def _misread(estimator: Any, positions: Sequence[int], values: Sequence[NDArray[Any]]) -> str | None:
     """Why scikit-learn would answer wrongly, or None when it answers rightly."""
-    # Plain boosting takes no missing values and sums its outputs in separate trees.
+    # Plain boosting takes no missing values.
     if isinstance(estimator, BOOSTING) or _left_to_scikit_learn(estimator):
         return None
     if isinstance(estimator, HIST_BOOSTING):
@@ -77,8 +78,6 @@ def _misread(estimator: Any, positions: Sequence[int], values: Sequence[NDArray[
                 "does not follow splits on categories and takes the columns of a HistGradientBoosting model "
                 "with categorical features for one another"
             )
-    elif estimator.n_outputs_ > 1:
-        return f"mixes up the {estimator.n_outputs_} outputs of a {type(estimator).__name__}"
     if any(v.dtype.kind == "f" and np.isnan(v).any() for v in values):
         return "sends a missing value right at every split, whatever the model learnt"
     return None
@@ -94,7 +93,7 @@ def _left_to_scikit_learn(estimator: Any) -> bool:
     """Cases that scikit-learn warns of or refuses, in its own words."""
     if isinstance(estimator, BOOSTING):
         return estimator.init is not None
-    return bool(getattr(estimator, "_fitted_with_sw", False))
+    return fitted_with_weights(estimator)
 
 
 def _ours_is_quicker(estimator: Any, points: int) -> bool:
@@ -124,7 +123,7 @@ def _from_trees(estimator: Any, X: Any, positions: Sequence[int], values: Sequen
 
 def _wide_row(X: Any, positions: Sequence[int]) -> Any:
     """A row to write the grid into; in double precision, since scikit-learn does not round its grid to X's."""
-    row = _safe_indexing(X, [0], axis=0)
+    row = X.iloc[[0]] if hasattr(X, "iloc") else X[[0]]
     if not hasattr(row, "iloc"):
         return row.astype(np.float64) if row.dtype.kind == "f" else row
     single = [p for p in positions if row.dtypes.iloc[p] == np.float32]
@@ -140,7 +139,7 @@ def _reader(estimator: Any) -> tuple[Callable[[Any, Table], TreeModel], Callable
     if isinstance(estimator, BOOSTING):
         return readers.read_gradient_boosting, estimator.predict
     if isinstance(estimator, HIST_BOOSTING):
-        return readers.read_hist_gradient_boosting, estimator._raw_predict
+        return readers.read_hist_gradient_boosting, hist_sum(estimator)
     if isinstance(estimator, RandomForestRegressor):
         return readers.read_forest, estimator.predict
     return readers.read_tree, estimator.predict

@@ -17,13 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
-from sklearn.utils._response import _get_response_values
 
 from icefield.core.question import Axis, Question, Resources
 from icefield.core.rows import Block
 from icefield.data.frame import Table, table_of
 from icefield.engines.brute.engine import BruteEngine
-from icefield.errors import InputTypeError, complaint, did_you_mean
+from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
 from icefield.libraries.sklearn.pipelines import NoSplit, SplitPipeline, split_pipeline
 from icefield.libraries.sklearn.threads import gains_by_threads
@@ -32,6 +31,10 @@ from icefield.models.model import Model, settled_model
 from icefield.sklearn.exact import tree_answer
 
 PROBE_ROWS = 5
+
+
+class MissingResponseError(InputError, AttributeError):
+    """A classifier without the response that is asked for; scikit-learn raised the one, now the other."""
 
 
 def brute_dependence(
@@ -69,9 +72,9 @@ def brute_dependence(
 
 def response_model(estimator: Any, table: Table, response_method: str) -> tuple[Model, np.dtype[Any]]:
     """The estimator as the engine asks it, and the type of number it answers with."""
-    methods: Any = response_method
+    methods: tuple[str, ...] = (response_method,)
     if response_method == "auto":
-        methods = "predict" if is_regressor(estimator) else ["predict_proba", "decision_function"]
+        methods = ("predict",) if is_regressor(estimator) else ("predict_proba", "decision_function")
     answer = partial(_response, estimator, methods)
     probe = table.slice(0, PROBE_ROWS)
     first = answer(probe.native)
@@ -89,19 +92,29 @@ def response_model(estimator: Any, table: Table, response_method: str) -> tuple[
     return model, first.dtype
 
 
-def _asks_for_decisions(estimator: Any, methods: Any) -> bool:
+def _asks_for_decisions(estimator: Any, methods: Sequence[str]) -> bool:
     """Whether the response is the decision function, by wish or for want of probabilities."""
     wanted = "decision_function" in methods
     return wanted and not ("predict_proba" in methods and hasattr(estimator, "predict_proba"))
 
 
-def _response(estimator: Any, methods: Any, rows: Any) -> NDArray[Any]:
-    values, _ = _get_response_values(estimator, rows, response_method=methods)
-    return np.asarray(values).reshape(rows.shape[0], -1)
+def _response(estimator: Any, methods: Sequence[str], rows: Any) -> NDArray[Any]:
+    """What the first of these methods that there is says of rows; of two classes the second one's probability."""
+    method = next((name for name in methods if hasattr(estimator, name)), None)
+    if method is None:
+        raise MissingResponseError(f"The estimator has no {' and no '.join(methods)} method.")
+    values = np.asarray(getattr(estimator, method)(rows))
+    if method == "predict_proba" and np.size(estimator.classes_) <= 2:
+        if values.shape[1] < 2:
+            raise ValueError(
+                f"Got predict_proba of shape {values.shape}, but need classifier with two classes."
+            )
+        values = values[:, 1]
+    return values.reshape(rows.shape[0], -1)
 
 
 def _parts(
-    estimator: Any, methods: Any, probe: Table, whole: NDArray[Any]
+    estimator: Any, methods: Sequence[str], probe: Table, whole: NDArray[Any]
 ) -> tuple[SplitPipeline, Callable[[Any], NDArray[Any]]] | None:
     """A pipeline taken apart so that unmoved columns are transformed once, if the parts give the whole."""
     if not is_pipeline(unwrapped(estimator)):
@@ -130,7 +143,7 @@ def moving_values(table: Table, position: int, values: NDArray[Any]) -> Mapping[
     if not changed:
         return {name: own}
     warnings.warn(
-        f"custom_values holds {changed[0]!r} for column {name!r} of an array of {dtype}. scikit-learn would cut "
+        f"The grid holds {changed[0]!r} for column {name!r} of an array of {dtype}. scikit-learn would cut "
         "it to that type and report the curve at a value it was not computed at; it is used as given here.",
         UserWarning,
         stacklevel=6,

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from icefield.core.study import Study
 
 REPEATS = 5
-MEASURES = ("movement", "spread")
+MEASURES = ("movement", "curve_sd")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,8 +43,8 @@ class Importance(ResultTable):
     """Features by importance, one row per feature and output. `effects` holds the curves behind it.
 
     Columns: ``feature``, ``output``, ``importance`` (the measure features are ranked by), ``movement`` with its parts
-    ``strength`` and ``heterogeneity`` (in standard deviations of the predictions), ``spread`` (of the partial
-    dependence over its grid) and ``individual`` (mean spread of individual curves), both in the predictions' own
+    ``strength`` and ``heterogeneity`` (in standard deviations of the predictions), ``curve_sd`` (standard
+    deviation of the partial dependence over its grid) and ``individual`` (mean spread of individual curves), both in the predictions' own
     unit, ``direction``, ``shape``, and, when ``y`` is known, ``permutation`` and ``permutation_std`` (increase of the
     mean squared error).
     """
@@ -87,6 +87,9 @@ class Importance(ResultTable):
     def _drawn(self, value: str | Sequence[str] = "importance", **options: Any) -> Any:
         from icefield.plots import plot_importance
 
+        if value == "spread":
+            validate.old_word('plot("spread")', 'plot("curve_sd")', stacklevel=4)
+            value = "curve_sd"
         return plot_importance(self, value, **options)
 
 
@@ -108,17 +111,17 @@ def importance(
     study : the model and its data
     features : which features; all of the model's by default
     measure : what features are ranked by: ``"movement"``, how far rows' predictions move with the feature over the
-        data, in standard deviations of the predictions, as everywhere; or ``"spread"``, the classical spread of the
-        partial dependence over its grid, in the predictions' unit
-    weighted : `spread` and `individual` over the data's distribution of the feature instead of evenly over the grid
+        data, in standard deviations of the predictions, as everywhere; or ``"curve_sd"``, the classical standard
+        deviation of the partial dependence over its grid, in the predictions' unit
+    weighted : `curve_sd` and `individual` over the data's distribution of the feature instead of evenly over the grid
     permutation : permutation importance too; by default when ``y`` was given
     repeats : shuffles per feature
-    grid : grid of the curves behind `spread`, as in `Explainer.partial_dependence`
+    grid : grid of the curves behind `curve_sd`, as in `Explainer.partial_dependence`
     rows : average over these rows; by default all, or a seeded sample where each row costs predictions
 
     Notes
     -----
-    For numbers and times the spread is the standard deviation over the K grid points, with K - 1; for
+    For numbers and times `curve_sd` is the standard deviation over the K grid points, with K - 1; for
     categories and booleans a quarter of the range, which estimates a standard deviation for few levels. With
     ``weighted=True`` both are the standard deviation over the data. The missing point takes no part.
 
@@ -127,11 +130,14 @@ def importance(
     B. M. Greenwell, B. C. Boehmke and A. J. McCarthy, "A simple and effective model-based variable
     importance measure", arXiv:1805.04755 (2018).
     """
+    if measure == "spread":
+        validate.old_word('measure="spread"', 'measure="curve_sd"', stacklevel=4)
+        measure = "curve_sd"
     validate.choice("measure", measure, MEASURES)
     asked = study.listed(features)
     made, (drawn,) = decisions_beside(study, asked, Curved(grid, spread=False), rows=rows)
     ranked = list(made)
-    if measure == "spread":
+    if measure == "curve_sd":
         ranked.sort(key=lambda name: -float(np.nanmean(curve_importance(drawn[name], weighted))))
     shuffled, loss_note = _shuffled(study, [made[name].asked for name in ranked], permutation, repeats, rows)
     columns = _columns(study, [(made[name], drawn[name]) for name in ranked], measure, weighted)
@@ -171,14 +177,14 @@ def _how_measures_differ(
 ) -> str:
     """Two measures in one table: how they differ, and where most."""
     over = "the data" if weighted else "an even grid, however few rows are at a point"
-    text = f"movement counts every row's own curve over the data; spread only the average, over {over}"
+    text = f"movement counts every row's own curve over the data; curve_sd only the average, over {over}"
     spread: dict[Any, float] = {}
-    for name, size in zip(columns["feature"].tolist(), columns["spread"].tolist()):
+    for name, size in zip(columns["feature"].tolist(), columns["curve_sd"].tolist()):
         spread[name] = max(spread.get(name, 0.0), size)
     other = sorted(ranked, key=lambda name: -spread[name])
     apart = max(ranked, key=lambda name: abs(ranked.index(name) - other.index(name)))
     if ranked.index(apart) != other.index(apart):
-        places = f"{ranked.index(apart) + 1} by movement, {other.index(apart) + 1} by spread"
+        places = f"{ranked.index(apart) + 1} by movement, {other.index(apart) + 1} by curve_sd"
         text += f"; most apart: {study.naming.name(apart)}, number {places}"
     return text
 
@@ -212,7 +218,7 @@ def _columns(
     readings = [reading for decision, _ in ranked for reading in decision.readings]
     measures = {
         "movement": np.array([r.movement for r in readings]),
-        "spread": np.concatenate([curve_importance(effect, weighted) for _, effect in ranked]),
+        "curve_sd": np.concatenate([curve_importance(effect, weighted) for _, effect in ranked]),
     }
     own = [individual_importance(effect, weighted, effect.row_weights) for _, effect in ranked]
     return {
@@ -225,7 +231,7 @@ def _columns(
         "heterogeneity": np.array([np.nan if r.heterogeneity is None else r.heterogeneity for r in readings]),
         "direction": labels_column([r.direction for r in readings]),
         "shape": labels_column(
-            [importance_words(r, s) for r, s in zip(readings, _shares(measures["spread"]))]
+            [importance_words(r, s) for r, s in zip(readings, _shares(measures["curve_sd"]))]
         ),
     }
 

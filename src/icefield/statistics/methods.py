@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from icefield import validate
 from icefield.core.study import Study
 
 if TYPE_CHECKING:
@@ -24,13 +25,20 @@ class StatisticsMethods:
 
     study: Study
 
+    @validate.renamed("order", "level_order")
     def ale(
-        self, *features: Any, bins: Any = None, order: Any = "similarity", rows: Any = None, by: Any = None
+        self,
+        *features: Any,
+        bins: Any = None,
+        level_order: Any = "similarity",
+        rows: Any = None,
+        by: Any = None,
     ) -> Effect:
         """Accumulated local effects of one feature, or the pure interaction effect of two.
 
-        `bins` is the number of quantile bins or their edges, `order` how levels are ordered, `by` gives an effect per
-        group too, as `by` of the Explainer; see `icefield.statistics.ale.ale`.
+        `bins` is the number of quantile bins or their edges; `level_order` how levels are ordered: ``"similarity"`` (of
+        the other features' distributions), ``"given"`` (the data's own order) or the levels themselves; `by` gives an
+        effect per group too, as `by` of the Explainer; see `icefield.statistics.ale.ale`.
 
         Examples
         --------
@@ -44,7 +52,7 @@ class StatisticsMethods:
         self.study.needs_rows("accumulated local effects")
         from icefield.statistics.ale import ale
 
-        return ale(self.study.grouped(by), *features, bins=bins, order=order, rows=rows)
+        return ale(self.study.grouped(by), *features, bins=bins, order=level_order, rows=rows)
 
     def conditional(self, feature: Any, *, bins: Any = 20, rows: Any = None) -> Conditional:
         """Observed and predicted means per bin (the M-plot), with PD and ALE, in one table.
@@ -87,9 +95,9 @@ class StatisticsMethods:
         ----------
         features : which features; all of the model's by default
         measure : what features are ranked by: ``"movement"``, how far rows' predictions move with the feature over
-            the data, in standard deviations of the predictions, as everywhere; or ``"spread"``, the classical spread
-            of the partial dependence over its grid
-        weighted : `spread` and `individual` over the data's distribution of the feature instead of evenly over the
+            the data, in standard deviations of the predictions, as everywhere; or ``"curve_sd"``, the classical
+            standard deviation of the partial dependence over its grid
+        weighted : `curve_sd` and `individual` over the data's distribution of the feature instead of evenly over the
             grid
         permutation : permutation importance too; by default when ``y`` was given
         repeats : shuffles per feature

@@ -266,13 +266,13 @@ def _remembered(study: Study, all_rows: bool) -> dict[Any, Any] | None:
 
 def _listed_levels(feature: Feature, column: Column, order: Any) -> Positions:
     if isinstance(order, str) or not hasattr(order, "__iter__"):
-        raise InputTypeError(complaint("order", "must be 'similarity', 'given' or the levels", order))
+        raise InputTypeError(complaint("level_order", "must be 'similarity', 'given' or the levels", order))
     lookup = {level: code for code, level in enumerate(column.levels.tolist())}
     wanted = list(order)
     unknown = [level for level in wanted if level not in lookup]
     if unknown or len(set(wanted)) != len(wanted):
         raise InputError(
-            complaint("order", f"must list levels of {feature.label!r}, each once", wanted,
+            complaint("level_order", f"must list levels of {feature.label!r}, each once", wanted,
                       f"levels are {column.levels.tolist()[:10]}")
         )  # fmt: skip
     return np.array([lookup[level] for level in wanted], dtype=np.intp)

@@ -158,6 +158,12 @@ def read_isolation_forest(model: Any, table: Table) -> TreeModel:
     )
 
 
+def _takes_missing(tree: Any) -> bool:
+    if hasattr(tree, "__sklearn_tags__"):
+        return tree.__sklearn_tags__().input_tags.allow_nan
+    return tree._get_tags()["allow_nan"]  # noqa: SLF001  (scikit-learn 1.5 has no other name for it)
+
+
 def _averaged(members: list[Any], model: Any, table: Table) -> TreeModel:
     """Trees whose leaves hold the mean target or the class fractions, averaged."""
     check_width(table, model.n_features_in_)
@@ -166,7 +172,7 @@ def _averaged(members: list[Any], model: Any, table: Table) -> TreeModel:
     values = [_leaf_vectors(tree, model) * share for tree in trees]
     nodes, root = _nodes(trees, values)
     width = values[0].shape[1]
-    accepts_missing = members[0].__sklearn_tags__().input_tags.allow_nan and table.library != "sparse"
+    accepts_missing = _takes_missing(members[0]) and table.library != "sparse"
     encode = _float32_encoder(table, refuse_missing=not accepts_missing)
     return TreeModel(
         forest=assemble(

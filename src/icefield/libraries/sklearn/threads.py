@@ -59,6 +59,7 @@ def is_tree_search(model: Any) -> bool:
         and getattr(model, "_fit_method", None) in ("kd_tree", "ball_tree")
         and hasattr(model, "_tree")
         and hasattr(model, "_fit_X")
+        and _checks_rows()
     )
 
 
@@ -81,6 +82,13 @@ def _nearest(searcher: Any, rows: Any, n_neighbors: int | None = None, return_di
 
     checked = validate_data(searcher, rows, order="C", reset=False)
     return internal(searcher, "_tree").query(checked, n_neighbors or searcher.n_neighbors, return_distance)
+
+
+def _checks_rows() -> bool:
+    """Whether scikit-learn has the function by which `_nearest` checks rows: since 1.6."""
+    from sklearn.utils import validation
+
+    return hasattr(validation, "validate_data")
 
 
 def _is_sklearns_own(part: Any) -> bool:
