@@ -44,7 +44,7 @@ def _of(file: str, tests: str, *changes: tuple[str, str]) -> list[Mutation]:
 
 MUTATIONS = [
     *_of(
-        "forest/check.py", FOREST + "test_check.py tests/test_plan.py",
+        "forest/check.py", FOREST + "test_check.py tests/core/test_engine.py",
         ("left = values <= forest", "left = values < forest"),
         ("left[asked] = forest.condition_missing_left[condition[asked]]", "pass"),
         ("| forest.condition_zero_missing[condition[asked]]", ""),
@@ -142,24 +142,24 @@ MUTATIONS = [
         ("[int(place) for place in estimator.classes_]", "list(range(len(estimator.classes_)))"),
     ),
     *_of(
-        "libraries/sklearn/pipeline_trees.py", LIBRARIES + "sklearn/test_pipeline_trees.py tests/test_plan.py",
+        "libraries/sklearn/pipeline_trees.py", LIBRARIES + "sklearn/test_pipeline_trees.py tests/core/test_engine.py",
         ("elif len(sources) > 1 and looked_at &", "elif len(sources) > 1 and not looked_at &"),
         ("if len(sources) == 1 and name in inner.drives:", "if name in inner.drives:"),
     ),
     *_of(
-        "plan.py", "tests/test_plan.py",
+        "forest/checked_reading.py", "tests/core/test_engine.py",
         ("selected=tuple(range(len(model.all_outputs)))", "selected=model.selected"),
         ("    if difference is None:\n", "    if True:\n"),
     ),
     *_of(
-        "engines/__init__.py", "tests/engines/test_protocol.py",
+        "core/question.py", "tests/core/test_question.py",
         ("mean = self.mean + shift * (other.weight / weight)", "mean = self.mean + shift * (self.weight / weight)"),
         ("self.m2 + other.m2 + np.square", "self.m2 + other.m2 - np.square"),
         ("variance / (rows - 1.0)", "variance / rows"),
         ("np.sqrt(self.m2 / self.weight)", "np.sqrt(self.m2 / self.count)"),
     ),
     *_of(
-        "engines/training.py", "tests/engines/test_training.py",
+        "engines/training/engine.py", "tests/engines/test_training.py",
         ("or question.rows is not None:", "or False:"),
         ("if question.spread or", "if False or"),
         ("mean[self.selected]", "mean"),
@@ -389,12 +389,12 @@ MUTATIONS = [
         ("> memory // KEPT_SHARE", ">= memory // KEPT_SHARE"),
     ),
     *_of(
-        "engines/trees/training_averages.py", "tests/engines/test_training.py",
+        "engines/training/training_averages.py", "tests/engines/test_training.py",
         ("+ sums.base.reshape(", "- sums.base.reshape("),
         ("np.where(moving, 1.0, batch", "np.where(moving, 0.5, batch"),
     ),
     *_of(
-        "data/whereabouts.py", "tests/data/test_whereabouts.py",
+        "data/column_statistics.py", "tests/data/test_column_statistics.py",
         ("flat *= length", "flat *= length + 1"),
         ("known = group >= 0", "known = group >= 1"),
         ("has &= at >= 0", "has &= at >= -1"),
