@@ -88,8 +88,8 @@ kernels: | $(VENV)/pyvenv.cfg
 	    $(BIN)/python -m pip install --quiet ziglang; fi; $(BIN)/python build_kernels.py >/dev/null
 
 # The tests of the kernels and of the engine that runs them, with every access, operation and index checked.
-SANITIZED := tests/kernels tests/engines/test_trees.py tests/engines/test_linked.py tests/engines/test_crossed.py tests/engines/test_moves.py \
-    tests/engines/test_local_moves.py tests/engines/test_additive_together.py tests/engines/test_training.py
+SANITIZED := tests/kernels tests/engines/test_trees.py tests/engines/test_linked.py tests/engines/test_h_linked.py tests/engines/test_ale_differences.py \
+    tests/engines/test_ale_sums.py tests/engines/test_additive_together.py tests/engines/test_training.py
 sanitize: $(VENV)/.test
 	@if ! command -v gcc >/dev/null; then echo "sanitize skipped: it needs gcc for its runtime"; else \
 	    $(BIN)/python build_kernels.py --sanitize && \

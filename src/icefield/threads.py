@@ -276,7 +276,7 @@ class BackgroundTasks(Generic[Result]):
                 self._waiting.popleft().do()
 
 
-class Lent(Generic[Thing]):
+class PerThread(Generic[Thing]):
     """Things that threads borrow for a block and give back: as many are made as work at once."""
 
     def __init__(self, make: Callable[[], Thing]) -> None:
@@ -285,7 +285,7 @@ class Lent(Generic[Thing]):
         self.made: list[Thing] = []
 
     @contextmanager
-    def one(self) -> Iterator[Thing]:
+    def borrowed(self) -> Iterator[Thing]:
         """One of them, for as long as the block lasts; lost with the work if that fails."""
         try:
             thing = self._free.pop()

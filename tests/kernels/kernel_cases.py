@@ -15,7 +15,7 @@ from forest_walk import goes_left
 from icefield.core.rows import Block
 from icefield.data.frame import table_of
 from icefield.engines.trees import program as programs
-from icefield.engines.trees.axes import EncodedAxis, Regions
+from icefield.engines.trees.axes import EncodedAxis, GridRegions
 from icefield.engines.trees.packed_rows import PackedRows
 from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Batch, Program, TreeSums
 from icefield.engines.trees.visits import Visit
@@ -142,8 +142,8 @@ class Case:
             found.append(EncodedAxis.of_matrix(columns, self.drawn.matrix(rng, size)))
         return found
 
-    def regions(self, axes: list[EncodedAxis]) -> Regions:
-        return Regions.of(self.program, axes, range(len(axes)))
+    def regions(self, axes: list[EncodedAxis]) -> GridRegions:
+        return GridRegions.of(self.program, axes, range(len(axes)))
 
     def region(self, leaf: int, axis: EncodedAxis, group: int) -> np.ndarray:
         """Which points of an axis a leaf's own conditions on the group let pass."""

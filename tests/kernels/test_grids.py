@@ -16,7 +16,7 @@ SIZES = (5, 64, 63, 128, 130)  # grids that end within a word, and at its end
 def drawn_masks(
     rng: np.random.Generator, size: int, regions: int, first: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Regions of a few runs as flags, some empty and some of everything, with the first point or without, and as words."""
+    """GridRegions of a few runs as flags, some empty and some of everything, with the first point or without, and as words."""
     cuts = rng.random((regions, size)) < 4.0 / size
     flags = np.logical_xor.accumulate(cuts, axis=1) ^ rng.integers(0, 2, (regions, 1)).astype(bool)
     flags[0], flags[-1] = False, True

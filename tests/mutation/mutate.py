@@ -274,7 +274,7 @@ MUTATIONS = [
         ("(o * a.rows + a.begin + row) * size", "(o * a.rows + row) * size"),
     ),
     *_of(
-        NATIVE + "crossing.cpp", "tests/engines/test_crossed.py",
+        NATIVE + "crossing.cpp", "tests/engines/test_h_linked.py",
         ("if (own != 0) sign = -sign;", ""),
         ("stays &= p != changed[g]", "stays = p != changed[g]"),
         ("moving[g][w] ^ own", "moving[g][w]"),
@@ -319,7 +319,7 @@ MUTATIONS = [
         ("line % a.middle != 0", "line != 0"),
     ),
     *_of(
-        NATIVE + "local_moves.cpp", "tests/engines/test_local_moves.py",
+        NATIVE + "local_moves.cpp", "tests/engines/test_ale_sums.py",
         ("low = on_levels ? at - 1 : at", "low = at"),
         ("high <= last ?", "high < last ?"),
         ("node_code[at] != own[r]", "false"),
@@ -335,7 +335,7 @@ MUTATIONS = [
         ("if (place < 0) continue;", "if (place < -1) continue;"),
     ),
     *_of(
-        NATIVE + "moves.cpp", "tests/engines/test_moves.py tests/kernels/test_kernel_leaves.py",
+        NATIVE + "moves.cpp", "tests/engines/test_ale_differences.py tests/kernels/test_kernel_leaves.py",
         ("a.edge_sign[e] * a.edge_sign[f]", "a.edge_sign[e]"),
         ("own, own, a.edge_sign[e]", "own, own, 1.0"),
         ("rows[w] & own[w] & other[w]", "rows[w] & own[w]"),
@@ -370,12 +370,12 @@ MUTATIONS = [
         ("|| !fits_i32(points)", ""),
     ),
     *_of(
-        "engines/trees/own_values.py", "tests/engines/test_trees.py -k own_averages",
+        "engines/trees/h_statistic.py", "tests/engines/test_trees.py -k own_averages",
         ("found[0] += counted.sums.base[:, None]", "pass"),
         ("return share[found.on_paths(program)]", "return np.ones(int(program.path_start[-1]))"),
     ),
     *_of(
-        "engines/trees/moves.py", "tests/engines/test_moves.py",
+        "engines/trees/ale_differences.py", "tests/engines/test_ale_differences.py",
         ("len(self.axes) - sum(corner)", "sum(corner)"),
         ("inside[:, axis.order] = flags", "inside[:] = flags"),
         ("concerned[trees]", "~concerned[trees]"),

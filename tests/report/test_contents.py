@@ -259,7 +259,7 @@ def test_nothing_is_asked_for_twice(rental_explainer: Explainer, monkeypatch: py
     from icefield.core import effects
     from icefield.core.study import Study
     from icefield.report import ranked
-    from icefield.statistics import curved
+    from icefield.statistics import ice_sample as curved
 
     study = rental_explainer.study
     fresh = Explainer(study.model.native, study.sample.table.native, y=study.sample.y).study

@@ -467,7 +467,7 @@ def test_values_the_trees_do_not_know_are_left_to_the_model(rng):
 def test_many_rows_are_moved_in_parts(data, monkeypatch):
     from lightgbm import LGBMRegressor
 
-    from icefield.engines.brute import placing
+    from icefield.engines.brute import moved_rows as placing
 
     model = LGBMRegressor(n_estimators=5, num_leaves=5, verbose=-1, n_jobs=1).fit(data, data[:, 0])
     whole = Explainer(model, data, engine="brute").ale(0, bins=6)

@@ -106,7 +106,7 @@ def test_flat_average_is_noticed_from_the_spread_alone(rng):
 
 
 def fitted_noise(amount):
-    """Curves along column 0 that differ by about `amount` SD of the predictions, for no reason any column knows."""
+    """OutputCurves along column 0 that differ by about `amount` SD of the predictions, for no reason any column knows."""
     return lambda r: r[:, 3] + 1.42 * amount * np.sin(3 * r[:, 0] + 1e4 * r[:, 1] * r[:, 2])
 
 

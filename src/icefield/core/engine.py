@@ -21,7 +21,7 @@ from icefield.models.fingerprint import Fingerprint
 from icefield.typing import Background, EngineChoice, Float, Positions
 
 if TYPE_CHECKING:
-    from icefield.core.placement import PlaceSums, Standing
+    from icefield.core.placement import Placement, PlaceSums
     from icefield.core.rows import Block, Rows
     from icefield.data.features import Feature
     from icefield.data.frame import Table
@@ -98,7 +98,7 @@ class Engine(Protocol):
         A step leads from one of an axis's points to the next; ``steps[a]`` are the rows' own on axis a.
         """
 
-    def local_sums(self, standing: Standing, resources: Resources) -> PlaceSums | None:
+    def local_sums(self, standing: Placement, resources: Resources) -> PlaceSums | None:
         """What moving rows to the points about their places adds up to, of all axes together.
 
         None where that takes a walk for every axis.

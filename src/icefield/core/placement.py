@@ -23,7 +23,7 @@ BY_OUTPUT = 7  # sums of changes that a place has for each output: see `PlaceSum
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class Placement:
     """Rows, and where they stand.
 
     Attributes

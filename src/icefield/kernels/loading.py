@@ -34,7 +34,7 @@ class KernelsError(IcefieldError, ImportError):
     """The native kernels are not there, not of these sources, or not for this machine."""
 
 
-class Library:
+class NativeLibrary:
     """A loaded library whose stamps are those of `_abi.py` and, in a source tree, of the sources."""
 
     def __init__(self, path: Path) -> None:
@@ -89,20 +89,20 @@ def source_stamp() -> str | None:
 
 
 @cache
-def library() -> Library:
+def library() -> NativeLibrary:
     """The library in use, loaded the first time it is asked for."""
     asked = os.environ.get(VARIABLE, "")
     if asked:
         return _asked_for(asked)
     lowest, *better = _found()
-    first = Library(lowest)
+    first = NativeLibrary(lowest)
     runnable = first.runnable()
     if LEVELS[first.level] not in runnable:
         raise KernelsError(
             "This machine lacks instructions that every build of the native kernels needs (x86-64-v2)."
         )
     best = [path for path in better if LEVELS[_level_of(path)] in runnable]
-    return Library(best[-1]) if best else first
+    return NativeLibrary(best[-1]) if best else first
 
 
 def level() -> str:
@@ -113,20 +113,20 @@ def level() -> str:
 def levels() -> list[str]:
     """The levels that were built and that this machine can run, the best last."""
     found = _found()
-    runnable = Library(found[0]).runnable()
+    runnable = NativeLibrary(found[0]).runnable()
     return [_level_of(path) for path in found if LEVELS[_level_of(path)] in runnable]
 
 
-def _asked_for(name: str) -> Library:
+def _asked_for(name: str) -> NativeLibrary:
     path = BUILT / f"kernels-{name}{SUFFIX}"
     if not path.exists():
         known = sorted(_level_of(p) for p in BUILT.glob(f"kernels-*{SUFFIX}"))
         raise KernelsError(
             f"{VARIABLE}={name} names no library of kernels. Hint: {did_you_mean(name, known)}."
         )
-    if name in LEVELS and LEVELS[name] not in Library(_found()[0]).runnable():
+    if name in LEVELS and LEVELS[name] not in NativeLibrary(_found()[0]).runnable():
         raise KernelsError(f"{VARIABLE}={name} asks for instructions this machine does not have.")
-    return Library(path)
+    return NativeLibrary(path)
 
 
 def _found() -> list[Path]:

@@ -28,9 +28,9 @@ from icefield.report.ranked import CARDS
 from icefield.report.region_cards import size_texts
 from icefield.report.small_pictures import against, small_curve
 from icefield.sampling import CURVE_ROWS, PREDICTION_ROWS, choose_rows
-from icefield.statistics.bundles import deviation, output_unit, point_weights, shown_points
 from icefield.statistics.decision import Decision, decisions
 from icefield.statistics.fit_score import Observed, along_predictions
+from icefield.statistics.ice_statistics import deviation, output_unit, point_weights, shown_points
 from icefield.typing import Float
 from icefield.wording.labels import quantity, subject_text
 from icefield.wording.names import page_name, page_sentence

@@ -27,9 +27,9 @@ from icefield.report.plain import PRINTED, numbers
 from icefield.report.ranked import CARDS, Cards, Ranked, ale_rows, without_cards
 from icefield.report.region_cards import region_cards
 from icefield.report.small_pictures import small_curve
-from icefield.statistics.bundles import output_unit
 from icefield.statistics.data_notes import data_notes
 from icefield.statistics.decision import decisions
+from icefield.statistics.ice_statistics import output_unit
 from icefield.statistics.interactions import Interactions
 from icefield.typing import Float
 from icefield.wording.labels import quantity, subject_text

@@ -19,7 +19,7 @@ from icefield.plots.coordinates import Coordinates
 from icefield.plots.named_ticks import named_ticks
 from icefield.report.means import Means
 from icefield.report.plain import DIGITS, PLACE_DIGITS, numbers, weighted_bands
-from icefield.statistics.bundles import centred, point_weights, shown_points
+from icefield.statistics.ice_statistics import centred, point_weights, shown_points
 from icefield.statistics.support import ale_at
 from icefield.typing import Float
 from icefield.wording.names import page_name, page_sentence

@@ -16,8 +16,8 @@ from icefield.counts import counted
 from icefield.data.columns import TIME_KINDS, Column
 from icefield.data.features import feature_column
 from icefield.effect import Effect
-from icefield.statistics.bundles import shown_points
 from icefield.statistics.fit_score import Bins, Observed, along_feature, at_levels, observed, where_missing
+from icefield.statistics.ice_statistics import shown_points
 from icefield.typing import Float
 from icefield.wording.values import named_value, place_text, shown_value
 

@@ -11,8 +11,8 @@ from icefield.effect import Effect
 from icefield.report.drawings import surface_panel
 from icefield.report.plain import PRINTED, numbers
 from icefield.sampling import CROSSED_ROWS
-from icefield.statistics.bundles import output_unit
 from icefield.statistics.decision import Decision
+from icefield.statistics.ice_statistics import output_unit
 from icefield.statistics.interactions import Interactions
 
 SURFACES = 6

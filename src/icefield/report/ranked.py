@@ -17,9 +17,9 @@ from icefield.core.study import Study
 from icefield.effect import Effect
 from icefield.sampling import BAND_CURVES, STEP_ROWS
 from icefield.statistics.ale import ales, ales_beforehand
-from icefield.statistics.bundles import output_unit
-from icefield.statistics.curved import Curved, CurvedEffects, curves_come_apart
 from icefield.statistics.decision import Decision
+from icefield.statistics.ice_sample import Curved, CurvedEffects, curves_come_apart
+from icefield.statistics.ice_statistics import output_unit
 from icefield.statistics.reading import Reading
 from icefield.statistics.row_space import Surroundings
 from icefield.statistics.support import (

@@ -15,8 +15,8 @@ import numpy as np
 from icefield.effect import Effect
 from icefield.plots.coordinates import Coordinates
 from icefield.report.drawings import frequent
-from icefield.statistics.bundles import shown_points
 from icefield.statistics.fit_score import Bins
+from icefield.statistics.ice_statistics import shown_points
 from icefield.typing import Float
 from icefield.wording.names import told_apart
 from icefield.wording.values import number_text, range_decimals

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from icefield.core.engine import Plan, with_fallback
-from icefield.core.placement import Standing
+from icefield.core.placement import Placement
 from icefield.core.question import Resources
 from icefield.core.rows import Accumulator, Block, State
 from icefield.data.features import Axis, Feature, feature_column
 from icefield.errors import EngineError
-from icefield.statistics.ale_clusters import Moves
+from icefield.statistics.ale_clusters import RowMoves
 from icefield.statistics.ale_curve import LocalCurve, StepSums, own_state
 from icefield.statistics.ale_surface import CellSums
 from icefield.statistics.steps import Cut, Steps
@@ -71,7 +71,7 @@ class LocalEffect:
         self.features, self.cuts, self.axes = features, cuts, axes
         self.copies, self.clustered, self.moved = copies, clustered, planned
         self.n_groups = n_groups
-        self._moves: list[tuple[Moves, Steps]] = []
+        self._moves: list[tuple[RowMoves, Steps]] = []
         self.reach = 1.0  # share of the standard error that is left where rows were drawn
         sizes = [len(cut.nodes) for cut in cuts]
         self.sums: list[StepSums | CellSums] = [
@@ -116,7 +116,7 @@ class LocalEffect:
             moves = (used[row][own], *(step[own] for step in crossed))
             sums.add(steps, moves, changes[own], weights, used[inside], self.copies)
             if self.clustered and block.clusters is not None:  # rows in memory: all of them are this block
-                kept = Moves(moves[0], moves[1], changes[own], used[inside], weights, block.clusters)
+                kept = RowMoves(moves[0], moves[1], changes[own], used[inside], weights, block.clusters)
                 self._moves.append((kept, steps[0]))
 
     def _changes(
@@ -215,7 +215,7 @@ class LocalEffects(Accumulator):
         for number, one in enumerate(effects):
             one.take(*found.of(number), block.n_rows, moved)
 
-    def _standing(self, block: Block) -> Standing:
+    def _standing(self, block: Block) -> Placement:
         """The rows of a block, and where they stand."""
         effects, weights, n_groups = self._effects, block.row_weights(), self._effects[0].n_groups
         columns = [feature_column(one.features[0], block.table) for one in effects]
@@ -223,7 +223,7 @@ class LocalEffects(Accumulator):
         segments = np.zeros(len(weights), np.int32)
         if block.codes is not None:
             segments = np.where(block.codes < 0, n_groups, block.codes).astype(np.int32)
-        return Standing(
+        return Placement(
             axes=[one.axes[0] for one in effects],
             on_levels=[one.cuts[0].on_levels for one in effects],
             table=block.table,

@@ -15,8 +15,8 @@ from icefield.typing import Float, Positions
 
 
 @dataclass(frozen=True, eq=False)
-class Moves:
-    """Moves across the steps of one feature: the table's row and the step of each, and what it changed.
+class RowMoves:
+    """RowMoves across the steps of one feature: the table's row and the step of each, and what it changed.
 
     Attributes
     ----------

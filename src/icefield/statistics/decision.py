@@ -1,7 +1,7 @@
 """One decision per feature: all that is said of it, anywhere, is said from here.
 
 Summary, importance, regions, the report and the ranking of pictures ask `decisions`, which makes one `Decision`
-for each feature from the same curves, rows, weights, grid and thresholds, once per study. Curves are read on a grid of
+for each feature from the same curves, rows, weights, grid and thresholds, once per study. OutputCurves are read on a grid of
 their own, over the data's quantiles; with whom a feature interacts is looked for among the columns that tell its
 curves apart, and among the features that move the predictions most, by Friedman's unnormalised H.
 """
@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 from icefield.counts import counted
 from icefield.effect import Effect
 from icefield.sampling import READ_CURVES
-from icefield.statistics.bundles import RowGroups, output_unit
-from icefield.statistics.curved import (
+from icefield.statistics.ice_sample import (
     READ_GRID,
     Curved,
     CurvedEffects,
     effects_with_curves,
     with_curves_of_its_rows,
 )
+from icefield.statistics.ice_statistics import RowGroups, output_unit
 from icefield.statistics.interactions import Interactions, pair_interactions
 from icefield.statistics.reading import EXPLAINED_FROM, Reading, read_effect, together
 from icefield.statistics.thresholds import THRESHOLDS

@@ -23,9 +23,9 @@ from icefield.effect import Effect, drawing
 from icefield.errors import InputError
 from icefield.models.pace import interruptible
 from icefield.sampling import PERMUTED_ROWS
-from icefield.statistics.bundles import deviation, point_weights, shown_points
-from icefield.statistics.curved import Curved
 from icefield.statistics.decision import Decision, decisions_beside
+from icefield.statistics.ice_sample import Curved
+from icefield.statistics.ice_statistics import deviation, point_weights, shown_points
 from icefield.statistics.observations import observed_outputs
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.typing import Backend, Float

@@ -403,7 +403,7 @@ def _asked(feature: Feature) -> Any:
 
 
 def _variance_statistic(effect: Any) -> Float:
-    from icefield.statistics.bundles import shown_points
+    from icefield.statistics.ice_statistics import shown_points
 
     surface = effect.average[:, shown_points(effect, 0)][:, :, shown_points(effect, 1)]
 

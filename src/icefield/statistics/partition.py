@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.data.naming import PLAIN, Naming
 from icefield.sampling import equal_parts
-from icefield.statistics.bundles import leading_direction
-from icefield.statistics.two_cuts import crossing_cuts
+from icefield.statistics.ice_statistics import leading_direction
+from icefield.statistics.split_search import crossing_cuts
 from icefield.typing import Float, Mask
 from icefield.wording.values import named_value, printed_value
 
@@ -55,7 +55,7 @@ class Condition:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class RegionRows:
     """Rows that share a rule."""
 
     conditions: tuple[Condition, ...]
@@ -98,7 +98,7 @@ class Limits:
 
 def partition(
     columns: Mapping[Any, Column], response: Float, weights: Float, limits: Limits
-) -> tuple[list[Part], list[Split]]:
+) -> tuple[list[RegionRows], list[Split]]:
     """Split rows by conditions on columns so that the rows' responses agree within each part.
 
     Parameters
@@ -109,7 +109,7 @@ def partition(
     limits : when to stop
     """
     total = _distance(response, weights)
-    whole = Part((), np.ones(len(weights), dtype=bool))
+    whole = RegionRows((), np.ones(len(weights), dtype=bool))
     if total <= 0:
         return [whole], []
     one_by_one = _grown([whole], columns, response, weights, limits, total)
@@ -119,13 +119,13 @@ def partition(
 
 
 def _together(
-    one_by_one: tuple[list[Part], list[Split]],
+    one_by_one: tuple[list[RegionRows], list[Split]],
     columns: Mapping[Any, Column],
     response: Float,
     weights: Float,
     limits: Limits,
     total: float,
-) -> tuple[list[Part], list[Split]]:
+) -> tuple[list[RegionRows], list[Split]]:
     """Parts by two cuts found together, where they remove clearly more than the best cut and then the next."""
     found = crossing_cuts(columns, response, weights, limits.least_rows * weights.sum())
     before = sum(s.removed for s in one_by_one[1])
@@ -138,7 +138,7 @@ def _together(
     _, beside = _best_cut_of_sides(columns[other], [left, ~left], response, weights)
     _, left = _best_cut_of_sides(columns[name], [beside, ~beside], response, weights)
     low, high = _conditions(columns[name], name, left, rows & ~left)
-    parts = [Part((low,), left), Part((high,), ~left)]
+    parts = [RegionRows((low,), left), RegionRows((high,), ~left)]
     removed = 1.0 - sum(_distance(response[p.rows], weights[p.rows]) for p in parts) / total
     parts, splits = _grown(parts, columns, response, weights, replace(limits, depth=limits.depth - 1), total)
     together = removed + sum(s.removed for s in splits)
@@ -169,17 +169,17 @@ def _best_cut_of_sides(
 
 
 def _grown(
-    parts: list[Part],
+    parts: list[RegionRows],
     columns: Mapping[Any, Column],
     response: Float,
     weights: Float,
     limits: Limits,
     total: float,
-) -> tuple[list[Part], list[Split]]:
+) -> tuple[list[RegionRows], list[Split]]:
     """Parts split by the best cut of each, and then again, as deep as the limits say."""
     splits: list[Split] = []
     for _ in range(limits.depth):
-        grown: list[Part] = []
+        grown: list[RegionRows] = []
         for part in parts:
             found = _best_split(columns, response, weights, part.rows, limits, total)
             if found is None:
@@ -187,8 +187,8 @@ def _grown(
                 continue
             left, right, left_rows, removed = found
             splits.append(Split(f"{left.words()} | {right.words()}", left.column, removed))
-            grown.append(Part((*part.conditions, left), part.rows & left_rows))
-            grown.append(Part((*part.conditions, right), part.rows & ~left_rows))
+            grown.append(RegionRows((*part.conditions, left), part.rows & left_rows))
+            grown.append(RegionRows((*part.conditions, right), part.rows & ~left_rows))
         if len(grown) == len(parts):
             break
         parts = grown
@@ -339,7 +339,7 @@ def readable_cut(low: Any, high: Any) -> Any:
     return low
 
 
-def assigned(parts: Sequence[Part]) -> NDArray[np.intp]:
+def assigned(parts: Sequence[RegionRows]) -> NDArray[np.intp]:
     """Each row's part."""
     out = np.zeros(len(parts[0].rows), dtype=np.intp)
     for number, part in enumerate(parts):

@@ -19,7 +19,7 @@ from icefield.data.frame import TIME_KINDS
 from icefield.data.naming import PLAIN, Naming
 from icefield.effect import Effect, Spread
 from icefield.sampling import observations, sampling_reach
-from icefield.statistics.bundles import (
+from icefield.statistics.ice_statistics import (
     RowGroups,
     deviation,
     explaining_columns,
@@ -27,7 +27,14 @@ from icefield.statistics.bundles import (
     point_weights,
     shown_points,
 )
-from icefield.statistics.judging import Curves, Judged, judged, near_threshold, on_other_grids, overturned
+from icefield.statistics.statements import (
+    Judged,
+    OutputCurves,
+    judged,
+    near_threshold,
+    on_other_grids,
+    overturned,
+)
 from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Float
 
@@ -264,7 +271,7 @@ def _read_curve(effect: Effect, output: int, population: int, groups: RowGroups 
     if x is not None:
         at = at[np.argsort(x[at], kind="stable")]
     grid, y, weights = grid[at], y[at], _normalised(point_weights(effect)[at])
-    curves = Curves(None if x is None else x[at], y, weights, unit, _rows_behind(effect))
+    curves = OutputCurves(None if x is None else x[at], y, weights, unit, _rows_behind(effect))
     partners: tuple[tuple[Any, float], ...] = ()
     if _has_rows(effect):
         curves, partners = _with_rows(effect, output, curves, at, groups)
@@ -333,13 +340,13 @@ def _rows_behind(effect: Effect) -> float:
 
 
 def _with_rows(
-    effect: Effect, output: int, curves: Curves, at: NDArray[np.intp], groups: RowGroups | None
-) -> tuple[Curves, tuple[tuple[Any, float], ...]]:
+    effect: Effect, output: int, curves: OutputCurves, at: NDArray[np.intp], groups: RowGroups | None
+) -> tuple[OutputCurves, tuple[tuple[Any, float], ...]]:
     """What the individual curves, or at least their spread, add to the average."""
     if effect.individual is None or effect.individual.shape[1] < 2:
         if effect.std is None:
             return curves, ()
-        # Curves whose spread changes along the grid cannot be parallel: sd(f - f') >= |sd(f) - sd(f')|.
+        # OutputCurves whose spread changes along the grid cannot be parallel: sd(f - f') >= |sd(f) - sd(f')|.
         least = float(deviation(effect.std[output][at], curves.weights)) / curves.unit
         return replace(curves, least_differ=least), ()
     in_order = bool((at == np.arange(len(at))).all())  # then they need no copy

@@ -22,18 +22,18 @@ from icefield.data.frame import Column
 from icefield.data.naming import Naming
 from icefield.effect import Drawable, Effect, Spread
 from icefield.sampling import READ_CURVES
-from icefield.statistics.bundles import (
+from icefield.statistics.decision import Decision, decision_of, read_curves
+from icefield.statistics.ice_sample import Curved, effects_with_curves
+from icefield.statistics.ice_statistics import (
     centred,
     heterogeneity,
     output_unit,
     point_weights,
     shown_points,
 )
-from icefield.statistics.curved import Curved, effects_with_curves
-from icefield.statistics.decision import Decision, decision_of, read_curves
-from icefield.statistics.judging import has_a_reason
-from icefield.statistics.partition import Limits, Part, Split, assigned, partition
+from icefield.statistics.partition import Limits, RegionRows, Split, assigned, partition
 from icefield.statistics.reading import read_effect
+from icefield.statistics.statements import has_a_reason
 from icefield.statistics.support import rows_inside
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.statistics.thresholds import THRESHOLDS
@@ -120,7 +120,7 @@ def regions(
 
     Notes
     -----
-    Curves are centred at their own mean, so regions differ in the *shape* of the effect, not its level.
+    OutputCurves are centred at their own mean, so regions differ in the *shape* of the effect, not its level.
     Where curves differ by less than 0.15 standard deviations of the predictions, no region is looked for; "little"
     is less than 0.30. Where the best cut and then the next leave much, every two cuts are looked at together: a sign
     that depends on a product of two columns is found too. A note says where most of what the rules remove lies at
@@ -144,19 +144,19 @@ def regions(
     if effect.std is None:
         curves = cast(Float, effect.individual)  # kept with every effect here
         effect = replace(effect, spread=Spread(Spread.of(curves, effect.row_weights, "rows").std))
-    bundle = _Bundle.of(study, effect)
+    bundle = _RuleBundle.of(study, effect)
     least = max(LEAST_REMOVED, BY_CHANCE / len(bundle.rows)) if least_removed is None else least_removed
     columns = _told_apart_by(decision, _other_columns(study, found.columns, bundle.rows))
     splits: list[Split] = []
     if bundle.differ < THRESHOLDS["heterogeneous"]:
-        parts = [Part((), np.ones(len(bundle.rows), dtype=bool))]
+        parts = [RegionRows((), np.ones(len(bundle.rows), dtype=bool))]
         said = "the curves agree: no regions are needed"
         labels = np.zeros(len(bundle.rows), dtype=np.intp)
     elif method == "rules":
         every = _other_columns(study, found.columns, bundle.rows)
         parts, splits = _ruled(bundle, columns, every, Limits(depth, least_rows, least))
         if splits and least_removed is None and not has_a_reason(bundle.differ, _explained(splits)):
-            parts, splits = [Part((), np.ones(len(bundle.rows), dtype=bool))], []
+            parts, splits = [RegionRows((), np.ones(len(bundle.rows), dtype=bool))], []
         labels = assigned(parts)
         cuts = "one cut" if depth == 1 else "one or two cuts"
         said = "" if splits else f"the curves differ, but no rule of {cuts} on other columns tells them apart"
@@ -172,7 +172,7 @@ def regions(
 
 
 @dataclass(frozen=True, eq=False)
-class _Bundle:
+class _RuleBundle:
     """The sampled curves as centred shapes in standard deviations of the predictions."""
 
     rows: NDArray[np.intp]
@@ -181,7 +181,7 @@ class _Bundle:
     differ: float
 
     @classmethod
-    def of(cls, study: Study, effect: Effect) -> _Bundle:
+    def of(cls, study: Study, effect: Effect) -> _RuleBundle:
         rows = cast("NDArray[np.intp]", effect.rows)  # `effects_with_curves` keeps both
         shown, over = shown_points(effect), point_weights(effect)
         units = np.array([output_unit(effect, o) for o in range(len(effect.outputs))])
@@ -200,8 +200,8 @@ class _Bundle:
 
 
 def _ruled(
-    bundle: _Bundle, named: Mapping[Any, Column], every: Mapping[Any, Column], limits: Limits
-) -> tuple[list[Part], list[Split]]:
+    bundle: _RuleBundle, named: Mapping[Any, Column], every: Mapping[Any, Column], limits: Limits
+) -> tuple[list[RegionRows], list[Split]]:
     """Rules on the columns named elsewhere; on any, where those leave much and others tell clearly more."""
     limits = replace(limits, least_rows=max(limits.least_rows, min(0.5, LEAST_CURVES / len(bundle.rows))))
     parts, splits = partition(named, bundle.shapes, bundle.weights, limits)
@@ -222,7 +222,7 @@ def _unlike(
     study: Study,
     feature: Feature,
     effect: Effect,
-    bundle: _Bundle,
+    bundle: _RuleBundle,
     labels: NDArray[np.intp],
     usual: bool,
 ) -> str:
@@ -272,9 +272,9 @@ def _other_columns(study: Study, moving: Sequence[Any], rows: NDArray[np.intp]) 
 def _table(
     study: Study,
     effect: Effect,
-    bundle: _Bundle,
+    bundle: _RuleBundle,
     labels: NDArray[np.intp],
-    parts: Sequence[Part],
+    parts: Sequence[RegionRows],
     splits: Sequence[Split],
     method: str,
     notes: Sequence[str],
@@ -407,7 +407,7 @@ def _squared_distances(shapes: Float, centres: Float) -> Float:
 
 
 def _explaining(
-    parts: Sequence[Part], inside: NDArray[np.bool_], weights: Float, naming: Naming
+    parts: Sequence[RegionRows], inside: NDArray[np.bool_], weights: Float, naming: Naming
 ) -> tuple[str, float, float]:
     """The rule that agrees best with a cluster (harmonic mean of precision and recall)."""
     best = ("all rows", float(weights[inside].sum() / weights.sum()), 1.0)

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from icefield.effect import Drawable, Effect
 from icefield.progress import Progress
 from icefield.statistics.ale import ales_beforehand
-from icefield.statistics.curved import Curved
 from icefield.statistics.decision import Decisions, decisions_beside
 from icefield.statistics.fit_check import FitCheck, fit_check
+from icefield.statistics.ice_sample import Curved
 from icefield.statistics.reading import Reading
 from icefield.statistics.support import (
     GRID_POINTS,

@@ -411,7 +411,7 @@ def pd_ale_disagreement(study: Study, effect: Effect, feature: Any) -> Float:
     Both are centred over the data first: where features are independent the two agree up to a constant.
     """
     from icefield.statistics.ale import ale
-    from icefield.statistics.bundles import deviation, output_unit, point_weights, shown_points
+    from icefield.statistics.ice_statistics import deviation, output_unit, point_weights, shown_points
 
     rows = min(2 * REFERENCE_ROWS, study.sample.n_rows)
     local = ale(study, feature, bins=GRID_POINTS, rows=rows)  # few bins: little noise in each

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from icefield.effect import Effect
-from icefield.statistics.bundles import output_unit, shown_points
+from icefield.statistics.ice_statistics import output_unit, shown_points
 from icefield.statistics.reading import Reading, plain_value
 from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Float

@@ -17,9 +17,9 @@ import numpy as np
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.effect import Effect
 from icefield.sampling import choose_rows
-from icefield.statistics.bundles import shown_points
 from icefield.statistics.decision import Decision, Decisions
 from icefield.statistics.fit_score import observed, predictions_of
+from icefield.statistics.ice_statistics import shown_points
 from icefield.statistics.interactions import summed_rows
 from icefield.typing import Float, Positions
 

@@ -24,7 +24,7 @@ from icefield.core.question import Answer, Axis, Moments, Question, Resources, b
 from icefield.core.rows import Block
 from icefield.counts import counted
 from icefield.data.distribution import weighted_quantiles
-from icefield.engines.brute.placing import predict_at
+from icefield.engines.brute.moved_rows import predict_at
 from icefield.engines.brute.pool import CallRows, Pool
 from icefield.errors import BudgetError, Setting, statement, worded
 from icefield.models.pace import FIRST_ROWS, ROWS_PER_CALL, SECONDS_PER_CALL, Pace
@@ -33,7 +33,7 @@ from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
     from icefield.core.engine import Context
-    from icefield.core.placement import Standing
+    from icefield.core.placement import Placement
     from icefield.data.frame import Table
     from icefield.models.model import Model
 
@@ -87,7 +87,7 @@ class BruteEngine:
                 progress.advance()
         return found
 
-    def local_sums(self, standing: Standing, resources: Resources) -> None:
+    def local_sums(self, standing: Placement, resources: Resources) -> None:
         """Declined: features share no predictions."""
 
     def answer(self, questions: Sequence[Question], sample: Block, resources: Resources) -> list[Answer]:

@@ -20,7 +20,7 @@ from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
     from icefield.core.engine import Context
-    from icefield.core.placement import Standing
+    from icefield.core.placement import Placement
     from icefield.data.frame import Table
 
 
@@ -91,5 +91,5 @@ class TrainingEngine:
     ) -> None:
         """Declined: there are no rows."""
 
-    def local_sums(self, standing: Standing, resources: Resources) -> None:
+    def local_sums(self, standing: Placement, resources: Resources) -> None:
         """Declined likewise."""

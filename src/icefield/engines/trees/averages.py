@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.engines.trees.axes import EncodedAxis, Regions, Updates, find_updates, group_columns
+from icefield.engines.trees.axes import EncodedAxis, GridRegions, Updates, find_updates, group_columns
 from icefield.engines.trees.packed_rows import WORD, PackedRows, Workspace, aligned
 from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Batch, Program, TreeSums, batches
 from icefield.progress import Progress
-from icefield.threads import Lent, Stopped, ThreadCrew
+from icefield.threads import PerThread, Stopped, ThreadCrew
 from icefield.typing import Float
 
 WORDS = 64  # of a mask when rows are packed and counted in one call, which the kernel knows beforehand
@@ -63,10 +63,10 @@ class Counted:
         """Whole weights of the rows in every slot, by segment; `meanwhile` is done while threads count."""
         batch, rows = program.batch, self.rows
         plain = rows.are_alike(program.layout, program.has_lists)
-        lent = Lent(lambda: (RowCounting if plain else Counting)(program, rows, self.crew))
+        lent = PerThread(lambda: (RowCounting if plain else Counting)(program, rows, self.crew))
 
         def work(block: tuple[int, int]) -> int:
-            with lent.one() as mine:
+            with lent.borrowed() as mine:
                 mine.add(*block)
             return block[1] - block[0]
 
@@ -229,7 +229,7 @@ class _FamilySums:
 
     def __init__(self, counted: Counted, family: Family) -> None:
         self.family = family
-        self.regions: Regions
+        self.regions: GridRegions
         self.base = counted.sums.base
         n, outputs, n_groups = counted.n_averages, self.base.size, len(family.groups)
         self.group = [family.group_of(a) for a in range(len(family.axes))]
@@ -257,7 +257,7 @@ class _FamilySums:
 
     def prepare(self, program: Program) -> None:
         """Find the leaves' regions of the grids, which needs no counts."""
-        self.regions = Regions.of(program, self.family.axes, self.group)
+        self.regions = GridRegions.of(program, self.family.axes, self.group)
 
     def add(self, program: Program, shares: list[Float]) -> None:
         """Add the leaves of the program that was prepared."""

@@ -200,7 +200,7 @@ def flat_order(axes: Sequence[EncodedAxis]) -> NDArray[np.int32]:
 
 
 @dataclass(frozen=True)
-class Regions:
+class GridRegions:
     """The regions of all children of splits on moving groups, for a list of axes."""
 
     rank: NDArray[np.int32]  # by node
@@ -229,8 +229,8 @@ class Regions:
         )
 
     @classmethod
-    def of(cls, program: Program, axes: Sequence[EncodedAxis], groups: Sequence[int]) -> Regions:
-        """Regions on `axes`, where axis a moves the program's group ``groups[a]``."""
+    def of(cls, program: Program, axes: Sequence[EncodedAxis], groups: Sequence[int]) -> GridRegions:
+        """GridRegions on `axes`, where axis a moves the program's group ``groups[a]``."""
         batch = program.batch
         splits = _splits_by_group(program)
         rank = np.full(batch.node_left.size, -1, np.int32)
@@ -260,7 +260,7 @@ class Regions:
 
 def find_updates(program: Program, axes: Sequence[EncodedAxis]) -> Updates:
     """Each leaf's updates on the product grid: where they start, their places and signs."""
-    found = Regions.of(program, axes, range(len(axes)))
+    found = GridRegions.of(program, axes, range(len(axes)))
     paths: dict[str, Any] = {
         "regions": found.of_axes,
         "path_start": program.path_start,

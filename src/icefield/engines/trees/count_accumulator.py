@@ -26,7 +26,7 @@ from icefield.engines.trees.engine import BLOCK, TreesEngine, families
 from icefield.engines.trees.packed_rows import MOST_POSITIONS, NO_WEIGHT, WORD, PackedRows, WholeWeights
 from icefield.engines.trees.program import Program
 from icefield.progress import Progress
-from icefield.threads import Lent, ThreadCrew, available_processors
+from icefield.threads import PerThread, ThreadCrew, available_processors
 from icefield.typing import Float
 
 
@@ -157,10 +157,10 @@ class CountAccumulator(QuestionAccumulator):
             self._totals.add(block)
         self._rows.hold(self._engine.encoder.sample(block, self._memory))
         for program, counters in zip(self._programs, self.counters):
-            lent = Lent(partial(Counting, program, self._rows, threads))
+            lent = PerThread(partial(Counting, program, self._rows, threads))
 
-            def work(block: tuple[int, int], lent: Lent[Counting] = lent) -> None:
-                with lent.one() as mine:
+            def work(block: tuple[int, int], lent: PerThread[Counting] = lent) -> None:
+                with lent.borrowed() as mine:
                     mine.add(*block)
 
             for _ in threads.map(work, self._rows.blocks):

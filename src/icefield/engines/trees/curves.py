@@ -31,7 +31,7 @@ MOST_ROWS = 4096
 
 
 @dataclass(frozen=True)
-class Part:
+class CurvesPart:
     """A batch's program with its leaves and their updates."""
 
     program: Program
@@ -43,7 +43,7 @@ def _unpacked(walk: Callable[..., Float], task: tuple[Any, ...]) -> Float:
     return walk(*task)
 
 
-class Curves:
+class ForestCurves:
     """Raw curves of any rows on one product grid.
 
     Conditions on `opened` forest columns, if any, count as met by every row; there are no axes then.
@@ -105,19 +105,19 @@ class Curves:
                 deque(self.crew.map(partial(_unpacked, walk), zip(chosen, tables)), maxlen=0)
             yield from self.crew.map(finished, zip(chosen, tables))
 
-    def _part(self, trees: NDArray[np.intp]) -> Part:
+    def _part(self, trees: NDArray[np.intp]) -> CurvesPart:
         batch = Batch.of(self.sums, trees)
         program = Program.of(batch, self._group_of_column, len(self._groups), JOINT, scatter=True)
         leaves = program.leaf_node.size
         updates = (np.arange(leaves + 1, dtype=np.int64), np.zeros(leaves, np.int32), np.ones(leaves))
         if self.axes:
             updates = find_updates(program, self.axes)
-        return Part(program, updates, program.leaves)
+        return CurvesPart(program, updates, program.leaves)
 
     def _table(self) -> Float:
         return np.zeros((len(self.sums.outputs), self.size, self.block))
 
-    def _walk(self, rows: PackedRows, part: Part) -> Callable[[tuple[int, int], Float], Float]:
+    def _walk(self, rows: PackedRows, part: CurvesPart) -> Callable[[tuple[int, int], Float], Float]:
         """A function that adds a part's trees to a block's differences."""
         visits = Visits(part.program, rows, self.crew)
         start, at, sign = part.updates

@@ -28,7 +28,7 @@ from icefield.typing import Float
 
 if TYPE_CHECKING:
     from icefield.core.engine import Context
-    from icefield.core.placement import PlaceSums, Standing
+    from icefield.core.placement import Placement, PlaceSums
     from icefield.core.question import QuestionAccumulator
     from icefield.data.frame import Table
     from icefield.engines.trees.averages import Family
@@ -183,11 +183,11 @@ class TreesEngine:
         None where that is not possible for all rows at once: the scale is not additive over the
         trees and the rows are not few, or their places among the thresholds would not fit the budget.
         """
-        from icefield.engines.trees.own_values import OwnValues
+        from icefield.engines.trees.h_statistic import AveragesAtRows
 
         if not self.additive:
             return None if self._linked is None else self._linked.own_averages(sets, sample, resources)
-        if not OwnValues.fits(self.model, sets, sample.n_rows, resources.memory):
+        if not AveragesAtRows.fits(self.model, sets, sample.n_rows, resources.memory):
             return None
         sample = self.encoder.sample(Block(sample.table, sample.weights), resources.memory)
         return self._own_averages(sets, sample, resources)
@@ -196,7 +196,7 @@ class TreesEngine:
         self, sets: Sequence[Sequence[Any]], sample: Block, resources: Resources
     ) -> Generator[Float]:
         from icefield.engines.trees.averages import Counted
-        from icefield.engines.trees.own_values import OwnValues
+        from icefield.engines.trees.h_statistic import AveragesAtRows
 
         with (
             Progress("walking the trees", total=sample.n_rows * self.sums.trees.size) as progress,
@@ -205,7 +205,7 @@ class TreesEngine:
         ):
             rows = PackedRows(self.model, sample, BLOCK)
             counted = Counted(self.sums, rows, crew, resources.memory, progress)
-            yield from OwnValues(self.model, counted).averages(sets)
+            yield from AveragesAtRows(self.model, counted).averages(sets)
 
     def differences(
         self,
@@ -219,26 +219,26 @@ class TreesEngine:
 
         A step leads from one of an axis's points to the next; ``steps[a]`` are the rows' own on axis a.
         """
-        from icefield.engines.trees.moves import Moves
+        from icefield.engines.trees.ale_differences import StepDifferences
 
         encoded = tuple(EncodedAxis.of(self.model, table, axis) for axis in axes)
         with ThreadCrew(resources.threads or available_processors()) as crew, crew:
             link = None if self.additive else self._link
-            moves = Moves(self.model, self.sums, encoded, link, crew, resources.memory)
+            moves = StepDifferences(self.model, self.sums, encoded, link, crew, resources.memory)
             return moves.differences(
                 self.encoder.kept(table, resources.memory), rows, np.array(steps, np.int32)
             )
 
-    def local_sums(self, standing: Standing, resources: Resources) -> PlaceSums | None:
+    def local_sums(self, standing: Placement, resources: Resources) -> PlaceSums | None:
         """What moving rows to the points about their places adds up to; None where each axis needs a walk of its own."""
-        from icefield.engines.trees.local_moves import LocalMoves, Unlike
+        from icefield.engines.trees.ale_sums import LocalSums, Unlike
 
         if not self.additive and self._linked is None:
             return None
         encoded = EncodedAxis.of_each(self.model, standing.table, standing.axes)
         form = None if self._linked is None else self._linked.form
         with ThreadCrew(resources.threads or available_processors()) as crew, crew:
-            moves = LocalMoves(self.model, self.sums, self.selected, form, encoded, standing, crew)
+            moves = LocalSums(self.model, self.sums, self.selected, form, encoded, standing, crew)
             if not moves.possible or not moves.fits(resources.memory):
                 return None
             try:
@@ -344,7 +344,7 @@ class TreesEngine:
         kept: Float | None,
     ) -> Answer:
         """Moments over all rows on the axes given; with `kept`, quantiles too."""
-        from icefield.engines.trees.curves import Curves
+        from icefield.engines.trees.curves import ForestCurves
 
         shape = (len(self.selected), *[a.size for a in axes])
         spread = question.spread
@@ -357,7 +357,7 @@ class TreesEngine:
                 kept[:, :, start:stop] = values.transpose(1, 2, 0)
             return block_moments(values, sample, start, stop, spread)
 
-        curves = Curves(self.model, self.sums, axes, crew, resources.memory)
+        curves = ForestCurves(self.model, self.sums, axes, crew, resources.memory)
         share = self.sums.trees.size * flat[1] / max(1, int(np.prod(question.shape)))
         for start, stop, parts in curves.reduced(sample, reduce):
             progress.advance((stop - start) * share)
@@ -394,12 +394,12 @@ class TreesEngine:
         crew: ThreadCrew,
     ) -> Float:
         """The individual curves of some rows."""
-        from icefield.engines.trees.curves import Curves
+        from icefield.engines.trees.curves import ForestCurves
 
         shape = [a.size for a in axes]
         out = np.empty((len(self.selected), len(rows), int(np.prod(shape))))
         if len(rows):
-            curves = Curves(self.model, self.sums, axes, crew, resources.memory)
+            curves = ForestCurves(self.model, self.sums, axes, crew, resources.memory)
             chosen = Block(sample.table if _is_every_row(rows, sample) else sample.table.take(rows))
             for start, stop, values in curves.reduced(chosen, lambda *block: self._response(block[2])):
                 out[:, start:stop] = values.transpose(1, 0, 2)

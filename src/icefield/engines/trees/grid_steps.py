@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.engines.trees.axes import EncodedAxis, Regions
+from icefield.engines.trees.axes import EncodedAxis, GridRegions
 from icefield.engines.trees.packed_rows import WORD
 from icefield.engines.trees.program import Program
 from icefield.typing import Float
@@ -44,7 +44,7 @@ class GridSteps:
     @classmethod
     def of(cls, program: Program, axes: Sequence[EncodedAxis]) -> GridSteps:
         """Of the axes that are the groups of a program."""
-        regions = Regions.of(program, axes, range(len(axes)))
+        regions = GridRegions.of(program, axes, range(len(axes)))
         on_paths = np.zeros(program.path_group.size, np.int32)
         found = regions.on_paths(program)
         on_paths[: found.size] = found

@@ -2,7 +2,7 @@
 
 A row's curve leaves its own prediction only through trees whose path meets the feature, and changes only at the
 thresholds met there. So a row's margin is summed once for all features, and the link is taken at those few
-steps: the cost depends on rows and trees, and not on how many features or grid points there are. PackedRows are swept
+steps: the cost depends on rows and trees, and not on how many features or grid points there are. Rows are swept
 along the grids 64 at a time, with a mask for every leaf and feature (the kernels' `sweeps`); where these masks would
 be too many, each row walks the trees by itself (`steps`).
 """

@@ -14,7 +14,7 @@ import numpy as np
 from icefield.core.question import Answer, Moments, Question, Resources
 from icefield.core.rows import Block
 from icefield.engines.trees.axes import EncodedAxis
-from icefield.engines.trees.crossed import CrossedRows, Wanted
+from icefield.engines.trees.h_linked import LinkedAverages, WantedAverages
 from icefield.engines.trees.linked import LinkedCurves, pays
 from icefield.engines.trees.program import TreeSums
 from icefield.forest.tree_model import LinkForm, TreeModel
@@ -90,20 +90,20 @@ class LinkedScale:
         self, sets: Sequence[Sequence[Any]], sample: Block, resources: Resources
     ) -> Generator[Float] | None:
         """Averages of sets of columns at few rows' own values, each crossed with each; None where they are many."""
-        wanted = Wanted.of(self.model, sets)
-        if wanted is None or not CrossedRows.fits(self.sums, wanted, sample.n_rows, resources.memory):
+        wanted = WantedAverages.of(self.model, sets)
+        if wanted is None or not LinkedAverages.fits(self.sums, wanted, sample.n_rows, resources.memory):
             return None
         return self._crossed(wanted, sample, resources)
 
-    def _crossed(self, wanted: Wanted, sample: Block, resources: Resources) -> Generator[Float]:
+    def _crossed(self, wanted: WantedAverages, sample: Block, resources: Resources) -> Generator[Float]:
         work = sample.n_rows * max(1, len(wanted.pairs))
         with (
             Progress("crossing rows", total=work) as progress,
             ThreadCrew(resources.threads or available_processors()) as crew,
             crew,
         ):
-            rows = CrossedRows(self.model, self.sums, wanted, sample, self.form, crew)
-            window = CrossedRows.window(self.sums, wanted, sample.n_rows, resources.memory)
+            rows = LinkedAverages(self.model, self.sums, wanted, sample, self.form, crew)
+            window = LinkedAverages.window(self.sums, wanted, sample.n_rows, resources.memory)
             found = rows.averages(window, progress)
             response = self.model.link.apply(rows.margins)[:, list(self.selected)].T
             for kind, _ in wanted.parts:

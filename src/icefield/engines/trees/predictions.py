@@ -14,7 +14,7 @@ from icefield.engines.trees.packed_rows import PackedRows, aligned
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
 from icefield.engines.trees.visits import Walk, each_block
 from icefield.forest.tree_model import TreeModel
-from icefield.threads import Lent, Stopped, ThreadCrew
+from icefield.threads import PerThread, Stopped, ThreadCrew
 from icefield.typing import Float
 
 BLOCK = 4096  # rows
@@ -49,11 +49,11 @@ def _added(
         and matrix is not None
         and matrix.dtype == np.float64
     ):
-        lent = Lent(lambda: _room(program, rows, crew))
+        lent = PerThread(lambda: _room(program, rows, crew))
 
         def at_once(block: tuple[int, int]) -> tuple[tuple[int, int], Float]:
             out = np.empty((n_outputs, block[1] - block[0]))
-            with lent.one() as (bits, walk):
+            with lent.borrowed() as (bits, walk):
                 if not kernels.predict_rows(
                     matrix=matrix[slice(*block)], tables=program.layout.value_tables, walk=walk, bits=bits,
                     leaves=leaves, tree_start=tree_start, leaf_by_leaf=leaf_by_leaf, out=out,

@@ -35,7 +35,7 @@ def laid_for_sweeps(
     n_groups : how many groups move
     form : the link
     """
-    # PackedRows' own leaves go before others come, so that no margin on the way is out of bounds.
+    # Rows' own leaves go before others come, so that no margin on the way is out of bounds.
     runs = np.diff(steps.run_start)
     starts_inside = np.zeros(runs.size, bool)
     starts_inside[np.repeat(np.arange(runs.size), runs)[steps.runs[:, 0] == 0]] = True

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from icefield import kernels
 from icefield.engines.trees.packed_rows import PackedRows, Workspace, aligned
 from icefield.engines.trees.program import Program
-from icefield.threads import Lent, ThreadCrew
+from icefield.threads import PerThread, ThreadCrew
 
 Result = TypeVar("Result")
 Walk = kernels.Walk
@@ -34,11 +34,11 @@ class Visits:
     """Memory for a program that threads take for a block and give back."""
 
     def __init__(self, program: Program, rows: PackedRows, crew: ThreadCrew) -> None:
-        self._lent = Lent(lambda: Visit(program, rows, crew))
+        self._lent = PerThread(lambda: Visit(program, rows, crew))
 
     def over(self, block: tuple[int, int], work: Callable[[Walk], Result]) -> Result:
         """``work(walk)`` for one block of the rows."""
-        with self._lent.one() as visit:
+        with self._lent.borrowed() as visit:
             visit.load(*block)
             return work(visit.walk)
 

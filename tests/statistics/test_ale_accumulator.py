@@ -8,7 +8,7 @@ import pytest
 from lightgbm import LGBMClassifier, LGBMRegressor
 
 from icefield import Explainer
-from icefield.engines.trees import moves
+from icefield.engines.trees import ale_differences as moves
 from icefield.errors import BudgetError, IcefieldError, InputError
 from icefield.statistics import ale as module
 from icefield.statistics import similarity, steps

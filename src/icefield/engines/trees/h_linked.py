@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.core.rows import Block
-from icefield.engines.trees.axes import EncodedAxis, Regions, group_columns
+from icefield.engines.trees.axes import EncodedAxis, GridRegions, group_columns
 from icefield.engines.trees.linked import LINKS
 from icefield.engines.trees.program import SINGLES, Batch, Program, TreeSums
 from icefield.forest.check import raw_by_levels
@@ -36,7 +36,7 @@ Columns = frozenset[int]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedAverages:
     """Sets of forest columns, taken apart into groups that move.
 
     Attributes
@@ -52,7 +52,7 @@ class Wanted:
     parts: tuple[tuple[str, int], ...]
 
     @classmethod
-    def of(cls, model: TreeModel, sets: Sequence[Sequence[Any]]) -> Wanted | None:
+    def of(cls, model: TreeModel, sets: Sequence[Sequence[Any]]) -> WantedAverages | None:
         """None where a set is of another kind."""
         every = frozenset(j for driven in model.drives.values() for j in driven)
         moved = [frozenset(j for name in columns for j in model.drives.get(name, ())) for columns in sets]
@@ -82,7 +82,7 @@ class Wanted:
         return cls(atoms, tuple(pairs), tuple(parts))
 
 
-class CrossedRows:
+class LinkedAverages:
     """The averages of a small sample crossed with itself.
 
     Parameters
@@ -103,7 +103,7 @@ class CrossedRows:
         self,
         model: TreeModel,
         sums: TreeSums,
-        wanted: Wanted,
+        wanted: WantedAverages,
         sample: Block,
         form: LinkForm,
         crew: ThreadCrew,
@@ -116,7 +116,7 @@ class CrossedRows:
         self.margins = raw_by_levels(sums.forest, self.matrix)
 
     @classmethod
-    def fits(cls, sums: TreeSums, wanted: Wanted, n_rows: int, memory: int) -> bool:
+    def fits(cls, sums: TreeSums, wanted: WantedAverages, n_rows: int, memory: int) -> bool:
         """Whether crossing stays small: in rows, in groups that meet on paths, and in memory."""
         if n_rows > MOST_ROWS:
             return False
@@ -129,7 +129,7 @@ class CrossedRows:
         return bool(crossed * forest.node_left.size / 2 < MOST_ENTRIES and window >= worthwhile)
 
     @classmethod
-    def window(cls, sums: TreeSums, wanted: Wanted, n_rows: int, memory: int) -> int:
+    def window(cls, sums: TreeSums, wanted: WantedAverages, n_rows: int, memory: int) -> int:
         """How many pairs' averages are held at a time, beside those of single groups; below zero, where not even these fit."""
         a_set = 8 * max(1, n_rows * len(sums.outputs))
         return (memory // 4 - 2 * MOVES) // a_set - 3 * len(wanted.groups)
@@ -158,7 +158,7 @@ class CrossedRows:
         groups = (*self.wanted.groups, self._staying)
         order = np.arange(self.rows, dtype=np.int32)
         axes = [EncodedAxis(tuple(sorted(g)), self.matrix[:, sorted(g)], order) for g in groups]
-        regions = Regions.of(program, axes, range(len(axes)))
+        regions = GridRegions.of(program, axes, range(len(axes)))
         return kernels.CrossTrees(
             leaf_value=np.ascontiguousarray(program.leaf_value), leaf_output=program.leaf_output,
             path_start=program.path_start, path_mask=regions.on_paths(program).astype(np.int32),

@@ -10,10 +10,11 @@ from sklearn.ensemble import RandomForestRegressor
 
 from forest_walk import raw
 from icefield import Explainer
-from icefield.core.placement import PlaceSums, Standing
+from icefield.core.placement import Placement, PlaceSums
 from icefield.core.question import Axis, Resources
 from icefield.data.frame import table_of
-from icefield.engines.trees import TreesEngine, leaf_masks, local_moves
+from icefield.engines.trees import TreesEngine, leaf_masks
+from icefield.engines.trees import ale_sums as local_moves
 from icefield.forest import links
 from icefield.forest.tree_model import Link
 from icefield.statistics.ale import ales
@@ -31,7 +32,7 @@ LINKS = {
 
 def standing(
     rng: np.random.Generator, drawn: Any, matrix: np.ndarray, weights: np.ndarray, segments: int
-) -> Standing:
+) -> Placement:
     """An axis for every column; rows stand anywhere between its points, or at the point that is their value."""
     axes, on_levels, place = [], [], []
     for j, column in enumerate(drawn.columns):
@@ -46,13 +47,13 @@ def standing(
         on_levels.append(levels)
         place.append(np.where(weights > 0, at, -1))
     places = np.array(place, np.int32)
-    return Standing(
+    return Placement(
         axes, on_levels, table_of(matrix), lambda a, b: np.ascontiguousarray(places[:, a:b]), weights,
         np.square(weights), rng.integers(0, segments, len(matrix)).astype(np.int32), segments,
     )  # fmt: skip
 
 
-def loop(drawn: Any, matrix: np.ndarray, of: Standing, link: Link, selected: list[int]) -> PlaceSums:
+def loop(drawn: Any, matrix: np.ndarray, of: Placement, link: Link, selected: list[int]) -> PlaceSums:
     """The same sums, row by row."""
     found = PlaceSums.none([a.size for a in of.axes], of.n_segments, len(selected))
     changes: dict[Any, list[Any]] = {}
@@ -135,7 +136,7 @@ def test_what_it_declines() -> None:
     engine = TreesEngine(drawn.model(IDENTITY), "response", [0])
     assert engine.local_sums(of, Resources()) is not None
     assert engine.local_sums(of, Resources(memory=2**10)) is None
-    twice = Standing(
+    twice = Placement(
         [of.axes[0], of.axes[0]], [of.on_levels[0]] * 2, of.table, lambda a, b: of.places(a, b)[[0, 0]],
         of.weights, of.squares, of.segments, 1,
     )  # fmt: skip
@@ -148,7 +149,7 @@ def test_a_value_that_is_not_its_levels_own_is_moved_feature_by_feature() -> Non
     matrix = drawn.matrix(rng, 200)
     points = np.unique(drawn.columns[0].values(rng, 30))
     points = points[np.isfinite(points)]
-    of = Standing(
+    of = Placement(
         [Axis(0, {0: points})], [True], table_of(matrix), lambda a, b: np.zeros((1, b - a), np.int32),
         np.ones(200), np.ones(200), np.zeros(200, np.int32), 1,
     )  # fmt: skip

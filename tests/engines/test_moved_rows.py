@@ -11,7 +11,7 @@ from scipy import sparse
 
 from icefield.core.question import Axis
 from icefield.data.frame import table_of
-from icefield.engines.brute.placing import rows_at
+from icefield.engines.brute.moved_rows import rows_at
 
 FRAME = pd.DataFrame({
     "n": np.array([1, 2, 3, 4]),

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.statistics.bundles import Bundle, deviation, running_against
+from icefield.statistics.ice_statistics import Bundle, deviation, running_against
 from icefield.statistics.shapes import Shape, shape_of
 from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Float
@@ -25,7 +25,7 @@ GRID_ERROR = 0.10  # share of a threshold by which the same curves differ from o
 
 
 @dataclass(frozen=True, eq=False)
-class Curves:
+class OutputCurves:
     """One output's average and the rows' own curves along the known points of a feature.
 
     Attributes
@@ -61,7 +61,7 @@ class Curves:
         """How much the rows' own curves differ, in units; without any, the lower bound."""
         return self.least_differ if self.bundle is None else self.bundle.heterogeneity / self.unit
 
-    def explained_to(self, share: float) -> Curves:
+    def explained_to(self, share: float) -> OutputCurves:
         """The same curves, of whose differences one column explains so much; what is known of them stays known."""
         found = replace(self, explained=share)
         found.__dict__["bundle"] = self.bundle
@@ -85,7 +85,7 @@ class Judged:
     heterogeneous: bool
 
 
-def judged(curves: Curves) -> Judged:
+def judged(curves: OutputCurves) -> Judged:
     """Compare the numbers with the thresholds."""
     if curves.bundle is None:
         return _compared_with_thresholds(curves, curves.differ, None)
@@ -94,7 +94,7 @@ def judged(curves: Curves) -> Judged:
     return _compared_with_thresholds(curves, curves.differ, float(against[0]))
 
 
-def _compared_with_thresholds(curves: Curves, differ: float | None, against: float | None) -> Judged:
+def _compared_with_thresholds(curves: OutputCurves, differ: float | None, against: float | None) -> Judged:
     """The statements about an average whose rows differ so much, and run so much against each other."""
     strength = _strength(curves.average, curves.weights, curves.unit)
     size = differ or 0.0
@@ -166,7 +166,9 @@ def has_a_reason(differ: float, explained: float) -> bool:
     return differ >= THRESHOLDS["evident"] or explained >= THRESHOLDS["explained"]
 
 
-def overturned(curves: Curves, said: Judged, n_rows: int, population: int) -> dict[str, tuple[str, ...]]:
+def overturned(
+    curves: OutputCurves, said: Judged, n_rows: int, population: int
+) -> dict[str, tuple[str, ...]]:
     """Statements that other rows could overturn, each with what would be said instead.
 
     Parameters
@@ -214,7 +216,7 @@ def _resampled(kept: int) -> NDArray[np.int64]:
     return counts
 
 
-def on_other_grids(curves: Curves, said: Judged) -> dict[str, tuple[str, ...]]:
+def on_other_grids(curves: OutputCurves, said: Judged) -> dict[str, tuple[str, ...]]:
     """Statements that half of the points would overturn, each with what would be said instead."""
     if curves.x is None or len(curves.x) < HALVED_FROM:
         return {}
@@ -247,7 +249,7 @@ def _halves(size: int) -> tuple[tuple[NDArray[np.intp], NDArray[np.intp]], ...]:
     return tuple(found)
 
 
-def near_threshold(curves: Curves, said: Judged) -> dict[str, tuple[str, ...]]:
+def near_threshold(curves: OutputCurves, said: Judged) -> dict[str, tuple[str, ...]]:
     """Statements that another grid could overturn: numbers so near a threshold that where points lie decides."""
     unsure: dict[str, tuple[str, ...]] = {}
     if abs(said.strength / said.flat_limit - 1.0) < GRID_ERROR:

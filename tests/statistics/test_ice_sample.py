@@ -13,9 +13,9 @@ from icefield import Explainer
 from icefield.core.effects import Request, compute_effects
 from icefield.core.study import Study
 from icefield.sampling import in_proportion
-from icefield.statistics import curved
-from icefield.statistics.curved import Curved, CurvedEffects, curves_come_apart, effects_with_curves
+from icefield.statistics import ice_sample as curved
 from icefield.statistics.decision import READ, decision_of, decisions, read_curves
+from icefield.statistics.ice_sample import Curved, CurvedEffects, curves_come_apart, effects_with_curves
 
 
 def data(rows: int = 1_500, columns: int = 6) -> np.ndarray:

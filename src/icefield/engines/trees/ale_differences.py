@@ -1,4 +1,4 @@
-"""PackedRows moved across steps of their own: what local effects (ALE) are made of.
+"""Rows moved across steps of their own: what local effects (ALE) are made of.
 
 A row stands in one step of every axis, between two neighbouring points; the mixed difference of
 its predictions at the corners of these steps is wanted. With the axes left open, one walk finds the leaves
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.core.rows import Block
-from icefield.engines.trees.axes import EncodedAxis, Regions, group_columns
+from icefield.engines.trees.axes import EncodedAxis, GridRegions, group_columns
 from icefield.engines.trees.encoded import EncodedRows
 from icefield.engines.trees.packed_rows import WORD, PackedRows, aligned
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
@@ -35,7 +35,7 @@ TABLES_OF_REGIONS = 4  # bytes for each region and point: flags as bits, as byte
 
 
 @dataclass(frozen=True)
-class Moves:
+class StepDifferences:
     """Differences across steps between neighbouring points of one or two axes.
 
     `model` encodes with the engine's encoder; `link` turns sums ``(..., outputs)`` into responses (None: an additive scale).
@@ -55,7 +55,7 @@ class Moves:
         batched = list(self._batches(group_of_column))
         with Progress("moving rows", total=len(rows) * sum(trees.size for trees in batched)) as progress:
             for trees in batched:
-                part = _Part(self, trees, group_of_column)
+                part = _MovedPart(self, trees, group_of_column)
                 for start in range(0, len(rows), ROWS_AT_ONCE):
                     own = slice(start, start + ROWS_AT_ONCE)
                     matrix = self.model.encode(table.take(rows[own]))
@@ -95,10 +95,12 @@ def _corners(n_axes: int) -> list[tuple[int, ...]]:
     return list(product((0, 1), repeat=n_axes))
 
 
-class _Part:
+class _MovedPart:
     """A batch of trees, which any rows can walk."""
 
-    def __init__(self, moves: Moves, trees: NDArray[np.intp], group_of_column: NDArray[np.int32]) -> None:
+    def __init__(
+        self, moves: StepDifferences, trees: NDArray[np.intp], group_of_column: NDArray[np.int32]
+    ) -> None:
         self.moves, self.trees, self._group_of_column = moves, trees, group_of_column
 
     @cached_property
@@ -111,7 +113,7 @@ class _Part:
         """Which of an axis's points lie in each region, or on an additive scale what changes from each point to
         the next; and the leaves' regions by axis (-1: the leaf does not depend on it)."""
         program, axes = self.program, self.moves.axes
-        found = Regions.of(program, axes, range(len(axes)))
+        found = GridRegions.of(program, axes, range(len(axes)))
         first, ends = found.first, np.append(found.start[1:], found.masks.size)
         table = np.zeros((int(first[-1]), max(a.size for a in axes)), np.int8)
         for a, axis in enumerate(axes):

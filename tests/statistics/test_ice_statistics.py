@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from icefield import Explainer
-from icefield.statistics import bundles
-from icefield.statistics.bundles import (
+from icefield.statistics import ice_statistics as bundles
+from icefield.statistics.ice_statistics import (
     Bundle,
     RowGroups,
     centred,

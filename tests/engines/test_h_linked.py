@@ -13,7 +13,8 @@ from forest_walk import raw
 from icefield.core.question import Resources
 from icefield.core.rows import Block
 from icefield.data.frame import table_of
-from icefield.engines.trees import TreesEngine, crossed
+from icefield.engines.trees import TreesEngine
+from icefield.engines.trees import h_linked as crossed
 from icefield.forest import links
 from icefield.forest.tree_model import Link
 from strategies import random_forest

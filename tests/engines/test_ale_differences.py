@@ -14,7 +14,8 @@ from forest_walk import raw
 from icefield import Explainer
 from icefield.core.question import Resources
 from icefield.data.frame import table_of
-from icefield.engines.trees import TreesEngine, moves, program
+from icefield.engines.trees import TreesEngine, program
+from icefield.engines.trees import ale_differences as moves
 from strategies import IDENTITY, SIGMOID, SOFTMAX, random_forest
 
 

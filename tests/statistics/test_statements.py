@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from icefield.statistics.judging import Curves, judged, near_threshold, on_other_grids, overturned
+from icefield.statistics.statements import OutputCurves, judged, near_threshold, on_other_grids, overturned
 
 
 def curves(average, **given):
     size = len(average)
-    return Curves(np.arange(size, dtype=float), average, np.full(size, 1.0 / size), 1.0, 1000.0, **given)
+    return OutputCurves(
+        np.arange(size, dtype=float), average, np.full(size, 1.0 / size), 1.0, 1000.0, **given
+    )
 
 
 def test_a_clear_line_is_overturned_by_no_grid():

@@ -1,6 +1,6 @@
-"""PackedRows moved to both ends of the steps they stand in, for all features in one walk.
+"""Rows moved to both ends of the steps they stand in, for all features in one walk.
 
-PackedRows are bits here (see `leaf_masks`): which are in a leaf, and which would be if one feature moved, is found once for all
+Rows are bits here (see `leaf_masks`): which are in a leaf, and which would be if one feature moved, is found once for all
 features. Neighbouring points differ in few conditions, so for most leaves these are the same rows.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.core.placement import PlaceSums, Standing
+from icefield.core.placement import Placement, PlaceSums
 from icefield.engines.trees.axes import EncodedAxis, coded_columns, grid_layout, group_columns
 from icefield.engines.trees.layout import Layout
 from icefield.engines.trees.leaf_masks import LeafMasks, bytes_of, can_be_masked
@@ -31,8 +31,8 @@ class Unlike(Exception):
     """A row's value is not that of the level it stands at, for the trees; never reaches the caller."""
 
 
-class LocalMoves:
-    """Moves of rows along several axes, each by itself.
+class LocalSums:
+    """StepDifferences of rows along several axes, each by itself.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class LocalMoves:
         selected: Sequence[int],
         form: LinkForm | None,
         axes: Sequence[EncodedAxis],
-        standing: Standing,
+        standing: Placement,
         crew: ThreadCrew,
     ) -> None:
         self.model, self.sums, self.form, self.crew = model, sums, form, crew

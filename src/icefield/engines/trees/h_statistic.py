@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from icefield import kernels
 from icefield.core.rows import Block
 from icefield.engines.trees.averages import Counted, Family, family_averages
-from icefield.engines.trees.axes import EncodedAxis, Regions, every_condition_packed, group_columns
-from icefield.engines.trees.curves import Curves
+from icefield.engines.trees.axes import EncodedAxis, GridRegions, every_condition_packed, group_columns
+from icefield.engines.trees.curves import ForestCurves
 from icefield.engines.trees.packed_rows import WORD, PackedRows
 from icefield.engines.trees.predictions import raw_predictions
 from icefield.engines.trees.program import JOINT, SINGLES, Batch, Program, batches
@@ -52,7 +52,7 @@ class Cells:
 class Others:
     """Every row's prediction averaged over one group's values, for several groups in one walk."""
 
-    def __init__(self, own: OwnValues, cells: Sequence[Cells]) -> None:
+    def __init__(self, own: AveragesAtRows, cells: Sequence[Cells]) -> None:
         self.counted, self.model, self.sample = own.counted, own.model, own.rows.sample
         self.axes = [c.axis for c in cells]
         self.groups = [axis.columns for axis in self.axes]
@@ -97,7 +97,7 @@ class Others:
 
     def _path_shares(self, program: Program) -> Float:
         """For each entry of the program's paths, the share of the data in its region of its group."""
-        found = Regions.of(program, self.axes, range(len(self.axes)))
+        found = GridRegions.of(program, self.axes, range(len(self.axes)))
         share = np.zeros(int(found.first[-1]))
         kernels.region_shares(
             masks=found.masks, start=found.start, words=found.words, first=found.first,
@@ -115,7 +115,7 @@ def _apart(groups: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
     return chosen
 
 
-class OwnValues:
+class AveragesAtRows:
     """Averages of any sets of frame columns at the rows' own values."""
 
     def __init__(self, model: TreeModel, counted: Counted) -> None:
@@ -232,14 +232,14 @@ class OwnValues:
             found[:, start:stop] = values
         return found
 
-    def _with_counted_shares(self, columns: tuple[int, ...], others: tuple[int, ...]) -> Curves:
+    def _with_counted_shares(self, columns: tuple[int, ...], others: tuple[int, ...]) -> ForestCurves:
         counted, sums = self.counted, self.counted.sums
         value = np.zeros((sums.forest.node_left.size, sums.leaf_width))
         for program in counted.programs([columns], JOINT):
             share = counted.shares(counted.counts(program))[0][program.leaf_slot]
             value[program.batch.node_number[program.leaf_node]] = program.leaf_value * share[:, None]
         sums = sums.with_values(value)
-        return Curves(self.model, sums, (), counted.crew, counted.memory, opened=others)
+        return ForestCurves(self.model, sums, (), counted.crew, counted.memory, opened=others)
 
 
 def _distinct(numbers: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
