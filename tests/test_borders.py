@@ -36,7 +36,7 @@ MAY_IMPORT: dict[str, tuple[tuple[str, ...], str]] = {
 # Room -> the rooms it must not import, and the rule in words.
 MUST_NOT_IMPORT: dict[str, tuple[tuple[str, ...], str]] = {
     "forest": (
-        ("engines", "kernels", "statistics", "study", "explainer", "plots", "report", "wording"),
+        ("libraries", "models", "engines", "kernels", "statistics", "study", "explainer", "plots", "report", "wording"),
         "forest/ is one form of all trees: it knows neither who reads them in nor who asks them",
     ),
     "models": (
@@ -44,7 +44,7 @@ MUST_NOT_IMPORT: dict[str, tuple[tuple[str, ...], str]] = {
         "models/ predicts: it knows no engine and nothing that is built on one",
     ),
     "libraries": (
-        ("engines", "statistics", "study", "explainer", "plots", "report", "wording"),
+        ("models", "engines", "statistics", "study", "explainer", "plots", "report", "wording"),
         "libraries/ adapts what others wrote: it knows no engine and nothing that is built on one",
     ),
     "engines": (
@@ -73,6 +73,9 @@ MUST_NOT_IMPORT: dict[str, tuple[tuple[str, ...], str]] = {
         "report/ tells what statistics found: it asks no engine itself",
     ),
 }  # fmt: skip
+
+# Rooms that stand on each other in one direction only, imports inside functions included.
+LAYERED = ("models", "libraries", "forest", "data", "effect", "wording", "plots", "kernels")
 
 # Rooms nobody else imports: they are doors for users.
 DOORS = {
@@ -285,7 +288,22 @@ def _open_keywords(node: ast.AST, where: str) -> Iterator[tuple[str, int, str]]:
 def cycles(modules: list[Module]) -> list[str]:
     """Modules that need each other to be loaded."""
     known = {module.name for module in modules}
-    needs = {module.name: _needed(module, known) for module in modules}
+    return _circles({module.name: _needed(module, known) for module in modules})
+
+
+def room_cycles(modules: list[Module]) -> list[str]:
+    """Rooms that import each other, at any time."""
+    needs: dict[str, set[str]] = {room: set() for room in LAYERED}
+    for module in modules:
+        if module.room in needs:
+            rooms = {
+                one.module.split(".")[1] for one in module.imports() if one.module.startswith("icefield.")
+            }
+            needs[module.room] |= (rooms & set(LAYERED)) - {module.room}
+    return _circles(needs)
+
+
+def _circles(needs: dict[str, set[str]]) -> list[str]:
     found: list[str] = []
     done: set[str] = set()
 
@@ -344,6 +362,11 @@ def test_every_module_keeps_the_rule(modules, rule):
 
 def test_no_modules_need_each_other_to_be_loaded(modules):
     assert cycles(modules) == []
+
+
+def test_no_rooms_import_each_other(modules):
+    assert {module.room for module in modules} >= set(LAYERED)
+    assert room_cycles(modules) == []
 
 
 def test_no_module_is_longer_than_one_reads(modules):
@@ -434,3 +457,11 @@ def test_a_cycle_is_found_and_a_late_import_is_none():
     late = Module("a.two", "def f():\n    from icefield.a.one import y")
     assert cycles([one, two]) == ["a.one -> a.two -> a.one"]
     assert cycles([one, late]) == []
+
+
+def test_rooms_that_import_each_other_are_found_even_where_it_happens_late():
+    one = Module("models.one", "from icefield.libraries.a import x")
+    late = Module("libraries.a", "def f():\n    from icefield.models.two import y")
+    only_types = Module("libraries.a", "if TYPE_CHECKING:\n    from icefield.models.two import y")
+    assert room_cycles([one, late]) == ["libraries -> models -> libraries"]
+    assert room_cycles([one, only_types]) == []

@@ -26,14 +26,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures
 from sklearn.tree import DecisionTreeRegressor
 
-import icefield.forest
+import icefield.libraries.reading
 from icefield import Explainer, Grid
 from icefield.errors import EngineError, InputError, ModelError
 from icefield.forest import TreeModel
 from icefield.models.fingerprint import Fingerprint
 from icefield.plan import ReadingWarning
 
-READ = icefield.forest.read
+READ = icefield.libraries.reading.read
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ BENT = [bent_leaf, bent_base, bent_threshold, bent_missing, bent_children, bent_
 
 @pytest.mark.parametrize("bend", BENT)
 def test_a_wrong_reading_is_told_and_not_used(bend: Any, rows: Any, booster: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(icefield.forest, "read", lambda model, table: bend(READ(model, table)))
+    monkeypatch.setattr(icefield.libraries.reading, "read", lambda model, table: bend(READ(model, table)))
     explainer = Explainer(booster, rows)
     with pytest.warns(ReadingWarning, match="LGBMRegressor was read as trees, but the trees as read predict"):
         effect = explainer.partial_dependence("a", grid=5)
@@ -102,7 +102,7 @@ def test_a_wrong_reading_is_told_and_not_used(bend: Any, rows: Any, booster: Any
 def test_a_wrong_reading_is_an_error_where_trees_were_asked_for(
     bend: Any, rows: Any, booster: Any, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr(icefield.forest, "read", lambda model, table: bend(READ(model, table)))
+    monkeypatch.setattr(icefield.libraries.reading, "read", lambda model, table: bend(READ(model, table)))
     for options in ({"engine": "trees"}, {"background": "training"}):
         with (
             pytest.warns(ReadingWarning),
@@ -117,7 +117,7 @@ def test_a_wrong_number_of_outputs_is_told(rows: Any, booster: Any, monkeypatch:
         link = replace(trees.link, apply=lambda raw: np.concatenate([raw, raw], axis=-1))
         return replace(trees, link=link)
 
-    monkeypatch.setattr(icefield.forest, "read", doubled)
+    monkeypatch.setattr(icefield.libraries.reading, "read", doubled)
     with pytest.warns(ReadingWarning, match="the trees give 2 outputs, the model 1"):
         assert Explainer(booster, rows).partial_dependence("a").engine == "brute"
 
@@ -265,7 +265,7 @@ def test_the_self_check_looks_at_every_output_of_either_scale(rows: Any, monkeyp
 
     for scale in ("response", "raw"):
         assert Explainer(model, rows, target=2, scale=scale).plan.engine.name == "trees"
-    monkeypatch.setattr(icefield.forest, "read", wrong_first_class)
+    monkeypatch.setattr(icefield.libraries.reading, "read", wrong_first_class)
     for scale in ("response", "raw"):
         with pytest.warns(ReadingWarning):
             assert Explainer(model, rows, target=2, scale=scale).plan.engine.name == "brute"

@@ -10,9 +10,12 @@ Partial dependence, ICE, ALE and what is built on them, for any fitted model and
 array([[28., 31.]])
 """
 
+from typing import Any
+
 from icefield.compare import Comparison, compare
 from icefield.data.grid import Grid
 from icefield.effect import Effect
+from icefield.effect.drawable import draw_effects_by
 from icefield.errors import (
     BudgetError,
     ClusterError,
@@ -24,6 +27,15 @@ from icefield.errors import (
     ModelError,
 )
 from icefield.explainer import Explainer
+
+
+def _drawn(effect: Effect, options: dict[str, Any]) -> Any:
+    from icefield.plots import plot_effect  # a second's worth of imports, for whoever draws
+
+    return plot_effect(effect, **options)
+
+
+draw_effects_by(_drawn)
 
 __version__ = "0.2.0.dev0"
 

@@ -211,7 +211,8 @@ def without_trees(model: Model, reason: str, asked: str, background: str) -> Pla
 
 def read_trees(model: Model, table: Table) -> tuple[TreeModel | None, str]:
     """The model as trees, checked against its own predictions; or None and the reason."""
-    from icefield.forest import CannotRead, read, self_check
+    from icefield.forest import CannotRead, self_check
+    from icefield.libraries.reading import read
 
     rows = table.select(model.columns)
     every_output = replace(model, selected=tuple(range(len(model.all_outputs))))

@@ -28,6 +28,20 @@ from icefield.typing import (
 )
 
 Given = ParamSpec("Given")
+EffectPicture = Callable[[Any, dict[str, Any]], Any]
+"""An Effect and the options of its `plot` to its picture."""
+
+_how_effects_are_drawn: list[EffectPicture] = []
+
+
+def draw_effects_by(draw: EffectPicture) -> None:
+    """Say what draws Effects: `icefield.plots`, which reads Effects and is therefore not imported here."""
+    _how_effects_are_drawn[:] = [draw]
+
+
+def effect_picture(effect: Any, options: dict[str, Any]) -> Any:
+    """The picture of an Effect, by what `draw_effects_by` was told."""
+    return _how_effects_are_drawn[0](effect, options)
 
 
 def drawing(plot: Callable[Given, Any]) -> Callable[Given, Any]:

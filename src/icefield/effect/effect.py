@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from icefield.data.columns import ORDERED_KINDS, is_missing_value
 from icefield.effect import views
-from icefield.effect.drawable import Drawable
+from icefield.effect.drawable import Drawable, effect_picture
 from icefield.effect.parts import (
     Backing,
     KeptCurves,
@@ -162,9 +162,7 @@ class Effect(PartFields, Drawable):
         return read_effect(self)
 
     def _drawn(self, **options: Any) -> Any:
-        from icefield.plots import plot_effect
-
-        return plot_effect(self, **options)
+        return effect_picture(self, options)
 
     def __repr__(self) -> str:
         from icefield.printing import effect_text

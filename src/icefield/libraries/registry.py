@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from icefield.data.frame import Table
     from icefield.forest.tree_model import TreeModel
+    from icefield.libraries.adapter import Adapter
     from icefield.libraries.category_types import KnownLevels
     from icefield.libraries.native_files import NativeFormat
-    from icefield.models.adapter import Adapter
 
 
 class Predictions(Protocol):

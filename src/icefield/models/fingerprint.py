@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from icefield.errors import ModelError, complaint
+from icefield.libraries.adapter import comes_from
 from icefield.libraries.registry import library_of
 from icefield.models.across_rows import known_row_by_row
-from icefield.models.adapter import comes_from
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table

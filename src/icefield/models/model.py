@@ -30,12 +30,12 @@ from icefield.errors import (
     did_you_mean,
     worded,
 )
+from icefield.libraries.adapter import Adapter, as_blocks, as_matrix, columns_by_spelling, type_name
 from icefield.libraries.registry import library_of
+from icefield.libraries.row_form import RowForm
 from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
 from icefield.libraries.sklearn.pipelines import Crossing, NoSplit, SplitPipeline, split_pipeline
 from icefield.models.across_rows import ACROSS_ROWS, known_row_by_row, looks_across_rows
-from icefield.models.adapter import Adapter, as_blocks, as_matrix, columns_by_spelling, type_name
-from icefield.models.row_form import RowForm
 from icefield.models.sharing import ONE_AT_A_TIME, alone
 from icefield.models.targets import chosen_outputs
 from icefield.models.trial import NAMES_WARNING, Trial, first_accepted, one_line, says_not_fitted

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.errors import ModelError, complaint
-from icefield.models.adapter import Adapter, Positions, refuse_raw_scale
-from icefield.models.row_form import RowForm
+from icefield.libraries.adapter import Adapter, Positions, refuse_raw_scale
+from icefield.libraries.row_form import RowForm
 
 BATCH_BYTES = 32 * 2**20  # of input; a batch that still does not fit the device is halved
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.errors import Argument, ModelError, brief, complaint, worded
-from icefield.models.row_form import RowForm
+from icefield.libraries.row_form import RowForm
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table
