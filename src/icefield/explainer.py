@@ -21,6 +21,7 @@ from icefield.data.naming import naming_of
 from icefield.effect import Effect, drawing
 from icefield.engines import Resources
 from icefield.errors import InputError, complaint
+from icefield.models.across_rows import not_row_by_row
 from icefield.models.model import Model, read_model
 from icefield.plan import Plan, Settings
 from icefield.statistics.methods import StatisticsMethods
@@ -85,6 +86,9 @@ class Explainer(StatisticsMethods):
         ``"ISO weekday"`` (Monday is 1), ``"weekday from Sunday"`` (Sunday is 0), ``"time of day"`` (hours) and
         ``"HHMM"`` say how numbers are meant, ``"code"`` that they have no order
     target_name : what is predicted: ``"delay"``
+    row_by_row : your word that the model predicts each row by itself, whatever others are in the call. Estimators of known
+        libraries need none; any other model, a function too, is asked about all rows in one call at every grid point,
+        and not of a stream, unless you give it
 
     Examples
     --------
@@ -115,6 +119,7 @@ class Explainer(StatisticsMethods):
         names: Any = None,
         units: Any = None,
         target_name: str | None = None,
+        row_by_row: bool = False,
     ) -> None:
         validate.choice("scale", scale, ("response", "raw"))
         validate.choice("background", background, ("data", "training"))
@@ -123,6 +128,7 @@ class Explainer(StatisticsMethods):
         validate.count("processes", processes, optional=True)
         validate.count("memory", memory)
         validate.count("seed", seed, least=0)
+        validate.flag("row_by_row", row_by_row)
         settings = Settings(
             target,
             scale,
@@ -130,6 +136,7 @@ class Explainer(StatisticsMethods):
             engine,
             Resources(int(memory), threads, processes, int(seed)),
             partial(naming_of, names=names, units=units, target_name=target_name),
+            bool(row_by_row),
         )
         source = _source_of(X)
         if source is None:
@@ -232,10 +239,13 @@ class Explainer(StatisticsMethods):
                               "choose the rows with rows=...")
                 )  # fmt: skip
             if self.model.across_rows:
-                raise InputError(
-                    complaint("precision", "adds rows call by call, and this model looks across the rows of a call", precision,
-                              "choose the rows with rows=...")
-                )  # fmt: skip
+                raise not_row_by_row(
+                    self.model,
+                    "precision",
+                    "adds rows call by call",
+                    precision,
+                    "choose the rows with rows=...",
+                )
             effect = study.to_precision(features, precision, grid=grid, rows=chosen)
             return self._supported(effect, features, support)
         kept = np.arange(study.n_rows if chosen is None else len(chosen)) if individual else None
@@ -415,7 +425,9 @@ def _study_of_table(
     table = _named_like_the_model(table_of(X), model)
     if table.n_rows == 0 or not table.names:
         raise InputError(complaint("X", "must have at least one row and one column", f"{table.n_rows} rows"))
-    read = read_model(model, table, target=settings.target, scale=settings.scale)
+    read = read_model(
+        model, table, target=settings.target, scale=settings.scale, row_by_row=settings.row_by_row
+    )
     own = validate.weights(weights, table)
     return Study(
         read,

@@ -59,6 +59,7 @@ class Settings:
     engine: EngineChoice
     resources: Resources
     naming: Callable[[Table], Naming]
+    row_by_row: bool = False
 
 
 class ReadingWarning(UserWarning):

@@ -33,6 +33,7 @@ from icefield.engines.trees.streamed import StreamedAverages, Weighing
 from icefield.errors import InputError, complaint
 from icefield.forest import CannotRead
 from icefield.memory import Memory
+from icefield.models.across_rows import not_row_by_row
 from icefield.plan import Engines, Plan
 from icefield.sampling import STREAMED_ROWS, Chosen
 from icefield.sources.collectors import (
@@ -283,9 +284,9 @@ class StreamedStudy(Study):
 
     def _check_row_by_row(self) -> None:
         if self.model.across_rows:
-            raise InputError(
-                complaint("X", "is streamed block by block, and this model looks across the rows of a call", self.stream.source.label,
-                          "choose rows to ask it about with rows=..., or load the data")
+            raise not_row_by_row(
+                self.model, "X", "is streamed block by block", self.stream.source.label,
+                "choose rows to ask it about with rows=..., or load the data",
             )  # fmt: skip
 
     def fold(self, sums: Fold, about: Mapping[str, Any]) -> None:

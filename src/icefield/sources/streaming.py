@@ -29,7 +29,9 @@ def streamed(
         _check_column(parameter, name, known)
     # What is named for another purpose is no feature, unless the model knows its columns and lists it.
     head = source.table(first_rows(source, known))
-    read = read_model(model, head, target=settings.target, scale=settings.scale)
+    read = read_model(
+        model, head, target=settings.target, scale=settings.scale, row_by_row=settings.row_by_row
+    )
     needed = dict.fromkeys([*read.columns, *(name for name in (y, weights, by) if name is not None)])
     made, kind = (Stream, StreamedStudy) if isinstance(source, Source) else _on_cluster()
     stream = made(source, list(needed), settings.resources.memory)
