@@ -408,10 +408,15 @@ class Study:
             return every if rows is None else every[rows]
         return interruptible(self.model, self.table.take(rows))
 
-    def _quick_predictions(self, rows: Positions) -> Float:
-        """The same up to rounding, from the engine where that costs no predictions: a curve in which nothing moves."""
+    def _quick_predictions(self, rows: Positions, alone: bool = False) -> Float:
+        """The same up to rounding, from the engine where that costs no predictions: a curve in which nothing moves.
+
+        Where rows count together, `alone` asks about these without the others, as curves over them do.
+        """
 
         def ask(plan: Plan, _: str) -> Float:
+            if alone and self.model.across_rows:
+                return self.model.predict(self.table.take(rows))
             if plan.engine.costs_predictions or self.background == "training" or not len(rows):
                 return self.predictions(rows)
             question = Question((), spread=True, rows=np.arange(len(rows)))
@@ -426,7 +431,8 @@ class Study:
         Rows chosen because the model is slow are not followed by thousands of others.
         """
         if rows is not None and len(rows) < PREDICTION_ROWS:
-            return self._moments_of_predictions(rows, None if self.weights is None else self.weights[rows])
+            weights = None if self.weights is None else self.weights[rows]
+            return self._moments_of_predictions(rows, weights, alone=True)
         with self._lock:
             return self._prediction_sample
 
@@ -437,9 +443,9 @@ class Study:
         )
 
     def _moments_of_predictions(
-        self, rows: Positions, weights: Float | None
+        self, rows: Positions, weights: Float | None, alone: bool = False
     ) -> tuple[Float, Float, Float | None]:
-        predicted = self._quick_predictions(rows)
+        predicted = self._quick_predictions(rows, alone)
         moments = Moments.of(predicted, weights, True, copies=True)
         return moments.average, np.asarray(moments.std), suiting_units(predicted, weights, moments.std)
 
