@@ -137,7 +137,7 @@ LIBRARIES = (
         "xgboost", xgboost.recognises, ALL_ROLES, knows_margin=True, shareable=False, fit_shows_in="predictions"
     ),
     Library("catboost", catboost.recognises, ALL_ROLES, knows_margin=True, fit_shows_in="predictions"),
-    Library("onnx", onnx.recognises, ("predictions", "files"), package="onnxruntime"),
+    Library("onnx", onnx.recognises, ("predictions", "files", "row_by_row"), package="onnxruntime"),
     Library("torch", torch.recognises, ("predictions", "row_by_row")),
     Library(
         "sklearn", sklearn.recognises, ("predictions", "trees", "row_by_row"), sklearn.takes,
