@@ -35,7 +35,7 @@ from icefield.libraries.registry import library_of
 from icefield.libraries.row_form import RowForm
 from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
 from icefield.libraries.sklearn.pipelines import Crossing, NoSplit, SplitPipeline, split_pipeline
-from icefield.models.across_rows import asked_whole
+from icefield.models.across_rows import asked_whole, known_row_by_row
 from icefield.models.sharing import ONE_AT_A_TIME, alone
 from icefield.models.targets import chosen_outputs
 from icefield.models.trial import NAMES_WARNING, Trial, first_accepted, one_line, says_not_fitted
@@ -242,7 +242,14 @@ def read_model(
         adapter = _adapted(model, scale)
         columns, names = _columns(adapter, table)
         probe = table.take(np.arange(min(PROBE_ROWS, table.n_rows))).select(columns)
-        tried = first_accepted(adapter, probe, names)
+        try:
+            tried = first_accepted(adapter, probe, names)
+        except ModelError:
+            # A model that looks across rows may refuse a few, and take all.
+            if probe.n_rows == table.n_rows or known_row_by_row(model):
+                raise
+            probe = table.select(columns)
+            tried = first_accepted(adapter, probe, names)
     except IcefieldError:
         raise
     except Exception as error:
