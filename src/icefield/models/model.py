@@ -241,15 +241,7 @@ def read_model(
     try:
         adapter = _adapted(model, scale)
         columns, names = _columns(adapter, table)
-        probe = table.take(np.arange(min(PROBE_ROWS, table.n_rows))).select(columns)
-        try:
-            tried = first_accepted(adapter, probe, names)
-        except ModelError:
-            # A model that looks across rows may refuse a few, and take all.
-            if probe.n_rows == table.n_rows or known_row_by_row(model):
-                raise
-            probe = table.select(columns)
-            tried = first_accepted(adapter, probe, names)
+        probe, tried = _tried(model, adapter, table.select(columns), names)
     except IcefieldError:
         raise
     except Exception as error:
@@ -320,6 +312,20 @@ def settled_model(
         across_rows=across_rows,
         passes_errors=True,
     )
+
+
+def _tried(model: Any, adapter: Adapter, table: Table, names: tuple[Any, ...] | None) -> tuple[Table, Trial]:
+    """A few rows and what the model made of them; all rows where it may look across them, and refuses a few."""
+    probe = table.take(np.arange(min(PROBE_ROWS, table.n_rows)))
+    try:
+        return probe, first_accepted(adapter, probe, names)
+    except ModelError as refused:
+        if probe.n_rows == table.n_rows or known_row_by_row(model):
+            raise
+        try:
+            return table, first_accepted(adapter, table, names)
+        except Exception:
+            raise refused from refused.__cause__
 
 
 # --- which adapter -------------------------------------------------------------------------------
