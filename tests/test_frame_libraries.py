@@ -67,7 +67,7 @@ def same(a: Effect, b: Effect) -> None:
 
 
 def everything(data, **options) -> list[Effect]:
-    explainer = Explainer(model, data, **options)
+    explainer = Explainer(model, data, row_by_row=True, **options)
     found = [
         explainer.partial_dependence(0),
         explainer.partial_dependence(3, quantiles=[0.1, 0.5]),
