@@ -268,6 +268,8 @@ def read_model(
         parts=split if isinstance(split, SplitModel) else None,
     )
     whole, said = asked_whole(model, found.predict, table.select(columns), row_by_row)
+    if not whole and adapter.answer_in_parts is not None:
+        found = replace(found, answer=adapter.answer_in_parts)
     return found if said is None else replace(found, across_rows=whole, notes=(*found.notes, said))
 
 
