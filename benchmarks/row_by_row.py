@@ -20,8 +20,8 @@ from benchmarks.timing import print_table
 
 RUNS = 3
 POINTS = 100
-ROWS = (200, 1_000, 10_000)
-MOST_PREDICTIONS = 100_000  # of a slow model
+ROWS = (200, 2_000)
+MOST_PREDICTIONS = 50_000  # of a slow model
 
 
 class Additive:
@@ -47,7 +47,7 @@ def models() -> dict[str, tuple[Any, Callable[[Any], Any]]]:
     from sklearn.neural_network import MLPRegressor
     from sklearn.svm import SVR
 
-    X = np.random.default_rng(0).normal(size=(1_000, 10))
+    X = np.random.default_rng(0).normal(size=(400, 10))
     y = 2 * X[:, 0] + np.sin(X[:, 1]) + X[:, 2] * X[:, 3]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a few iterations are enough for a timing
@@ -71,8 +71,8 @@ def milliseconds(work: Callable[[], Any]) -> float:
 
 
 def main() -> None:
-    lines = []
     for name, (model, function) in models().items():
+        lines = []
         for n_rows in ROWS:
             if name in ("k-NN", "SVR") and n_rows * POINTS > MOST_PREDICTIONS:
                 continue
@@ -94,10 +94,10 @@ def main() -> None:
             as_is = middle.get("as it is", "-")
             stacked, apart = middle["row_by_row=True"], middle["not known"]
             lines.append((name, n_rows, as_is, stacked, apart, apart / stacked))
-    print_table(
-        f"a curve of {POINTS} points, processor ms",
-        ("model", "rows", "as it is", "function, row_by_row=True", "function, not known", "ratio"), lines,
-    )  # fmt: skip
+        print_table(
+            f"a curve of {POINTS} points, processor ms",
+            ("model", "rows", "as it is", "function, row_by_row=True", "function, not known", "ratio"), lines,
+        )  # fmt: skip
 
 
 if __name__ == "__main__":
