@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.timing import print_table
-from icefield import forest
 from icefield.data.frame import table_of
+from icefield.libraries import reading
 
 ROWS, COLUMNS, TREES, LEAVES = 5000, 20, 500, 31
 REPEATS = 7
@@ -78,7 +78,7 @@ def main() -> None:
         warnings.simplefilter("ignore")
         exports = _exports(folder)
         for name, model in _models(X, y).items():
-            read = _milliseconds(lambda m=model: forest.read(m, table))
+            read = _milliseconds(lambda m=model: reading.read(m, table))
             own = _milliseconds(lambda m=model, f=exports[name]: f(m)) if name in exports else 0.0
             rows.append((name, read, own or "-", "yes" if read <= max(LONGEST, SHARE * own) else "no"))
     print_table(

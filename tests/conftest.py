@@ -52,7 +52,7 @@ IMPORTS = (
     "import icefield.libraries.registry",
     *(
         f"for library in icefield.libraries.registry.LIBRARIES: library.{r}"
-        for r in ("predictions", "trees", "files")
+        for r in ("predictions", "trees", "files", "row_by_row")
     ),
     "import icefield.models.model",
     "import icefield.plots, icefield.compare",

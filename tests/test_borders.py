@@ -7,6 +7,7 @@ Imports that only type checkers see do not count: a type may be named anywhere.
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ MAY_IMPORT: dict[str, tuple[tuple[str, ...], str]] = {
 # Room -> the rooms it must not import, and the rule in words.
 MUST_NOT_IMPORT: dict[str, tuple[tuple[str, ...], str]] = {
     "forest": (
-        ("engines", "kernels", "statistics", "core", "explainer", "plots", "report", "wording"),
+        ("libraries", "models", "engines", "kernels", "statistics", "core", "rows", "explainer", "plots", "report", "wording"),
         "forest/ is one form of all trees: it knows neither who reads them in nor who asks them",
     ),
     "models": (
@@ -44,7 +45,7 @@ MUST_NOT_IMPORT: dict[str, tuple[tuple[str, ...], str]] = {
         "models/ predicts: it knows no engine and nothing that is built on one",
     ),
     "libraries": (
-        ("engines", "statistics", "core", "explainer", "plots", "report", "wording"),
+        ("models", "engines", "statistics", "core", "rows", "explainer", "plots", "report", "wording"),
         "libraries/ adapts what others wrote: it knows no engine and nothing that is built on one",
     ),
     "engines": (
@@ -70,6 +71,11 @@ MUST_NOT_IMPORT: dict[str, tuple[tuple[str, ...], str]] = {
     ),
 }  # fmt: skip
 
+# Rooms that stand on each other in one direction only, imports inside functions included.
+LAYERED = (
+    "models", "libraries", "forest", "data", "effect", "wording", "plots", "kernels", "core", "rows", "engines", "statistics", "report"
+)  # fmt: skip
+
 # Rooms nobody else imports: they are doors for users.
 DOORS = {
     "cli": "cli/ is a door for users: nothing else imports it",
@@ -88,6 +94,13 @@ NATIVE = ("ctypes", "cffi")
 DISTRIBUTED = ("dask", "distributed", "pyspark", "ray", "cloudpickle")
 DISTRIBUTED_ALLOWED = ("rows.distributed", "cli")
 IMPORTERS = ("import_module", "library_named", "optional", "find_spec")
+
+# What is asked by protocol, whichever kind it is.
+ASKED_BY_PROTOCOL = re.compile(r"(^|\.)_?(study|engine|study\.rows)$")
+TELLING_APART = ("isinstance", "hasattr", "getattr", "type")
+
+# Classes of one name, and why: drawing libraries have the same parts.
+SHARED_NAMES = {"Theme": "one per drawing library"}
 
 # Keywords that are not spelled out, and why: everything else says what it takes.
 HANDED_ON = {
@@ -280,10 +293,39 @@ def _open_keywords(node: ast.AST, where: str) -> Iterator[tuple[str, int, str]]:
                 yield name, child.lineno, child.args.kwarg.arg
 
 
+def dispatch_violations(module: Module) -> list[str]:
+    """Studies, rows and engines that are told apart by their attributes or their class, instead of asked."""
+    found = []
+    for node in ast.walk(module.tree):
+        if not (isinstance(node, ast.Call) and node.args and _called(node) in TELLING_APART):
+            continue
+        told = ast.unparse(node.args[0])
+        if ASKED_BY_PROTOCOL.search(told):
+            found.append(
+                f"{module.name}, line {node.lineno}, tells {told} apart by {_called(node)}: they are asked by protocol only"
+            )
+    return found
+
+
 def cycles(modules: list[Module]) -> list[str]:
     """Modules that need each other to be loaded."""
     known = {module.name for module in modules}
-    needs = {module.name: _needed(module, known) for module in modules}
+    return _circles({module.name: _needed(module, known) for module in modules})
+
+
+def room_cycles(modules: list[Module]) -> list[str]:
+    """Rooms that import each other, at any time."""
+    needs: dict[str, set[str]] = {room: set() for room in LAYERED}
+    for module in modules:
+        if module.room in needs:
+            rooms = {
+                one.module.split(".")[1] for one in module.imports() if one.module.startswith("icefield.")
+            }
+            needs[module.room] |= (rooms & set(LAYERED)) - {module.room}
+    return _circles(needs)
+
+
+def _circles(needs: dict[str, set[str]]) -> list[str]:
     found: list[str] = []
     done: set[str] = set()
 
@@ -332,8 +374,9 @@ def modules() -> list[Module]:
         distributed_violations,
         private_violations,
         open_keyword_violations,
+        dispatch_violations,
     ],
-    ids=["rooms", "frames", "native", "distributed", "private", "keywords"],
+    ids=["rooms", "frames", "native", "distributed", "private", "keywords", "dispatch"],
 )
 def test_every_module_keeps_the_rule(modules, rule):
     broken = _all([rule(module) for module in modules])
@@ -342,6 +385,21 @@ def test_every_module_keeps_the_rule(modules, rule):
 
 def test_no_modules_need_each_other_to_be_loaded(modules):
     assert cycles(modules) == []
+
+
+def test_no_rooms_import_each_other(modules):
+    assert {module.room for module in modules} >= set(LAYERED)
+    assert room_cycles(modules) == []
+
+
+def test_no_name_stands_for_two_classes(modules):
+    homes: dict[str, list[str]] = {}
+    for module in modules:
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name.lstrip("_"), []).append(module.name)
+    twice = {name: home for name, home in homes.items() if len(home) > 1 and name not in SHARED_NAMES}
+    assert twice == {}
 
 
 def test_few_files_lie_at_the_top_level():
@@ -389,6 +447,8 @@ def test_what_is_put_into_words_is_put_so_once(modules):
         ("engines.fake", "from ctypes import CDLL", native_violations, "only kernels/ is native"),
         ("statistics.fake", "from icefield.effect import _tidy", private_violations, "_tidy"),
         ("statistics.fake", "from icefield.plots._hidden import x", private_violations, "_hidden"),
+        ("report.fake", "hasattr(study, 'stream')", dispatch_violations, "asked by protocol only"),
+        ("core.fake", "isinstance(plan.engine, TreesEngine)", dispatch_violations, "engine"),
         ("fake", "def plot(**options): ...", open_keyword_violations, "spell their keywords out"),
         ("fake", "class A:\n    def plot(self, **o: Any): ...", open_keyword_violations, "fake.A.plot"),
     ],
@@ -427,3 +487,11 @@ def test_a_cycle_is_found_and_a_late_import_is_none():
     late = Module("a.two", "def f():\n    from icefield.a.one import y")
     assert cycles([one, two]) == ["a.one -> a.two -> a.one"]
     assert cycles([one, late]) == []
+
+
+def test_rooms_that_import_each_other_are_found_even_where_it_happens_late():
+    one = Module("models.one", "from icefield.libraries.a import x")
+    late = Module("libraries.a", "def f():\n    from icefield.models.two import y")
+    only_types = Module("libraries.a", "if TYPE_CHECKING:\n    from icefield.models.two import y")
+    assert room_cycles([one, late]) == ["libraries -> models -> libraries"]
+    assert room_cycles([one, only_types]) == []

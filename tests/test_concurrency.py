@@ -34,7 +34,9 @@ def explainers():
     steps = make_column_transformer((OneHotEncoder(), ["c"]), (StandardScaler(), ["a", "b"]))
     pipeline = make_pipeline(steps, LogisticRegression()).fit(FRAME, FRAME["a"] > FRAME["b"])
     return {
-        "function": lambda: icefield.Explainer(lambda rows: rows[:, 0] * rows[:, 1], NUMBERS),
+        "function": lambda: icefield.Explainer(
+            lambda rows: rows[:, 0] * rows[:, 1], NUMBERS, row_by_row=True
+        ),
         "threads": lambda: icefield.Explainer(SVR().fit(NUMBERS, FRAME["a"] ** 2), NUMBERS, threads=2),
         "copies": lambda: icefield.Explainer(
             KNeighborsRegressor(algorithm="kd_tree").fit(NUMBERS, FRAME["a"] ** 2), NUMBERS, threads=2

@@ -31,7 +31,7 @@ def main():
         ex = icefield.Explainer(SVR(epsilon=0.0).fit(X[:1500], X[:1500, 0] * X[:1500, 1]), X)
     else:
         choices = {"here": {}, "threads": {"threads": 3}, "processes": {"processes": 2}}[place]
-        ex = icefield.Explainer(slow, X, **choices)
+        ex = icefield.Explainer(slow, X, **choices, row_by_row=True)
     before = threading.active_count()
     sent = []
 

@@ -195,7 +195,7 @@ def test_pain_24_datetime():
 
 def test_pain_04_one_predict_per_grid_point_is_slow():
     model = Counting()
-    Explainer(model, NUMBERS).partial_dependence(1, grid=np.linspace(50, 150, 100).tolist())
+    Explainer(model, NUMBERS, row_by_row=True).partial_dependence(1, grid=np.linspace(50, 150, 100).tolist())
     # Trials of a few rows aside, all 100 grid points go into a handful of calls.
     assert sum(n > 5 for n in model.rows) <= 10
     assert max(model.rows) > 10 * N

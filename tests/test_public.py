@@ -42,7 +42,7 @@ def test_what_questions_answer_with_and_warn_of_is_public() -> None:
         assert type(answer) is kind
     written_in = [
         vars(import_module(f"icefield.{name}"))
-        for name in ("errors", "forest.checked_reading", "rows.distributed.distributed_rows")
+        for name in ("errors", "models.tree_reading", "rows.distributed.distributed_rows")
     ]
     for module in written_in:
         for name, thing in module.items():

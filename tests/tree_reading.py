@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 import forest_walk as walk
 from icefield.data.frame import Table, table_of
-from icefield.forest import TreeModel, read
+from icefield.forest import TreeModel
+from icefield.libraries.reading import read
 
 
 def on_the_thresholds(

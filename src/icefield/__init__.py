@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from icefield.compare import Comparison, compare
 from icefield.data.grid import Grid
 from icefield.effect import Effect
+from icefield.effect.drawable import draw_effects_by, read_effects_by
 from icefield.errors import (
     BudgetError,
     ClusterError,
@@ -38,6 +39,22 @@ if TYPE_CHECKING:
     from icefield.statistics.regions import Regions
     from icefield.statistics.summary import Summary
     from icefield.statistics.support import Support
+
+
+def _drawn(effect: Effect, options: dict[str, Any]) -> Any:
+    from icefield.plots import plot_effect  # a second's worth of imports, for whoever draws
+
+    return plot_effect(effect, **options)
+
+
+def _read(effect: Effect) -> Any:
+    from icefield.statistics.reading import read_effect
+
+    return read_effect(effect)
+
+
+draw_effects_by(_drawn)
+read_effects_by(_read)
 
 __version__ = "0.2.0.dev0"
 

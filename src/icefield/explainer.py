@@ -23,8 +23,9 @@ from icefield.data.groups import Groups
 from icefield.data.naming import naming_of
 from icefield.effect import Effect, drawing
 from icefield.errors import InputError, complaint
+from icefield.models.across_rows import not_row_by_row
 from icefield.models.model import Model
-from icefield.rows.open_rows import Columns, open_rows
+from icefield.rows.open_rows import BesideColumns, open_rows
 from icefield.statistics.methods import StatisticsMethods
 from icefield.typing import (
     AxisScale,
@@ -84,6 +85,9 @@ class Explainer(StatisticsMethods):
         ``"ISO weekday"`` (Monday is 1), ``"weekday from Sunday"`` (Sunday is 0), ``"time of day"`` (hours) and
         ``"HHMM"`` say how numbers are meant, ``"code"`` that they have no order
     target_name : what is predicted: ``"delay"``
+    row_by_row : your word that the model predicts each row by itself, whatever others are in the call. Estimators of known
+        libraries need none; any other model, a function too, is asked about all rows in one call at every grid point,
+        and not of a stream, unless you give it
 
     Examples
     --------
@@ -114,6 +118,7 @@ class Explainer(StatisticsMethods):
         names: Any = None,
         units: Any = None,
         target_name: str | None = None,
+        row_by_row: bool = False,
     ) -> None:
         validate.choice("scale", scale, ("response", "raw"))
         validate.choice("background", background, ("data", "training"))
@@ -122,10 +127,20 @@ class Explainer(StatisticsMethods):
         validate.count("processes", processes, optional=True)
         validate.count("memory", memory)
         validate.count("seed", seed, least=0)
+        validate.flag("row_by_row", row_by_row)
         resources = Resources(int(memory), threads, processes, int(seed))
         choices = Choices(background, engine, resources)
-        beside = Columns(y, weights, by, cluster)
-        opened = open_rows(model, X, beside, choices, target=target, scale=scale, checkpoint=checkpoint)
+        beside = BesideColumns(y, weights, by, cluster)
+        opened = open_rows(
+            model,
+            X,
+            beside,
+            choices,
+            target=target,
+            scale=scale,
+            row_by_row=row_by_row,
+            checkpoint=checkpoint,
+        )
         naming = naming_of(opened.shown, names=names, units=units, target_name=target_name)
         self.study = Study.of(opened.model, opened.rows, replace(choices, naming=naming))
         for name, given in (("weights", weights), ("by", by), ("cluster", cluster)):
@@ -213,9 +228,8 @@ class Explainer(StatisticsMethods):
                               "choose the rows with rows=...")
                 )  # fmt: skip
             if self.model.across_rows:
-                raise InputError(
-                    complaint("precision", "adds rows call by call, and this model looks across the rows of a call", precision,
-                              "choose the rows with rows=...")
+                raise not_row_by_row(
+                    self.model, "precision", "adds rows call by call", precision, "choose the rows with rows=..."
                 )  # fmt: skip
             effect = compute_to_precision(study, found, precision, grid=grid, rows=chosen)
             return self._supported(effect, features, support)

@@ -191,7 +191,8 @@ def test_precision_waits_for_rows_that_did_not_choose_the_ends():
         return np.sin(1e4 * rows[:, 0] * (1 + rows[:, 1]))  # every point is another draw
 
     rows = np.random.default_rng(0).normal(size=(4_000, 2))
-    effect = Explainer(noise, rows).partial_dependence(0, grid=np.linspace(-1, 1, 200), precision=0.25)
+    ex = Explainer(noise, rows, row_by_row=True)
+    effect = ex.partial_dependence(0, grid=np.linspace(-1, 1, 200), precision=0.25)
     assert effect.n_rows >= 1_600
     first = np.random.default_rng(0).permutation(4_000)[:200]
     lucky = Explainer(noise, rows).partial_dependence(0, grid=np.linspace(-1, 1, 200), rows=first)
@@ -199,7 +200,7 @@ def test_precision_waits_for_rows_that_did_not_choose_the_ends():
 
 
 def test_precision_that_needed_every_row_errs_by_clusters():
-    ex = Explainer(wavy, X, cluster=PEOPLE)
+    ex = Explainer(wavy, X, cluster=PEOPLE, row_by_row=True)
     effect = ex.partial_dependence(0, grid=GRID, precision=1e-6)
     np.testing.assert_allclose(effect.se, ex.partial_dependence(0, grid=GRID).se, rtol=1e-10)
 

@@ -25,14 +25,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures
 from sklearn.tree import DecisionTreeRegressor
 
-import icefield.forest
+import icefield.libraries.reading
 from icefield import Explainer, Grid
 from icefield.errors import EngineError, InputError, ModelError, ReadingWarning
 from icefield.forest import TreeModel
-from icefield.forest import checked_reading as reading
+from icefield.models import tree_reading as reading
 from icefield.models.fingerprint import Fingerprint
 
-READ = icefield.forest.read
+READ = icefield.libraries.reading.read
 
 
 @pytest.fixture(scope="module")

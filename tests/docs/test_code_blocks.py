@@ -22,6 +22,7 @@ NOT_RUN = {
     "CONTRIBUTING.md": {
         "make test": "targets of the Makefile, which the workflows run",
         "python -m venv .venv": "PowerShell on Windows",
+        "# pyproject.toml": "installed, with the blocks after it, by tests/libraries/test_registry.py",
     },
     "README.md": {"make demo": "targets of the Makefile, which the workflows run"},
     "docs/architecture.md": {"┌──": "a drawing"},

@@ -138,7 +138,7 @@ def test_calls_are_few():
         calls.append(len(rows))
         return rows[:, 0]
 
-    ex = icefield.Explainer(model, X)
+    ex = icefield.Explainer(model, X, row_by_row=True)
     calls.clear()
     ex.partial_dependence(0, grid=100)
     assert len(calls) < 20
@@ -155,7 +155,7 @@ def test_a_slow_model_is_asked_about_a_second_at_a_time(monkeypatch):
         time.sleep(0.002 * len(rows))
         return rows[:, 0]
 
-    ex = icefield.Explainer(model, X)
+    ex = icefield.Explainer(model, X, row_by_row=True)
     sizes.clear()
     ex.partial_dependence(0, grid=[0.0, 1.0])
     assert max(sizes) <= 64
@@ -538,7 +538,7 @@ def many_rows():
 def test_precision_stops_when_the_error_is_small_enough(many_rows, weighted):
     rows, weights, groups = many_rows
     ex = icefield.Explainer(
-        lambda r: r[:, 0] + r[:, 1], rows, weights=weights if weighted else None, by=groups
+        lambda r: r[:, 0] + r[:, 1], rows, weights=weights if weighted else None, by=groups, row_by_row=True
     )
     effect = ex.partial_dependence(0, grid=[-2.0, 0.0, 2.0], precision=0.01)
     assert 200 < effect.n_rows < 20_000
@@ -551,7 +551,7 @@ def test_precision_stops_when_the_error_is_small_enough(many_rows, weighted):
 
 def test_precision_that_cannot_be_reached_uses_every_row(many_rows):
     rows, _, _ = many_rows
-    ex = icefield.Explainer(lambda r: r[:, 0] + r[:, 1], rows[:500])
+    ex = icefield.Explainer(lambda r: r[:, 0] + r[:, 1], rows[:500], row_by_row=True)
     effect = ex.partial_dependence(0, grid=[0.0, 1.0], precision=1e-6)
     assert effect.n_rows == 500
     assert "without reaching" in effect.why
@@ -560,7 +560,7 @@ def test_precision_that_cannot_be_reached_uses_every_row(many_rows):
 
 def test_precision_with_rows_stays_among_those_rows(many_rows):
     rows, _, _ = many_rows
-    ex = icefield.Explainer(lambda r: r[:, 0] + r[:, 1], rows)
+    ex = icefield.Explainer(lambda r: r[:, 0] + r[:, 1], rows, row_by_row=True)
     chosen = np.arange(300)
     effect = ex.partial_dependence(0, grid=[0.0, 1.0], rows=chosen, precision=1e-6)
     assert effect.n_rows == 300

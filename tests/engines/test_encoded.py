@@ -14,7 +14,7 @@ from icefield import Explainer
 from icefield.core.rows import Block
 from icefield.data.frame import table_of
 from icefield.engines.trees.encoded import EncodedRows, EncodeOnce
-from icefield.forest import read
+from icefield.libraries.reading import read
 
 
 @pytest.fixture(scope="module")

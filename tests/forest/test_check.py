@@ -8,8 +8,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestRegress
 
 import forest_walk as walk
 from icefield.data.frame import table_of
-from icefield.forest import read, self_check
+from icefield.forest import self_check
 from icefield.forest.check import raw_by_levels
+from icefield.libraries.reading import read
 from strategies import random_forest
 
 

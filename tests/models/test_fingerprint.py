@@ -34,7 +34,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from icefield import Explainer
 from icefield.errors import ModelError
-from icefield.models import fingerprint
+from icefield.libraries.sklearn import attributes
 
 DRAW = np.random.default_rng(0)
 X = DRAW.normal(size=(150, 3))
@@ -281,7 +281,7 @@ def test_a_model_with_very_many_parts_is_looked_at_up_to_a_bound(monkeypatch):
     model.notes = list(range(5000))
     model.named = {i: [i] for i in range(5000)}
     model.objects = np.array([[i] for i in range(5000)] + [None], dtype=object)[:-1]
-    monkeypatch.setattr(fingerprint, "MOST_PARTS", 50)
+    monkeypatch.setattr(attributes, "MOST_PARTS", 50)
     ex = Explainer(model, X)
     assert len(ex.study.engines._fingerprint._found_parts()) == 50
     ex.partial_dependence(0)

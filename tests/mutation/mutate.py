@@ -147,7 +147,7 @@ MUTATIONS = [
         ("if len(sources) == 1 and name in inner.drives:", "if name in inner.drives:"),
     ),
     *_of(
-        "forest/checked_reading.py", "tests/core/test_engine.py",
+        "models/tree_reading.py", "tests/core/test_engine.py",
         ("selected=tuple(range(len(model.all_outputs)))", "selected=model.selected"),
         ("    if difference is None:\n", "    if True:\n"),
     ),

@@ -160,14 +160,15 @@ def test_every_source_gives_what_the_table_gives(name, family, tmp_path, monkeyp
         patched.setattr(stream, "MOST_ROWS", 500)
         patched.setattr(stream_rows, "STREAMED_ROWS", 300)
         for options in ({}, {"weights": "w", "by": "side"}):
-            memory, streamed = (Explainer(model, data, **options) for data in (whole, X))
+            memory, streamed = (Explainer(model, data, row_by_row=True, **options) for data in (whole, X))
             assert memory.plan.engine.name == streamed.plan.engine.name
             additive = getattr(memory.plan.engine, "additive", False)
             for ask, counts in STREAMED.values():
                 for one, other in zip(ask(memory), ask(streamed), strict=True):
                     same(one, other, exact=counts and additive)
             assert streamed.table.n_rows == 300
-    memory, streamed = Explainer(model, whole, rows.y.to_numpy()), Explainer(model, X, "y")
+    memory = Explainer(model, whole, rows.y.to_numpy(), row_by_row=True)
+    streamed = Explainer(model, X, "y", row_by_row=True)
     for ask in SAMPLED.values():
         for one, other in zip(ask(memory), ask(streamed), strict=True):
             same(one, other, exact=False)

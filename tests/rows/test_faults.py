@@ -234,8 +234,10 @@ def test_a_model_that_looks_across_rows_is_not_streamed(folder, complains):
         values = rows.column("x0").to_numpy()
         return values - values.mean()
 
-    with complains("X", "across the rows"):
+    with complains("X", "not known to predict row by row", "row_by_row=True"):
         Explainer(centred, folder).partial_dependence("x0")
+    with complains("X", "looks across the rows"):
+        Explainer(centred, folder, row_by_row=True).partial_dependence("x0")
 
 
 @pytest.mark.parametrize(

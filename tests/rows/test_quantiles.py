@@ -170,13 +170,16 @@ def test_a_grid_from_exact_quantiles_has_exact_weights(rng, small):
         return pa.RecordBatchReader.from_batches(whole.schema, whole.to_batches(max_chunksize=1_500))
 
     asked = {"grid": Grid("quantile", 7, exact=True), "spread": False}
-    expected = Explainer(Linear(), whole).partial_dependence("a", **asked)
-    found = Explainer(Linear(), opened).partial_dependence("a", **asked)
+    expected = Explainer(Linear(), whole, row_by_row=True).partial_dependence("a", **asked)
+    found = Explainer(Linear(), opened, row_by_row=True).partial_dependence("a", **asked)
     assert np.array_equal(found.grid[0], expected.grid[0])
     assert np.array_equal(found.weight, expected.weight)
     assert np.allclose(found.average, expected.average, rtol=1e-12)
     assert "sketch" not in found.why
-    assert "sketch" in Explainer(Linear(), opened).partial_dependence("a", grid=Grid("quantile", 7)).why
+    assert (
+        "sketch"
+        in Explainer(Linear(), opened, row_by_row=True).partial_dependence("a", grid=Grid("quantile", 7)).why
+    )
 
 
 def test_exact_is_true_or_false(complains):

@@ -212,7 +212,7 @@ def test_contingency_estimates_the_squared_correlation_of_normal_data(rho):
 def tied(rng):
     a = rng.normal(size=400)
     X = np.column_stack([a, a + 0.05 * rng.normal(size=400), rng.normal(size=400)])
-    return Explainer(lambda rows: rows[:, 0] + rows[:, 2], X)
+    return Explainer(lambda rows: rows[:, 0] + rows[:, 2], X, row_by_row=True)
 
 
 @pytest.mark.parametrize("question", ["partial_dependence", "ice"])

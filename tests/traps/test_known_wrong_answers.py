@@ -17,7 +17,8 @@ import forest_walk as walk
 from icefield import Explainer
 from icefield.data.frame import table_of
 from icefield.errors import EngineError
-from icefield.forest import CannotRead, read
+from icefield.forest import CannotRead
+from icefield.libraries.reading import read
 
 
 def brute(predict, X, column, values):

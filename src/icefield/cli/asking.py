@@ -34,6 +34,8 @@ _SHARED: list[Callable[[Any], Any]] = [
     click.option("--target-name", metavar="TEXT", help="What is predicted, for sentences and axes."),
     click.option("--engine", type=click.Choice(["auto", "trees", "brute"]), default="auto", show_default=True,
                  help="'auto' only picks a faster way to the same numbers."),
+    click.option("--row-by-row", is_flag=True,
+                 help="The model predicts each row by itself, though it is not known to; streams need that."),
     click.option("--checkpoint", type=click.Path(dir_okay=False), metavar="FILE",
                  help="Where a long run over several files writes its sums, to go on from after an interruption."),
     click.option("--on", type=click.Choice(["spark", "dask", "ray"]),
@@ -48,7 +50,7 @@ _SHARED: list[Callable[[Any], Any]] = [
 ]  # fmt: skip
 
 
-_PLAIN = ("scale", "engine", "threads", "seed")  # which an Explainer takes as they are
+_PLAIN = ("scale", "engine", "threads", "seed", "row_by_row")  # which an Explainer takes as they are
 NOT_STREAMED = "--checkpoint is for DATA that is streamed: a folder, a glob or several files."
 BY = click.option("--by", metavar="COLUMN", help="A column: one curve per group.")
 

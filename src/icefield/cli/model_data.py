@@ -25,11 +25,11 @@ from icefield.data.columns import Column, is_missing_value, object_array
 from icefield.data.frame import Table
 from icefield.data.new_frames import frame_of
 from icefield.errors import IcefieldError, ModelError, Setting, complaint, worded
+from icefield.libraries.adapter import Adapter, columns_by_spelling
 from icefield.libraries.category_types import KnownLevels
 from icefield.libraries.native_files import LoadError, cut, first_line, optional
 from icefield.libraries.registry import Files, library_of
 from icefield.libraries.sklearn.encoders import known_levels, takes_only_numbers
-from icefield.models.adapter import Adapter, columns_by_spelling
 
 SHOWN = 5  # values that are named where there may be many
 

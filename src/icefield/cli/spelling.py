@@ -14,9 +14,14 @@ import numpy as np
 from icefield.errors import IcefieldError, Setting, Spelling, brief
 
 OPTIONS = ("by", "weights", "cluster", "y", "target", "scale", "engine", "threads", "seed", "grid", "rows", "bins", "js", "title", "individual", "missing")  # fmt: skip
-ON_THE_LINE = {"X": "DATA", "model": "MODEL", "features": "FEATURE", "path": "-o", "points": "--grid"} | {
-    name: f"--{name}" for name in OPTIONS
-}
+ON_THE_LINE = {
+    "X": "DATA",
+    "model": "MODEL",
+    "features": "FEATURE",
+    "path": "-o",
+    "points": "--grid",
+    "row_by_row": "--row-by-row",
+} | {name: f"--{name}" for name in OPTIONS}
 
 
 class ShellSpelling(Spelling):
@@ -40,6 +45,8 @@ class ShellSpelling(Spelling):
         option = ON_THE_LINE.get(setting.name, "")
         if not option.startswith("-"):
             return super().setting(setting)
+        if setting.value is True:
+            return option
         return f"{option} {'...' if setting.value is ... else shlex.quote(str(setting.value))}"
 
     def value(self, value: Any) -> str:

@@ -311,7 +311,7 @@ def _of_passes(
 
     What does not merge, quantiles and kept curves, is asked of the sample.
     """
-    study.rows.check_whole(study.model.across_rows)
+    study.rows.check_row_by_row(study.model)
     by_counts = [i for i, q in enumerate(questions) if not q.spread]
     moving = [[axis.columns for axis in questions[i].axes] for i in by_counts]
     folded: list[Accumulator] = [] if points is None else [points]
@@ -344,7 +344,7 @@ def _first_counts(study: Study, plan: Plan, jobs: Sequence[Job]) -> QuestionAccu
         return None
     if any(job.request.wants_spread(len(job.features), study.background) for job in jobs):
         return None
-    study.rows.check_whole(study.model.across_rows)
+    study.rows.check_row_by_row(study.model)
     return _counts(study, plan, [[f.columns for f in job.features] for job in jobs])
 
 

@@ -125,7 +125,7 @@ class TreeReading:
 
     @cached_property
     def _found(self) -> tuple[TreeModel | None, str]:
-        from icefield.forest.checked_reading import read_trees
+        from icefield.models.tree_reading import read_trees
 
         return read_trees(self.model, self.table)
 

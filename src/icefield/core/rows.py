@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from icefield.data.features import Feature
     from icefield.data.frame import Table
     from icefield.data.groups import Groups
+    from icefield.models.model import Model
     from icefield.threads import ThreadCrew
 
 State = dict[str, NDArray[Any]]
@@ -268,5 +269,5 @@ class Rows(ABC):
     def check_choice(self, rows: Any) -> None:  # noqa: B027  (in memory, any can)
         """An error where rows cannot be chosen as ``rows=`` says."""
 
-    def check_whole(self, across_rows: bool) -> None:  # noqa: B027  (in memory, they are together)
-        """An error where rows come in pieces, and the model looks across the rows of a call."""
+    def check_row_by_row(self, model: Model) -> None:  # noqa: B027  (in memory, rows are together)
+        """An error where rows come in pieces, and the model may look across the rows of a call."""

@@ -193,7 +193,7 @@ class Study:
             with ThreadCrew(1) as threads, threads:
                 accumulator.add(self.sample, threads)
             return
-        self.rows.check_whole(self.model.across_rows)
+        self.rows.check_row_by_row(self.model)
         self.rows.fold([accumulator])
 
     # --- what the engine is asked beside effects -----------------------------------------------
@@ -258,7 +258,8 @@ class Study:
         """
         sample = self.sample
         if rows is not None and len(rows) < PREDICTION_ROWS:
-            return self._level_of(rows, None if sample.weights is None else sample.weights[rows], plan)
+            weights = None if sample.weights is None else sample.weights[rows]
+            return self._level_of(rows, weights, plan, alone=True)
         return self.cache.once(
             "prediction level",
             lambda: self._level_of(
@@ -266,14 +267,21 @@ class Study:
             ),
         )
 
-    def _level_of(self, rows: Positions, weights: Float | None, plan: Plan | None) -> Level:
+    def _level_of(
+        self, rows: Positions, weights: Float | None, plan: Plan | None, alone: bool = False
+    ) -> Level:
         plan = self.plans.checked() if plan is None else plan
-        predicted = with_fallback(plan, lambda plan: self._quick_predictions(plan, rows))
+        predicted = with_fallback(plan, lambda plan: self._quick_predictions(plan, rows, alone))
         moments = Moments.of(predicted, weights, True, copies=True)
         return Level(moments.average, np.asarray(moments.std), suiting_units(predicted, weights, moments.std))
 
-    def _quick_predictions(self, plan: Plan, rows: Positions) -> Float:
-        """Predictions up to rounding, from the engine where that costs none: a curve in which nothing moves."""
+    def _quick_predictions(self, plan: Plan, rows: Positions, alone: bool = False) -> Float:
+        """Predictions up to rounding, from the engine where that costs none: a curve in which nothing moves.
+
+        Where rows count together, `alone` asks about these without the others, as curves over them do.
+        """
+        if alone and self.model.across_rows:
+            return self.model.predict(self.sample.table.take(rows))
         if plan.engine.costs_predictions or not plan.engine.needs_rows or not len(rows):
             return self.predictions(rows)
         question = Question((), spread=True, rows=np.arange(len(rows)))

@@ -29,6 +29,31 @@ from icefield.typing import (
 from icefield.validate import renamed
 
 Given = ParamSpec("Given")
+EffectPicture = Callable[[Any, dict[str, Any]], Any]
+"""An Effect and the options of its `plot` to its picture."""
+
+_how_effects_are_drawn: list[EffectPicture] = []
+_how_effects_are_read: list[Callable[[Any], Any]] = []
+
+
+def draw_effects_by(draw: EffectPicture) -> None:
+    """Say what draws Effects: `icefield.plots`, which reads Effects and is therefore not imported here."""
+    _how_effects_are_drawn[:] = [draw]
+
+
+def read_effects_by(read: Callable[[Any], Any]) -> None:
+    """Say what reads Effects: `icefield.statistics`, which is built on them and therefore not imported here."""
+    _how_effects_are_read[:] = [read]
+
+
+def effect_reading(effect: Any) -> Any:
+    """What an Effect's curve says, by what `read_effects_by` was told."""
+    return _how_effects_are_read[0](effect)
+
+
+def effect_picture(effect: Any, options: dict[str, Any]) -> Any:
+    """The picture of an Effect, by what `draw_effects_by` was told."""
+    return _how_effects_are_drawn[0](effect, options)
 
 
 def drawing(plot: Callable[Given, Any]) -> Callable[Given, Any]:

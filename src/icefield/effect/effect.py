@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from icefield.data.columns import ORDERED_KINDS, is_missing_value
 from icefield.effect import views
-from icefield.effect.drawable import Drawable
+from icefield.effect.drawable import Drawable, effect_picture, effect_reading
 from icefield.effect.parts import (
     Backing,
     KeptCurves,
@@ -157,14 +157,11 @@ class Effect(PartFields, Drawable):
     @property
     def reading(self) -> Reading:
         """What the curve says, with the numbers it says it by."""
-        from icefield.statistics.reading import read_effect
-
-        return read_effect(self)
+        found: Reading = effect_reading(self)
+        return found
 
     def _drawn(self, **options: Any) -> Any:
-        from icefield.plots import plot_effect
-
-        return plot_effect(self, **options)
+        return effect_picture(self, options)
 
     def __repr__(self) -> str:
         from icefield.printing import effect_text

@@ -21,7 +21,7 @@ from icefield.sampling import CENTERED_CURVES, count_copies, sampling_reach
 from icefield.typing import Float
 
 if TYPE_CHECKING:
-    from icefield.statistics.support import Support
+    from icefield.effect.data_support import Support
 
 
 @dataclass(frozen=True, eq=False)

@@ -232,7 +232,7 @@ def _check_support(check: _Checks, effect: Effect, shape: tuple[int, ...]) -> No
     found = effect.support
     if found is None:
         return
-    from icefield.statistics.support import Support
+    from icefield.effect.data_support import Support
 
     if not isinstance(found, Support):
         check.fail("support", "must say how much data is behind each point", found)

@@ -27,6 +27,7 @@ import numpy as np
 from icefield.data.columns import is_missing_value, object_array
 from icefield.data.distribution import Distribution, Joint, Marginal
 from icefield.data.naming import Naming
+from icefield.effect.data_support import Support
 from icefield.effect.effect import Effect
 from icefield.effect.parts import PART_FIELDS
 from icefield.effect.soundness import Unsound, check_effect
@@ -41,11 +42,7 @@ NO_NAME = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)  # which no disk take
 
 
 def _known_types() -> dict[str, type]:
-    known: list[type] = [Effect, Distribution, Joint, Marginal, Naming]
-    from icefield.statistics.support import Support
-
-    known.append(Support)
-    return {kind.__name__: kind for kind in known}
+    return {kind.__name__: kind for kind in (Effect, Distribution, Joint, Marginal, Naming, Support)}
 
 
 def _field_names(kind: Any) -> list[str]:

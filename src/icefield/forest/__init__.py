@@ -1,50 +1,12 @@
-"""Tree ensembles of any library as one form: `read` a fitted model, `self_check` the result.
+"""Tree ensembles of any library as one form, and `self_check` against the model's own predictions.
 
-The form (`form`, `build`, `encode`, `links`, `combine`) knows no library. `read` hands a model to its
-library's reader, which knows models by their exact class, since a subclass may predict in another way.
-Whatever is not on its list, or holds something it does not know, raises `CannotRead` with a reason
-meant for people; the caller then falls back to asking the model itself.
+The form (`form`, `build`, `encode`, `links`, `combine`) knows no library: libraries read their models into it
+(`icefield.libraries.reading`).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from icefield.forest.check import self_check
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
-from icefield.libraries.registry import library_of
 
-if TYPE_CHECKING:
-    from icefield.data.frame import Table
-
-__all__ = ["CannotRead", "Link", "TreeModel", "read", "self_check"]
-
-
-def read(model: Any, table: Table) -> TreeModel:
-    """Read a fitted model as trees.
-
-    Parameters
-    ----------
-    model : object
-        The user's fitted model: a scikit-learn estimator, or a model of LightGBM, XGBoost or
-        CatBoost, as wrapper or raw.
-    table : Table
-        Rows of the user's data, with exactly the model's columns in the model's order.
-
-    Raises
-    ------
-    CannotRead
-        With the reason, where the model is not known to be exactly a sum of trees under a link.
-    """
-    library = library_of(model)
-    readers = None if library is None else library.trees
-    try:
-        reader = None if readers is None else readers.tree_reader(model)
-        if reader is not None:
-            return reader(model, table)
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
-        # A library version that stores its models in another way, or a model that is not fitted.
-        raise CannotRead(
-            f"{type(model).__name__} is stored in a way that is not known ({error!r})"
-        ) from error
-    raise CannotRead(f"{type(model).__name__} is not known to be a sum of trees")
+__all__ = ["CannotRead", "Link", "TreeModel", "self_check"]

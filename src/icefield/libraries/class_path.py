@@ -1,7 +1,8 @@
-"""The full name of a model's class, by which readers of trees know what they can read."""
+"""A model's exact class, by which it is known what can be read of it and what holds for it."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 
@@ -15,3 +16,19 @@ def class_path(model: Any) -> str:
     'fractions.Fraction'
     """
     return f"{type(model).__module__}.{type(model).__qualname__}"
+
+
+def is_own_class(model: Any, package: str, names: Collection[str]) -> bool:
+    """Whether a model's exact class is one of these names, defined in a package, and none of its methods was replaced.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> is_own_class(Fraction(1, 2), "fractions", ("Fraction",))
+    True
+    """
+    kind = type(model)
+    if not f"{kind.__module__}.".startswith(f"{package}.") or kind.__qualname__ not in names:
+        return False
+    own = getattr(model, "__dict__", {})
+    return not any(callable(value) and callable(getattr(kind, name, None)) for name, value in own.items())

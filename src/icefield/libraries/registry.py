@@ -1,16 +1,19 @@
-"""Which libraries there are: one line each, and who recognises a model.
+"""Which libraries there are: one line each, and which of them a model belongs to.
 
-The order matters: a model belongs to the first library that recognises it, and the two that recognise
-by what an object can do (anything that predicts, anything that can be called) come last. Roles are
-imported when they are first asked for, so that this module costs nothing.
+A model belongs to the first library here that recognises its class; else to the first of another package, registered
+under the entry point `icefield.libraries`, that does; else to one of the two that take anything by what it can do
+(predict, be called). Roles are imported when they are first asked for, and entry points read when no library here
+recognises a model, so that this module costs nothing.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from icefield.libraries import catboost, functions, lightgbm, onnx, sklearn, torch, xgboost
 
@@ -19,9 +22,14 @@ if TYPE_CHECKING:
 
     from icefield.data.frame import Table
     from icefield.forest.tree_model import TreeModel
+    from icefield.libraries.adapter import Adapter
     from icefield.libraries.category_types import KnownLevels
     from icefield.libraries.native_files import NativeFormat
-    from icefield.models.adapter import Adapter
+
+
+ENTRY_POINTS = "icefield.libraries"
+PLAIN = (str, bytes, int, float, complex, list, tuple, dict, type(None))  # what is no model of anybody's
+FitShown = Literal["attributes", "predictions"]
 
 
 class Predictions(Protocol):
@@ -62,6 +70,16 @@ class Files(Protocol):
         """Of the model's columns, in its order, those it takes as numbers."""
 
 
+class RowByRow(Protocol):
+    """What `row_by_row` offers, where some of a library's models are known to predict each row by itself."""
+
+    def is_row_by_row(self, model: Any, is_known: Callable[[Any], bool]) -> bool:
+        """Whether a model's prediction for a row is known not to depend on the others in the call.
+
+        `is_known` answers the same for a part of the model, of whatever library.
+        """
+
+
 @dataclass(frozen=True)
 class Library:
     """A library whose models icefield knows.
@@ -69,19 +87,26 @@ class Library:
     Attributes
     ----------
     name : of its folder in `icefield.libraries`
-    recognises : whether a model is one of its
-    roles : which of ``predictions``, ``trees`` and ``files`` the folder has
+    recognises : whether a model is of one of its classes
+    roles : which of ``predictions``, ``trees``, ``files`` and ``row_by_row`` the folder has
+    takes : whether it asks a model that no library recognises, by what the model can do
     knows_margin : its models say what their raw scale is, also inside scikit-learn's pipelines and searches
     shareable : several threads may ask one of its models at once
+    fit_shows_in : where a model that was fitted again shows it: in its ``"attributes"``, or, kept outside of Python, in its
+        ``"predictions"`` only; None for models that are asked as they are each time
     package : what to import for its files, where that is not called `name`
+    folder : the package that holds the roles, where that is another's
     """
 
     name: str
     recognises: Callable[[Any], bool]
     roles: tuple[str, ...] = ("predictions",)
+    takes: Callable[[Any], bool] | None = None
     knows_margin: bool = False
     shareable: bool = True
+    fit_shows_in: FitShown | None = None
     package: str = ""
+    folder: str = ""
 
     @property
     def predictions(self) -> Predictions:
@@ -95,24 +120,79 @@ class Library:
     def files(self) -> Files | None:
         return cast(Files, self._role("files")) if "files" in self.roles else None
 
+    @property
+    def row_by_row(self) -> RowByRow | None:
+        return cast(RowByRow, self._role("row_by_row")) if "row_by_row" in self.roles else None
+
     def _role(self, role: str) -> Any:
-        return import_module(f"icefield.libraries.{self.name}.{role}")
+        return import_module(f"{self.folder or f'icefield.libraries.{self.name}'}.{role}")
 
 
-ALL_ROLES = ("predictions", "trees", "files")
+ALL_ROLES = ("predictions", "trees", "files", "row_by_row")
 
 LIBRARIES = (
-    Library("lightgbm", lightgbm.recognises, ALL_ROLES, knows_margin=True),
+    Library("lightgbm", lightgbm.recognises, ALL_ROLES, knows_margin=True, fit_shows_in="predictions"),
     # XGBoost promises to be asked by several threads for some of its boosters only, and brings its own.
-    Library("xgboost", xgboost.recognises, ALL_ROLES, knows_margin=True, shareable=False),
-    Library("catboost", catboost.recognises, ALL_ROLES, knows_margin=True),
-    Library("onnx", onnx.recognises, ("predictions", "files"), package="onnxruntime"),
-    Library("torch", torch.recognises),
-    Library("sklearn", sklearn.recognises, ("predictions", "trees")),
-    Library("functions", functions.recognises),
-)
+    Library(
+        "xgboost", xgboost.recognises, ALL_ROLES, knows_margin=True, shareable=False, fit_shows_in="predictions"
+    ),
+    Library("catboost", catboost.recognises, ALL_ROLES, knows_margin=True, fit_shows_in="predictions"),
+    Library("onnx", onnx.recognises, ("predictions", "files", "row_by_row"), package="onnxruntime"),
+    Library("torch", torch.recognises, ("predictions", "row_by_row")),
+    Library(
+        "sklearn", sklearn.recognises, ("predictions", "trees", "row_by_row"), sklearn.takes,
+        fit_shows_in="attributes",
+    ),
+    Library("functions", functions.recognises, takes=functions.takes),
+)  # fmt: skip
 
 
 def library_of(model: Any) -> Library | None:
     """The library a model belongs to; None for what is no model at all."""
-    return next((library for library in LIBRARIES if library.recognises(model)), None)
+    for library in LIBRARIES:
+        if library.recognises(model):
+            return library
+    if isinstance(model, PLAIN):
+        return None
+    for library in other_libraries():
+        if _recognised_by_other(library, model):
+            return library
+    return next(
+        (library for library in LIBRARIES if library.takes is not None and library.takes(model)), None
+    )
+
+
+@cache
+def keeps_fit_outside(package: str) -> bool:
+    """Whether objects of a package, by its name, keep what they were fitted to where Python does not see it."""
+    return any(library.name == package and library.fit_shows_in == "predictions" for library in LIBRARIES)
+
+
+@cache
+def other_libraries() -> tuple[Library, ...]:
+    """The libraries that other packages describe; one that cannot be loaded is named in a warning."""
+    from importlib.metadata import entry_points
+
+    found = []
+    for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
+        try:
+            library = entry.load()
+            if not isinstance(library, Library):
+                raise TypeError(f"it is {type(library).__name__}, not icefield.libraries.registry.Library")
+            found.append(library)
+        except Exception as error:  # somebody else's package must not stop this one
+            _warn(entry.name, error)
+    return tuple(found)
+
+
+def _recognised_by_other(library: Library, model: Any) -> bool:
+    try:
+        return bool(library.recognises(model))
+    except Exception as error:
+        _warn(library.name, error)
+        return False
+
+
+def _warn(name: str, error: Exception) -> None:
+    problem = f"{type(error).__name__}: {error}"
+    warnings.warn(f"The entry point {name!r} of {ENTRY_POINTS!r} is left out ({problem}).", stacklevel=4)

@@ -1,49 +1,80 @@
-"""Models that look across rows: whose prediction for a row depends on which others are asked with it.
+"""Models that may look across rows: whose prediction for a row may depend on which others are asked with it.
 
 Pipelines that rank, centre or impute by the batch do. Their curves are only what their user means if every grid
-point is asked in one call with all rows, as scikit-learn does; all other models may be asked in calls of any
-size. Libraries whose models answer row by row are known; everything else is tried on a few rows: the same
-rows alone, with others, and in another order.
+point is asked in one call with all rows, in order, as scikit-learn does. So that is how every model is asked that is not
+known to predict each row by itself. What is known, libraries list by exact class, from reading their source; of
+anything else the user may say so, and a trial on a few rows (alone, with others, in another order) can only contradict.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from icefield.data.frame import Table
+from icefield.errors import InputError, Setting, complaint, worded
+from icefield.libraries.registry import library_of
 from icefield.typing import Float, Positions
 
-ROW_BY_ROW = {"sklearn", "lightgbm", "xgboost", "catboost"}
+if TYPE_CHECKING:
+    from icefield.models.model import Model
+
 TRIED_ROWS = 16
 SEARCHED_ROWS = 4_096  # among which rows with missing values are looked for
-ACROSS_ROWS = (
-    "the model looks across rows: what it predicts for one depends on the others in the call, so every grid point "
-    "is asked in one call with all of them"
+NOT_KNOWN = (
+    "the model is not known to predict row by row, so every grid point is asked in one call with all rows "
+    "(row_by_row=True says that it does)"
+)
+GIVEN_WORD = "row_by_row=True: each row is taken to be predicted by itself"
+CONTRADICTED = (
+    "the model looks across rows, though row_by_row=True was given: what it predicts for one depends on the others "
+    "in the call, so every grid point is asked in one call with all of them"
 )
 
 
 def known_row_by_row(model: Any) -> bool:
-    """Whether a model, and all it is made of, comes from libraries that answer row by row."""
-    parts = [model, *_settings(model)]
-    return all(_is_known(part) for part in parts)
+    """Whether a model, and all it is made of, is known to predict each row by itself."""
+    library = library_of(model)
+    if library is None or library.row_by_row is None:
+        return False
+    try:
+        return library.row_by_row.is_row_by_row(model, known_row_by_row)
+    except (AttributeError, LookupError, TypeError, ValueError):  # another version, or not fitted
+        return False
 
 
-def _settings(model: Any) -> Iterable[Any]:
-    if not hasattr(model, "get_params"):
-        return ()
-    values: Iterable[Any] = model.get_params(deep=True).values()
-    return values
+def asked_whole(
+    model: Any, predict: Callable[[Table], Float], table: Table, row_by_row: bool
+) -> tuple[bool, str | None]:
+    """Whether every call must hold all rows, and what to say of that.
+
+    Parameters
+    ----------
+    model : the user's object
+    predict : its predictions for rows
+    table : the rows it will be asked about
+    row_by_row : whether the user says that it predicts each row by itself
+    """
+    if known_row_by_row(model):
+        return False, None
+    if not row_by_row:
+        return True, NOT_KNOWN
+    return (True, CONTRADICTED) if looks_across_rows(predict, table) else (False, GIVEN_WORD)
 
 
-def _is_known(part: Any) -> bool:
-    is_model = any(hasattr(part, method) for method in ("predict", "transform"))
-    if not is_model and (isinstance(part, np.ufunc) or not callable(part)):
-        return True
-    home = part if hasattr(part, "__module__") and not is_model else type(part)
-    return str(home.__module__).split(".")[0] in ROW_BY_ROW
+def not_row_by_row(model: Model, parameter: str, does: str, received: Any, instead: str) -> InputError:
+    """The error where rows are asked about in parts, and the model may look across them.
+
+    `does` says how `parameter` asks about rows, `instead` what to do about it.
+    """
+    if CONTRADICTED in model.notes:
+        problem = f"{does}, and this model looks across the rows of a call"
+        return InputError(complaint(parameter, problem, received, instead))
+    problem = f"{does}, and this model is not known to predict row by row"
+    hint = worded(f"{instead}; if it does predict each row by itself, write ", Setting("row_by_row", True))
+    return InputError(complaint(parameter, problem, received, hint))
 
 
 def looks_across_rows(predict: Callable[[Table], Float], table: Table) -> bool:

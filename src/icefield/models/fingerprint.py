@@ -2,22 +2,22 @@
 
 What was read of a model (its trees, its outputs, a pipeline's steps) is kept, and would answer for the old one ever
 after. Estimators written in Python keep what they were fitted to in attributes, which are compared by identity: that
-takes microseconds a tree. Boosters keep it where only their predictions show it: a few rows are predicted each time.
+takes microseconds a tree. Others keep it where only their predictions show it: a few rows are predicted each time. Which
+do what, their libraries say (`fit_shows_in`).
 Attributes also change for reasons that do not matter, so a change of these alone is no change of the model.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from icefield.errors import ModelError, complaint
 from icefield.libraries.registry import library_of
+from icefield.libraries.sklearn.attributes import PLAIN, attributes_of, is_kept_outside
 from icefield.models.across_rows import known_row_by_row
-from icefield.models.adapter import comes_from
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table
@@ -26,11 +26,6 @@ if TYPE_CHECKING:
 
 ROWS = 32  # of a booster, which shows itself only there
 FEW_ROWS = 8  # that say whether a change of attributes matters
-MOST_PARTS = 100_000
-SAMPLED = 64  # numbers of an array that learns in place
-BOOSTERS = ("lightgbm", "xgboost", "catboost")
-WATCHED = ("sklearn", *BOOSTERS)  # functions, networks and ONNX models are asked as they are
-PLAIN = (str, bytes, int, float, complex, type(None))
 PRECISION = 1e-9  # of the largest prediction; threads add in any order
 
 
@@ -46,12 +41,13 @@ class Fingerprint:
     def __init__(self, model: Model, table: Table) -> None:
         self._model, self._table = model, table
         library = library_of(model.native)
-        self._is_watched = library is not None and library.name in WATCHED
+        self._is_watched = library is not None and library.fit_shows_in is not None
         self._parts = self._found_parts()
-        self._is_secretive = any(map(_is_boosters, set(map(type, self._parts))))
-        self._takes_notes = not known_row_by_row(
-            model.native
-        )  # its attributes may change whenever it predicts
+        self._is_secretive = (library is not None and library.fit_shows_in == "predictions") or any(
+            map(is_kept_outside, set(map(type, self._parts)))
+        )
+        # What is not known may change its attributes whenever it predicts.
+        self._takes_notes = not known_row_by_row(model.native)
         self._rows: Any = None
         self._n_rows = min(ROWS if self._is_secretive else FEW_ROWS, table.n_rows)
         self._was_asked = False
@@ -110,11 +106,7 @@ class Fingerprint:
         return self._model.ask(self._rows, self._n_rows)
 
     def _found_parts(self) -> list[Any]:
-        if not self._is_watched:
-            return []
-        found: list[Any] = []
-        _add_parts(self._model.native, found, set(), learns_in_place=False)
-        return found[:MOST_PARTS]
+        return attributes_of(self._model.native) if self._is_watched else []
 
 
 def changed_model() -> ModelError:
@@ -125,57 +117,6 @@ def changed_model() -> ModelError:
             hint="build a new one: Explainer(model, X)",
         )
     )  # fmt: skip
-
-
-def _add_parts(value: Any, found: list[Any], seen: set[int], learns_in_place: bool) -> None:
-    """Add a model's attributes, down to plain values and to objects that are told apart by identity."""
-    if isinstance(value, PLAIN):
-        found.append(value)
-        return
-    if id(value) in seen or len(found) >= MOST_PARTS:
-        return
-    seen.add(id(value))
-    if isinstance(value, (list, tuple)):
-        found.append(len(value))
-        for item in value[:MOST_PARTS]:
-            _add_parts(item, found, seen, learns_in_place)
-    elif isinstance(value, dict):
-        for key, item in islice(value.items(), MOST_PARTS):
-            found.append(key)
-            _add_parts(item, found, seen, learns_in_place)
-    elif isinstance(value, np.ndarray):
-        found.append(value)
-        if value.dtype == object:
-            for item in value.ravel()[:MOST_PARTS].tolist():
-                _add_parts(item, found, seen, learns_in_place)
-        elif learns_in_place:
-            found.append(value.flat[:: max(1, value.size // SAMPLED)].tobytes())
-    else:
-        found.append(value)
-        if _is_looked_into(value):
-            attributes = vars(value)
-            if "tree_" in attributes:  # a forest has hundreds, each with the same settings
-                found.append(attributes["tree_"])
-                return
-            in_place = hasattr(value, "partial_fit")
-            for name, item in attributes.items():
-                found.append(name)
-                _add_parts(item, found, seen, in_place)
-
-
-def _is_looked_into(value: Any) -> bool:
-    """Estimators and what scikit-learn makes them of; not data, nor a booster's own bookkeeping."""
-    if isinstance(value, type) or not hasattr(value, "__dict__"):
-        return False
-    return comes_from(value, "sklearn") or (hasattr(value, "predict") and not _is_booster(value))
-
-
-def _is_booster(part: Any) -> bool:
-    return _is_boosters(type(part))
-
-
-def _is_boosters(kind: type) -> bool:
-    return kind.__module__.partition(".")[0] in BOOSTERS
 
 
 def _objects(parts: list[Any]) -> list[Any]:

@@ -30,12 +30,12 @@ from icefield.errors import (
     did_you_mean,
     worded,
 )
+from icefield.libraries.adapter import Adapter, as_blocks, as_matrix, columns_by_spelling, type_name
 from icefield.libraries.registry import library_of
+from icefield.libraries.row_form import RowForm
 from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
 from icefield.libraries.sklearn.pipelines import Crossing, NoSplit, SplitPipeline, split_pipeline
-from icefield.models.across_rows import ACROSS_ROWS, known_row_by_row, looks_across_rows
-from icefield.models.adapter import Adapter, as_blocks, as_matrix, columns_by_spelling, type_name
-from icefield.models.row_form import RowForm
+from icefield.models.across_rows import asked_whole, known_row_by_row
 from icefield.models.sharing import ONE_AT_A_TIME, alone
 from icefield.models.targets import chosen_outputs
 from icefield.models.trial import NAMES_WARNING, Trial, first_accepted, one_line, says_not_fitted
@@ -60,7 +60,7 @@ class Model:
     columns : labels of the columns the model gets, in its order
     notes : what happened on the way, such as a conversion and its reason
     parallel : whether `predict` may run in several threads at once and gains by it
-    across_rows : whether a row's prediction depends on the others in the call
+    across_rows : whether a row's prediction may depend on the others in the call, which then holds all rows
     answer : rows in the model's form to the library's own answer
     form : the form of rows the model takes
     warns : whether the model warns about column names in any form, which is then silenced
@@ -214,7 +214,9 @@ class CrossedRows:
             return model.ask(rows, size * self.n_rows, model.parts.answer)
 
 
-def read_model(model: Any, table: Table, *, target: Any = None, scale: str = "response") -> Model:
+def read_model(
+    model: Any, table: Table, *, target: Any = None, scale: str = "response", row_by_row: bool = False
+) -> Model:
     """Read any fitted model, and try it on the first rows of a table.
 
     Parameters
@@ -224,6 +226,7 @@ def read_model(model: Any, table: Table, *, target: Any = None, scale: str = "re
     target : output to keep: None (every one; the positive class of a binary classifier), ``"all"``,
         a label or name, a position, or a list of those
     scale : ``"response"`` (what the model predicts) or ``"raw"`` (the number before the link)
+    row_by_row : the user's word that a model that is not known predicts each row by itself
     """
     if scale not in SCALES:
         raise InputError(
@@ -240,8 +243,7 @@ def read_model(model: Any, table: Table, *, target: Any = None, scale: str = "re
     try:
         adapter = _adapted(model, scale)
         columns, names = _columns(adapter, table)
-        probe = table.take(np.arange(min(PROBE_ROWS, table.n_rows))).select(columns)
-        tried = first_accepted(adapter, probe, names)
+        probe, tried = _tried(model, adapter, table.select(columns), names)
     except IcefieldError:
         raise
     except Exception as error:
@@ -267,9 +269,10 @@ def read_model(model: Any, table: Table, *, target: Any = None, scale: str = "re
         warns=tried.warns,
         parts=split if isinstance(split, SplitModel) else None,
     )
-    if known_row_by_row(model) or not looks_across_rows(found.predict, table.select(columns)):
-        return found
-    return replace(found, across_rows=True, notes=(*found.notes, ACROSS_ROWS))
+    whole, said = asked_whole(model, found.predict, table.select(columns), row_by_row)
+    if not whole and adapter.answer_in_parts is not None:
+        found = replace(found, answer=adapter.answer_in_parts)
+    return found if said is None else replace(found, across_rows=whole, notes=(*found.notes, said))
 
 
 def settled_model(
@@ -313,6 +316,20 @@ def settled_model(
         across_rows=across_rows,
         passes_errors=True,
     )
+
+
+def _tried(model: Any, adapter: Adapter, table: Table, names: tuple[Any, ...] | None) -> tuple[Table, Trial]:
+    """A few rows and what the model made of them; all rows where it may look across them, and refuses a few."""
+    probe = table.take(np.arange(min(PROBE_ROWS, table.n_rows)))
+    try:
+        return probe, first_accepted(adapter, probe, names)
+    except ModelError as refused:
+        if probe.n_rows == table.n_rows or known_row_by_row(model):
+            raise
+        try:
+            return table, first_accepted(adapter, table, names)
+        except Exception:
+            raise refused from refused.__cause__
 
 
 # --- which adapter -------------------------------------------------------------------------------

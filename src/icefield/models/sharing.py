@@ -12,10 +12,10 @@ import threading
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from icefield.libraries.adapter import comes_from
 from icefield.libraries.registry import library_of
 from icefield.libraries.sklearn.nesting import core, handed_on_to, is_pipeline
 from icefield.libraries.sklearn.threads import is_quiet, is_tree_search, search_bytes, search_privately
-from icefield.models.adapter import comes_from
 
 if TYPE_CHECKING:
     from icefield.models.model import Model

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from icefield.errors import InputError, Value, complaint, did_you_mean, worded, write
-from icefield.models.adapter import Outputs
+from icefield.libraries.adapter import Outputs
 
 
 class Spelled(str):

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from icefield.errors import Argument, IcefieldError, ModelError, complaint, worded
-from icefield.models.adapter import Adapter, as_matrix
-from icefield.models.row_form import RowForm, usual_forms
+from icefield.libraries.adapter import Adapter, as_matrix
+from icefield.libraries.row_form import RowForm, usual_forms
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +31,7 @@ class Opened:
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class BesideColumns:
     """What was passed beside X: observed targets, weights, groups and clusters, as in `Explainer`."""
 
     y: Any = None
@@ -41,17 +43,19 @@ class Columns:
 def open_rows(
     model: Any,
     X: Any,
-    beside: Columns,
+    beside: BesideColumns,
     choices: Choices,
     *,
     target: Any = None,
     scale: str = "response",
+    row_by_row: bool = False,
     checkpoint: str | Path | None = None,
 ) -> Opened:
     """Rows in memory, or a stream or a distributed frame of them."""
     source = _source_of(X)
     if source is not None:
-        return _open_stream(model, source, beside, choices, target, scale, checkpoint)
+        reads = partial(read_model, model, target=target, scale=scale, row_by_row=row_by_row)
+        return _open_stream(reads, source, beside, choices, checkpoint)
     if checkpoint is not None:
         raise InputError(
             complaint("checkpoint", "is for rows that are streamed, and these are in memory", checkpoint,
@@ -60,7 +64,7 @@ def open_rows(
     table = _named_like_the_model(table_of(X), model)
     if table.n_rows == 0 or not table.names:
         raise InputError(complaint("X", "must have at least one row and one column", f"{table.n_rows} rows"))
-    read = read_model(model, table, target=target, scale=scale)
+    read = read_model(model, table, target=target, scale=scale, row_by_row=row_by_row)
     weights = validate.weights(beside.weights, table)
     rows = MemoryRows(
         table,
@@ -96,15 +100,13 @@ def _named_like_the_model(table: Table, model: Any) -> Table:
 
 
 def _open_stream(
-    model: Any,
+    read_model_on: Callable[[Table], Model],
     source: Origin,
-    beside: Columns,
+    beside: BesideColumns,
     choices: Choices,
-    target: Any,
-    scale: str,
     checkpoint: str | Path | None,
 ) -> Opened:
-    """A stream, or a distributed frame; `y`, `weights` and `by` are names of columns."""
+    """A stream, or a distributed frame; `y`, `weights` and `by` are names of columns. The model is read on the first rows."""
     from icefield.rows.source import first_rows
 
     if beside.cluster is not None:
@@ -118,7 +120,7 @@ def _open_stream(
         _check_column(parameter, name, known)
     # What is named for another purpose is no feature, unless the model knows its columns and lists it.
     shown = source.table(first_rows(source, known))
-    read = read_model(model, shown, target=target, scale=scale)
+    read = read_model_on(shown)
     needed = dict.fromkeys([*read.columns, *(name for name in named.values() if name is not None)])
     file = None if checkpoint is None else Path(checkpoint)
     return Opened(source.rows(read, list(needed), choices, **named, checkpoint=file), read, shown)

@@ -25,6 +25,7 @@ from icefield.data.grid import Grid, specifications
 from icefield.data.groups import Groups
 from icefield.errors import InputError, complaint
 from icefield.forest import CannotRead
+from icefield.models.across_rows import not_row_by_row
 from icefield.rows.block_reader import BlockReader, check_some_weight
 from icefield.rows.grouping import Grouping
 from icefield.rows.passes import run_pass
@@ -113,11 +114,11 @@ class StreamRows(Rows):
                           "write rows=1000 for a seeded sample")
             )  # fmt: skip
 
-    def check_whole(self, across_rows: bool) -> None:
-        if across_rows:
-            raise InputError(
-                complaint("X", "is streamed block by block, and this model looks across the rows of a call", self.label,
-                          "choose rows to ask it about with rows=..., or load the data")
+    def check_row_by_row(self, model: Model) -> None:
+        if model.across_rows:
+            raise not_row_by_row(
+                model, "X", "is streamed block by block", self.label,
+                "choose rows to ask it about with rows=..., or load the data",
             )  # fmt: skip
 
     def described(self, n_features: int) -> str:

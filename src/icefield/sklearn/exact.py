@@ -21,9 +21,9 @@ from icefield.core.rows import Block
 from icefield.data.frame import Table, table_of
 from icefield.errors import EngineError
 from icefield.forest import CannotRead, TreeModel
-from icefield.forest.checked_reading import read_trees, tree_scale
 from icefield.libraries.sklearn.nesting import core, is_pipeline, unwrapped
 from icefield.models.model import Model, settled_model
+from icefield.models.tree_reading import read_trees, tree_scale
 from icefield.sklearn.arguments import BOOSTING, HIST_BOOSTING
 from icefield.sklearn.internals import hist_nodes
 

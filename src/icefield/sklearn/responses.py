@@ -76,8 +76,14 @@ def response_model(estimator: Any, table: Table, response_method: str) -> tuple[
     if response_method == "auto":
         methods = ("predict",) if is_regressor(estimator) else ("predict_proba", "decision_function")
     answer = partial(_response, estimator, methods)
-    probe = table.slice(0, PROBE_ROWS)
-    first = answer(probe.native)
+    known, probe = known_row_by_row(estimator), table.slice(0, PROBE_ROWS)
+    try:
+        first = answer(probe.native)
+    except Exception:
+        if known:
+            raise
+        probe = table  # what looks across rows may refuse a few, and take all
+        first = answer(probe.native)
     model = settled_model(
         estimator,
         answer,
@@ -87,7 +93,7 @@ def response_model(estimator: Any, table: Table, response_method: str) -> tuple[
         n_outputs=first.shape[1],
         parallel=gains_by_threads(estimator),
         parts=_parts(estimator, methods, probe, first),
-        across_rows=not known_row_by_row(estimator),
+        across_rows=not known,
     )
     return model, first.dtype
 

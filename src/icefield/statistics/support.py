@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from icefield.data.features import Feature
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.effect import Effect
+from icefield.effect.data_support import THRESHOLDS, Support
 from icefield.errors import InputError
 from icefield.statistics.combinations import TOGETHER, Impossible, in_gaps, joint_partners
 from icefield.statistics.row_space import (
@@ -52,64 +53,6 @@ CLEARLY = 0.05  # more of the moved rows that another choice of coordinates must
 REMEMBERED = 1_000  # columns up to which what surrounds the data's rows is kept
 SAME = 1e-13  # squared distance of two rows at the same point, at most: rounding
 NEIGHBOURS = 3  # distance to the third neighbour: one odd row does not vouch for a whole area
-THRESHOLDS = {
-    "outside": 0.99,  # a row farther out than this share of the data's own rows lies outside
-    "low": 0.8,  # a point is poorly supported when fewer rows than this share fit there, as an effect is (next line)
-    "warning": 0.20,  # an effect is doubtful when more than this share of its moved rows lies outside
-    "disagreement": 0.25,  # PD and ALE disagree when their distance passes this share of the larger spread
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Support:
-    """How much data stands behind each grid point.
-
-    Attributes
-    ----------
-    share : per grid point, the share of rows that still look like the data when moved there
-    low : per grid point, whether that share is too small to trust the curve; pictures shade these
-    details : thresholds used and further numbers
-    outside : share of all moved rows outside the data, along the axis (levels count alike, but for rare ones; the
-        outermost 5 % of the data count for no more than they are)
-    correlation : multiple correlation of the (first) feature with the other columns, 0 to 1
-    related : the other columns most associated with it, with the association (0 to 1)
-    disagreement : per output, distance of PD and ALE relative to the larger one's spread, or None
-    rows : how many rows were moved, and how many they were compared with
-    """
-
-    share: Float
-    low: NDArray[np.bool_]
-    details: dict[str, Any]
-    outside: float = 0.0
-    correlation: float = 0.0
-    related: tuple[tuple[Any, float], ...] = ()
-    disagreement: Float | None = None
-    rows: tuple[int, int] = (0, 0)
-    thresholds: dict[str, float] = field(default_factory=lambda: dict(THRESHOLDS))
-
-    @property
-    def stretch(self) -> float:
-        """Share of the axis (of two, of their area) that is `low`."""
-        return float(self.details.get("stretch", 0.0))
-
-    @property
-    def doubtful(self) -> bool:
-        """Whether too much of the effect is asked where there is no data."""
-        return self.outside > self.thresholds["warning"]
-
-    @property
-    def disagrees(self) -> bool:
-        """Whether ALE, which stays near the data, tells another story than the effect; False where not compared."""
-        if self.disagreement is None:
-            return False
-        return bool(np.nanmax(self.disagreement) > self.thresholds["disagreement"])
-
-    @property
-    def warning(self) -> str:
-        """What to keep in mind, empty when the data supports the effect."""
-        from icefield.wording.sentences import support_warning
-
-        return support_warning(self)
 
 
 def with_support(

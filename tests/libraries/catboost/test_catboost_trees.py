@@ -11,10 +11,11 @@ import pytest
 from icefield import Explainer
 from icefield.data.frame import table_of
 from icefield.errors import IcefieldError, InputError, ModelError
-from icefield.forest import CannotRead, read
+from icefield.forest import CannotRead
 from icefield.libraries.catboost import format
 from icefield.libraries.catboost.trees import _Columns, _Splits, _symmetric
 from icefield.libraries.native_files import in_child
+from icefield.libraries.reading import read
 from tree_reading import read_and_compare, same_leaves
 
 SMALL = {"iterations": 8, "depth": 3, "verbose": 0, "allow_writing_files": False, "thread_count": 1}

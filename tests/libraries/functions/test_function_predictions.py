@@ -11,6 +11,7 @@ from scipy import sparse
 
 from icefield.data.frame import table_of
 from icefield.errors import ModelError
+from icefield.models.across_rows import NOT_KNOWN
 from icefield.models.model import read_model
 
 N = 80
@@ -34,7 +35,8 @@ def test_a_function_receives_the_callers_library(library):
     model = read_model(function, table)
     np.testing.assert_array_equal(model.predict(table)[:, 0], FRAME["a"] * 2)
     assert set(seen) == {type(LIBRARIES[library])}
-    assert model.notes == ()
+    assert model.notes == (NOT_KNOWN,)
+    assert model.across_rows
     assert (model.kind, model.scale_label, model.outputs) == ("function", "prediction", ("prediction",))
 
 

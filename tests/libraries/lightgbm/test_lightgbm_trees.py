@@ -10,8 +10,9 @@ import pyarrow as pa
 import pytest
 
 from icefield.data.frame import table_of
-from icefield.forest import CannotRead, read
+from icefield.forest import CannotRead
 from icefield.forest.form import ZERO_THRESHOLD
+from icefield.libraries.reading import read
 from tree_reading import error, read_and_compare, response, same_leaves
 
 SMALL = {"verbose": -1, "num_leaves": 6, "min_data_in_leaf": 5, "num_threads": 1}

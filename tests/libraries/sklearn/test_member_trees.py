@@ -28,7 +28,8 @@ from sklearn.preprocessing import PowerTransformer, QuantileTransformer, Standar
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from icefield.data.frame import table_of
-from icefield.forest import CannotRead, read
+from icefield.forest import CannotRead
+from icefield.libraries.reading import read
 from tree_reading import error, read_and_compare
 
 

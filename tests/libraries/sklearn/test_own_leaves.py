@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, IsolationForest
 
 from icefield.data.frame import table_of
-from icefield.forest import read
+from icefield.libraries.reading import read
 from tree_reading import error, on_the_thresholds, same_leaves
 
 

@@ -25,7 +25,8 @@ from sklearn.tree import (
 )
 
 from icefield.data.frame import table_of
-from icefield.forest import CannotRead, read
+from icefield.forest import CannotRead
+from icefield.libraries.reading import read
 from tree_reading import error, on_the_thresholds, read_and_compare, same_leaves
 
 LARGEST = float(np.finfo(np.float32).max)

@@ -21,7 +21,8 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeRegressor
 
 from icefield.data.frame import table_of
-from icefield.forest import CannotRead, read
+from icefield.forest import CannotRead
+from icefield.libraries.reading import read
 from tree_reading import error
 
 

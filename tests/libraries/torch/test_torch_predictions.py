@@ -106,9 +106,11 @@ def test_a_batch_too_large_for_the_device_is_halved(torch):
             sizes.append(len(rows))
             return rows.sum(dim=1)
 
-    _, answer = read(Small())
+    _, answer = read(Small(), row_by_row=True)
     np.testing.assert_allclose(answer[:, 0], X.sum(axis=1), rtol=0, atol=1e-5)
     assert max(sizes) <= 10
+    with pytest.raises(ModelError, match="too many rows"):  # it may look across rows
+        read(Small())
 
 
 def test_a_module_of_integers_gets_integers(torch):

@@ -10,7 +10,8 @@ import scipy.sparse
 import xgboost as xgb
 
 from icefield.data.frame import table_of
-from icefield.forest import CannotRead, read
+from icefield.forest import CannotRead
+from icefield.libraries.reading import read
 from tree_reading import error, on_the_thresholds, read_and_compare, same_leaves
 
 SMALL = {"max_depth": 3, "nthread": 1}

@@ -16,8 +16,11 @@ FORMULA = ["x0", "x2", "k"]
 
 
 def agree(model: Any, rows: pd.DataFrame, frame: Any, names: Any = None, **options: Any) -> Explainer:
-    """Request both, and compare: bit for bit where answers derive from counts, else to 1e-12."""
-    memory, there = Explainer(model, table(rows), **options), Explainer(model, frame, **options)
+    """Ask both, and compare: bit for bit where answers derive from counts, else to 1e-12."""
+    memory, there = (
+        Explainer(model, table(rows), **options, row_by_row=True),
+        Explainer(model, frame, **options, row_by_row=True),
+    )
     assert memory.plan.engine.name == there.plan.engine.name
     additive = getattr(memory.plan.engine, "additive", False)
     for name in STREAMED if names is None else names:
@@ -41,8 +44,10 @@ def agree_all(rows: pd.DataFrame, frame: Any, few_rows: Any) -> None:
 
 def formula_agrees(model: Any, rows: pd.DataFrame, frame: Any) -> None:
     """One question to a model that is asked block by block."""
-    expected = Explainer(function(rows), table(rows)).partial_dependence("x0", grid=GRID["x0"])
-    found = Explainer(model, frame).partial_dependence("x0", grid=GRID["x0"])
+    expected = Explainer(function(rows), table(rows), row_by_row=True).partial_dependence(
+        "x0", grid=GRID["x0"]
+    )
+    found = Explainer(model, frame, row_by_row=True).partial_dependence("x0", grid=GRID["x0"])
     assert found.n_rows == len(rows)
     assert np.allclose(found.average, expected.average, rtol=1e-12, atol=1e-12)
     assert np.array_equal(found.weight, expected.weight)

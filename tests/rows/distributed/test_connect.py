@@ -95,20 +95,22 @@ def test_workers_that_die_again_and_again_end_in_an_error(spark, plain, tmp_path
     begun = time.monotonic()
     with pytest.raises(ClusterError, match=r"partition \d of the Spark Connect DataFrame \(tried 3 times\)"):
         Explainer(
-            models.KillsAlways(tmp_path), spark.createDataFrame(plain).repartition(2)
+            models.KillsAlways(tmp_path), spark.createDataFrame(plain).repartition(2), row_by_row=True
         ).partial_dependence("x0", grid=[0.0])
     assert time.monotonic() - begun < 60
 
 
 def test_an_error_of_the_model_names_the_partition(spark, plain, tmp_path):
     with pytest.raises(ClusterError, match=r"partition \d of the Spark Connect DataFrame.*no such number"):
-        Explainer(models.Fails(tmp_path), spark.createDataFrame(plain).repartition(2)).partial_dependence(
-            "x0", grid=[0.0]
-        )
+        Explainer(
+            models.Fails(tmp_path), spark.createDataFrame(plain).repartition(2), row_by_row=True
+        ).partial_dependence("x0", grid=[0.0])
 
 
 def test_the_model_is_unpickled_once_a_worker(spark, plain, tmp_path):
-    explainer = Explainer(models.Counted(tmp_path), spark.createDataFrame(plain).repartition(8))
+    explainer = Explainer(
+        models.Counted(tmp_path), spark.createDataFrame(plain).repartition(8), row_by_row=True
+    )
     for grid in ([0.0], [1.0]):
         explainer.partial_dependence("x0", grid=grid)
     seen = unpickled(tmp_path)
@@ -119,9 +121,9 @@ def test_ctrl_c_ends_the_job_there(spark, plain, tmp_path, interrupting):
     interrupting((tmp_path / "began").exists)
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        Explainer(models.Slow(tmp_path), spark.createDataFrame(plain).repartition(8)).partial_dependence(
-            "x0", grid=[0.0]
-        )
+        Explainer(
+            models.Slow(tmp_path), spark.createDataFrame(plain).repartition(8), row_by_row=True
+        ).partial_dependence("x0", grid=[0.0])
     assert time.monotonic() - begun < 18
     formula_agrees(function(plain), plain, spark.createDataFrame(plain).repartition(3))
     assert len((tmp_path / "began").read_text().split()) < 8  # tasks that were waiting never began
@@ -129,7 +131,7 @@ def test_ctrl_c_ends_the_job_there(spark, plain, tmp_path, interrupting):
 
 def test_a_lost_server_is_an_error_within_a_minute(spark, server, plain, tmp_path):
     """The last test: there is no server any more."""
-    explainer = Explainer(models.Slow(tmp_path), spark.createDataFrame(plain).repartition(2))
+    explainer = Explainer(models.Slow(tmp_path), spark.createDataFrame(plain).repartition(2), row_by_row=True)
     killed: list[float] = []
 
     def kill() -> None:

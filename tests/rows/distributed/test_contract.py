@@ -173,7 +173,9 @@ def test_a_model_that_does_not_pickle_is_refused(plain, tmp_path, complains):
     from rows.distributed import models
 
     with complains("model", "pickled"):
-        Explainer(models.Locked(tmp_path), Parts(plain, [1_000])).partial_dependence("x0", grid=[0.0])
+        Explainer(models.Locked(tmp_path), Parts(plain, [1_000]), row_by_row=True).partial_dependence(
+            "x0", grid=[0.0]
+        )
 
 
 def test_nobody_waits_for_the_dead():

@@ -115,9 +115,9 @@ def test_a_killed_worker_is_made_up_for(client, dd, plain, tmp_path):
 def test_workers_that_die_again_and_again_end_in_an_error(client, dd, plain, tmp_path):
     begun = time.monotonic()
     with pytest.raises(ClusterError, match=r"partition [\d, ]+ of the Dask DataFrame"):
-        Explainer(models.KillsAlways(tmp_path), dd.from_pandas(plain, npartitions=2)).partial_dependence(
-            "x0", grid=[0.0]
-        )
+        Explainer(
+            models.KillsAlways(tmp_path), dd.from_pandas(plain, npartitions=2), row_by_row=True
+        ).partial_dependence("x0", grid=[0.0])
     assert time.monotonic() - begun < 60
     client.wait_for_workers(2, timeout=30)
 
@@ -150,9 +150,9 @@ def test_a_task_that_is_tried_again_counts_once(client, dd, plain, tmp_path):
 
 def test_an_error_of_the_model_names_the_partition(client, dd, plain, tmp_path):
     with pytest.raises(ClusterError, match=r"partition 0 of the Dask DataFrame.*no such number"):
-        Explainer(models.Fails(tmp_path), dd.from_pandas(plain, npartitions=2)).partial_dependence(
-            "x0", grid=[0.0]
-        )
+        Explainer(
+            models.Fails(tmp_path), dd.from_pandas(plain, npartitions=2), row_by_row=True
+        ).partial_dependence("x0", grid=[0.0])
 
 
 def test_the_model_is_unpickled_once_a_worker(client, dd, plain, tmp_path):
@@ -165,16 +165,16 @@ def test_the_model_is_unpickled_once_a_worker(client, dd, plain, tmp_path):
 
 
 def test_a_model_that_does_not_pickle_is_refused_before_any_job(client, dd, plain, tmp_path, complains):
-    explainer = Explainer(models.Locked(tmp_path), dd.from_pandas(plain, npartitions=2))
+    explainer = Explainer(models.Locked(tmp_path), dd.from_pandas(plain, npartitions=2), row_by_row=True)
     with complains("model", "pickled"):
         explainer.partial_dependence("x0", grid=[0.0])
 
 
 def test_a_model_that_answers_otherwise_there_is_refused(client, dd, plain, tmp_path):
     with pytest.raises(ClusterError, match="answers otherwise"):
-        Explainer(models.Elsewhere(tmp_path), dd.from_pandas(plain, npartitions=2)).partial_dependence(
-            "x0", grid=[0.0]
-        )
+        Explainer(
+            models.Elsewhere(tmp_path), dd.from_pandas(plain, npartitions=2), row_by_row=True
+        ).partial_dependence("x0", grid=[0.0])
 
 
 def set_version(module: str, version: str) -> str:
@@ -211,9 +211,9 @@ def test_ctrl_c_ends_the_job_there(client, dd, plain, tmp_path, interrupting):
     interrupting((tmp_path / "began").exists)
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        Explainer(models.Slow(tmp_path), dd.from_pandas(plain, npartitions=8)).partial_dependence(
-            "x0", grid=[0.0]
-        )
+        Explainer(
+            models.Slow(tmp_path), dd.from_pandas(plain, npartitions=8), row_by_row=True
+        ).partial_dependence("x0", grid=[0.0])
     assert time.monotonic() - begun < 20
     wait_for(lambda: not any(client.processing().values()), 15)
     began = len((tmp_path / "began").read_text().split())
@@ -251,7 +251,7 @@ client = distributed.Client(sys.argv[1])
 client.wait_for_workers(1, timeout=60)
 rows = dd.from_pandas(frame(3_000).drop(columns="level"), npartitions=4)
 try:
-    Explainer(models.Slow(pathlib.Path(sys.argv[2])), rows).partial_dependence("x0", grid=[0.0])
+    Explainer(models.Slow(pathlib.Path(sys.argv[2])), rows, row_by_row=True).partial_dependence("x0", grid=[0.0])
 except ClusterError as error:
     print("told:", error, flush=True)
     import os

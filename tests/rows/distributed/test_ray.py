@@ -99,11 +99,15 @@ def test_a_killed_worker_is_made_up_for(ray, plain, tmp_path):
 
 def test_an_error_of_the_model_names_the_partition(ray, plain, tmp_path):
     with pytest.raises(ClusterError, match=r"partition \d of the Ray Dataset.*no such number"):
-        Explainer(models.Fails(tmp_path), blocks(ray, plain, [1_500])).partial_dependence("x0", grid=[0.0])
+        Explainer(models.Fails(tmp_path), blocks(ray, plain, [1_500]), row_by_row=True).partial_dependence(
+            "x0", grid=[0.0]
+        )
 
 
 def test_the_model_is_unpickled_once_a_worker(ray, plain, tmp_path):
-    explainer = Explainer(models.Counted(tmp_path), blocks(ray, plain, [300, 600, 900, 1_200, 1_500, 1_800]))
+    explainer = Explainer(
+        models.Counted(tmp_path), blocks(ray, plain, [300, 600, 900, 1_200, 1_500, 1_800]), row_by_row=True
+    )
     for grid in ([0.0], [1.0]):
         explainer.partial_dependence("x0", grid=grid)
     seen = unpickled(tmp_path)
@@ -111,7 +115,7 @@ def test_the_model_is_unpickled_once_a_worker(ray, plain, tmp_path):
 
 
 def test_a_model_that_does_not_pickle_is_refused_before_any_job(ray, plain, tmp_path, complains):
-    explainer = Explainer(models.Locked(tmp_path), blocks(ray, plain, [1_500]))
+    explainer = Explainer(models.Locked(tmp_path), blocks(ray, plain, [1_500]), row_by_row=True)
     with complains("model", "pickled"):
         explainer.partial_dependence("x0", grid=[0.0])
 
@@ -120,9 +124,9 @@ def test_ctrl_c_ends_the_job_there(ray, plain, tmp_path, interrupting):
     interrupting((tmp_path / "began").exists)
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        Explainer(models.Slow(tmp_path), blocks(ray, plain, [500, 1_000, 1_500, 2_000])).partial_dependence(
-            "x0", grid=[0.0]
-        )
+        Explainer(
+            models.Slow(tmp_path), blocks(ray, plain, [500, 1_000, 1_500, 2_000]), row_by_row=True
+        ).partial_dependence("x0", grid=[0.0])
     assert time.monotonic() - begun < 18
     formula_agrees(function(plain), plain, blocks(ray, plain, [1_500]))
     assert time.monotonic() - begun < 18  # who slept is gone
@@ -142,7 +146,7 @@ from rows.rows import frame, table
 ray.init(num_cpus=2, object_store_memory=100 * 2**20, include_dashboard=False, log_to_driver=False)
 rows = table(frame(2_000).drop(columns="level"))
 try:
-    Explainer(models.Slow(pathlib.Path(sys.argv[1])), ray.data.from_arrow([rows])).partial_dependence("x0", grid=[0.0])
+    Explainer(models.Slow(pathlib.Path(sys.argv[1])), ray.data.from_arrow([rows]), row_by_row=True).partial_dependence("x0", grid=[0.0])
 except ClusterError as error:
     print("told:", error, flush=True)
     os._exit(7)

@@ -56,9 +56,9 @@ def test_counts_do_not_depend_on_partitions_or_order(partitions, spark, plain, f
 
 
 def test_many_partitions_merge_on_the_cluster(spark, plain, monkeypatch, few_rows):
-    from icefield.rows.distributed import spark
+    from icefield.rows.distributed import spark as spark_frame
 
-    monkeypatch.setattr(spark, "MOST_OUTCOMES", 3)
+    monkeypatch.setattr(spark_frame, "MOST_OUTCOMES", 3)
     frame = spark.createDataFrame(plain).repartition(8)
     with few_rows(300):
         agree(booster(plain, NUMBERS), plain, frame, ["effects", "one-way, with spread"])
@@ -92,7 +92,7 @@ def test_workers_that_die_again_and_again_end_in_an_error(spark, plain, tmp_path
     begun = time.monotonic()
     with pytest.raises(ClusterError, match=r"partition \d of the Spark DataFrame \(tried 3 times\)"):
         Explainer(
-            models.KillsAlways(tmp_path), spark.createDataFrame(plain).repartition(2)
+            models.KillsAlways(tmp_path), spark.createDataFrame(plain).repartition(2), row_by_row=True
         ).partial_dependence("x0", grid=[0.0])
     assert time.monotonic() - begun < 60
 
@@ -104,13 +104,15 @@ def test_a_task_that_is_tried_again_counts_once(spark, plain, tmp_path):
 
 def test_an_error_of_the_model_names_the_partition(spark, plain, tmp_path):
     with pytest.raises(ClusterError, match=r"partition \d of the Spark DataFrame.*no such number"):
-        Explainer(models.Fails(tmp_path), spark.createDataFrame(plain).repartition(2)).partial_dependence(
-            "x0", grid=[0.0]
-        )
+        Explainer(
+            models.Fails(tmp_path), spark.createDataFrame(plain).repartition(2), row_by_row=True
+        ).partial_dependence("x0", grid=[0.0])
 
 
 def test_the_model_is_unpickled_once_a_worker(spark, plain, tmp_path):
-    explainer = Explainer(models.Counted(tmp_path), spark.createDataFrame(plain).repartition(8))
+    explainer = Explainer(
+        models.Counted(tmp_path), spark.createDataFrame(plain).repartition(8), row_by_row=True
+    )
     for grid in ([0.0], [1.0], [2.0]):
         explainer.partial_dependence("x0", grid=grid)
     seen = unpickled(tmp_path)
@@ -118,7 +120,7 @@ def test_the_model_is_unpickled_once_a_worker(spark, plain, tmp_path):
 
 
 def test_a_model_that_does_not_pickle_is_refused_before_any_job(spark, plain, tmp_path, complains):
-    explainer = Explainer(models.Locked(tmp_path), spark.createDataFrame(plain))
+    explainer = Explainer(models.Locked(tmp_path), spark.createDataFrame(plain), row_by_row=True)
     with complains("model", "pickled"):
         explainer.partial_dependence("x0", grid=[0.0])
 
@@ -134,7 +136,7 @@ def test_ctrl_c_ends_the_job_there(spark, plain, tmp_path, interrupting):
     begun = time.monotonic()
     frame = spark.createDataFrame(plain).repartition(8)
     with pytest.raises(KeyboardInterrupt):
-        Explainer(models.Slow(tmp_path), frame).partial_dependence("x0", grid=[0.0])
+        Explainer(models.Slow(tmp_path), frame, row_by_row=True).partial_dependence("x0", grid=[0.0])
     assert time.monotonic() - begun < 18
     tracker, end = spark.sparkContext.statusTracker(), time.monotonic() + 20
     while tracker.getActiveJobsIds() and time.monotonic() < end:
@@ -145,18 +147,18 @@ def test_ctrl_c_ends_the_job_there(spark, plain, tmp_path, interrupting):
 
 def test_progress_comes_from_spark(spark, plain, tmp_path, monkeypatch):
     from icefield.progress import Progress
-    from icefield.rows.distributed import spark
+    from icefield.rows.distributed import spark as spark_frame
 
     seen: list[tuple[float, float]] = []
-    monkeypatch.setattr(spark, "LOOK_EVERY", 0.0)
+    monkeypatch.setattr(spark_frame, "LOOK_EVERY", 0.0)
 
     def heard(progress: Progress, done: int, tasks: int) -> None:
         seen.append((done, tasks))
 
-    monkeypatch.setattr(spark, "show", heard)
-    Explainer(function(plain), spark.createDataFrame(plain).repartition(6)).partial_dependence(
-        "x0", grid=[0.0]
-    )
+    monkeypatch.setattr(spark_frame, "show", heard)
+    Explainer(
+        function(plain), spark.createDataFrame(plain).repartition(6), row_by_row=True
+    ).partial_dependence("x0", grid=[0.0])
     assert any(0 < done < tasks for done, tasks in seen)
 
 
@@ -166,7 +168,7 @@ def test_a_lost_jvm_is_an_error(spark, plain, tmp_path):
     import threading
 
     frame = spark.createDataFrame(plain).repartition(2)
-    explainer = Explainer(models.Slow(tmp_path), frame)
+    explainer = Explainer(models.Slow(tmp_path), frame, row_by_row=True)
     java = spark.sparkContext._gateway.proc.pid
 
     def kill() -> None:

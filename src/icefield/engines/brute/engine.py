@@ -107,7 +107,7 @@ class BruteEngine:
             if self.model.across_rows:
                 block_rows = sample.n_rows
             return [
-                _Work(self.model, q, sample, resources.memory, min(block_rows, sample.n_rows), pool, pace)
+                _QuestionWork(self.model, q, sample, resources.memory, min(block_rows, sample.n_rows), pool, pace)
                 .run(progress)
                 for q in questions
             ]  # fmt: skip
@@ -126,7 +126,7 @@ class _Call:
     last: bool
 
 
-class _Work:
+class _QuestionWork:
     """One question on its way to its answer."""
 
     def __init__(

@@ -83,7 +83,7 @@ class ModelProcess:
             found = self._pipe.recv()
         except (EOFError, OSError) as error:
             raise ProcessEnded from error
-        if isinstance(found, _Failure):
+        if isinstance(found, _ModelFailure):
             raise found.error from ProcessError(found.printed)
         return found
 
@@ -102,7 +102,7 @@ class ModelProcess:
         self._pipe.close()
 
 
-class _Failure:
+class _ModelFailure:
     """An error on its way to the process that asked."""
 
     def __init__(self, error: Exception) -> None:
@@ -127,7 +127,7 @@ def _serve(pipe: Connection, answer: Callable[..., Any]) -> None:
             try:
                 found = answer(model, *given)
             except Exception as error:
-                found = _Failure(error)
+                found = _ModelFailure(error)
             pipe.send(found)
     except (EOFError, OSError):
         return

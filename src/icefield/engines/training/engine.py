@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def offer(reading: TreeReading) -> Offer:
     """Training counts, for a model that was read as trees with the weight of every node."""
-    from icefield.forest.checked_reading import tree_scale
+    from icefield.models.tree_reading import tree_scale
 
     trees, model = reading.trees, reading.model
     if trees is None:

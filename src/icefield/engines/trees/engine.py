@@ -42,7 +42,7 @@ MOST_GROUPS = 512  # of rows, in one walk
 
 def offer(reading: TreeReading) -> Offer:
     """The exact engine, for a model that was read as trees."""
-    from icefield.forest.checked_reading import tree_scale
+    from icefield.models.tree_reading import tree_scale
 
     trees, model = reading.trees, reading.model
     if trees is None:

@@ -6,9 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from icefield.errors import ModelError, complaint
+from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered, plain_labels, type_name
 from icefield.libraries.catboost.format import stored_loss
-from icefield.models.adapter import Adapter, ByClass, Naming, SingleOrNumbered, plain_labels, type_name
-from icefield.models.row_form import has_categories
+from icefield.libraries.row_form import has_categories
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from icefield.models.adapter import Adapter, Positions, refuse_raw_scale
+from icefield.libraries.adapter import Adapter, Positions, refuse_raw_scale
 
 
 def adapt(model: Any, scale: str) -> Adapter:

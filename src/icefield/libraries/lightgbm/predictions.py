@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered
 from icefield.libraries.lightgbm.format import is_booster, objective_words
+from icefield.libraries.row_form import has_categories
 from icefield.libraries.sklearn.predictions import adapt as adapt_estimator
-from icefield.models.adapter import Adapter, ByClass, Naming, SingleOrNumbered
-from icefield.models.row_form import has_categories
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table

@@ -87,7 +87,7 @@ def read_booster(model: Any, table: Table) -> TreeModel:
     n_columns = int(header["max_feature_idx"]) + 1
     check_width(table, n_columns)
 
-    parsed = _Trees(list(text.trees()))
+    parsed = _TreesText(list(text.trees()))
     n_outputs = int(header["num_tree_per_iteration"])
     averaged = "average_output" in header
     link = _link(header.get("objective", ""))
@@ -166,7 +166,7 @@ def _check_fields(trees: list[dict[str, str]]) -> None:
             raise CannotRead(f"a LightGBM tree has an unknown field {sorted(unknown)[0]!r}")
 
 
-class _Trees:
+class _TreesText:
     """The numbers of all trees' text, each field as one array over the trees."""
 
     def __init__(self, trees: list[dict[str, str]]) -> None:
@@ -287,7 +287,7 @@ def _places(start: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.in
     return np.arange(int(count.sum())) + np.repeat(start - before, count)
 
 
-def _encoder(table: Table, trees: _Trees, pandas_categorical: Any) -> Encoder:
+def _encoder(table: Table, trees: _TreesText, pandas_categorical: Any) -> Encoder:
     plain = Numbers(largest_plain_integer=2**24)
     rules: list[Rule] = [plain] * len(table.names)
     category_columns = set(np.unique(trees.column[trees.is_set]).tolist())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from icefield.models.adapter import comes_from
+from icefield.libraries.adapter import comes_from
 
 
 def recognises(model: Any) -> bool:

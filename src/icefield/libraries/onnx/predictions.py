@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.errors import InputError, MissingDependencyError, ModelError, complaint
+from icefield.libraries.adapter import Adapter, ByClass, Outputs, Positions, refuse_raw_scale
 from icefield.libraries.onnx import is_session
-from icefield.models.adapter import Adapter, ByClass, Outputs, Positions, refuse_raw_scale
-from icefield.models.row_form import RowForm
+from icefield.libraries.row_form import RowForm
 
 _NUMPY_TYPES = {
     "tensor(float)": "float32", "tensor(double)": "float64", "tensor(float16)": "float16",

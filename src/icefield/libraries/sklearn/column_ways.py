@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from icefield.models.adapter import type_name
+from icefield.libraries.adapter import type_name
 
 Sources = list[frozenset[int]]
 """For each output column, the positions of the input columns it depends on."""

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from icefield.data.columns import is_missing_value
+from icefield.libraries.adapter import comes_from, type_name
 from icefield.libraries.category_types import KnownLevels
 from icefield.libraries.sklearn.internals import internal
 from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
-from icefield.models.adapter import comes_from, type_name
 
 Found = tuple[Any, KnownLevels]
 

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 
 from icefield.kernels.openmp import ThreadNumber, thread_number
+from icefield.libraries.adapter import type_name
 from icefield.libraries.sklearn.nesting import core
-from icefield.models.adapter import type_name
 
 FEW_ROWS = 256
 WAKES_THREADS = {"HistGradientBoostingClassifier", "HistGradientBoostingRegressor"}

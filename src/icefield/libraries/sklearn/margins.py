@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from icefield.errors import ModelError, Setting, complaint, worded
+from icefield.libraries.adapter import comes_from, type_name
 from icefield.libraries.registry import library_of
 from icefield.libraries.sklearn.internals import internal
 from icefield.libraries.sklearn.nesting import core, handed_on_to, is_pipeline
-from icefield.models.adapter import comes_from, type_name
 
 USE_RESPONSE = worded("use ", Setting("scale", "response", python='scale="response"'))
 

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.forest import links, read
+from icefield.forest import links
 from icefield.forest.combine import weighted_sum
 from icefield.forest.encode import Encoder, Numbers, check_numeric, check_width
 from icefield.forest.tree_model import CannotRead, TreeModel
+from icefield.libraries.reading import read
 from icefield.libraries.sklearn.internals import internal
 
 if TYPE_CHECKING:

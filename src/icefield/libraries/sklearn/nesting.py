@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from icefield.models.adapter import comes_from, type_name
+from icefield.libraries.adapter import comes_from, type_name
 
 
 def is_pipeline(model: Any) -> bool:

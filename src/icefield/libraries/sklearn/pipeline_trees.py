@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.forest import read
 from icefield.forest.encode import RefusedValue
 from icefield.forest.tree_model import CannotRead, TreeModel
+from icefield.libraries.reading import read
 from icefield.libraries.sklearn.pipelines import NoSplit, SplitPipeline, split_pipeline
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.libraries.adapter import type_name
 from icefield.libraries.sklearn.column_ways import (
     UnknownTransformer,
     branches,
@@ -24,7 +25,6 @@ from icefield.libraries.sklearn.column_ways import (
     trace,
 )
 from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
-from icefield.models.adapter import type_name
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table

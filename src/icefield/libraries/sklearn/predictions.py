@@ -13,11 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from icefield.errors import ModelError, complaint
-from icefield.libraries.sklearn.few_rows import asking
-from icefield.libraries.sklearn.margins import raw_answer
-from icefield.libraries.sklearn.nesting import core
-from icefield.libraries.sklearn.threads import gains_by_threads
-from icefield.models.adapter import (
+from icefield.libraries.adapter import (
     Adapter,
     ByClass,
     Naming,
@@ -26,6 +22,10 @@ from icefield.models.adapter import (
     plain_labels,
     type_name,
 )
+from icefield.libraries.sklearn.few_rows import asking
+from icefield.libraries.sklearn.margins import raw_answer
+from icefield.libraries.sklearn.nesting import core
+from icefield.libraries.sklearn.threads import gains_by_threads
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table

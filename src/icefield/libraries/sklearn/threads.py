@@ -11,9 +11,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from icefield.libraries.adapter import comes_from, type_name
 from icefield.libraries.sklearn.internals import internal
 from icefield.libraries.sklearn.nesting import core
-from icefield.models.adapter import comes_from, type_name
 
 # Their prediction spends its time outside the interpreter lock and in one thread; everything else
 # either holds the lock or brings its own threads.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from icefield.models.adapter import comes_from
+from icefield.libraries.adapter import comes_from
 
 
 def recognises(model: Any) -> bool:

@@ -1,7 +1,8 @@
 """PyTorch modules: numbers in, numbers out, with nothing about the module left changed.
 
 The module is asked in evaluation mode without gradients, on the device and in the number type
-its parameters have, in batches that fit; afterwards every submodule is back in its own mode.
+its parameters have, in batches that fit where it maps each row by itself; afterwards every submodule is back in its
+own mode.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.errors import ModelError, complaint
-from icefield.models.adapter import Adapter, Positions, refuse_raw_scale
-from icefield.models.row_form import RowForm
+from icefield.libraries.adapter import Adapter, Positions, refuse_raw_scale
+from icefield.libraries.row_form import RowForm
 
 BATCH_BYTES = 32 * 2**20  # of input; a batch that still does not fit the device is halved
 
@@ -30,6 +31,7 @@ def adapt(model: Any, scale: str) -> Adapter:
         kind="network",
         scale_label="prediction",
         answer=TorchAnswer(model),
+        answer_in_parts=TorchAnswer(model, in_parts=True),
         naming=Positions(),
         # Integers are for modules that begin with an embedding and refuse fractions.
         forms=(RowForm("numpy", floating), RowForm("numpy", "int64")),
@@ -39,21 +41,21 @@ def adapt(model: Any, scale: str) -> Adapter:
 class TorchAnswer:
     """Asks a module. Calls take turns, since evaluation mode is a state of the module itself."""
 
-    def __init__(self, module: Any) -> None:
-        self.module = module
+    def __init__(self, module: Any, in_parts: bool = False) -> None:
+        self.module, self.in_parts = module, in_parts
         self._turn = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"module": self.module}
+        return {"module": self.module, "in_parts": self.in_parts}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["module"])  # type: ignore[misc]
+        self.__init__(**state)  # type: ignore[misc]
 
     def __call__(self, rows: NDArray[Any]) -> NDArray[Any]:
         import torch
 
         reference = _reference(self.module)
-        batch = max(1, BATCH_BYTES // max(1, rows.itemsize * rows.shape[1]))
+        batch = max(1, BATCH_BYTES // max(1, rows.itemsize * rows.shape[1])) if self.in_parts else len(rows)
         with self._turn:
             training = [part for part in self.module.modules() if part.training]
             try:
@@ -74,7 +76,7 @@ class TorchAnswer:
             try:
                 answers.append(self._ask(rows[start : start + batch], reference))
             except torch.OutOfMemoryError:
-                if batch == 1:
+                if batch == 1 or not self.in_parts:
                     raise
                 batch = max(1, batch // 2)
                 continue

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered
 from icefield.libraries.sklearn.predictions import adapt as adapt_estimator
 from icefield.libraries.xgboost.format import configured, is_wrapper
-from icefield.models.adapter import Adapter, ByClass, Naming, SingleOrNumbered
 
 _SOFTMAX = ("multi:softprob", "multi:softmax")
 _PROBABILITY = ("binary:logistic", *_SOFTMAX)

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from icefield.errors import ReadingWarning
-from icefield.forest import CannotRead, read, self_check
+from icefield.forest import CannotRead, self_check
+from icefield.libraries.reading import read
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.errors import Argument, ModelError, brief, complaint, worded
-from icefield.models.row_form import RowForm
+from icefield.libraries.row_form import RowForm
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table
@@ -51,6 +51,7 @@ class Adapter:
     kind : what the model is, in words
     scale_label : what its numbers are, for axes
     answer : rows in the model's form -> the library's own answer
+    answer_in_parts : the same for a model that predicts each row by itself, where that may then be done in parts
     naming : names the outputs once the shape of an answer is known
     columns : the columns the model was fitted on, or None when it does not know names
     n_columns : how many columns it was fitted on, or None when unknown
@@ -65,6 +66,7 @@ class Adapter:
     scale_label: str
     answer: Callable[[Any], Any]
     naming: Naming
+    answer_in_parts: Callable[[Any], Any] | None = None
     columns: tuple[Any, ...] | None = None
     n_columns: int | None = None
     names_are_made_up: bool = False

@@ -1,0 +1,201 @@
+"""Which ONNX graphs compute each row by itself: those made of listed operations that leave the first axis alone.
+
+Of every tensor it is followed how many axes it has and how many numbers a row: the first axis is that of the rows, from the
+inputs on. An operation that is not listed, or is set to work along the first axis (a mean of the batch, Softmax over it, a
+normalisation in training), makes what comes of it unknown.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from icefield.libraries.onnx import is_session
+from icefield.libraries.onnx.format import Constant, Graph, Node, NotOnnx, graph_of
+
+ML = "ai.onnx.ml."
+ELEMENTWISE = frozenset((
+    "Abs", "Add", "And", "Cast", "Ceil", "Clip", "Div", "Elu", "Equal", "Erf", "Exp", "Floor", "Gelu", "Greater",
+    "GreaterOrEqual", "HardSigmoid", "HardSwish", "Identity", "IsNaN", "LeakyRelu", "Less", "LessOrEqual", "Log", "Max", "Min",
+    "Mish", "Mul", "Neg", "Not", "Or", "Pow", "Reciprocal", "Relu", "Round", "Selu", "Sigmoid", "Sign", "Softplus",
+    "Softsign", "Sqrt", "Sub", "Tanh", "Where", f"{ML}Binarizer", f"{ML}Imputer", f"{ML}LabelEncoder", f"{ML}Scaler",
+))  # fmt: skip
+REGRESSORS = (f"{ML}LinearRegressor", f"{ML}SVMRegressor", f"{ML}TreeEnsemble", f"{ML}TreeEnsembleRegressor")
+CLASSIFIERS = (f"{ML}LinearClassifier", f"{ML}SVMClassifier", f"{ML}TreeEnsembleClassifier")
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """Something of each row: its number of axes, of which the first is the rows', and of numbers a row (None: not known)."""
+
+    axes: int
+    width: int | None = None
+
+
+Rule = Callable[[Node, list[Tensor], list[Constant | None]], Tensor | None]
+"""From a node, the tensors it is given and its inputs' constants to what it makes, None where that is not known."""
+
+
+def is_row_by_row(model: Any, is_known: Callable[[Any], bool]) -> bool:
+    """Whether a graph's outputs are known to be of each row by itself."""
+    stored = _stored(model)
+    try:
+        graph = None if stored is None else graph_of(stored)
+    except NotOnnx:
+        return False
+    return graph is not None and _keeps_rows_apart(graph)
+
+
+def _stored(model: Any) -> bytes | None:
+    """The model's bytes; None for a session that does not have them any more."""
+    if is_session(model):
+        kept = getattr(model, "_model_bytes", None)
+        if kept:
+            return bytes(kept)
+        model = getattr(model, "_model_path", None)
+    if isinstance(model, (str, os.PathLike)):
+        return Path(model).read_bytes() if os.path.isfile(model) else None
+    return None if model is None else bytes(model.SerializeToString())
+
+
+def _keeps_rows_apart(graph: Graph) -> bool:
+    if any(len(shape) != 2 or shape[0] is not None for shape in graph.inputs.values()):
+        return False
+    known = {name: Tensor(2, shape[1]) for name, shape in graph.inputs.items()}
+    for node in graph.nodes:
+        given = [known.get(name) for name in node.inputs if name not in graph.constants and name]
+        constants = [graph.constants.get(name) for name in node.inputs]
+        # What needs nothing of the rows would be a constant made on the way, of which no shape is known.
+        if given and all(one is not None for one in given):
+            found = _result(node, [one for one in given if one is not None], constants)
+            known |= {name: one for name, one in zip(node.outputs, found) if one is not None}
+    return all(name in known for name in graph.outputs)
+
+
+def _result(node: Node, given: list[Tensor], constants: list[Constant | None]) -> list[Tensor | None]:
+    """What a node makes of tensors that keep rows apart: nothing where that is not known."""
+    first, kind = given[0], node.kind
+    if kind in ELEMENTWISE:
+        return [_elementwise(given, [one for one in constants if one is not None])]
+    if kind in CLASSIFIERS and first.axes == 2:
+        return [Tensor(1, 1), Tensor(2)]
+    if len(given) > 1 and kind not in ("Concat", f"{ML}FeatureVectorizer"):
+        return []
+    rule = _RULES.get(kind)
+    found = None if rule is None or first.axes < 2 else rule(node, given, constants)
+    return [] if found is None else [found]
+
+
+def _elementwise(given: list[Tensor], constants: list[Constant]) -> Tensor | None:
+    """Aligned from the last axis on: all as many axes, or the rows of one would meet those of another."""
+    axes = given[0].axes
+    if any(one.axes != axes for one in given):
+        return None
+    for constant in constants:
+        if len(constant.shape) > axes or (len(constant.shape) == axes and constant.shape[0] != 1):
+            return None
+    widths = [one.width for one in given] + [prod(constant.shape) for constant in constants]
+    known = [width for width in widths if width is not None]
+    # With more axes than two, what meets what is not followed.
+    return Tensor(axes, max(known) if len(known) == len(widths) and (axes < 3 or len(known) == 1) else None)
+
+
+def _as_given(node: Node, given: list[Tensor], constants: list[Constant | None]) -> Tensor:
+    return given[0]
+
+
+def _any_matrix(node: Node, given: list[Tensor], constants: list[Constant | None]) -> Tensor:
+    return Tensor(2)
+
+
+def _product(node: Node, given: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
+    """Rows times a constant matrix."""
+    if (
+        constants[0] is not None
+        or node.integers.get("transA", 0)
+        or any(one is None for one in constants[1:])
+    ):
+        return None
+    matrices = [one for one in constants[1:] if one is not None]
+    if len(matrices[0].shape) != 2 or given[0].axes != 2:
+        return None
+    width = matrices[0].shape[0 if node.integers.get("transB", 0) else 1]
+    added = matrices[1:]
+    return _elementwise([Tensor(2, width)], added) if added else Tensor(2, width)
+
+
+def _along_columns(node: Node, given: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
+    return given[0] if node.integers.get("axis", -1) in (1, -1) else None
+
+
+def _side_by_side(node: Node, given: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
+    if any(one is not None for one in constants) or any(one.axes != 2 for one in given):
+        return None
+    if node.kind == "Concat" and node.integers.get("axis", 0) not in (1, -1):
+        return None
+    widths = [one.width for one in given]
+    return Tensor(2, None if None in widths else sum(width for width in widths if width is not None))
+
+
+def _reshaped(node: Node, given: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
+    """The same rows in another shape: as many numbers a row as before."""
+    shape = constants[1].integers if len(constants) == 2 and constants[1] is not None else None
+    if not shape or shape[0] not in (0, -1) or node.integers.get("allowzero", 0):
+        return None
+    wanted = shape[1:]
+    if any(size < 1 for size in wanted) or prod(wanted) != given[0].width:
+        return None
+    return Tensor(len(shape), given[0].width)
+
+
+def _flat(node: Node, given: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
+    return Tensor(2, given[0].width) if node.integers.get("axis", 1) == 1 else None
+
+
+def _one_hot(node: Node, given: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
+    levels = node.sizes.get("cats_int64s") or node.sizes.get("cats_strings")
+    width = given[0].width
+    return Tensor(given[0].axes + 1, None if width is None or not levels else width * levels)
+
+
+def _picked(node: Node, given: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
+    """Some of the columns, by a constant."""
+    is_along = node.kind != "Gather" or node.integers.get("axis", 0) in (1, -1)
+    picked = constants[1] if len(constants) == 2 else None
+    if not is_along or picked is None or constants[0] is not None or given[0].axes != 2:
+        return None
+    return Tensor(2, prod(picked.shape)) if node.kind != "Gather" or len(picked.shape) == 1 else None
+
+
+def _normalised(node: Node, given: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
+    """By constants; in training it would be by the batch."""
+    is_settled = not node.integers.get("training_mode", 0) and len(node.outputs) == 1
+    return given[0] if is_settled and all(one is not None for one in constants[1:]) else None
+
+
+def _undropped(node: Node, given: list[Tensor], constants: list[Constant | None]) -> Tensor | None:
+    return given[0] if len(node.inputs) <= 2 and len(node.outputs) == 1 else None
+
+
+_RULES: dict[str, Rule] = {
+    **dict.fromkeys(REGRESSORS, _any_matrix),
+    f"{ML}Normalizer": _as_given,
+    f"{ML}ZipMap": _as_given,
+    f"{ML}OneHotEncoder": _one_hot,
+    f"{ML}FeatureVectorizer": _side_by_side,
+    f"{ML}ArrayFeatureExtractor": _picked,
+    "BatchNormalization": _normalised,
+    "Concat": _side_by_side,
+    "Dropout": _undropped,
+    "Flatten": _flat,
+    "Gather": _picked,
+    "Gemm": _product,
+    "LogSoftmax": _along_columns,
+    "MatMul": _product,
+    "Reshape": _reshaped,
+    "Softmax": _along_columns,
+}
