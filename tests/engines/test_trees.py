@@ -23,8 +23,8 @@ from icefield.engines.training.training_averages import training_average
 from icefield.engines.trees import (
     TreesEngine,
     engine,
+    h_statistic,
     last_values_left,
-    own_values,
     program,
 )
 from icefield.errors import BudgetError, EngineError
@@ -327,7 +327,7 @@ def test_own_averages_are_partial_dependence_at_the_rows_own_values(seed, monkey
     drawn = random_forest(rng)
     n_columns, rows = drawn.forest.n_columns, 80
     monkeypatch.setattr(program, "FEW_LEAVES", (0.0, 0.4, 2.0)[seed % 3])
-    monkeypatch.setattr(own_values, "MOST_ROWS", 64)
+    monkeypatch.setattr(h_statistic, "MOST_ROWS", 64)
     matrix = drawn.matrix(rng, rows)
     weights = rng.exponential(size=rows) if seed % 2 else None
     selected = sorted(

@@ -135,13 +135,13 @@ def test_an_unknown_level_is_refused(copy):
 
 def test_a_level_this_machine_cannot_run_is_refused(monkeypatch):
     best = kernels.levels()[-1]
-    monkeypatch.setattr(loading.Library, "runnable", lambda self: set())
+    monkeypatch.setattr(loading.NativeLibrary, "runnable", lambda self: set())
     with pytest.raises(kernels.KernelsError, match="instructions this machine does not have"):
         loading._asked_for(best)
 
 
 def test_a_machine_below_the_lowest_level_is_told(monkeypatch):
-    monkeypatch.setattr(loading.Library, "runnable", lambda self: set())
+    monkeypatch.setattr(loading.NativeLibrary, "runnable", lambda self: set())
     monkeypatch.delenv(loading.VARIABLE, raising=False)
     with pytest.raises(kernels.KernelsError, match="lacks instructions"):
         loading.library.__wrapped__()

@@ -270,7 +270,7 @@ def test_looking_costs_little(model):
     calls = []
     sys.setprofile(lambda frame, event, arg: calls.append(event) if event.endswith("call") else None)
     try:
-        ex.study.engines.check_model()
+        ex.study.plans.check_model()
     finally:
         sys.setprofile(None)
     assert len(calls) < 10_000
@@ -283,5 +283,5 @@ def test_a_model_with_very_many_parts_is_looked_at_up_to_a_bound(monkeypatch):
     model.objects = np.array([[i] for i in range(5000)] + [None], dtype=object)[:-1]
     monkeypatch.setattr(attributes, "MOST_PARTS", 50)
     ex = Explainer(model, X)
-    assert len(ex.study.engines._fingerprint._found_parts()) == 50
+    assert len(ex.study.plans._fingerprint._found_parts()) == 50
     ex.partial_dependence(0)

@@ -149,7 +149,7 @@ def test_many_rows_are_averaged_in_blocks() -> None:
 
 
 def test_individual_curves_have_no_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("icefield.engines.Resources.memory", 1024)
+    monkeypatch.setattr("icefield.core.question.Resources.memory", 1024)
     assert_same_call(LinearRegression().fit(X, Y), X, [0], kind="individual", grid_resolution=50)
 
 

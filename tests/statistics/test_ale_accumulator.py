@@ -107,7 +107,7 @@ def test_trees_and_the_model_itself_agree(kind, models, frame):
 
 
 def test_no_feature_walks_alone(models, frame, monkeypatch):
-    monkeypatch.setattr(moves.Moves, "differences", None)
+    monkeypatch.setattr(moves.StepDifferences, "differences", None)
     for model in models.values():
         found = ales(Explainer(model, frame).study, list(frame.columns))
         assert all(one.engine == "trees" for one in found)
@@ -151,7 +151,7 @@ def test_what_was_worked_out_beforehand_is_what_would_be(models, frame, monkeypa
     alike(
         ale(ex.study, "a", bins=15, rows=200), Explainer(models["binary"], frame).ale("a", bins=15, rows=200)
     )
-    monkeypatch.setattr(moves.Moves, "differences", None)
+    monkeypatch.setattr(moves.StepDifferences, "differences", None)
     for name, one in expected.items():
         alike(ale(ex.study, name, bins=15, rows=300), one)
     with pytest.raises(TypeError):
