@@ -238,7 +238,6 @@ def test_what_follows_from_the_numbers_is_a_property_of_the_reading(rng):
     steep = read(lambda x: 2 * x, EVEN)
     assert steep.one_directional
     assert steep.responds
-    assert steep.noticeable
     never = ("flat", "turns", "opposed", "curves_differ", "missing_apart")
     assert not any(getattr(steep, name) for name in never)
     assert read(lambda x: x**2, EVEN).turns

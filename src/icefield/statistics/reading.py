@@ -145,11 +145,6 @@ class Reading:
         return self.measures.get("flat_limit", self.thresholds["flat"])
 
     @property
-    def noticeable(self) -> bool:
-        """Whether the average moves at all noticeably, whatever its shape makes of it."""
-        return self.strength >= self.thresholds["flat"]
-
-    @property
     def one_directional(self) -> bool:
         """Whether the average runs one way along an ordered feature."""
         return self.shape in ONE_DIRECTIONAL

@@ -159,7 +159,7 @@ class Surroundings:
         return out, out.sum(axis=0, dtype=np.float64), start, places
 
     def related_to(self, feature: Feature, moving: Collection[Any]) -> tuple[tuple[Any, float], ...]:
-        """The columns that do not move and go with a feature, strongest first; see `contingency`."""
+        """The columns that do not move and go with a feature, strongest first."""
         _, _, start, places = self._indicators
         if not len(start) or not len(self.rows):
             return ()
@@ -177,7 +177,11 @@ class Surroundings:
         return tuple(sorted((one for one in named if one[1] >= LEAST), key=lambda one: -one[1]))
 
     def _contingencies(self, several: Sequence[Codes]) -> list[Float]:
-        """The contingency of columns, given by their codes, with every column."""
+        """Pearson's squared contingency coefficient of columns, given by their codes, with every column, corrected for chance.
+
+        For two normal variables it estimates their squared correlation; unlike that it also sees bent, ring-shaped
+        and other dependences, and takes categories.
+        """
         indicators, totals, start, _ = self._indicators
         count, sizes = len(self.rows), np.diff(np.append(start, len(totals)))
         dense = [dense_codes(codes) for codes in several]
@@ -368,26 +372,6 @@ def _mid_ranks(values: Float, ranked: Float) -> Float:
 def _with_missing(rank: Float, gone: NDArray[np.bool_]) -> Float:
     """A rank and whether it is missing; a missing value stands apart from all known ones."""
     return np.column_stack([np.where(gone, 0.5, rank), np.where(gone, APART, 0.0)])
-
-
-def contingency(first: Codes, second: Codes) -> float:
-    """Pearson's squared contingency coefficient, corrected for chance: 0 without any dependence.
-
-    For two normal variables it estimates their squared correlation; unlike that it also sees bent, ring-shaped
-    and other dependences, and takes categories.
-
-    Examples
-    --------
-    >>> contingency(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))
-    0.0
-    """
-    first, second = (np.unique(codes, return_inverse=True)[1] for codes in (first, second))
-    shape = (int(first.max()) + 1, int(second.max()) + 1)
-    table = np.bincount(first * shape[1] + second, minlength=shape[0] * shape[1]).reshape(shape)
-    count = len(first)
-    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / count
-    squared = float((np.square(table - expected) / expected).sum()) / count
-    return float(_less_chance(np.array(squared), shape[0], np.array(shape[1]), count))
 
 
 def _less_chance(squared: Float, groups: int, others: NDArray[np.intp], rows: int) -> Float:
