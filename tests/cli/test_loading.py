@@ -20,7 +20,7 @@ from icefield.cli.data_files import DataFile, read_data
 from icefield.cli.loading import LoadError, load_model
 from icefield.cli.model_data import check_numbers, columns_for, fitted_data
 from icefield.data.frame import table_of
-from icefield.libraries import native_files
+from icefield.libraries import child_process
 from model_files import people, write_data, write_models
 
 Files = dict[str, Path]
@@ -290,7 +290,7 @@ def refused(path: Path, **options: Any) -> str:
 @pytest.mark.parametrize("name", AT_THE_DOOR)
 def test_a_hostile_model_file_is_refused(models: Files, tmp_path: Path, monkeypatch: Any, name: str) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(native_files.subprocess, "run", lambda *a, **k: pytest.fail("a child was started"))
+    monkeypatch.setattr(child_process.subprocess, "run", lambda *a, **k: pytest.fail("a child was started"))
     path = tmp_path / name
     path.write_bytes(AT_THE_DOOR[name](models))
     if path.suffix == ".skops":
@@ -310,6 +310,44 @@ def test_a_corrupt_model_file_ends_in_the_child(
         pytest.importorskip("onnxruntime")
     refused(path)
     assert not (tmp_path / MARK).exists(), "the file's code was run"
+
+
+@pytest.mark.slow
+def test_files_beside_a_model_are_not_run(models: Files, data: Files, tmp_path: Path) -> None:
+    """In the shell, for every format: modules are not looked for in the working folder."""
+    for name in (
+        "json",
+        "lightgbm",
+        "xgboost",
+        "catboost",
+        "onnxruntime",
+        "skops",
+        "numpy",
+        "pandas",
+        "pickle",
+        "tempfile",
+    ):
+        (tmp_path / f"{name}.py").write_text("open('imported', 'w').close()\nraise SystemExit(7)\n")
+    icefield = [sys.executable, "-P", "-c", "from icefield.cli import run; run()"]
+    for name, path in models.items():
+        rows = data["numbers.csv" if name.startswith(("linear", "forest")) else "people.csv"]
+        column = "f1" if name == "linear.onnx" else "siblings"
+        line = [*icefield, "pd", str(path), str(rows), column, "--allow-pickle", "--csv", "-"]
+        done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert not (tmp_path / "imported").exists(), name
+        assert done.returncode in (0, 1), f"{name}: {done.stderr}"
+        assert name in ("linear.onnx", "forest.skops") or "siblings" in done.stdout, done.stderr
+
+
+def test_the_working_folder_comes_last_once_a_module_was_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "named_models.py").write_text("import sys\nfirst = sys.path[0]\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
+    assert load_model("named_models:first") == ""
+    assert sys.path[0] != ""
+    assert sys.path[-1] == ""
 
 
 def test_a_corrupt_pickle_is_one_error_even_when_allowed(tmp_path: Path) -> None:
