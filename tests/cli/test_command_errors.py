@@ -215,6 +215,7 @@ def not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
         (("summary", "m.txt", "d.csv", "--json", "no/p.json"), 1, "--json lies in a folder that does not exist"),
         (("report", "m.txt", "d.csv", "-o", "no/r.html"), 1, "-o lies in a folder that does not exist"),
         (("report", "m.txt", "d.csv", "-o", "d.csv"), 1, "-o would overwrite what is read"),
+        (("pd", "m.txt", "d.csv", "age", "--csv", "m.csv", "--json", "./m.csv"), 1, "--json names the file of --csv too"),
         (("pd", "m.txt", "d.csv", "--csv", "age", "fare"), 2, "'age' is no .csv file"),
         (("pd", "m.txt", "d.csv", "--json", "age", "fare"), 2, "'age' is no .json file"),
         (("pd", "m.txt", "d.csv", "--parquet=age", "fare"), 2, "'age' is no .parquet file"),
@@ -228,6 +229,48 @@ def test_what_cannot_be_written_is_found_before_anything_is_loaded(
     (tmp_path / "d.csv").write_text("age,fare\n1,2\n")
     assert words in said(capfd, *arguments, code=code)
     assert [path.name for path in tmp_path.iterdir()] == ["d.csv"]
+
+
+@pytest.mark.usefixtures("not_loaded")
+@pytest.mark.parametrize(
+    ("data", "out", "words"),
+    [
+        (("days",), "days/1.csv", "would overwrite what is read"),
+        (("days",), "days/deep/3.csv", "would overwrite what is read"),
+        (("days",), "days/../days/1.csv", "would overwrite what is read"),
+        (("days",), "link.csv", "would overwrite what is read"),
+        (("days",), "twin.csv", "would overwrite what is read"),
+        (("days/*.csv",), "days/1.csv", "would overwrite what is read"),
+        (("days/**/*.csv",), "days/deep/3.csv", "would overwrite what is read"),
+        (("days/1.csv", "days/2.csv"), "days/2.csv", "would overwrite what is read"),
+        (("days",), "days/new.csv", "would be read as one of them"),
+        (("days",), "days/deep/new.csv", "would be read as one of them"),
+        (("days/*.csv",), "days/new.csv", "would be read as one of them"),
+        (("days/**/*.csv",), "days/new.csv", "would be read as one of them"),
+        (("days/**/*.csv",), "days/deep/new.csv", "would be read as one of them"),
+    ],
+)
+def test_no_file_of_a_folder_or_glob_is_written_to(
+    data: tuple[str, ...], out: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "days" / "deep").mkdir(parents=True)
+    for name in ("1.csv", "days/1.csv", "days/2.csv", "days/deep/3.csv"):
+        (tmp_path / name).write_text("age,fare\n1,2\n")
+    (tmp_path / "link.csv").symlink_to("days/1.csv")
+    os.link(tmp_path / "days" / "1.csv", tmp_path / "twin.csv")
+    text = said(capfd, "pd", "m.txt", *data, "age", "--csv", out)
+    assert f"--csv {words}" in text or f"--csv lies among the files of DATA, and {words}" in text
+
+
+@pytest.mark.parametrize("out", ["days/new.json", "new.csv", "days/deep/new.csv"])
+def test_outputs_may_lie_beside_what_is_read(
+    out: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "days" / "deep").mkdir(parents=True)
+    (tmp_path / "days" / "1.csv").write_text("age,fare\n1,2\n")
+    cli_output.check_outputs({"csv_path": out}, ("m.txt", "days/*.csv"))
 
 
 def test_a_folder_that_is_closed_is_told(files: Files, tmp_path: Path, capfd: Any, monkeypatch: Any) -> None:

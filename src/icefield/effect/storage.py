@@ -18,7 +18,6 @@ import math
 import os
 import zipfile
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from icefield.data.naming import Naming
 from icefield.effect.effect import Effect
 from icefield.effect.parts import PART_FIELDS
 from icefield.effect.soundness import Unsound, check_effect
+from icefield.effect.whole_files import written_beside
 from icefield.errors import InputError, InputTypeError, complaint
 
 FORMAT = "icefield-effect"
@@ -68,17 +68,13 @@ def save_effect(effect: Effect, path: str | os.PathLike[str]) -> None:
             content = io.BytesIO()
             np.save(content, array, allow_pickle=False)
             archive.writestr(f"arrays/{number}.npy", content.getvalue())
-    unfinished = file.with_name(f"{file.name}.{os.getpid()}.part")
     try:
-        unfinished.write_bytes(buffer.getvalue())
-        unfinished.replace(file)
+        with written_beside(file) as beside:
+            beside.write_bytes(buffer.getvalue())
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno not in NO_NAME:
             raise
         raise _no_file_name(path, error) from error
-    finally:
-        with suppress(OSError, ValueError):  # what went wrong with it is on its way already
-            unfinished.unlink(missing_ok=True)
 
 
 def writable(path: Any, example: str = EXAMPLE) -> Path:
