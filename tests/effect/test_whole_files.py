@@ -22,12 +22,17 @@ from icefield.effect.whole_files import written_beside
 def test_an_error_leaves_the_file_before(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("before")
-    with pytest.raises(KeyError), written_beside(file) as beside:
-        beside.write_text("half")
-        assert beside.parent == tmp_path  # a rename works within a disk only
-        assert beside.suffix == ".csv"
-        assert beside.name.startswith(".")
-        raise KeyError
+
+    def fail() -> None:
+        with written_beside(file) as beside:
+            beside.write_text("half")
+            assert beside.parent == tmp_path  # a rename works within a disk only
+            assert beside.suffix == ".csv"
+            assert beside.name.startswith(".")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
     assert file.read_text() == "before"
     assert os.listdir(tmp_path) == ["a.csv"]
 
