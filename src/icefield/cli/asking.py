@@ -210,7 +210,7 @@ def _prepared(model: str, data: str, options: dict[str, Any]) -> partial[Any]:
     from icefield import validate
     from icefield.cli.data_files import read_data
     from icefield.cli.loading import load_model
-    from icefield.cli.model_data import check_numbers, columns_for, fitted_data
+    from icefield.cli.model_data import check_numbers, column_names, columns_for, fitted_data
     from icefield.cli.name_options import given_names, given_units
     from icefield.data.frame import table_of
     from icefield.models.targets import Spelled
@@ -222,7 +222,7 @@ def _prepared(model: str, data: str, options: dict[str, Any]) -> partial[Any]:
     y, by, weights = options.pop("y"), options.pop("by", None), options.pop("weights")
     cluster = options.pop("cluster")
     target, file = options.pop("target"), read_data(data)
-    columns = columns_for(loaded, list(file.frame.columns), y=y, weights=weights, by=by, cluster=cluster)
+    columns = columns_for(loaded, column_names(file.frame), y=y, weights=weights, by=by, cluster=cluster)
     fitted = fitted_data(loaded, file, MissingCells(options.pop("missing")), columns)
     whole = table_of(fitted.frame, "DATA")
     for option, column in (("--y", y), ("--by", by), ("--weights", weights), ("--cluster", cluster)):
