@@ -44,6 +44,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
         "import os\n"
         "KIND = os.environ.get('KIND', 'value')\n"
     )
+    (folder / "noisy_models.py").write_text(
+        "import os\n"
+        "def noisy(rows):\n"
+        "    print('noise in Python')\n"
+        "    os.write(1, b'noise in C\\n')\n"
+        "    return rows['age'] * 1.0\n"
+    )
     found["folder"] = folder
     return found
 
@@ -291,6 +298,32 @@ def test_a_file_may_have_any_name_when_it_is_a_path(
     monkeypatch.chdir(tmp_path)
     assert asked("pd", *linear, "age", "--csv", "./age", "-q").output == ""
     assert (tmp_path / "age").read_text().startswith("output,age,average")
+
+
+@pytest.mark.parametrize("out", [("--csv", "-"), ("--json", "-"), ("--parquet", "-"), ()])
+def test_what_models_print_is_no_part_of_an_answer(
+    files: Files, out: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsysbinary: Any
+) -> None:
+    monkeypatch.syspath_prepend(files["folder"])
+    monkeypatch.setattr(os, "write", lambda *_: None)
+    cli.main(["pd", "noisy_models:noisy", str(files["people.csv"]), "age", *out], standalone_mode=False)
+    printed = capsysbinary.readouterr()
+    assert b"noise in Python" in printed.err
+    assert b"noise" not in printed.out
+    starts = {"--csv": b"output,age", "--json": b"[", "--parquet": b"PAR1"}
+    assert printed.out.startswith(starts[out[0]] if out else b"Partial dependence")
+
+
+@pytest.mark.slow
+def test_what_libraries_write_themselves_is_no_part_of_an_answer(files: Files) -> None:
+    done = installed(
+        "pd", "noisy_models:noisy", files["people.csv"], "age", "--csv", "-", cwd=files["folder"]
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("output,age")
+    assert "noise" not in done.stdout
+    assert "noise in C" in done.stderr
+    assert "noise in Python" in done.stderr
 
 
 # --- words ---------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import click
 
 from icefield.cli.missing import NO_NUMBER, MissingCells
 from icefield.cli.name_options import named_models
-from icefield.cli.output import PICTURES, check_outputs, printable
+from icefield.cli.output import PICTURES, check_outputs, only_answers, printable
 
 _SHARED: list[Callable[[Any], Any]] = [
     click.option("--target", help="Class label or output name, else a position; 'all' for every output."),
@@ -94,6 +94,10 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def command(model: str, data: str, **options: Any) -> Any:
+        with only_answers():
+            return answered(model, data, options)
+
+    def answered(model: str, data: str, options: dict[str, Any]) -> Any:
         from icefield.cli.model_data import refusals_explained
         from icefield.cli.streamed_data import is_streamed
 

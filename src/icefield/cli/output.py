@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -127,6 +127,46 @@ def with_groups(frame: Any, explainer: Any) -> Any:
     return table.with_columns(column).to_native()
 
 
+_answers: list[Any] = []  # standard output as it was, while everything else goes to standard error
+
+
+@contextmanager
+def only_answers() -> Iterator[None]:
+    """Keep standard output for answers: what libraries print while they load or predict goes to standard error."""
+    stream, kept = sys.stdout, None
+    with suppress(OSError, ValueError, AttributeError):  # a stream in memory
+        stream.flush()
+        if stream.fileno() == 1:
+            kept = os.dup(1)
+            os.dup2(sys.stderr.fileno(), 1)
+            stream = os.fdopen(os.dup(kept), "w", encoding=stream.encoding, errors=stream.errors, newline="")
+    before, sys.stdout = sys.stdout, sys.stderr
+    _answers.append(stream)
+    try:
+        yield
+    finally:
+        _answers.pop()
+        sys.stdout = before
+        if kept is not None:
+            # Somebody who no longer listens is told of by a BrokenPipeError, once.
+            with suppress(BrokenPipeError):
+                stream.close()
+            os.dup2(kept, 1)
+            os.close(kept)
+
+
+@contextmanager
+def _aloud() -> Iterator[Any]:
+    """Standard output itself, for an answer."""
+    before = sys.stdout
+    sys.stdout = _answers[-1] if _answers else before
+    try:
+        yield sys.stdout
+        sys.stdout.flush()
+    finally:
+        sys.stdout = before
+
+
 def show(
     found: Any, *, plot: str | None, quiet: bool, table: Callable[[], Any] | None = None, **files: Any
 ) -> None:
@@ -136,7 +176,9 @@ def show(
     if any(files.values()):
         _write((table or found.to_frame)(), **files)
     elif plot is None:
-        click.echo(printable(repr(found)))
+        text = printable(repr(found))
+        with _aloud():
+            click.echo(text)
     if not quiet:
         _say_written(plot, files)
 
@@ -164,21 +206,25 @@ def _write(frame: Any, csv_path: str | None, json_path: str | None, parquet_path
 
     table = nw.from_native(frame, eager_only=True)
     if csv_path == "-":
-        click.echo(table.write_csv(), nl=False)
+        text = table.write_csv()
+        with _aloud():
+            click.echo(text, nl=False)
     elif csv_path is not None:
         with written_beside(csv_path) as file:
             table.write_csv(file)
     if json_path is not None:
         text = _json_text(table.rows(named=True))
         if json_path == "-":
-            click.echo(text)
+            with _aloud():
+                click.echo(text)
         else:
             with written_beside(json_path) as file:
                 file.write_text(text + "\n", encoding="utf-8")
     if parquet_path == "-":
         buffer = io.BytesIO()
         table.write_parquet(buffer)
-        sys.stdout.buffer.write(buffer.getvalue())
+        with _aloud() as stream:
+            stream.buffer.write(buffer.getvalue())
     elif parquet_path is not None:
         with written_beside(parquet_path) as file:
             table.write_parquet(file)
