@@ -64,6 +64,17 @@ class InputTypeError(IcefieldError, TypeError):
     """An argument is of a type that cannot be used."""
 
 
+class UnknownNameError(IcefieldError, AttributeError):
+    """Something was asked by a name that it does not have."""
+
+
+class MissingFileError(IcefieldError, FileNotFoundError):
+    """A file that is to be read does not exist."""
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+
 class ModelError(IcefieldError, ValueError):
     """The model cannot be used as asked, or answered with something that is no prediction."""
 

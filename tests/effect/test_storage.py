@@ -408,7 +408,7 @@ def test_files_of_other_kinds_are_refused(tmp_path):
         path.write_bytes(content)
         with pytest.raises(InputError, match="not a saved effect"):
             Effect.load(path)
-    with pytest.raises(InputError, match="not a saved effect"):
+    with pytest.raises(InputError, match="is a folder"):
         Effect.load(tmp_path)
     with pytest.raises(FileNotFoundError):
         Effect.load(tmp_path / "nothing")

@@ -30,7 +30,7 @@ from icefield.effect.effect import Effect
 from icefield.effect.parts import PART_FIELDS
 from icefield.effect.soundness import Unsound, check_effect
 from icefield.effect.whole_files import written_beside
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError, MissingFileError, complaint
 
 FORMAT = "icefield-effect"
 VERSION = 1
@@ -102,6 +102,20 @@ def _no_file_name(path: Any, error: Exception) -> InputError:
 
 def load_effect(path: str | Path) -> Effect:
     """Read an effect written by `save_effect`."""
+    try:
+        exists, is_folder = os.path.exists(path), os.path.isdir(path)
+    except (TypeError, ValueError):
+        exists, is_folder = False, False
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputTypeError(complaint("path", "must be the name of a file", path, EXAMPLE))
+    if is_folder or str(path) == "":
+        raise InputError(complaint("path", "is a folder" if is_folder else "is empty", str(path), "name a file that Effect.save wrote"))  # fmt: skip
+    if not exists:
+        raise MissingFileError(
+            complaint(
+                "path", "names a file that does not exist", str(path), "save one with Effect.save(path)"
+            )
+        )
     try:
         with zipfile.ZipFile(path) as archive:
             document = json.loads(archive.read("effect.json"))

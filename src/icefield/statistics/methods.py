@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from icefield import validate
 from icefield.ask import regrouped
 from icefield.study import Study
 
@@ -20,10 +21,16 @@ if TYPE_CHECKING:
     from icefield.statistics.summary import Summary
 
 
+@validate.keywords_told
 class StatisticsMethods:
     """What an Explainer answers beyond curves."""
 
     study: Study
+
+    if not TYPE_CHECKING:  # for which every name would be one then
+
+        def __getattr__(self, name: str) -> Any:
+            raise validate.unknown_question(self, name)
 
     def ale(
         self, *features: Any, bins: Any = None, order: Any = "similarity", rows: Any = None, by: Any = None
