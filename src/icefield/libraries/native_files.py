@@ -116,7 +116,9 @@ def try_file(path: str, name: str) -> None:
     library, files = next(pair for pair in _with_files() if pair[0].name == name)
     needed(library.package or library.name)
     limit_memory(file)
-    files.check(files.load(file), file)
+    model = files.load(file)
+    files.check(model, file)
+    library.predictions.adapt(model, "response")  # whose names may not even be text
 
 
 def check_fits(size: int, what: str) -> None:
