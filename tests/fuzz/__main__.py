@@ -18,7 +18,17 @@ from tests.fuzz.formats import FORMATS
 from tests.fuzz.running import fuzz, prepared
 
 RESULTS = Path(__file__).parent / "results.json"
-LIBRARIES = ("lightgbm", "xgboost-cpu", "catboost", "onnxruntime", "skops", "scikit-learn", "pandas", "pyarrow", "numpy")
+LIBRARIES = (
+    "lightgbm",
+    "xgboost-cpu",
+    "catboost",
+    "onnxruntime",
+    "skops",
+    "scikit-learn",
+    "pandas",
+    "pyarrow",
+    "numpy",
+)
 
 
 def main() -> int:
@@ -26,7 +36,9 @@ def main() -> int:
     reading.add_argument("format", choices=[*FORMATS, "all"])
     reading.add_argument("count", type=int)
     reading.add_argument("--seed", type=int, default=0)
-    reading.add_argument("--store", action="store_true", help="write counts, seeds and the date to results.json")
+    reading.add_argument(
+        "--store", action="store_true", help="write counts, seeds and the date to results.json"
+    )
     asked = reading.parse_args()
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:

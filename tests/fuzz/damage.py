@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 
 import numpy as np
 
@@ -15,10 +17,30 @@ BYTES = (0, 1, 0x7F, 0x80, 0xFF)
 def damaged(content: bytes, seed: int) -> bytes:
     """One damaged copy; the same for the same seed."""
     rng = np.random.default_rng(seed)
+    if content[:2] == b"PK" and rng.random() < 0.8:  # whose sums would give any damage away
+        return _within_archive(content, rng)
+    return _several(content, rng)
+
+
+def _several(content: bytes, rng: np.random.Generator) -> bytes:
     out = content
     for _ in range(int(rng.choice([1, 1, 1, 2, 4]))):
         out = _once(out, rng)
     return out
+
+
+def _within_archive(content: bytes, rng: np.random.Generator) -> bytes:
+    """An archive one of whose members is damaged, with the right sums."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    sizes = np.array([len(member) for member in members.values()], dtype=float) + 1.0
+    name = list(members)[rng.choice(len(members), p=sizes / sizes.sum() / 2 + 0.5 / len(sizes))]
+    members[name] = _several(members[name], rng)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, member in members.items():
+            archive.writestr(zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0)), member)
+    return buffer.getvalue()
 
 
 def _once(content: bytes, rng: np.random.Generator) -> bytes:

@@ -39,7 +39,7 @@ class Format:
 def guard_native(file: Path) -> str:
     from icefield.libraries import native_files
 
-    library, _ = native_files._writer(file)  # noqa: SLF001
+    library, _ = native_files._writer(file)
     _without_limits(native_files)
     native_files.try_file(str(file), library.name)
     return "sound"
@@ -67,7 +67,7 @@ def use_model(file: Path, folder: Path) -> str:
     from icefield.libraries import native_files
     from icefield.libraries.sklearn import skops_files
 
-    native_files._try_in_child = lambda *_: None  # noqa: SLF001 - done by the guard
+    native_files._try_in_child = lambda *_: None
     skops_files.tried_in_child = lambda *_: None
     from icefield.cli.loading import load_model
 
@@ -82,7 +82,9 @@ def use_model(file: Path, folder: Path) -> str:
         column = 1 if file.suffix == ".onnx" else "siblings"
         with refusals_explained(model, table):
             found = Explainer(model, table, threads=1).partial_dependence(column, grid=[0, 1, 2, 5])
-            plain = Explainer(model, table, engine="brute", threads=1).partial_dependence(column, grid=[0, 1, 2, 5])
+            plain = Explainer(model, table, engine="brute", threads=1).partial_dependence(
+                column, grid=[0, 1, 2, 5]
+            )
     except IcefieldError:
         return "refused"
     size = np.abs(plain.average).max(initial=1.0)
@@ -176,7 +178,6 @@ def write_originals(folder: Path) -> None:
 
 def originals(folder: Path) -> None:
     import model_files
-
     from icefield import Explainer
 
     model_files.write_models(folder)

@@ -52,6 +52,30 @@ def test_damaged_lightgbm_trees(field: str, text: str) -> None:
         _check_tree(TREE | {field: text})
 
 
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ("pandas_categorical:[[", "pandas_categorical:[3,["),
+        ("pandas_categorical:[[", "pandas_categorical:[[[1],"),
+        ("[categorical_feature: 1]", "[categorical_feature: 7]"),
+    ],
+)
+def test_damaged_lists_of_lightgbm_s_categories(typed: Any, tmp_path: Path, was: str, now: str) -> None:
+    lightgbm = pytest.importorskip("lightgbm")
+    from icefield.libraries.lightgbm import files
+
+    path = tmp_path / "model.txt"
+    lightgbm.LGBMRegressor(n_estimators=1, min_child_samples=5, verbose=-1).fit(*typed).booster_.save_model(
+        path
+    )
+    files.check(files.load(path), path)
+    text = path.read_text()
+    assert was in text
+    path.write_text(text.replace(was, now))
+    with pytest.raises(LoadError):
+        files.check(files.load(path), path)
+
+
 # --- XGBoost -----------------------------------------------------------------------------------------
 
 

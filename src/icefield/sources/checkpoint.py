@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import threading
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,8 +70,11 @@ class Checkpoint:
             for number, collector in enumerate(collectors):
                 prefix = f"{key}/{number}/"
                 own = {k.removeprefix(prefix): v for k, v in self._arrays.items() if k.startswith(prefix)}
-                collector.restore(own)
-            return int(passes[key]["rows"]), bool(passes[key]["finished"])
+                try:
+                    collector.restore(own)
+                except Exception as error:  # every collector has its own way to say so
+                    raise self._unreadable(error) from error
+            return passes[key]["rows"], passes[key]["finished"]
 
     def write(
         self, question: Any, collectors: Sequence[Collector], rows: int, finished: bool = False
@@ -116,12 +118,24 @@ class Checkpoint:
                 about = json.loads(str(file[ABOUT]))
                 if about["format"] != FORMAT:
                     raise ValueError(f"format {about['format']}")
-                return about, {key: file[key] for key in file.files if key != ABOUT}
-        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-            raise InputError(
-                complaint("checkpoint", f"is no checkpoint that can be read ({type(error).__name__})", str(self.path),
-                          "name another file, or delete this one")
-            ) from error  # fmt: skip
+                arrays = {key: file[key] for key in file.files if key != ABOUT}
+                if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+                    raise ValueError("a member that is no array")
+                for one in about["passes"].values():
+                    known = type(one["rows"]) is int and type(one["finished"]) is bool
+                    if not known or not isinstance(one["question"], str):
+                        raise ValueError("a pass that does not say how far it is")
+                return about, arrays
+        except (
+            Exception
+        ) as error:  # any byte may be wrong, and zip, JSON and numpy each have their own ways to say so
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: Exception) -> InputError:
+        return InputError(
+            complaint("checkpoint", f"is no checkpoint that can be read ({type(error).__name__})", str(self.path),
+                      "name another file, or delete this one")
+        )  # fmt: skip
 
 
 def _model_identity(model: Model, stream: Stream) -> Any:

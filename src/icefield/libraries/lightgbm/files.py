@@ -50,6 +50,12 @@ def check(model: Any, file: Path) -> None:
     for fields in blocks(text):
         if "num_leaves" in fields:
             _check_tree(fields)
+    levels = model.pandas_categorical or []
+    if not isinstance(levels, list) or not all(isinstance(own, list) for own in levels):
+        raise LoadError("pandas_categorical holds no lists of levels")
+    if any(isinstance(level, (list, dict)) for own in levels for level in own):
+        raise LoadError("pandas_categorical holds levels that are none")
+    check_within(categorical_positions(model), model.num_feature(), "categorical_feature")
     try_rows(model.predict, tried_rows(model.num_feature()))
 
 
