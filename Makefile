@@ -9,7 +9,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 endif
 
-.PHONY: demo test test-all test-cluster sanitize kernels lint ruff ruff-format duplicates format types bench gallery docs dist clean
+.PHONY: demo test test-all fuzz test-cluster sanitize kernels lint ruff ruff-format duplicates format types bench gallery docs dist clean
 
 demo: $(VENV)/.demo kernels
 	$(BIN)/python -m icefield.cli.demo
@@ -22,6 +22,11 @@ test: $(VENV)/.test kernels
 
 test-all: $(VENV)/.test kernels
 	$(BIN)/python -m pytest -q -n 2
+
+# Damages files of every format that is read, in 50 ways each; see tests/fuzz.
+fuzz: export OMP_NUM_THREADS = 1
+fuzz: $(VENV)/.test kernels
+	$(BIN)/python -m tests.fuzz all 50
 
 # Real Dask, Spark, Spark Connect and Ray on this machine, in an environment of their own: each engine in a process of its
 # own, one after another, in about ten minutes. What fails is run once more, and both runs are printed: an engine that starts or

@@ -39,18 +39,22 @@ def main() -> int:
     reading.add_argument(
         "--store", action="store_true", help="write counts, seeds and the date to results.json"
     )
+    reading.add_argument(
+        "--minutes", type=float, default=float("inf"), help="go on to the next format after so long"
+    )
     asked = reading.parse_args()
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         where = prepared(Path(folder))
         for name in FORMATS if asked.format == "all" else (asked.format,):
-            found = fuzz(name, asked.count, asked.seed, where)
+            found = fuzz(name, asked.count, asked.seed, where, 60.0 * asked.minutes)
+            done = found.counts.total()
             wrong += len(found.wrong)
-            print(name, asked.count, dict(found.counts), flush=True)
+            print(name, done, dict(found.counts), flush=True)
             for seed, said in found.wrong.items():
                 print(f"  seed {seed}: {said}", flush=True)
             if asked.store:
-                _store(name, asked.seed, asked.count, dict(found.counts))
+                _store(name, asked.seed, done, dict(found.counts))
     return 1 if wrong else 0
 
 

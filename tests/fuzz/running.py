@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,11 +34,13 @@ def outcome(name: str, file: Path, folder: Path) -> str:
     return forked(lambda: asked.use(file, folder))
 
 
-def fuzz(name: str, count: int, seed: int, folder: Path) -> Found:
-    """Damage the files of a format so many times."""
-    found = Found()
+def fuzz(name: str, count: int, seed: int, folder: Path, seconds: float = float("inf")) -> Found:
+    """Damage the files of a format so many times, or for so long."""
+    found, end = Found(), time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as scratch:
         for number in range(seed, seed + count):
+            if time.monotonic() > end:
+                break
             original = folder / FORMATS[name].files[number % len(FORMATS[name].files)]
             file = Path(scratch) / original.name
             file.write_bytes(damaged(original.read_bytes(), number))
