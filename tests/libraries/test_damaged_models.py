@@ -112,6 +112,13 @@ def _set(at: Any, key: Any, value: Any) -> None:
         ),
         lambda learner, model, tree: _set(tree, "categories", [2**31] * len(tree["categories"])),
         lambda learner, model, tree: _set(tree, "categories_nodes", []),
+        lambda learner, model, tree: _set(model["cats"]["feature_segments"], 1, 255),
+        lambda learner, model, tree: _set(model["cats"]["feature_segments"], -1, 255),
+        lambda learner, model, tree: _set(model["cats"]["sorted_idx"], 0, 255),
+        lambda learner, model, tree: _set(model["cats"]["sorted_idx"], 0, -1),
+        lambda learner, model, tree: _set(model["cats"]["enc"][1]["offsets"], -1, 10**6),
+        lambda learner, model, tree: _set(model["cats"]["enc"][1]["offsets"], 0, -5),
+        lambda learner, model, tree: model["cats"]["enc"][1]["offsets"].pop(),
     ],
 )
 def test_damaged_xgboost_trees(xgboost_document: Any, damage: Any) -> None:

@@ -101,6 +101,24 @@ def _predict(booster: Any, rows: Any) -> Any:
     return booster.predict(data)
 
 
+def _check_levels(stored: dict[str, Any]) -> None:
+    """Levels of all columns, one after another, and where each column's begin; XGBoost reads them as they are."""
+    bounds = np.array(stored["feature_segments"], dtype=np.int64)
+    count = len(stored["sorted_idx"])
+    if len(bounds) and (bounds[0] != 0 or (np.diff(bounds) < 0).any() or bounds[-1] != count):
+        raise LoadError("feature_segments do not follow each other through the levels")
+    check_within(np.array(stored["sorted_idx"], dtype=np.int64), max(count, 1), "sorted_idx")
+    check_count(bounds, len(stored["enc"]) + 1 if stored["enc"] else len(bounds), "feature_segments")
+    for own, size in zip(stored["enc"], np.diff(bounds)):
+        starts = np.array(own.get("offsets", ()), dtype=np.int64)
+        if len(starts):
+            check_count(starts, size + 1, "offsets")
+            if starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] > len(own["values"]):
+                raise LoadError("offsets do not follow each other through values")
+        else:
+            check_count(own["values"], size, "values")
+
+
 def _check_trees(learner: Learner, model: dict[str, Any]) -> None:
     """Which output trees belong to, their kinds of splits, sets of categories and values."""
     trees = model["trees"]
@@ -113,6 +131,8 @@ def _check_trees(learner: Learner, model: dict[str, Any]) -> None:
     if learner.tree_weights is not None:
         check_count(learner.tree_weights, len(trees), "weight_drop")
         check_finite(learner.tree_weights, "weight_drop")
+    if model.get("cats"):
+        _check_levels(model["cats"])
     for tree in trees:
         nodes = len(tree["left_children"])
         for name in ("split_conditions", "split_indices", "default_left", "split_type", "right_children"):
