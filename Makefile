@@ -9,7 +9,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 endif
 
-.PHONY: demo test test-look test-sweeps test-all durations test-cluster test-sklearn sanitize kernels native-lint lint ruff ruff-format duplicates format types bench gallery docs dist clean
+.PHONY: demo test test-look test-sweeps test-all durations fuzz test-cluster test-sklearn sanitize kernels native-lint lint ruff ruff-format duplicates format types bench gallery docs dist clean
 
 demo: $(VENV)/.demo kernels
 	$(BIN)/python -m icefield.cli.demo
@@ -39,6 +39,11 @@ test-all: test test-look test-sweeps
 # Writes what each file costs to tests/durations.json, by which the longest go first.
 durations: $(VENV)/.look kernels
 	$(PYTEST) -m "not slow" --store-durations
+
+# Damages files of every format that is read, in 50 ways each; see tests/fuzz.
+fuzz: export OMP_NUM_THREADS = 1
+fuzz: $(VENV)/.test kernels
+	$(BIN)/python -m tests.fuzz all 50
 
 # Real Dask, Spark, Spark Connect and Ray on this machine, in an environment of their own: each engine in a process of its
 # own, one after another, in about ten minutes. What fails is run once more, and both runs are printed: an engine that starts or

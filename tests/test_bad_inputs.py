@@ -22,6 +22,7 @@ from sklearn.svm import LinearSVC
 
 import icefield
 from icefield import Explainer, Grid
+from icefield.errors import IcefieldError
 
 RNG = np.random.default_rng(1)
 N = 30
@@ -207,8 +208,8 @@ CASES = [
     # --- grid ---
     case("grid is empty", lambda: pd_("age", grid=[]), "grid", "[]", "Hint"),
     case("grid is a word", lambda: pd_("age", grid="quantile"), "grid", "Grid('quantile')", error=TypeError),
-    case("grid is zero points", lambda: pd_("age", grid=0), "points", "got 0", "Hint"),
-    case("grid is negative", lambda: pd_("age", grid=-3), "points", "-3"),
+    case("grid is zero points", lambda: pd_("age", grid=0), "grid", "got 0", "Hint"),
+    case("grid is negative", lambda: pd_("age", grid=-3), "grid", "-3"),
     case("grid is a flag", lambda: pd_("age", grid=True), "grid", "True", error=TypeError),
     case("grid is a fraction", lambda: pd_("age", grid=2.5), "grid", "2.5", error=TypeError),
     case("grid holds words for a number", lambda: pd_("age", grid=["old"]), "grid", "old", "Hint", error=TypeError),
@@ -308,3 +309,172 @@ def test_is_refused_in_a_sentence(bad):
     assert isinstance(caught.value, bad.error)
     for word in bad.words:
         assert word in str(caught.value), str(caught.value)
+
+
+# --- names of other libraries ----------------------------------------------------------------------
+
+EXPLAINED = icefield.Explainer(lambda rows: rows[:, 0], np.arange(12.0).reshape(6, 2))
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "words"),
+    [
+        ("partial_dependence", "grid_resolution", "write grid=..."),
+        ("partial_dependence", "n_points", "write grid=..."),
+        ("partial_dependence", "points", "write grid=..."),
+        ("partial_dependence", "kind", "ice() gives individual curves"),
+        ("partial_dependence", "sample_weight", "write Explainer(model, X, weights=...)"),
+        ("partial_dependence", "features", 'name them first: partial_dependence("age")'),
+        ("partial_dependence", "feature", 'name them first: partial_dependence("age")'),
+        ("partial_dependence", "n_jobs", "write Explainer(model, X, threads=...)"),
+        ("partial_dependence", "n_samples", "write rows=..."),
+        ("partial_dependence", "centered", "write .center() after the answer"),
+        ("partial_dependence", "gird", "did you mean 'grid'?"),
+        ("ice", "grid_resolution", "write grid=..."),
+        ("ice", "random_state", "write Explainer(model, X, seed=...)"),
+        ("ale", "n_bins", "write bins=..."),
+        ("importance", "sample_weight", "write Explainer(model, X, weights=...)"),
+        ("interactions", "random_state", "seed=..."),
+        ("regions", "max_depth", "depth"),
+        ("effects", "grid_resolution", "write grid=..."),
+        ("report", "include_plotlyjs", "known names are"),
+    ],
+)
+def test_keywords_of_other_libraries_are_told_their_names_here(method, name, words, complains):
+    with complains(name, f"is no keyword of {method}()", words, error=TypeError):
+        getattr(EXPLAINED, method)(0, **{name: 5})
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("sample_weight", "write weights=..."),
+        ("n_jobs", "write threads=..."),
+        ("random_state", "write seed=..."),
+        ("feature_names", "write names=..."),
+        ("response_method", "write scale=..."),
+        ("grid_resolution", 'write partial_dependence("age", grid=...)'),
+        ("features", "a question takes them"),
+        ("wieghts", "did you mean 'weights'?"),
+    ],
+)
+def test_an_explainer_s_keywords_too(name, words, complains):
+    with complains(name, "is no keyword of Explainer", words, error=TypeError):
+        icefield.Explainer(lambda rows: rows[:, 0], np.ones((3, 2)), **{name: 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("pdp", "write .partial_dependence(...)"),
+        ("shap_values", "write .importance()"),
+        ("feature_importances_", "write .importance()"),
+        ("h_statistic", "write .interactions()"),
+        ("ice_curves", "write .ice(...)"),
+        ("accumulated_local_effects", "write .ale(...)"),
+        ("partial_dependance", "did you mean 'partial_dependence'"),
+        ("nothing_of_the_kind", "known names are"),
+    ],
+)
+def test_attributes_of_other_libraries_are_told_their_names_here(name, words):
+    with pytest.raises(AttributeError) as caught:
+        getattr(EXPLAINED, name)
+    assert isinstance(caught.value, IcefieldError)
+    assert f"has no attribute {name!r}. Hint: " in str(caught.value)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not hasattr(EXPLAINED, name)
+
+
+def test_every_name_that_is_told_is_one():
+    from inspect import signature
+
+    from icefield.validate import FOREIGN_KEYWORDS, FOREIGN_QUESTIONS
+
+    for question in FOREIGN_QUESTIONS:
+        assert callable(getattr(icefield.Explainer, question.partition("(")[0]))
+    methods = (
+        icefield.Explainer,
+        *(getattr(icefield.Explainer, q.partition("(")[0]) for q in FOREIGN_QUESTIONS),
+    )
+    known = {name for method in methods for name in signature(method).parameters}
+    assert set(FOREIGN_KEYWORDS) <= known
+
+
+# --- the rest of a class of messages ---------------------------------------------------------------
+
+NAMED = {"age": np.arange(6.0), "fare": np.arange(6.0) % 2, "month": np.arange(6) % 3 + 1}
+
+
+@pytest.mark.parametrize(
+    ("keywords", "parameter", "words"),
+    [
+        ({"names": {"age": "fare"}}, "names", "calls the columns 'age' and 'fare' the same"),
+        ({"names": {"age": "x", "fare": "x"}}, "names", "calls the columns 'age' and 'fare' the same"),
+        ({"names": {"fare": ("age", {0: "no", 1: "yes"})}}, "names", "the same"),
+        ({"names": {"fare": {0: "no", 1: "no"}}}, "names", "calls the values 0 and 1 of 'fare' the same"),
+        ({"y": "nope"}, "y", 'write y=frame["nope"]'),
+        ({"y": b"nope"}, "y", "one for each row"),
+        ({"by": ["age", "fare"]}, "by", "names of several"),
+        ({"by": ["age"]}, "by", "write by='age'"),
+        ({"cluster": ["age", "fare"]}, "cluster", "names of several"),
+        ({"threads": -1}, "threads", "write threads=None, for all"),
+        ({"threads": 0}, "threads", "at least 1"),
+    ],
+)
+def test_what_is_wrong_with_an_explainer_is_said_of_the_right_argument(keywords, parameter, words, complains):
+    pd = pytest.importorskip("pandas")
+    with complains(parameter, words, "Hint"):
+        icefield.Explainer(lambda rows: rows["age"], pd.DataFrame(NAMED), **keywords)
+
+
+def test_swapped_names_and_names_of_one_s_own_are_fine():
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame(NAMED)
+    for names in ({"age": "fare", "fare": "age"}, {"age": "age"}, {"fare": {0: "no", 1: "yes"}}):
+        icefield.Explainer(lambda rows: rows["age"], X, names=names)
+
+
+@pytest.mark.parametrize("grid", [-5, 0])
+def test_a_grid_of_too_few_points_is_the_grid_s_fault(grid, complains):
+    with complains("grid", "at least 1", str(grid), "write grid=100", error=ValueError):
+        EXPLAINED.partial_dependence(0, grid=grid)
+    with complains("points", "at least 1", "write points=100", error=ValueError):
+        icefield.Grid(points=grid)
+
+
+@pytest.mark.parametrize(
+    ("path", "words", "error"),
+    [
+        ("nowhere.icefield", "does not exist", FileNotFoundError),
+        ("", "is empty", ValueError),
+        (".", "is a folder", ValueError),
+        (None, "must be the name of a file", TypeError),
+        (3, "must be the name of a file", TypeError),
+        ("a\0b", "does not exist", FileNotFoundError),
+    ],
+)
+def test_loading_nothing_is_told(path, words, error):
+    with pytest.raises(IcefieldError, match=words) as caught:
+        icefield.Effect.load(path)
+    assert isinstance(caught.value, error)
+    assert caught.value.parameter == "path"
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost", "catboost"])
+def test_text_in_a_column_of_numbers_is_refused(library, complains):
+    """Digits too: some libraries would read them as numbers, and the picture would show them as levels."""
+    module, pd = pytest.importorskip(library), pytest.importorskip("pandas")
+    X = pd.DataFrame({"a": np.arange(40.0), "b": np.arange(40.0) % 7})
+    made = {
+        "lightgbm": lambda: module.LGBMRegressor(n_estimators=2, min_child_samples=2, verbose=-1),
+        "xgboost": lambda: module.XGBRegressor(n_estimators=2, max_depth=2),
+        "catboost": lambda: module.CatBoostRegressor(
+            iterations=2, depth=2, verbose=0, allow_writing_files=False
+        ),
+    }
+    model = made[library]().fit(X, X["a"])
+    for texts in (X["a"].astype(str), pd.Series(["one", "two"] * 20)):
+        with complains("X", "holds text in the column 'a'", "astype(float)"):
+            icefield.Explainer(model, X.assign(a=texts))
+    assert icefield.Explainer(model, X).partial_dependence("a").engine == "trees"

@@ -64,6 +64,17 @@ class InputTypeError(IcefieldError, TypeError):
     """An argument is of a type that cannot be used."""
 
 
+class UnknownNameError(IcefieldError, AttributeError):
+    """Something was asked by a name that it does not have."""
+
+
+class MissingFileError(IcefieldError, FileNotFoundError):
+    """A file that is to be read does not exist."""
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+
 class ModelError(IcefieldError, ValueError):
     """The model cannot be used as asked, or answered with something that is no prediction."""
 
@@ -234,6 +245,21 @@ class Complaint(str):
         """The message for another reader."""
         return spelling.message(self.parameter, self.problem, self.received, self.hint)
 
+    def as_json(self) -> dict[str, Any]:
+        """The fields as plain texts, for where nothing but text may pass; what was received as the message shows it."""
+        shown = {} if self.received is ... else {"received": brief(self.received)}
+        return {"parameter": self.parameter, "problem": _plain_pieces(self.problem), "hint": _plain_pieces(self.hint)} | shown  # fmt: skip
+
+    @classmethod
+    def from_json(cls, fields: Any) -> Complaint:
+        """A message from what `as_json` gave; a ValueError where the fields are of anything else."""
+        known = isinstance(fields, dict) and fields.keys() <= {"parameter", "problem", "hint", "received"}
+        if not known or not isinstance(fields.get("parameter"), str | None):
+            raise ValueError("these are not the fields of a message")
+        problem, hint = _worded_again(fields.get("problem")), _worded_again(fields.get("hint"))
+        received = _Shown(fields["received"]) if "received" in fields else ...
+        return cls.of(fields.get("parameter"), problem or "", received, hint)
+
     def __reduce__(self) -> Any:
         # What was received may be anything, a lambda for one: across processes goes what the message shows.
         received = self.received if self.received is ... else _Shown(brief(self.received))
@@ -245,6 +271,43 @@ class _Shown(str):
 
     def __repr__(self) -> str:
         return str(self)
+
+
+def _plain_pieces(text: str | None) -> Any:
+    """A text as JSON: a text, or a list of pieces where it knows what it names."""
+    if not isinstance(text, Wording):
+        return text
+    return [
+        {"argument": piece.name} if isinstance(piece, Argument)
+        else {"setting": piece.name, "value": None if piece.value is ... else brief(piece.value), "python": piece.python}
+        if isinstance(piece, Setting)
+        else {"value": brief(piece.value)} if isinstance(piece, Value)
+        else _plain_pieces(piece)
+        for piece in text.pieces
+    ]  # fmt: skip
+
+
+def _worded_again(given: Any) -> str | None:
+    """The text that `_plain_pieces` made JSON of."""
+    if given is None or isinstance(given, str):
+        return given
+    if not isinstance(given, list):
+        raise ValueError("a text must be a text, or a list of its pieces")
+    pieces: list[Piece] = []
+    for piece in given:
+        fields = piece if isinstance(piece, dict) else {}
+        if not all(isinstance(value, str | None) for value in fields.values()):
+            raise ValueError("a piece of a text holds more than texts")
+        if "argument" in fields:
+            pieces.append(Argument(str(fields["argument"])))
+        elif "setting" in fields:
+            value = ... if fields.get("value") is None else _Shown(fields["value"])
+            pieces.append(Setting(str(fields["setting"]), value, fields.get("python")))
+        elif "value" in fields:
+            pieces.append(Value(_Shown(fields["value"])))
+        else:
+            pieces.append(_worded_again(piece) or "")
+    return worded(*pieces)
 
 
 def complaint(parameter: str, problem: str, received: Any = ..., hint: str | None = None) -> Complaint:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@validate.keywords_told
 class Explainer(StatisticsMethods):
     """Explain a fitted model on data.
 
@@ -123,7 +124,9 @@ class Explainer(StatisticsMethods):
         validate.choice("scale", scale, ("response", "raw"))
         validate.choice("background", background, ("data", "training"))
         validate.choice("engine", engine, ("auto", "trees", "brute"))
-        validate.count("threads", threads, optional=True)
+        validate.count(
+            "threads", threads, optional=True, hint="leave it out, or write threads=None, for all there are"
+        )
         validate.count("processes", processes, optional=True)
         validate.count("memory", memory)
         validate.count("seed", seed, least=0)

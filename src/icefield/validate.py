@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Callable, Mapping, Sequence
+from functools import update_wrapper, wraps
+from inspect import signature
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -12,7 +14,50 @@ from numpy.typing import NDArray
 
 from icefield.data.features import column_name
 from icefield.data.frame import NUMERIC_KINDS, Table
-from icefield.errors import Argument, InputError, InputTypeError, complaint, did_you_mean, worded, write
+from icefield.errors import (
+    Argument,
+    InputError,
+    InputTypeError,
+    Setting,
+    UnknownNameError,
+    complaint,
+    did_you_mean,
+    statement,
+    worded,
+    write,
+)
+
+# What other libraries call a keyword, and its name here.
+FOREIGN_KEYWORDS = {
+    "grid": ("grid_resolution", "n_points", "num_grid_points", "n_grid_points", "resolution", "points", "grid_points", "custom_values", "percentiles"),
+    "weights": ("sample_weight", "sample_weights", "weight", "w"),
+    "threads": ("n_jobs", "n_threads", "num_threads", "nthread"),
+    "seed": ("random_state", "random_seed"),
+    "scale": ("response_method", "prediction_type", "link", "model_output"),
+    "target": ("class_name", "target_class", "output", "which_class", "class_index"),
+    "rows": ("n_samples", "subsample", "sample_size", "n_rows", "sample", "max_samples", "num_ice", "n_ice"),
+    "by": ("groupby", "group_by", "hue", "group", "groups"),
+    "bins": ("n_bins", "num_bins", "grid_size", "n_intervals"),
+    "engine": ("method", "algorithm"),
+    "names": ("feature_names", "labels", "categories"),
+    "units": ("unit",),
+    "X": ("data", "dataset", "background_data", "train_X", "df"),
+    "model": ("estimator", "predictor", "clf", "mdl"),
+    "features": ("feature", "columns", "column", "feature_name", "model_features", "variables", "variable"),
+}  # fmt: skip
+# What other libraries call a question, and how it is asked here.
+FOREIGN_QUESTIONS = {
+    "partial_dependence(...)": ("pdp", "pd", "pdp_isolate", "pdp_interact", "PDP", "partial_dependency", "model_profile"),
+    "partial_dependence(...).plot()": ("partial_dependence_plot", "plot_pdp", "pdp_plot", "plot_partial_dependence", "from_estimator"),
+    "ice(...)": ("ice_curves", "ICE", "individual", "individual_conditional_expectation", "ceteris_paribus", "predict_profile"),
+    "ale(...)": ("ALE", "accumulated_local_effects", "accumulated", "ale_plot"),
+    "importance()": ("feature_importances_", "feature_importance", "feature_importances", "importances", "variable_importance",
+                     "permutation_importance", "model_parts", "shap_values", "shap", "shap_importance"),
+    "interactions()": ("h_statistic", "h_stat", "H", "friedman_h", "interaction", "shap_interaction_values"),
+    "regions(...)": ("subgroups", "regional_effects", "partition"),
+    "summary()": ("describe", "explain", "info", "summary_plot"),
+    "report(path)": ("dashboard", "to_html", "save_html", "html"),
+}  # fmt: skip
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -56,14 +101,16 @@ def renamed(old: str, new: str) -> Callable[[Function], Function]:
     return decorated
 
 
-def count(parameter: str, value: Any, least: int = 1, optional: bool = False) -> None:
+def count(
+    parameter: str, value: Any, least: int = 1, optional: bool = False, hint: str | None = None
+) -> None:
     """A whole number of at least `least`."""
     if value is None and optional:
         return
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise InputTypeError(complaint(parameter, "must be a whole number", value))
     if value < least:
-        raise InputError(complaint(parameter, f"must be at least {least}", value))
+        raise InputError(complaint(parameter, f"must be at least {least}", value, hint))
 
 
 def flag(parameter: str, value: Any, optional: bool = False) -> None:
@@ -157,6 +204,11 @@ def observed(given: Any, n_rows: int) -> NDArray[Any] | None:
     """Observed targets, one (or one row) per row of X."""
     if given is None:
         return None
+    if isinstance(given, (str, bytes)):
+        raise InputTypeError(
+            complaint("y", worded("must be the observed targets, one for each row of ", Argument("X"), ", not a name"), given,
+                      worded("write ", Setting("y", ..., python=f'y=frame["{given}"]' if isinstance(given, str) else "y=[...]")))
+        )  # fmt: skip
     values = np.asarray(given)
     if values.ndim not in (1, 2) or values.shape[0] != n_rows:
         raise InputError(
@@ -202,3 +254,77 @@ def row_positions(rows: Any, n_rows: int, seed: int) -> NDArray[np.intp]:
             )
         )
     return chosen.astype(np.intp)
+
+
+# --- names of other libraries --------------------------------------------------------------------------
+
+Kind = TypeVar("Kind", bound=type)
+
+
+def keywords_told(kind: Kind) -> Kind:
+    """A class whose methods say, for a keyword they do not have, what it is called here."""
+    for name, method in list(vars(kind).items()):
+        if isinstance(method, FunctionType) and (name == "__init__" or not name.startswith("_")):
+            setattr(kind, name, _with_keywords_told(method, name))
+    return kind
+
+
+def _with_keywords_told(method: FunctionType, name: str) -> FunctionType:
+    known = tuple(signature(method).parameters)
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in signature(method).parameters.values())
+    refuse = _refuse_keyword
+
+    def told(*given: Any, **keywords: Any) -> Any:
+        if not (takes_any or keywords.keys() <= known_set):
+            refuse(name, known, keywords)
+        return method(*given, **keywords)
+
+    known_set = {
+        p.name
+        for p in signature(method).parameters.values()
+        if p.kind not in (p.VAR_POSITIONAL, p.POSITIONAL_ONLY)
+    }
+    # A function of the method's own module, where its examples are looked for.
+    own = FunctionType(told.__code__, method.__globals__, method.__name__, None, told.__closure__)
+    own.__kwdefaults__ = told.__kwdefaults__
+    return update_wrapper(own, method)  # type: ignore[return-value]
+
+
+def _refuse_keyword(method: str, known: Sequence[str], given: Mapping[str, Any]) -> None:
+    name, value = next(
+        (name, value) for name, value in given.items() if name not in known or name == "features"
+    )
+    here = next((own for own, others in FOREIGN_KEYWORDS.items() if name == own or name in others), None)
+    called = "Explainer" if method == "__init__" else f"{method}()"
+    if here == "features":
+        hint = (
+            f'name them first: {method}("age")'
+            if "features" in known
+            else 'a question takes them: partial_dependence("age")'
+        )
+    elif name == "kind":
+        hint = "ice() gives individual curves, partial_dependence() their average, ale() accumulated local effects"
+    elif name in ("centered", "center", "centre"):
+        hint = "write .center() after the answer"
+    elif here in known:
+        hint = f"write {here}=..."
+    elif here is not None:
+        hint = (
+            f"{here}= is one of the Explainer's: write Explainer(model, X, {here}=...)"
+            if method != "__init__"
+            else f'{here}= is one of the questions\': write partial_dependence("age", {here}=...)'
+        )
+    else:
+        hint = did_you_mean(name, [one for one in known if one != "self"])
+    raise InputTypeError(complaint(name, f"is no keyword of {called}", value, hint))
+
+
+def unknown_question(thing: Any, name: str) -> UnknownNameError | AttributeError:
+    """The error for an attribute that something does not have, with what is meant where that is clear."""
+    plain = f"{type(thing).__name__!r} object has no attribute {name!r}"
+    if name.startswith("_"):
+        return AttributeError(plain)
+    here = next((own for own, others in FOREIGN_QUESTIONS.items() if name in others), None)
+    known = [own for own in dir(type(thing)) if not own.startswith("_")]
+    hint = did_you_mean(name, known) if here is None else f"write .{here}"
+    return UnknownNameError(statement(f"{plain}.", hint))

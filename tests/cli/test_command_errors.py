@@ -44,6 +44,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
         "import os\n"
         "KIND = os.environ.get('KIND', 'value')\n"
     )
+    (folder / "noisy_models.py").write_text(
+        "import os\n"
+        "def noisy(rows):\n"
+        "    print('noise in Python')\n"
+        "    os.write(1, b'noise in C\\n')\n"
+        "    return rows['age'] * 1.0\n"
+    )
     found["folder"] = folder
     return found
 
@@ -215,6 +222,7 @@ def not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
         (("summary", "m.txt", "d.csv", "--json", "no/p.json"), 1, "--json lies in a folder that does not exist"),
         (("report", "m.txt", "d.csv", "-o", "no/r.html"), 1, "-o lies in a folder that does not exist"),
         (("report", "m.txt", "d.csv", "-o", "d.csv"), 1, "-o would overwrite what is read"),
+        (("pd", "m.txt", "d.csv", "age", "--csv", "m.csv", "--json", "./m.csv"), 1, "--json names the file of --csv too"),
         (("pd", "m.txt", "d.csv", "--csv", "age", "fare"), 2, "'age' is no .csv file"),
         (("pd", "m.txt", "d.csv", "--json", "age", "fare"), 2, "'age' is no .json file"),
         (("pd", "m.txt", "d.csv", "--parquet=age", "fare"), 2, "'age' is no .parquet file"),
@@ -228,6 +236,48 @@ def test_what_cannot_be_written_is_found_before_anything_is_loaded(
     (tmp_path / "d.csv").write_text("age,fare\n1,2\n")
     assert words in said(capfd, *arguments, code=code)
     assert [path.name for path in tmp_path.iterdir()] == ["d.csv"]
+
+
+@pytest.mark.usefixtures("not_loaded")
+@pytest.mark.parametrize(
+    ("data", "out", "words"),
+    [
+        (("days",), "days/1.csv", "would overwrite what is read"),
+        (("days",), "days/deep/3.csv", "would overwrite what is read"),
+        (("days",), "days/../days/1.csv", "would overwrite what is read"),
+        (("days",), "link.csv", "would overwrite what is read"),
+        (("days",), "twin.csv", "would overwrite what is read"),
+        (("days/*.csv",), "days/1.csv", "would overwrite what is read"),
+        (("days/**/*.csv",), "days/deep/3.csv", "would overwrite what is read"),
+        (("days/1.csv", "days/2.csv"), "days/2.csv", "would overwrite what is read"),
+        (("days",), "days/new.csv", "would be read as one of them"),
+        (("days",), "days/deep/new.csv", "would be read as one of them"),
+        (("days/*.csv",), "days/new.csv", "would be read as one of them"),
+        (("days/**/*.csv",), "days/new.csv", "would be read as one of them"),
+        (("days/**/*.csv",), "days/deep/new.csv", "would be read as one of them"),
+    ],
+)
+def test_no_file_of_a_folder_or_glob_is_written_to(
+    data: tuple[str, ...], out: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "days" / "deep").mkdir(parents=True)
+    for name in ("1.csv", "days/1.csv", "days/2.csv", "days/deep/3.csv"):
+        (tmp_path / name).write_text("age,fare\n1,2\n")
+    (tmp_path / "link.csv").symlink_to("days/1.csv")
+    os.link(tmp_path / "days" / "1.csv", tmp_path / "twin.csv")
+    text = said(capfd, "pd", "m.txt", *data, "age", "--csv", out)
+    assert f"--csv {words}" in text or f"--csv lies among the files of DATA, and {words}" in text
+
+
+@pytest.mark.parametrize("out", ["days/new.json", "new.csv", "days/deep/new.csv"])
+def test_outputs_may_lie_beside_what_is_read(
+    out: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "days" / "deep").mkdir(parents=True)
+    (tmp_path / "days" / "1.csv").write_text("age,fare\n1,2\n")
+    cli_output.check_outputs({"csv_path": out}, ("m.txt", "days/*.csv"))
 
 
 def test_a_folder_that_is_closed_is_told(files: Files, tmp_path: Path, capfd: Any, monkeypatch: Any) -> None:
@@ -248,6 +298,32 @@ def test_a_file_may_have_any_name_when_it_is_a_path(
     monkeypatch.chdir(tmp_path)
     assert asked("pd", *linear, "age", "--csv", "./age", "-q").output == ""
     assert (tmp_path / "age").read_text().startswith("output,age,average")
+
+
+@pytest.mark.parametrize("out", [("--csv", "-"), ("--json", "-"), ("--parquet", "-"), ()])
+def test_what_models_print_is_no_part_of_an_answer(
+    files: Files, out: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsysbinary: Any
+) -> None:
+    monkeypatch.syspath_prepend(files["folder"])
+    monkeypatch.setattr(os, "write", lambda *_: None)
+    cli.main(["pd", "noisy_models:noisy", str(files["people.csv"]), "age", *out], standalone_mode=False)
+    printed = capsysbinary.readouterr()
+    assert b"noise in Python" in printed.err
+    assert b"noise" not in printed.out
+    starts = {"--csv": b"output,age", "--json": b"[", "--parquet": b"PAR1"}
+    assert printed.out.startswith(starts[out[0]] if out else b"Partial dependence")
+
+
+@pytest.mark.slow
+def test_what_libraries_write_themselves_is_no_part_of_an_answer(files: Files) -> None:
+    done = installed(
+        "pd", "noisy_models:noisy", files["people.csv"], "age", "--csv", "-", cwd=files["folder"]
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("output,age")
+    assert "noise" not in done.stdout
+    assert "noise in C" in done.stderr
+    assert "noise in Python" in done.stderr
 
 
 # --- words ---------------------------------------------------------------------------------------

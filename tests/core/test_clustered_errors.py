@@ -96,7 +96,13 @@ def test_clusters_are_the_same_in_any_order_and_budget(memory):
     by = np.where(X[:, 1] > 0, "high", "low")
     one = Explainer(outputs, X, weights=WEIGHTS, cluster=PEOPLE, by=by).partial_dependence(0, grid=20)
     other = Explainer(
-        outputs, X[mixed], weights=WEIGHTS[mixed], cluster=PEOPLE[mixed], by=by[mixed], memory=memory, row_by_row=True
+        outputs,
+        X[mixed],
+        weights=WEIGHTS[mixed],
+        cluster=PEOPLE[mixed],
+        by=by[mixed],
+        memory=memory,
+        row_by_row=True,
     ).partial_dependence(0, grid=20)
     np.testing.assert_allclose(one.se, other.se, rtol=1e-10)
     for label, group in one.groups.items():

@@ -185,7 +185,6 @@ def test_nothing_in_the_file_is_a_pickle(tmp_path):
         ("folder", "is a folder"),
         ("", "is a folder"),
         ("x" * 300, "cannot be the name of a file"),
-        ("x" * 253, "cannot be the name of a file"),
         ("a\0b", "cannot be the name of a file"),
     ],
     ids=lambda text: ascii(text[:12]),
@@ -409,7 +408,7 @@ def test_files_of_other_kinds_are_refused(tmp_path):
         path.write_bytes(content)
         with pytest.raises(InputError, match="not a saved effect"):
             Effect.load(path)
-    with pytest.raises(InputError, match="not a saved effect"):
+    with pytest.raises(InputError, match="is a folder"):
         Effect.load(tmp_path)
     with pytest.raises(FileNotFoundError):
         Effect.load(tmp_path / "nothing")

@@ -36,7 +36,28 @@ def test_a_leaf_that_differs_is_told(forest, change):
     model, table, read_model = forest
     wrong = replace(read_model.forest, leaf_value=read_model.forest.leaf_value + change)
     reason = self_check(replace(read_model, forest=wrong), table, lambda rows: model.predict(rows.native))
-    assert "64 of 64 checked rows differ" in reason
+    assert ("not all finite" if np.isnan(change) else "64 of 64 checked rows differ") in reason
+
+
+@pytest.mark.parametrize("size", [1e300, 1e308, np.inf])
+def test_one_leaf_of_any_size_does_not_make_the_others_right(forest, size):
+    """A tolerance that grows with the largest leaf would pass anything."""
+    model, table, read_model = forest
+    values = read_model.forest.leaf_value.copy()
+    values[1:] += 1.0
+    values[0] = size
+    wrong = replace(read_model, forest=replace(read_model.forest, leaf_value=values))
+    assert self_check(wrong, table, lambda rows: model.predict(rows.native)) is not None
+
+
+def test_a_check_that_is_not_finite_fails(forest):
+    _, table, read_model = forest
+    huge = replace(read_model.forest, leaf_value=np.full_like(read_model.forest.leaf_value, 1e308))
+    read_huge = replace(read_model, forest=huge)
+    assert "not all finite" in self_check(read_huge, table, lambda rows: np.full(rows.n_rows, 1e308))
+    for answer in (np.inf, np.nan):
+        reason = self_check(read_model, table, lambda rows, answer=answer: np.full(rows.n_rows, answer))
+        assert "not all finite" in reason
 
 
 def test_rows_with_missing_values_are_among_the_checked(forest):

@@ -31,6 +31,22 @@ from browser import Browser
 from icefield.report import page_html
 
 
+def test_pointing_at_rows_and_at_nothing_is_no_error(opened: Browser) -> None:
+    drawn(opened, 0)
+    opened.run("""(() => {
+      const place = document.querySelector(".card .plot"), box = place.getBoundingClientRect();
+      const send = (kind, x, y) => place.dispatchEvent(new PointerEvent(kind, {clientX: box.left + x * box.width, clientY: box.top + y * box.height}));
+      send("pointermove", 0.001, 0.001);
+      send("pointerleave", 0, 0);
+      for (let at = 0; at <= 1; at += 0.1) for (let up = 0; up <= 1; up += 0.1) send("pointermove", at, up);
+      send("pointerleave", 0, 0);
+      state.row = panelOf(place.closest(".card")).rows[0];
+      lightRow(state.row, null);
+      lightRow(null, null);
+    })()""")
+    assert opened.problems == []
+
+
 def test_opens_without_error_or_request(opened: Browser, page: Path) -> None:
     for i in range(5):
         drawn(opened, i)

@@ -15,7 +15,7 @@ import click
 
 from icefield.cli.missing import NO_NUMBER, MissingCells
 from icefield.cli.name_options import named_models
-from icefield.cli.output import PICTURES, check_outputs, printable
+from icefield.cli.output import PICTURES, check_outputs, only_answers, printable
 
 _SHARED: list[Callable[[Any], Any]] = [
     click.option("--target", help="Class label or output name, else a position; 'all' for every output."),
@@ -96,6 +96,10 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def command(model: str, data: str, **options: Any) -> Any:
+        with only_answers():
+            return answered(model, data, options)
+
+    def answered(model: str, data: str, options: dict[str, Any]) -> Any:
         from icefield.cli.model_data import refusals_explained
         from icefield.cli.streamed_data import is_streamed
 
@@ -212,7 +216,7 @@ def _prepared(model: str, data: str, options: dict[str, Any]) -> partial[Any]:
     from icefield import validate
     from icefield.cli.data_files import read_data
     from icefield.cli.loading import load_model
-    from icefield.cli.model_data import check_numbers, columns_for, fitted_data
+    from icefield.cli.model_data import check_numbers, column_names, columns_for, fitted_data
     from icefield.cli.name_options import given_names, given_units
     from icefield.data.frame import table_of
     from icefield.models.targets import Spelled
@@ -224,7 +228,7 @@ def _prepared(model: str, data: str, options: dict[str, Any]) -> partial[Any]:
     y, by, weights = options.pop("y"), options.pop("by", None), options.pop("weights")
     cluster = options.pop("cluster")
     target, file = options.pop("target"), read_data(data)
-    columns = columns_for(loaded, list(file.frame.columns), y=y, weights=weights, by=by, cluster=cluster)
+    columns = columns_for(loaded, column_names(file.frame), y=y, weights=weights, by=by, cluster=cluster)
     fitted = fitted_data(loaded, file, MissingCells(options.pop("missing")), columns)
     whole = table_of(fitted.frame, "DATA")
     for option, column in (("--y", y), ("--by", by), ("--weights", weights), ("--cluster", cluster)):

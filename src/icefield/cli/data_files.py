@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from icefield.counts import counted
+from icefield.data.new_frames import frame_of
 from icefield.errors import IcefieldError, MissingDependencyError, complaint
 from icefield.libraries.native_files import LoadError, check_fits, first_line, optional
+from icefield.rows.csv_text import HEAD, problem_of, records, separator_of
 
 DATA_FORMATS = (".csv", ".tsv", ".parquet", ".feather", ".arrow", ".ipc")
 
@@ -70,16 +72,14 @@ def _data_from_bytes(content: bytes) -> DataFile:
         return _parsed(content, ".parquet", "standard input")
     if content[:6] == b"ARROW1" or content[:4] == b"\xff\xff\xff\xff":
         return _parsed(content, ".arrow", "standard input")
-    first = content[:65536].split(b"\n", 1)[0]
-    tabs = first.count(b"\t") > first.count(b",")
-    return _parsed(content, ".tsv" if tabs else ".csv", "standard input")
+    return _parsed(content, ".csv", "standard input")
 
 
 def _parsed(content: bytes, suffix: str, name: str) -> DataFile:
     buffer, as_text = io.BytesIO(content), suffix in (".csv", ".tsv")
     try:
         if as_text:
-            frame = _read_csv(buffer, "\t" if suffix == ".tsv" else ",")
+            frame = _read_csv(content, name, "\t" if suffix == ".tsv" else ",")
         else:
             frame = _read_arrow(buffer, suffix)
     except IcefieldError:
@@ -94,19 +94,56 @@ def _parsed(content: bytes, suffix: str, name: str) -> DataFile:
     return DataFile(frame, as_text, as_text and ends == len(frame) + 1)
 
 
-def _read_csv(buffer: io.BytesIO, separator: str) -> Any:
+def _read_csv(content: bytes, name: str, usual: str) -> Any:
     """Every cell as the text it is: what a text means is for the model to say."""
-    if b"\0" in buffer.getvalue()[:65536]:
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise LoadError(complaint("DATA", "is text in UTF-16", name, "save the file as UTF-8"))
+    if b"\0" in content[:HEAD]:
         raise ValueError("it holds binary data")
-    pandas = optional("pandas")
-    if pandas is not None:
-        return pandas.read_csv(buffer, sep=separator, dtype=str, keep_default_na=False, na_filter=False)
-    polars = optional("polars")
-    if polars is not None:
-        return polars.read_csv(
-            buffer, separator=separator, infer_schema=False, missing_utf8_is_empty_string=True
-        )
-    raise MissingDependencyError("Reading CSV needs pandas or polars. Hint: pip install pandas.")
+    if b"\n" not in content[:HEAD]:
+        content = content.replace(b"\r", b"\n")  # how lines ended on some systems
+    separator = separator_of(content, usual)
+    wrong = problem_of(io.BytesIO(content).readlines(1), separator)
+    # A quoted text that does not end is the rest of the file to some readers.
+    if wrong is None and content.count(b'"') % 2:
+        wrong = problem_of(io.BytesIO(content), separator)
+    try:
+        if wrong is None:
+            return _csv_frame(content, separator)
+    except MissingDependencyError:
+        raise
+    except Exception:  # any reader's own, which names no line
+        wrong = problem_of(io.BytesIO(content), separator)
+        if wrong is None:
+            raise
+    raise LoadError(complaint("DATA", wrong[0], name, wrong[1]))
+
+
+def _csv_frame(content: bytes, separator: str) -> Any:
+    pandas, polars, arrow = optional("pandas"), optional("polars"), optional("pyarrow")
+    if arrow is not None:
+        table = _read_csv_by_arrow(arrow, content, separator)
+        return table.to_pandas() if pandas is not None else table
+    if pandas is None and polars is None:
+        raise MissingDependencyError("Reading CSV needs pandas, polars or pyarrow. Hint: pip install pandas.")
+    names, *rows = (cells for _, cells in records(io.BytesIO(content), separator))
+    if any(len(cells) != len(names) for cells in rows):
+        raise ValueError("its lines differ in length")
+    return frame_of(dict(zip(names, map(list, zip(*rows)))), "pandas" if pandas is not None else "polars")
+
+
+def _read_csv_by_arrow(arrow: Any, content: bytes, separator: str) -> Any:
+    csv = importlib.import_module("pyarrow.csv")
+    _, names = next(records(io.BytesIO(content), separator))
+    table = csv.read_csv(
+        io.BytesIO(content),
+        read_options=csv.ReadOptions(block_size=min(len(content) + 1, 2**30)),
+        parse_options=csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+        convert_options=csv.ConvertOptions(column_types=dict.fromkeys(names, arrow.string())),
+    )
+    if table.column_names != names or any(kind != arrow.string() for kind in table.schema.types):
+        raise ValueError("its header cannot be read")
+    return table
 
 
 def _read_arrow(buffer: io.BytesIO, suffix: str) -> Any:

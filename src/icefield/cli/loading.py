@@ -79,14 +79,18 @@ def _imported(path: str) -> Any:
         raise LoadError(
             complaint("MODEL", "must look like package.module:object, whose code is then run", path)
         )
-    if "" not in sys.path:
-        sys.path.insert(0, "")
+    sys.path.insert(0, "")
     try:
         found = importlib.import_module(module)
     except Exception as error:
         raise LoadError(
             complaint("MODEL", f"names a module that cannot be imported ({module})", path, first_line(error))
         ) from error
+    finally:
+        # From here on the working folder comes last: what is imported later is not what the user named.
+        sys.path.remove("")
+        if "" not in sys.path:
+            sys.path.append("")
     for part in name.split("."):
         if not hasattr(found, part):
             raise LoadError(

@@ -112,7 +112,7 @@ def fitted_data(
     wanted : what the model takes, where that is known from other rows
     """
     missing = MissingCells() if missing is None else missing
-    names = _names(data.frame)
+    names = column_names(data.frame)
     looks = AsItLooks(data, missing)
     if wanted is None:
         wanted = wanted_columns(model, names if columns is None else columns, looks)
@@ -165,7 +165,7 @@ class AsItLooks:
 
     def __init__(self, data: DataFile, missing: MissingCells) -> None:
         self._data, self._missing = data, missing
-        self.columns = _names(data.frame)
+        self.columns = column_names(data.frame)
         self._seen: dict[Any, Any] = {}
 
     def cells(self, name: Any) -> list[Any]:
@@ -179,7 +179,7 @@ class AsItLooks:
         return self._seen[name]
 
 
-def _names(frame: Any) -> list[Any]:
+def column_names(frame: Any) -> list[Any]:
     """The names of a frame's columns, which pyarrow calls otherwise."""
     return list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
 

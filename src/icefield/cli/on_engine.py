@@ -36,6 +36,9 @@ def data_on(engine: str, model: Any, files: Sequence[str], threads: int | None) 
             raise MissingDependencyError(
                 f"--on {engine} needs {name.split('.')[0]}, which is not installed. Hint: pip install 'icefield[{engine}]'."
             ) from error
+    os.environ.setdefault(
+        "PYTHONSAFEPATH", "1"
+    )  # workers, started from here, import nothing from the working folder
     open_frame = {"spark": _spark, "dask": _dask, "ray": _ray}[engine]
     source = distributed_source(open_frame(paths, threads or available_processors()))
     if source is None:

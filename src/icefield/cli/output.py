@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -28,26 +30,81 @@ def printable(text: str) -> str:
 
 
 def check_outputs(options: dict[str, Any], inputs: tuple[str, ...]) -> None:
-    """Whether every file asked for can be written, before minutes are spent on what goes into it."""
+    """Whether every file asked for can be written, before minutes are spent on what goes into it.
+
+    Nothing that is read is written to: no model, no data file, no file of a folder or glob; and nothing is put where
+    the next reading of a folder or glob would take it for data.
+    """
     plot = options.get("plot")
     if plot is not None and not plot.lower().endswith(PICTURES):
         raise InputError(
             complaint("--plot", f"must end in {', '.join(PICTURES[:-1])} or {PICTURES[-1]}", plot)
         )
-    for name in ("plot", "csv_path", "json_path", "parquet_path", "output"):
+    from icefield.rows.files import FORMATS  # not for who only asks for help
+
+    files, folders, globs = _read_files(inputs)
+    taken: dict[str, str] = {}
+    for name in ("plot", "csv_path", "json_path", "parquet_path", "output", "checkpoint"):
         path = options.get(name)
         if path is None or path == "-":
             continue
         option = "-o" if name == "output" else "--" + name.removesuffix("_path")
         if not Path(path).parent.is_dir():
             raise InputError(complaint(option, "lies in a folder that does not exist", path))
-        if not os.access(path if Path(path).exists() else Path(path).parent, os.W_OK):
+        # Written beside its place and then put there, so the folder matters too.
+        ways = [path, Path(path).parent] if Path(path).exists() else [Path(path).parent]
+        if not _is_special(path) and not all(os.access(way, os.W_OK) for way in ways):
             raise InputError(complaint(option, "cannot be written", path, "choose another folder"))
-        for other in inputs:
-            if Path(path).exists() and Path(other).exists() and os.path.samefile(path, other):
-                raise InputError(
-                    complaint(option, "would overwrite what is read", path, "choose another name")
-                )
+        real = os.path.realpath(path)
+        if name != "checkpoint" and any(_is_same(path, other) for other in files):
+            raise InputError(complaint(option, "would overwrite what is read", path, "choose another name"))
+        if Path(path).suffix.lower() in FORMATS and (
+            any(Path(real).is_relative_to(folder) for folder in folders)
+            or any(_matches(real, pattern) for pattern in globs)
+        ):
+            raise InputError(
+                complaint(option, "lies among the files of DATA, and would be read as one of them the next time", path,
+                          "choose another folder")
+            )  # fmt: skip
+        if real in taken and not _is_special(path):
+            raise InputError(complaint(option, f"names the file of {taken[real]} too", path, "choose another name"))  # fmt: skip
+        taken[real] = option
+
+
+def _read_files(inputs: tuple[str, ...]) -> tuple[list[str], list[str], list[str]]:
+    """What is read: files, those of folders and globs too; and the folders and globs themselves, in full."""
+    from icefield.rows.files import paths_of
+
+    files, folders, globs = [], [], []
+    for given in inputs:
+        if os.path.isdir(given):
+            folders.append(os.path.realpath(given))
+        elif not os.path.exists(given) and any(mark in given for mark in "*?["):
+            globs.append(
+                os.path.join(os.path.realpath(os.path.dirname(given) or "."), os.path.basename(given))
+            )
+        else:
+            files.append(given)
+            continue
+        # Whatever is wrong with DATA is said by who reads it.
+        with suppress(InputError):
+            files += paths_of(given)
+    return files, folders, globs
+
+
+def _matches(path: str, pattern: str) -> bool:
+    if "**" in pattern:  # any number of folders
+        return fnmatchcase(path, pattern.replace("**/", "*"))
+    return Path(path).match(pattern)
+
+
+def _is_same(path: str, other: str) -> bool:
+    return os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)
+
+
+def _is_special(path: str) -> bool:
+    """Whether a path is a device or a pipe, which nothing is put in the place of."""
+    return os.path.exists(path) and not os.path.isfile(path)
 
 
 def with_groups(frame: Any, explainer: Any) -> Any:
@@ -70,6 +127,46 @@ def with_groups(frame: Any, explainer: Any) -> Any:
     return table.with_columns(column).to_native()
 
 
+_answers: list[Any] = []  # standard output as it was, while everything else goes to standard error
+
+
+@contextmanager
+def only_answers() -> Iterator[None]:
+    """Keep standard output for answers: what libraries print while they load or predict goes to standard error."""
+    stream, kept = sys.stdout, None
+    with suppress(OSError, ValueError, AttributeError):  # a stream in memory
+        stream.flush()
+        if stream.fileno() == 1:
+            kept = os.dup(1)
+            os.dup2(sys.stderr.fileno(), 1)
+            stream = os.fdopen(os.dup(kept), "w", encoding=stream.encoding, errors=stream.errors, newline="")
+    before, sys.stdout = sys.stdout, sys.stderr
+    _answers.append(stream)
+    try:
+        yield
+    finally:
+        _answers.pop()
+        sys.stdout = before
+        if kept is not None:
+            # Somebody who no longer listens is told of by a BrokenPipeError, once.
+            with suppress(BrokenPipeError):
+                stream.close()
+            os.dup2(kept, 1)
+            os.close(kept)
+
+
+@contextmanager
+def _aloud() -> Iterator[Any]:
+    """Standard output itself, for an answer."""
+    before = sys.stdout
+    sys.stdout = _answers[-1] if _answers else before
+    try:
+        yield sys.stdout
+        sys.stdout.flush()
+    finally:
+        sys.stdout = before
+
+
 def show(
     found: Any, *, plot: str | None, quiet: bool, table: Callable[[], Any] | None = None, **files: Any
 ) -> None:
@@ -79,43 +176,58 @@ def show(
     if any(files.values()):
         _write((table or found.to_frame)(), **files)
     elif plot is None:
-        click.echo(printable(repr(found)))
+        text = printable(repr(found))
+        with _aloud():
+            click.echo(text)
     if not quiet:
         _say_written(plot, files)
 
 
 def _draw(drawable: Any, path: str) -> None:
+    from icefield.effect.whole_files import written_beside
+
     if path.lower().endswith(".html"):
-        drawable.plot(backend="plotly").write_html(path)
+        with written_beside(path) as file:
+            drawable.plot(backend="plotly").write_html(file)
         return
     import matplotlib
 
     matplotlib.use("Agg")
     drawn = drawable.plot()
     figure = drawn if hasattr(drawn, "savefig") else drawn.figure
-    figure.savefig(path, dpi=150)
+    with written_beside(path) as file:
+        figure.savefig(file, dpi=150, format=Path(path).suffix[1:].lower())
 
 
 def _write(frame: Any, csv_path: str | None, json_path: str | None, parquet_path: str | None) -> None:
     import narwhals as nw
 
+    from icefield.effect.whole_files import written_beside
+
     table = nw.from_native(frame, eager_only=True)
     if csv_path == "-":
-        click.echo(table.write_csv(), nl=False)
+        text = table.write_csv()
+        with _aloud():
+            click.echo(text, nl=False)
     elif csv_path is not None:
-        table.write_csv(csv_path)
+        with written_beside(csv_path) as file:
+            table.write_csv(file)
     if json_path is not None:
         text = _json_text(table.rows(named=True))
         if json_path == "-":
-            click.echo(text)
+            with _aloud():
+                click.echo(text)
         else:
-            Path(json_path).write_text(text + "\n", encoding="utf-8")
+            with written_beside(json_path) as file:
+                file.write_text(text + "\n", encoding="utf-8")
     if parquet_path == "-":
         buffer = io.BytesIO()
         table.write_parquet(buffer)
-        sys.stdout.buffer.write(buffer.getvalue())
+        with _aloud() as stream:
+            stream.buffer.write(buffer.getvalue())
     elif parquet_path is not None:
-        table.write_parquet(parquet_path)
+        with written_beside(parquet_path) as file:
+            table.write_parquet(file)
 
 
 def _json_text(rows: list[dict[str, Any]]) -> str:

@@ -131,11 +131,13 @@ class ReadingGrid(Grid):
         return np.unique(np.concatenate([quantiles.astype(ranked.dtype), ranked[at]]))
 
 
-def _check_points(points: Any) -> None:
+def _check_points(points: Any, parameter: str = "points") -> None:
     if isinstance(points, bool) or not isinstance(points, (int, np.integer)):
-        raise InputTypeError(complaint("points", "must be a whole number", points, write(points=100)))
+        raise InputTypeError(
+            complaint(parameter, "must be a whole number", points, write(**{parameter: 100}))
+        )
     if points < 1:
-        raise InputError(complaint("points", "must be at least 1", points, write(points=100)))
+        raise InputError(complaint(parameter, "must be at least 1 point", points, write(**{parameter: 100})))
 
 
 def is_of_thresholds(asked: Any) -> bool:
@@ -207,7 +209,7 @@ def grid_values(
     if specification is not None and not isinstance(specification, Grid) and not _is_whole(specification):
         return given_values(specification, column), ""
     if _is_whole(specification):
-        _check_points(specification)
+        _check_points(specification, "grid")
         specification = Grid(points=int(specification))
     plan = specification if isinstance(specification, Grid) else Grid()
     points = plan.points

@@ -62,6 +62,16 @@ def _column_of(parameter: str, given: Any, table: Table) -> Column:
         )
     if isinstance(given, (str, int, np.integer, tuple)):
         return table.column(column_name(given, table, parameter))
+    if (
+        isinstance(given, list)
+        and len(given) != table.n_rows
+        and given
+        and all(one in table.names for one in given)
+    ):
+        raise InputError(
+            complaint(parameter, "takes one column, and these are names of several" if len(given) > 1 else "takes the name of a column, not a list",
+                      given, "join them into one column first" if len(given) > 1 else f"write {parameter}={given[0]!r}")
+        )  # fmt: skip
     name = getattr(given, "name", None)
     read = _read(parameter, given, "group" if name is None or name == "" else name)
     if len(read.values) != table.n_rows:

@@ -110,6 +110,7 @@ def naming_of(table: Table, names: Any = None, units: Any = None, target_name: A
             own[column] = text
         if values is not None:
             levels[column] = {_plain(value): name for value, name in values.items()}
+    _check_distinct(own, levels, table)
     measured: dict[Any, str] = {}
     target_unit = ""
     for key, unit in _mapping("units", units, '{"temp": "°C"}').items():
@@ -125,6 +126,27 @@ def naming_of(table: Table, names: Any = None, units: Any = None, target_name: A
         if unit:
             measured[column] = unit
     return Naming(own, measured, levels, target_name, target_unit)
+
+
+def _check_distinct(own: Mapping[Any, str], levels: Mapping[Any, Mapping[Any, str]], table: Table) -> None:
+    """Refuse names that two columns, or two values of one, would share: nobody could tell them apart."""
+    called: dict[str, Any] = {}
+    for column in table.names:
+        name = own.get(column, str(column))
+        if name in called and (column in own or called[name] in own):
+            raise InputError(
+                complaint("names", f"calls the columns {called[name]!r} and {column!r} the same", name, "give each a name of its own")
+            )  # fmt: skip
+        called[name] = column
+    for column, named in levels.items():
+        by_name: dict[str, Any] = {}
+        for value, name in named.items():
+            if name in by_name:
+                raise InputError(
+                    complaint("names", f"calls the values {by_name[name]!r} and {value!r} of {column!r} the same", name,
+                              "give each a name of its own")
+                )  # fmt: skip
+            by_name[name] = value
 
 
 def _mapping(parameter: str, given: Any, example: str) -> Mapping[Any, Any]:

@@ -18,7 +18,6 @@ import math
 import os
 import zipfile
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,8 @@ from icefield.effect.data_support import Support
 from icefield.effect.effect import Effect
 from icefield.effect.parts import PART_FIELDS
 from icefield.effect.soundness import Unsound, check_effect
-from icefield.errors import InputError, InputTypeError, complaint
+from icefield.effect.whole_files import written_beside
+from icefield.errors import InputError, InputTypeError, MissingFileError, complaint
 
 FORMAT = "icefield-effect"
 VERSION = 1
@@ -65,17 +65,13 @@ def save_effect(effect: Effect, path: str | os.PathLike[str]) -> None:
             content = io.BytesIO()
             np.save(content, array, allow_pickle=False)
             archive.writestr(f"arrays/{number}.npy", content.getvalue())
-    unfinished = file.with_name(f"{file.name}.{os.getpid()}.part")
     try:
-        unfinished.write_bytes(buffer.getvalue())
-        unfinished.replace(file)
+        with written_beside(file) as beside:
+            beside.write_bytes(buffer.getvalue())
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno not in NO_NAME:
             raise
         raise _no_file_name(path, error) from error
-    finally:
-        with suppress(OSError, ValueError):  # what went wrong with it is on its way already
-            unfinished.unlink(missing_ok=True)
 
 
 def writable(path: Any, example: str = EXAMPLE) -> Path:
@@ -103,6 +99,20 @@ def _no_file_name(path: Any, error: Exception) -> InputError:
 
 def load_effect(path: str | Path) -> Effect:
     """Read an effect written by `save_effect`."""
+    try:
+        exists, is_folder = os.path.exists(path), os.path.isdir(path)
+    except (TypeError, ValueError):
+        exists, is_folder = False, False
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputTypeError(complaint("path", "must be the name of a file", path, EXAMPLE))
+    if is_folder or str(path) == "":
+        raise InputError(complaint("path", "is a folder" if is_folder else "is empty", str(path), "name a file that Effect.save wrote"))  # fmt: skip
+    if not exists:
+        raise MissingFileError(
+            complaint(
+                "path", "names a file that does not exist", str(path), "save one with Effect.save(path)"
+            )
+        )
     try:
         with zipfile.ZipFile(path) as archive:
             document = json.loads(archive.read("effect.json"))

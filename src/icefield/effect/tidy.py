@@ -115,8 +115,12 @@ def written_csv(frame: Any, path: Any) -> str | None:
     """A frame as CSV: written to a file, or as text where no path is given."""
     from icefield.data.new_frames import frame_as_csv
     from icefield.effect.storage import writable
+    from icefield.effect.whole_files import written_beside
 
-    return frame_as_csv(frame, None if path is None else str(writable(path, 'write "age.csv"')))
+    if path is None:
+        return frame_as_csv(frame, None)
+    with written_beside(writable(path, 'write "age.csv"')) as file:
+        return frame_as_csv(frame, str(file))
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:

@@ -53,12 +53,18 @@ def self_check(
     """
     rows = table.take(_chosen_rows(table, seed))
     expected = np.asarray(predict(rows), np.float64).reshape(rows.n_rows, -1)
-    raw = raw_by_levels(tree_model.forest, tree_model.encode(rows))
-    found = tree_model.link.apply(raw) if scale == "response" else raw
+    values = _leaf_values(tree_model.forest, tree_model.encode(rows))
+    with np.errstate(all="ignore"):  # what is not finite is told below
+        raw = _summed(tree_model.forest, values)
+        found = tree_model.link.apply(raw) if scale == "response" else raw
     if found.shape != expected.shape:
         return f"the trees give {found.shape[1]} outputs, the model {expected.shape[1]}"
-    # Rounding grows with the values summed, and an exponential link passes it on in proportion.
-    allowed = tree_model.tolerance * (_magnitude(tree_model) + 1.0) * (1.0 + np.abs(expected))
+    # Rounding grows with the values that a row sums, and an exponential link passes it on in proportion.
+    with np.errstate(over="ignore"):
+        magnitude = np.abs(values).sum(axis=1).max(axis=1) + np.abs(tree_model.forest.base).max(initial=0.0)
+        allowed = tree_model.tolerance * (magnitude[:, None] + 1.0) * (1.0 + np.abs(expected))
+    if not (np.isfinite(allowed).all() and np.isfinite(found).all()):
+        return "its predictions are not all finite, so that nothing tells whether the trees were read right"
     with np.errstate(invalid="ignore"):
         agrees = (np.abs(found - expected) <= allowed) | (found == expected)
     if agrees.all():
@@ -94,17 +100,13 @@ def _with_missing(table: Table) -> NDArray[np.bool_]:
     return missing
 
 
-def _magnitude(tree_model: TreeModel) -> float:
-    """The largest the sum of absolute leaf values on a row's way can be."""
-    forest = tree_model.forest
-    largest = np.abs(forest.leaf_value).max(axis=1)
-    first_leaf = np.searchsorted(np.flatnonzero(forest.node_leaf >= 0), forest.tree_root)
-    per_tree = np.maximum.reduceat(largest, first_leaf) if len(largest) else np.zeros(1)
-    return float(per_tree.sum() + np.abs(forest.base).max(initial=0.0))
-
-
 def raw_by_levels(forest: Forest, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """Raw predictions of a few rows, all trees at once."""
+    return _summed(forest, _leaf_values(forest, matrix))
+
+
+def _leaf_values(forest: Forest, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What each tree gives each row: of shape (rows, trees, values a leaf holds)."""
     n_trees = len(forest.tree_root)
     row = np.repeat(np.arange(len(matrix)), n_trees)
     at = np.tile(forest.tree_root.astype(np.int64), len(matrix))
@@ -117,8 +119,11 @@ def raw_by_levels(forest: Forest, matrix: NDArray[np.float64]) -> NDArray[np.flo
         at[moving] = here
         on = np.flatnonzero(forest.node_condition[here] >= 0)
         moving, here, row = moving[on], here[on], row[on]
-    value = forest.leaf_value[forest.node_leaf[at]].reshape(len(matrix), n_trees, -1)
-    raw = np.tile(forest.base, (len(matrix), 1))
+    return forest.leaf_value[forest.node_leaf[at]].reshape(len(matrix), n_trees, -1)
+
+
+def _summed(forest: Forest, value: NDArray[np.float64]) -> NDArray[np.float64]:
+    raw = np.tile(forest.base, (len(value), 1))
     vectors = forest.tree_output < 0
     if vectors.any():
         raw += value[:, vectors].sum(axis=1)

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from icefield.errors import InputError, complaint
+
 UNSEEN = ("missing", "refused", "kept")
 
 
@@ -32,6 +34,28 @@ class KnownLevels:
     typed: bool = True
     unseen: str = "missing"
     missing: Any = None
+
+
+def refuse_text(table: Any, columns: Sequence[Any]) -> None:
+    """Raise where columns that a model takes as numbers hold texts, which some libraries would read as numbers in silence.
+
+    Parameters
+    ----------
+    table : some rows, as a `Table`
+    columns : those of them that the model takes as numbers
+    """
+    for name in columns if table.library in ("pandas", "polars", "pyarrow") else ():
+        column = table.column(name)
+        if (
+            column.kind == "categorical"
+            and not column.closed
+            and any(isinstance(v, str) for v in column.levels.tolist())
+        ):
+            raise InputError(
+                complaint("X", f"holds text in the column {name!r}, which the model takes as numbers",
+                          next(v for v in column.levels.tolist() if isinstance(v, str)),
+                          f'write X["{name}"].astype(float), or astype("category") for categories')
+            )  # fmt: skip
 
 
 def categorised(frame: Any, levels: Mapping[str, Sequence[Any]]) -> Any:

@@ -9,19 +9,14 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from icefield.errors import IcefieldError, MissingDependencyError, complaint
+from icefield.libraries.child_process import in_child, last_words, limit_memory
 from icefield.libraries.registry import LIBRARIES, Files, Library
-
-LOAD_SECONDS = 60.0
-CHILD_MEMORY = 8 * 2**30  # and some times the file: a corrupt length must not take the machine's memory
-_CHILD = "import sys; from importlib import import_module; getattr(import_module(sys.argv[1]), sys.argv[2])(*sys.argv[3:])"
 
 
 class LoadError(IcefieldError, ValueError):
@@ -99,14 +94,14 @@ def _json(file: Path) -> Any:
 def _try_in_child(library: Library, file: Path) -> None:
     package = library.package or library.name
     needed(package)
-    try:
-        done = in_child(try_file, library.name, str(file))
-    except subprocess.TimeoutExpired as error:
-        raise LoadError(
-            complaint(
-                "MODEL", f"did not load within {LOAD_SECONDS:g} s; the file is probably corrupt", str(file)
-            )
-        ) from error
+    tried_in_child(package, try_file, file, library.name)
+
+
+def tried_in_child(package: str, task: Callable[..., None], file: Path, *arguments: str) -> None:
+    """Let a child do something with a file first; what goes wrong there is an error here."""
+    done = in_child(task, file, *arguments)
+    if done is None:
+        raise LoadError(complaint("MODEL", "did not load in time; the file is probably corrupt", str(file)))
     if done.returncode < 0:
         problem = f"crashes {package} (signal {-done.returncode}); the file is corrupt"
         raise LoadError(complaint("MODEL", problem, str(file)))
@@ -115,37 +110,15 @@ def _try_in_child(library: Library, file: Path) -> None:
         raise LoadError(complaint("MODEL", problem, str(file), last_words(done)))
 
 
-def in_child(task: Callable[..., None], *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    """Have a function of this package called in a process of its own, which it may crash.
-
-    Raises `subprocess.TimeoutExpired` where it takes more than `LOAD_SECONDS`.
-    """
-    command = [sys.executable, "-c", _CHILD, task.__module__, task.__name__, *arguments]
-    return subprocess.run(command, capture_output=True, timeout=LOAD_SECONDS, check=False)
-
-
-def last_words(done: subprocess.CompletedProcess[bytes]) -> str:
-    """What a child process said last, which is its error."""
-    lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
-    return cut(lines[-1])
-
-
-def try_file(name: str, path: str) -> None:
+def try_file(path: str, name: str) -> None:
     """What the child process does: load within a memory limit, and check what came of it."""
     file = Path(path)
-    files = next(files for library, files in _with_files() if library.name == name)
+    library, files = next(pair for pair in _with_files() if pair[0].name == name)
+    needed(library.package or library.name)
     limit_memory(file)
-    files.check(files.load(file), file)
-
-
-def limit_memory(file: Path) -> None:
-    """Keep this process, a child that reads a file, from taking the machine's memory."""
-    limit = CHILD_MEMORY + 20 * file.stat().st_size
-    try:
-        import resource
-    except ImportError:  # no such limits on this system
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    model = files.load(file)
+    files.check(model, file)
+    library.predictions.adapt(model, "response")  # whose names may not even be text
 
 
 def check_fits(size: int, what: str) -> None:

@@ -6,7 +6,9 @@ circle never ends. What any library's trees have in common is checked here, once
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -60,3 +62,44 @@ def tree_problem(
         frontier = below[below >= 0]
         reached += len(frontier)
     return "some nodes form a circle" if reached < 1 + int((parents[1:] == 1).sum()) else ""
+
+
+def check_finite(values: Any, what: str) -> None:
+    """Raise where numbers that a model adds up are not all finite."""
+    found = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(found).all():
+        raise LoadError(f"{what} holds {found[~np.isfinite(found)].flat[0]}, which is no finite number")
+
+
+def check_count(values: Any, count: int, what: str) -> None:
+    """Raise where a list is not as long as another part of the file says."""
+    if len(values) != count:
+        raise LoadError(f"{what} has {len(values)} entries where {count} belong")
+
+
+def check_within(values: Any, below: int, what: str) -> None:
+    """Raise where whole numbers that stand for places lie outside them."""
+    found = np.asarray(values)
+    if found.size and (found.dtype.kind not in "iu" or (found < 0).any() or (found >= below).any()):
+        raise LoadError(f"{what} points outside of what it counts")
+
+
+def tried_rows(columns: int, rows: int = 128) -> NDArray[np.float64]:
+    """Rows of all kinds of numbers, on which a loaded model is tried where a crash harms nobody."""
+    rng = np.random.default_rng(0)
+    kinds = [
+        rng.normal(size=(rows, columns)),
+        rng.normal(0, 1e3, (rows, columns)),
+        rng.integers(-2, 70, (rows, columns)).astype(float),
+    ]
+    kinds += [np.full((rows, columns), value) for value in (np.nan, 1e30, -1e30, 2.0**31)]
+    return np.choose(
+        rng.choice(len(kinds), (rows, columns), p=[0.3, 0.2, 0.3, 0.08, 0.04, 0.04, 0.04]), kinds
+    )
+
+
+def try_rows(answer: Callable[[Any], Any], rows: Any) -> None:
+    """Have a model predict rows, which may crash it; that it refuses them is its right."""
+    with warnings.catch_warnings(), suppress(Exception):
+        warnings.simplefilter("ignore")
+        answer(rows)

@@ -8,12 +8,12 @@ model or the data reaches the page other than through those two doors.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icefield import validate
+from icefield.effect.whole_files import written_beside
 from icefield.errors import InputError, InputTypeError, Setting, complaint, worded
 from icefield.report.comparison import build_comparison
 from icefield.report.contents import build
@@ -98,16 +98,6 @@ def _checked(path: Any, js: Any, title: Any) -> Path:
 
 
 def _write_whole(target: Path, text: str) -> None:
-    """Write to a neighbour first: an interrupted write leaves no half report, and an older one intact."""
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    try:
-        # The policy holds hashes of the scripts: line ends must stay as they were hashed.
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    # The policy holds hashes of the scripts: line ends must stay as they were hashed.
+    with written_beside(target) as file:
+        file.write_text(text, encoding="utf-8", newline="\n")

@@ -397,13 +397,15 @@ function rowAt(card, place, event) {
   return row.far <= NEAR ? {row: panel.rows[row.i], at: point.i} : null;
 }
 function lightRow(row, pointed) {
-  if (state.row === row && (state.pointed && state.pointed.at) === (pointed && pointed.at)) return;
-  const same = state.row === row;
+  const before = state.pointed || {}, now = pointed || {}, same = state.row === row;
+  if (same && before.at === now.at && before.card === now.card) return;
   Object.assign(state, {row, pointed});
   const colour = colours();
-  for (const card of same ? [pointed.card] : drawn) {
+  // Of the same row, only where its value is written changes.
+  for (const card of same ? new Set([before.card, now.card].filter(Boolean)) : drawn) {
     if (!card.classList.contains("card")) continue;
     const place = card.querySelector(".plot"), at = place.data.findIndex((t) => t.meta === "lit"), panel = panelOf(card);
+    if (at < 0) continue;
     const {x, y, text, textposition} = litTrace(card, panel, shownCurves(panel, viewOf(card)), panel.x.slice(0, placed(panel)), colour);
     const [first, second] = card.classList.contains("lying") ? [y, x] : [x, y];
     Plotly.restyle(place, {x: [first], y: [second], text: [text], textposition: textposition || "top left"}, [at]);

@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import threading
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,7 +65,7 @@ class Checkpoint:
                 )  # fmt: skip
             for i, (accumulator, key) in enumerate(zip(accumulators, keys)):
                 if i not in waiting or unfinished is not None:
-                    accumulator.restore(self._state(key))
+                    self._restore(accumulator, key)
             if not waiting:
                 return [], int(content["rows"])
             rows = 0 if unfinished is None else int(unfinished["rows"])
@@ -98,6 +97,12 @@ class Checkpoint:
     def _key(self, accumulator: Accumulator) -> str:
         return _digest(accumulator.about, self._beside)
 
+    def _restore(self, accumulator: Accumulator, key: str) -> None:
+        try:
+            accumulator.restore(self._state(key))
+        except Exception as error:  # every accumulator has its own way to say so
+            raise self._unreadable(error) from error
+
     def _state(self, key: str) -> dict[str, NDArray[Any]]:
         prefix = f"{key}/"
         return {k.removeprefix(prefix): v for k, v in self._arrays.items() if k.startswith(prefix)}
@@ -123,12 +128,28 @@ class Checkpoint:
                 about = json.loads(str(file[ABOUT]))
                 if about["format"] != FORMAT:
                     raise ValueError(f"format {about['format']}")
-                return about, {key: file[key] for key in file.files if key != ABOUT}
-        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-            raise InputError(
-                complaint("checkpoint", f"is no checkpoint that can be read ({type(error).__name__})", str(self.path),
-                          "name another file, or delete this one")
-            ) from error  # fmt: skip
+                arrays = {key: file[key] for key in file.files if key != ABOUT}
+                if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+                    raise ValueError("a member that is no array")
+                unfinished = about["unfinished"]
+                for one in [about] if unfinished is None else [about, unfinished]:
+                    if type(one["rows"]) is not int or not all(
+                        isinstance(k, str) for k in one.get("keys", ())
+                    ):
+                        raise ValueError("a pass that does not say how far it is")
+                if not all(isinstance(key, str) for key in about["finished"]):
+                    raise ValueError("sums of something that has no name")
+                return about, arrays
+        except (
+            Exception
+        ) as error:  # any byte may be wrong, and zip, JSON and numpy each have their own ways to say so
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: Exception) -> InputError:
+        return InputError(
+            complaint("checkpoint", f"is no checkpoint that can be read ({type(error).__name__})", str(self.path),
+                      "name another file, or delete this one")
+        )  # fmt: skip
 
 
 def _model_identity(model: Model, stream: Stream) -> Any:

@@ -18,12 +18,15 @@ from typing import Any
 from icefield.counts import counted
 from icefield.data.columns import library_named
 from icefield.errors import InputError, complaint, did_you_mean
+from icefield.rows.csv_text import HEAD, problem_of, separator_of
 from icefield.rows.source import Source, as_wanted, common_type, unreadable, without_first
 
 FORMATS = {
     ".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc", ".csv": "csv",
     ".tsv": "tsv",
 }  # fmt: skip
+USUAL = {"csv": ",", "tsv": "\t"}  # between the cells of texts
+BLOCK = 2**20  # bytes of a text that Arrow parses at a time
 AHEAD = 2  # batches a file is decoded ahead: a row group of hundreds of columns is large
 
 
@@ -54,6 +57,7 @@ class FileSource(Source):
     ) -> None:
         self.label = label
         self._filesystem, self._chosen = filesystem, chosen
+        self._closed: set[str] = set()  # texts whose quotes are known to be closed
         self._parts = [self._part(number, fragment) for number, fragment in enumerate(fragments)]
         if not self._parts:
             raise InputError(complaint("X", "names no file of rows", label))
@@ -64,12 +68,15 @@ class FileSource(Source):
         where = path or f"part {number + 1} of {self.label}"
         try:
             looks, schema = self._looks(path), fragment.physical_schema
+            names = schema.names  # which may not even be text
             keys = dataset.get_partition_keys(fragment.partition_expression)
             count = None if self._chosen is not None or _is_text(fragment) else fragment.count_rows()
-        except (OSError, arrow.ArrowException) as error:
-            raise unreadable(where, error) from error
+        except (OSError, UnicodeDecodeError, arrow.ArrowException) as error:
+            raise _unreadable(path, where, error) from error
+        if _is_text(fragment) and any(arrow.types.is_binary(kind) for kind in schema.types):
+            raise _unreadable(path, where, ValueError("it holds bytes that are no text in UTF-8"))
         for name, value in keys.items():  # what a folder's name says of all its rows
-            if name not in schema.names:
+            if name not in names:
                 schema = schema.append(arrow.field(name, arrow.scalar(value).type))
         return Part(where, fragment, schema, count, looks)
 
@@ -143,8 +150,12 @@ class FileSource(Source):
                 yield as_wanted(batch, wanted)
         except (OSError, arrow.ArrowException) as error:
             self._check_unchanged(part)  # a file that is being rewritten reads as a broken one
-            raise unreadable(part.where, error) from error
+            raise _unreadable(getattr(part.fragment, "path", None), part.where, error) from error
         self._check_unchanged(part)
+        if _is_text(part.fragment) and part.where not in self._closed:
+            if _ends_within_quotes(part.where):
+                raise _unreadable(part.where, part.where, ValueError("a quoted text does not end"))
+            self._closed.add(part.where)
 
     def _check_unchanged(self, part: Part) -> None:
         if part.looks is None:
@@ -171,21 +182,24 @@ def files_of(*given: str, missing: Sequence[str] = ()) -> FileSource:
     """The files that paths, folders and globs, or a URI, mean; `missing` are texts that stand for no value in CSV."""
     arrow, dataset = library_named("pyarrow"), library_named("pyarrow.dataset")
     text = given[0] if len(given) == 1 else f"{given[0]} and {len(given) - 1:,} more"
-    fragments, filesystem = [], None
+    fragments, filesystem, where = [], None, None
     try:
         if "://" in text:
-            found = dataset.dataset(text, format=_reader(_format(text), missing), partitioning="hive")
+            reader = _reader(_format(text), USUAL.get(_format(text), ""), missing)
+            found = dataset.dataset(text, format=reader, partitioning="hive")
             return of_dataset(found, text)
         paths = list(dict.fromkeys(path for one in given for path in paths_of(one)))
         filesystem = library_named("pyarrow.fs").LocalFileSystem()
-        for kind in dict.fromkeys(_format(path) for path in paths):
-            own = [path for path in paths if _format(path) == kind]
+        kinds = {path: _dialect(path) for path in paths}
+        for kind in dict.fromkeys(kinds.values()):
+            own = [path for path in paths if kinds[path] == kind]
+            where = own[0]  # whose columns are looked at
             read = dataset.dataset(
-                own, format=_reader(kind, missing), partitioning="hive", filesystem=filesystem
+                own, format=_reader(*kind, missing), partitioning="hive", filesystem=filesystem
             )
             fragments += list(read.get_fragments())
-    except (OSError, arrow.ArrowException) as error:
-        raise unreadable(text, error) from error
+    except (OSError, UnicodeDecodeError, arrow.ArrowException) as error:
+        raise _unreadable(where, where or text, error) from error
     return FileSource(text, sorted(fragments, key=lambda one: str(one.path)), filesystem)
 
 
@@ -196,12 +210,50 @@ def of_dataset(found: Any, label: str = "the dataset") -> FileSource:
     return FileSource(label, fragments, getattr(found, "filesystem", None), chosen)
 
 
-def _reader(kind: str, missing: Sequence[str]) -> Any:
+def _dialect(path: str) -> tuple[str, str]:
+    """A file's format and, of a text, what stands between its cells."""
+    kind = _format(path)
+    if kind not in USUAL:
+        return kind, ""
+    with open(path, "rb") as file:
+        return kind, separator_of(file.read(HEAD), USUAL[kind])
+
+
+def _unreadable(path: str | None, where: str, error: Exception) -> InputError:
+    """What is wrong with a file, with its line where it is a text."""
+    found = None if path is None or isinstance(error, OSError) else _csv_problem(path)
+    return (
+        unreadable(where, error) if found is None else InputError(complaint("X", found[0], where, found[1]))
+    )
+
+
+def _ends_within_quotes(path: str) -> bool:
+    """Whether a text may end within a quoted cell, into which Arrow takes all of its last block."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        file.seek(max(0, os.path.getsize(path) - 2 * BLOCK))
+        if b'"' not in file.read():
+            return False
+        file.seek(0)
+        quotes = sum(block.count(b'"') for block in iter(lambda: file.read(BLOCK), b""))
+    return quotes % 2 == 1 and _csv_problem(path) is not None
+
+
+def _csv_problem(path: str) -> tuple[str, str] | None:
+    """What is wrong with a CSV file of this machine; None for others."""
+    if FORMATS.get(Path(path).suffix.lower()) not in USUAL or not os.path.isfile(path):
+        return None
+    with open(path, "rb") as file:
+        return problem_of(file, _dialect(path)[1])
+
+
+def _reader(kind: str, separator: str, missing: Sequence[str]) -> Any:
     """How a format is read."""
-    if kind not in ("csv", "tsv"):
+    if kind not in USUAL:
         return kind
     dataset, csv = library_named("pyarrow.dataset"), library_named("pyarrow.csv")
-    read = csv.ParseOptions(delimiter="\t" if kind == "tsv" else ",")
+    read = csv.ParseOptions(delimiter=separator)
     if not missing:
         return dataset.CsvFileFormat(read)
     converted = csv.ConvertOptions(null_values=["", *missing], strings_can_be_null=True)

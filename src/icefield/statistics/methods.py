@@ -20,10 +20,16 @@ if TYPE_CHECKING:
     from icefield.statistics.summary import Summary
 
 
+@validate.keywords_told
 class StatisticsMethods:
     """What an Explainer answers beyond curves."""
 
     study: Study
+
+    if not TYPE_CHECKING:  # for which every name would be one then
+
+        def __getattr__(self, name: str) -> Any:
+            raise validate.unknown_question(self, name)
 
     @validate.renamed("order", "level_order")
     def ale(

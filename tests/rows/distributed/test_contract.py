@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import datetime as dt
+import json
 import pickle
+import zlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,11 +15,15 @@ import pandas as pd
 import pytest
 
 from icefield import ClusterError, Explainer, InputError
+from icefield.cli.spelling import ShellSpelling
+from icefield.errors import IcefieldError, complaint, write
 from icefield.forest import CannotRead
+from icefield.rows.distributed import ray as ray_dataset
+from icefield.rows.distributed import spark as spark_frame
 from icefield.rows.distributed import worker
 from icefield.rows.distributed.backend import Backend, Census
 from icefield.rows.distributed.broadcast import versions_of
-from icefield.rows.distributed.partition_result import Failure, Outcome, check_parts, once
+from icefield.rows.distributed.partition_result import KINDS, Failure, Outcome, check_parts, once
 from icefield.rows.distributed.polling import Lifeline, waited
 from rows.distributed.agreement import agree, agree_all
 from rows.rows import FEATURES, GRID, NUMBERS, booster, table
@@ -58,7 +67,7 @@ class Parts(Backend):
         if self._merged_by:
             size = self._merged_by
             found = [worker.united(*ways, found[at : at + size]) for at in range(0, len(found), size)]
-        return [pickle.loads(one.packed()) for one in self._deliver(found)]
+        return [Outcome.unpacked(one.packed()) for one in self._deliver(found)]
 
 
 def test_parts_give_what_the_table_gives(plain, few_rows):
@@ -154,11 +163,117 @@ def test_what_comes_back_of_a_later_pass_is_a_few_kilobytes(data, few_rows):
     assert max(there.sent) < 8_192
 
 
-def test_an_error_with_another_way_stays_what_it_is():
-    found = Failure.of(3, CannotRead("a value that no tree knows")).error("partition 3")
-    assert isinstance(found, CannotRead)
-    assert isinstance(Failure.of(3, InputError("bad")).error("partition 3"), InputError)
-    assert "partition 3 failed: KeyError" in str(Failure.of(3, KeyError("x")).error("partition 3"))
+def travelled(error: Exception, where: str = "partition 3") -> Exception:
+    """An error after it went through a row of bytes, as an outcome does, and through a message of Spark's."""
+    packed = Outcome.unpacked(Outcome({3: 0}, failure=Failure.of(3, error)).packed())
+    assert packed.failure is not None
+    with pytest.raises(RuntimeError) as raised:
+        spark_frame._row(3, 0, packed)
+    marked = spark_frame._failure_in(f"Job aborted:\n  {raised.value}\n at org.apache.spark")
+    assert marked is not None
+    first, second = packed.failure.error(where), marked.error(where)
+    assert (type(first), str(first)) == (type(second), str(second))
+    return second
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if issubclass(kind, IcefieldError)])
+def test_errors_of_icefield_s_keep_their_class_and_fields(kind):
+    found = travelled(kind(complaint("rows", "must be at least 1", -3, write(rows=10))))
+    assert type(found) is kind
+    assert isinstance(found, IcefieldError)
+    assert (found.parameter, str(found.received), found.hint) == ("rows", "-3", "write rows=10")
+    assert str(found) == "Argument `rows` must be at least 1 (in partition 3), got -3. Hint: write rows=10."
+    assert (
+        found.message.spelled(ShellSpelling())
+        == "--rows must be at least 1 (in partition 3), got -3. Hint: write --rows 10."
+    )
+    assert (
+        str(travelled(kind("All is lost. Hint: start again.")))
+        == "All is lost. (In partition 3.) Hint: start again."
+    )
+
+
+def test_other_errors_say_what_they_said():
+    class Own(InputError):
+        """Of a class that the driver does not know."""
+
+    assert isinstance(travelled(CannotRead("a value that no tree knows")), CannotRead)
+    assert str(travelled(CannotRead("a value that no tree knows"))) == "a value that no tree knows"
+    assert type(travelled(Own(complaint("X", "is odd", lambda: 0)))) is InputError
+    assert "partition 3 failed: KeyError" in str(travelled(KeyError("x")))
+    assert len(str(travelled(ValueError("x" * 10**6)))) < 3_000
+
+
+class Bomb:
+    """Leaves a mark where it is unpickled."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.mark,)
+
+
+def forged(content: bytes) -> str:
+    return f"icefield-failure<{base64.b64encode(zlib.compress(content)).decode()}>"
+
+
+@pytest.mark.parametrize("content", [
+    b"", b"not JSON", b"[1, 2]", b"null", b"[" * 100_000, b'{"number": 1, "said": "x"}', b"\x00" * 10**7,
+    b'{"number": true, "said": "x", "kind": "InputError"}', b'{"number": 1, "said": ["x"], "kind": "InputError"}',
+    b'{"number": 1, "said": "x", "kind": "InputError", "message": {"problem": {}}}',
+    b'{"number": 1, "said": "x", "kind": "InputError", "message": {"problem": [{"argument": [1]}]}}',
+    b'{"number": 1, "said": "x", "kind": "InputError", "message": {"parameter": "X", "other": 1}}',
+], ids=lambda content: ascii(content[:40]))  # fmt: skip
+def test_a_text_that_only_looks_like_a_failure_is_text(content):
+    found = spark_frame._told(RuntimeError(f"a cell held {forged(content)}"), "the frame")
+    assert type(found) is ClusterError
+    assert "Work on the frame failed" in str(found)
+
+
+@pytest.mark.parametrize("name", ["os.system", "SystemExit", "Exception", "IcefieldError", "__import__", ""])
+def test_a_forged_failure_chooses_no_class_but_icefield_s(name):
+    content = json.dumps({"number": 1, "said": "x", "kind": name, "message": {"problem": "boo"}}).encode()
+    assert type(spark_frame._told(RuntimeError(forged(content)), "the frame")) is ClusterError
+
+
+def test_pickles_that_come_back_are_not_loaded(tmp_path):
+    """Neither in an error message, nor as an outcome, nor as the levels of a column."""
+    mark = tmp_path / "mark"
+    bomb = pickle.dumps(Bomb(mark))
+    spark_frame._told(RuntimeError(forged(bomb)), "the frame")
+    for read in (Outcome.unpacked, ray_dataset._levels_of):
+        with pytest.raises(Exception):  # noqa: B017 - of JSON's, numpy's or Arrow's
+            read(bomb)
+    assert not mark.exists()
+    pickle.loads(bomb)
+    assert mark.exists()
+
+
+@pytest.mark.parametrize("name", ["|O", "|V8", "nonsense"])
+def test_arrays_that_come_back_hold_plain_values(name):
+    about = json.dumps(
+        {"parts": [], "states": [{"a": [name, [1]]}], "versions": {}, "failure": None}
+    ).encode()
+    with pytest.raises((ValueError, TypeError)):
+        Outcome.unpacked(len(about).to_bytes(8, "little") + about + b"\0" * 8)
+
+
+def test_outcomes_and_levels_travel_as_they_are():
+    state = {
+        "numbers": np.array([[1.5, np.nan], [np.inf, -0.0]]), "none": np.zeros((0, 3)), "one": np.array(7),
+        "texts": np.array(["a", "ü"]), "days": np.array(["2024-01-01"], "datetime64[D]"), "flags": np.array([True]),
+        "turned": np.arange(6).reshape(2, 3).T,
+    }  # fmt: skip
+    found = Outcome.unpacked(Outcome({4: 2, 1: 3}, [state, {}], {"numpy": "2"}).packed())
+    assert (found.parts, found.versions, found.failure) == ({4: 2, 1: 3}, {"numpy": "2"}, None)
+    assert list(found.states[0]) == list(state)
+    for name, values in state.items():
+        np.testing.assert_array_equal(found.states[0][name], values)
+        assert found.states[0][name].dtype == values.dtype
+        assert found.states[0][name].flags.writeable
+    levels = {"rows": ["a", "b"], "k": [1, 2], "day": [dt.date(2024, 1, 1)], "none": [], "flag": [True]}
+    assert ray_dataset._levels_of(ray_dataset._packed_levels(9, levels)) == (9, levels)
 
 
 def test_libraries_of_a_pipeline_are_known(data):

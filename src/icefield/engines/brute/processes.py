@@ -7,6 +7,7 @@ the caller leaves early, whatever they are at.
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 import sys
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from icefield.models.model import Model
 
 LONGEST_FAREWELL = 5.0  # seconds a process may take to end by itself
+SAFE_PATH = "PYTHONSAFEPATH"
 
 _starting = threading.Lock()
 
@@ -69,7 +71,7 @@ class ModelProcess:
         self._model: bytes | None = model
         self._process = context.Process(target=_serve, args=(there, answer), name="icefield")
         self._killed = False
-        with _starting, _interrupts_kept_out():
+        with _starting, _safe_path(), _interrupts_kept_out():
             self._process.start()
         there.close()
 
@@ -131,6 +133,20 @@ def _serve(pipe: Connection, answer: Callable[..., Any]) -> None:
             pipe.send(found)
     except (EOFError, OSError):
         return
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Processes begin as ``python -c``, which looks for modules in the working folder first, before they get this one's path."""
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = before
 
 
 @contextmanager

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from icefield.libraries.catboost.format import is_export
+from icefield.libraries.catboost.format import NESTED, SYMMETRIC, ExportError, exported, is_export
 from icefield.libraries.category_types import KnownLevels, holds_numbers, number_as_text
 from icefield.libraries.native_files import LoadError, NativeFormat, needed
+from icefield.libraries.soundness import check_finite, check_within, tried_rows, try_rows
 
 
 def _is_binary(head: bytes) -> bool:
@@ -31,6 +35,57 @@ def check(model: Any, file: Path) -> None:
     """CatBoost checks its own trees, but takes a file without any."""
     if not model.tree_count_:
         raise LoadError("it holds no trees")
+    if file.suffix.lower() == ".json":  # CatBoost cuts numbers that are too large for it
+        check_document(json.loads(file.read_bytes()))
+    rows = tried_rows(len(model.feature_names_)).astype(object)
+    for column in {*model.get_cat_feature_indices(), *model.get_text_feature_indices()}:
+        rows[:, column] = [("female", "male", "nan", "a", "7")[row % 5] for row in range(len(rows))]
+    try_rows(partial(model.predict, thread_count=1), rows.tolist())
+    # What cannot be exported is not read as trees either.
+    with suppress(ExportError):
+        check_document(exported(model))
+
+
+def check_document(document: Any) -> None:
+    """Raise where an export points at columns that are not there, or holds values that are no numbers."""
+    info = document["features_info"]
+    floats, categories = info.get("float_features") or [], info.get("categorical_features") or []
+    columns = [feature["flat_feature_index"] for feature in [*floats, *categories]]
+    others = len(info.get("text_features") or []) + len(info.get("embedding_features") or [])
+    check_within(columns, len(columns) + others, "flat_feature_index")
+    if len(set(columns)) != len(columns):
+        raise LoadError("flat_feature_index names a column twice")
+    numeric = {feature["feature_index"]: feature.get("borders") or [] for feature in floats}
+    check_within(list(numeric), len(floats), "feature_index")
+    for borders in numeric.values():
+        check_finite(borders, "borders")
+    scale, bias = document["scale_and_bias"]
+    check_finite(scale, "scale_and_bias")
+    check_finite(bias, "scale_and_bias")
+    for tree in document.get(SYMMETRIC) or ():
+        check_finite(tree["leaf_values"], "leaf_values")
+        leaves = 2 ** len(tree.get("splits") or ())
+        if not tree["leaf_values"] or len(tree["leaf_values"]) % leaves:
+            raise LoadError(f"leaf_values has {len(tree['leaf_values'])} entries for {leaves} leaves")
+        for split in tree.get("splits") or ():
+            _check_split(split, numeric, len(categories))
+    waiting = list(document.get(NESTED) or ())
+    while waiting:
+        node = waiting.pop()
+        if "split" in node:
+            _check_split(node["split"], numeric, len(categories))
+            waiting += [node["left"], node["right"]]
+        else:
+            check_finite(node["value"], "value")
+
+
+def _check_split(split: Any, numeric: dict[int, Any], categories: int) -> None:
+    if split.get("split_type") == "FloatFeature" or "float_feature_index" in split:
+        if split["float_feature_index"] not in numeric:
+            raise LoadError("float_feature_index points at no column")
+        check_finite(split["border"], "border")
+    elif "cat_feature_index" in split:
+        check_within([split["cat_feature_index"]], categories, "cat_feature_index")
 
 
 def with_categories(model: Any, frame: Any) -> Any:

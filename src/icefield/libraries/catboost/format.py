@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from icefield.libraries.native_files import in_child, last_words, limit_memory
+from icefield.libraries.child_process import in_child, last_words, limit_memory
 
 SYMMETRIC, NESTED = "oblivious_trees", "trees"
 _FOUND: dict[bytes, str] = {}  # by the digest of a model's file: why it cannot be exported, or nothing
@@ -75,9 +74,8 @@ def _check_in_child(model: Any, own: Path) -> None:
 
 
 def _problem_in_child(own: Path) -> str:
-    try:
-        done = in_child(export_file, str(own), str(own.with_suffix(".tried")))
-    except subprocess.TimeoutExpired:
+    done = in_child(export_file, own, str(own.with_suffix(".tried")))
+    if done is None:
         return "it does not finish"
     if done.returncode < 0:
         return f"it crashes there, signal {-done.returncode}, as for models that came from ONNX"

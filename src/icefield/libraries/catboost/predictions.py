@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from icefield.errors import ModelError, complaint
 from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered, plain_labels, type_name
 from icefield.libraries.catboost.format import stored_loss
+from icefield.libraries.category_types import refuse_text
 from icefield.libraries.row_form import has_categories
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def adapt(model: Any, scale: str) -> Adapter:
         columns=names,
         n_columns=len(names),
         names_are_made_up=names == tuple(str(i) for i in range(len(names))),
-        avoid=_avoid,
+        avoid=partial(_avoid, model),
         notes=_notes(model, loss, asked) if scale == "response" else (),
     )
 
@@ -102,7 +103,10 @@ def _notes(model: Any, loss: str, asked: str) -> tuple[str, ...]:
     return ()
 
 
-def _avoid(table: Table) -> str | None:
+def _avoid(model: Any, table: Table) -> str | None:
+    from icefield.libraries.catboost.files import number_columns
+
+    refuse_text(table, number_columns(model, table.names))
     if table.library == "polars" and has_categories(table):
         return "CatBoost reads categories of polars frames by calls that newer polars removed"
     return None

@@ -18,7 +18,17 @@ from icefield.libraries.lightgbm.format import (
     numbers,
 )
 from icefield.libraries.native_files import LoadError, NativeFormat, cut, needed
-from icefield.libraries.soundness import Links, check_links
+from icefield.libraries.soundness import (
+    Links,
+    check_count,
+    check_finite,
+    check_links,
+    check_within,
+    tried_rows,
+    try_rows,
+)
+
+LARGEST_TREE = 2**24  # leaves
 
 
 def _is_text(head: bytes) -> bool:
@@ -35,8 +45,18 @@ def load(file: Path) -> Any:
 
 def check(model: Any, file: Path) -> None:
     """LightGBM follows a file's links as they are; it must be the file's own text that is looked at."""
-    text = file.read_text(encoding="utf-8", errors="replace")
+    text = file.read_bytes().decode()
     check_links(_trees(text, model.num_feature()))
+    for fields in blocks(text):
+        if "num_leaves" in fields:
+            _check_tree(fields)
+    levels = model.pandas_categorical or []
+    if not isinstance(levels, list) or not all(isinstance(own, list) for own in levels):
+        raise LoadError("pandas_categorical holds no lists of levels")
+    if any(isinstance(level, (list, dict)) for own in levels for level in own):
+        raise LoadError("pandas_categorical holds levels that are none")
+    check_within(categorical_positions(model), model.num_feature(), "categorical_feature")
+    try_rows(model.predict, tried_rows(model.num_feature()))
 
 
 def with_categories(model: Any, frame: Any) -> Any:
@@ -84,6 +104,25 @@ def _links(fields: Mapping[str, str], n_columns: int) -> Links:
         outside = by_set & ~((sets >= 0) & (sets < int(fields.get("num_cat", "0"))))
         columns = np.where(outside, -1, columns)
     return values("left_child"), values("right_child"), int(fields.get("num_leaves", "0")), columns, n_columns
+
+
+def _check_tree(fields: Mapping[str, str]) -> None:
+    """Counts, sets of categories and values of one tree, which LightGBM takes as they are."""
+    leaves, sets = int(fields["num_leaves"]), int(fields.get("num_cat", "0"))
+    check_within([leaves - 1], LARGEST_TREE, "num_leaves")
+    check_count(numbers([fields.get("leaf_value", "")], np.float64), leaves, "leaf_value")
+    for name in ("leaf_value", "shrinkage", "leaf_const", "leaf_coeff"):
+        check_finite(np.array(fields.get(name, "").split(), dtype=np.float64), name)
+    for name in ("split_feature", "threshold", "decision_type", "left_child", "right_child"):
+        check_count(fields.get(name, "").split(), leaves - 1, name)
+    if np.isnan(numbers([fields.get("threshold", "")], np.float64)).any():
+        raise LoadError("threshold holds nan")
+    if sets:
+        bounds = numbers([fields.get("cat_boundaries", "")], np.int64)
+        check_count(bounds, sets + 1, "cat_boundaries")
+        words = len(fields.get("cat_threshold", "").split())
+        if bounds[0] != 0 or (np.diff(bounds) < 0).any() or bounds[-1] != words:
+            raise LoadError("cat_boundaries do not follow each other through cat_threshold")
 
 
 def _levels(model: Any, frame: Any) -> dict[str, list[Any]]:

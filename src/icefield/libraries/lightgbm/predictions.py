@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered
+from icefield.libraries.category_types import refuse_text
 from icefield.libraries.lightgbm.format import is_booster, objective_words
 from icefield.libraries.row_form import has_categories
 from icefield.libraries.sklearn.predictions import adapt as adapt_estimator
@@ -76,7 +77,7 @@ def _named(
         columns=columns,
         n_columns=len(columns),
         names_are_made_up=columns == tuple(f"Column_{i}" for i in range(len(columns))),
-        avoid=_avoid,
+        avoid=partial(_avoid, booster),
         notes=(note,) if scale == "response" and not words else (),
     )
 
@@ -109,7 +110,10 @@ def _both_sides(ask: Any, rows: Any) -> Any:
     return np.column_stack([1.0 - positive, positive])
 
 
-def _avoid(table: Table) -> str | None:
+def _avoid(booster: Any, table: Table) -> str | None:
+    # Categories have a type of their own in pandas, and are known by their levels in other frames.
+    known = getattr(booster, "pandas_categorical", None) and table.library != "pandas"
+    refuse_text(table, () if known else table.names)
     if table.library in ("polars", "pyarrow") and has_categories(table):
         return "LightGBM takes categories from pandas only"
     return None

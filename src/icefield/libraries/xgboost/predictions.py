@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered
+from icefield.libraries.category_types import refuse_text
 from icefield.libraries.sklearn.predictions import adapt as adapt_estimator
 from icefield.libraries.xgboost.format import configured, is_wrapper
+
+if TYPE_CHECKING:
+    from icefield.data.frame import Table
 
 _SOFTMAX = ("multi:softprob", "multi:softmax")
 _PROBABILITY = ("binary:logistic", *_SOFTMAX)
@@ -69,7 +73,14 @@ def _named(kind: str, label: str, answer: Any, naming: Naming, booster: Any) -> 
         naming=naming,
         columns=tuple(names) if names is not None else None,
         n_columns=booster.num_features(),
+        avoid=partial(_avoid, booster),
     )
+
+
+def _avoid(booster: Any, table: Table) -> None:
+    from icefield.libraries.xgboost.files import number_columns
+
+    refuse_text(table, number_columns(booster, table.names))
 
 
 def _ask_booster(booster: Any, margin: bool, both_sides: bool, softmax: bool, rows: Any) -> Any:

@@ -7,54 +7,96 @@ whatever the order in which they come.
 
 from __future__ import annotations
 
-import pickle
+import json
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from icefield.counts import counted
-from icefield.errors import ClusterError, IcefieldError, complaint, statement
+from icefield.errors import (
+    BudgetError,
+    ClusterError,
+    Complaint,
+    EngineError,
+    IcefieldError,
+    InputError,
+    InputTypeError,
+    MissingDependencyError,
+    ModelError,
+    complaint,
+    statement,
+    worded,
+)
 from icefield.forest import CannotRead
 
 if TYPE_CHECKING:
     from icefield.core.rows import Accumulator
 
 State = dict[str, NDArray[Any]]
+# Errors that keep their class on the way: names in a message choose among these, and nothing else.
+KINDS: dict[str, type[Exception]] = {
+    kind.__name__: kind
+    for kind in (InputError, InputTypeError, ModelError, EngineError, BudgetError, ClusterError, MissingDependencyError, CannotRead)
+}  # fmt: skip
+PLAIN = "biufcUSmM"  # kinds of arrays whose bytes are values
+LONGEST = 2_000  # characters of what an error said
 
 
 @dataclass(frozen=True, eq=False)
 class Failure:
-    """An error that would come again however often the partition were tried: as it was raised, or what it said."""
+    """An error that would come again however often the partition were tried.
+
+    Attributes
+    ----------
+    number : of the partition
+    said : what the error said, in one line
+    kind : its class, where it is one of `KINDS`; empty for any other
+    message : its fields, where it is an error of icefield's
+    """
 
     number: int
     said: str
-    raised: bytes | None = None
+    kind: str = ""
+    message: Complaint | None = None
 
     @classmethod
     def of(cls, number: int, error: Exception) -> Failure:
-        """A failure that can travel."""
-        said = " ".join(f"{type(error).__name__}: {error}".split())[:2_000]
-        if not isinstance(error, (IcefieldError, CannotRead)):
-            return cls(number, said)
-        try:
-            return cls(number, said, pickle.dumps(error))
-        except Exception:  # what an error carries may be anything
-            return cls(number, said)
+        """A failure that can travel: texts, and nothing that could be run."""
+        said = " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST]
+        kind = next((one.__name__ for one in type(error).__mro__ if one in KINDS.values()), "")
+        message = error.message if isinstance(error, IcefieldError) else None
+        return cls(number, str(error)[:LONGEST] if kind == CannotRead.__name__ else said, kind, message)
+
+    def as_json(self) -> dict[str, Any]:
+        message = None if self.message is None else self.message.as_json()
+        return {"number": self.number, "said": self.said, "kind": self.kind, "message": message}
+
+    @classmethod
+    def from_json(cls, given: Any) -> Failure:
+        """A failure from JSON, which may have come through anybody's hands; a ValueError where it is none."""
+        wanted = {"number": int, "said": str, "kind": str}
+        if not isinstance(given, dict) or not all(type(given.get(k)) is kind for k, kind in wanted.items()):
+            raise ValueError("it is no failure of a partition")
+        message = given.get("message")
+        return cls(
+            given["number"], given["said"][:LONGEST], given["kind"],
+            None if message is None else Complaint.from_json(message),
+        )  # fmt: skip
 
     def error(self, where: str) -> Exception:
         """What to raise where the answer was waited for; it names the partition."""
-        found = None if self.raised is None else pickle.loads(self.raised)
-        if isinstance(found, CannotRead):
-            return found  # who asked may have another way, and a message of its own
-        if isinstance(found, IcefieldError) and found.parameter is not None:
-            return type(found)(
-                complaint(found.parameter, f"{found.problem} (in {where})", found.received, found.hint)
-            )
-        if isinstance(found, IcefieldError):
-            return type(found)(statement(f"{found.problem} (In {where}.)", found.hint))
-        return ClusterError(statement(f"Work on {where} failed: {self.said}."))
+        kind, found = KINDS.get(self.kind), self.message
+        if kind is CannotRead:
+            return CannotRead(self.said)  # who asked may have another way, and a message of its own
+        if kind is None or found is None:
+            return ClusterError(statement(f"Work on {where} failed: {self.said}."))
+        if found.parameter is None:
+            return kind(statement(worded(found.problem, f" (In {where}.)"), found.hint))
+        return kind(complaint(found.parameter, worded(found.problem, f" (in {where})"), found.received, found.hint))  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,12 +121,42 @@ class Outcome:
         return min(self.parts, default=0)
 
     def packed(self) -> bytes:
-        return pickle.dumps(self, protocol=5)
+        """As bytes: the length of a JSON document, the document, and the arrays it lists, one after another."""
+        arrays: list[NDArray[Any]] = []
+        states: list[dict[str, list[Any]]] | None = None if self.states is None else []
+        for state in self.states or ():
+            named = {
+                key: np.ascontiguousarray(value).reshape(np.shape(value)) for key, value in state.items()
+            }
+            arrays += named.values()
+            if states is not None:
+                states.append({key: [value.dtype.str, list(value.shape)] for key, value in named.items()})
+        if any(array.dtype.kind not in PLAIN for array in arrays):
+            raise TypeError("what collectors know must be arrays of plain values")
+        failure = None if self.failure is None else self.failure.as_json()
+        document = {"parts": list(self.parts.items()), "states": states, "versions": self.versions, "failure": failure}  # fmt: skip
+        about = json.dumps(document).encode()
+        return b"".join([len(about).to_bytes(8, "little"), about, *(array.tobytes() for array in arrays)])
 
     @staticmethod
     def unpacked(content: bytes) -> Outcome:
-        found: Outcome = pickle.loads(content)
-        return found
+        """What `packed` gave. Nothing in it is run, whatever it holds."""
+        size = 8 + int.from_bytes(content[:8], "little")
+        about, at = json.loads(content[8:size]), size
+        states: list[State] | None = None if about["states"] is None else []
+        for listed in about["states"] or ():
+            state: State = {}
+            for key, (name, shape) in listed.items():
+                dtype = np.dtype(str(name))
+                if dtype.kind not in PLAIN:
+                    raise ValueError(f"an array of {dtype}")
+                count = math.prod(shape)
+                state[key] = np.frombuffer(content, dtype, count, at).reshape(shape).copy() if count else np.zeros(shape, dtype)  # fmt: skip
+                at += count * dtype.itemsize
+            if states is not None:
+                states.append(state)
+        failure = None if about["failure"] is None else Failure.from_json(about["failure"])
+        return Outcome({int(k): int(v) for k, v in about["parts"]}, states, about["versions"], failure)
 
 
 def once(outcomes: Iterable[Outcome]) -> list[Outcome]:

@@ -8,7 +8,6 @@ by one task of icefield's, so that cancelling it cancels all.
 from __future__ import annotations
 
 import itertools
-import pickle
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -59,9 +58,7 @@ class RayOrigin(Backend):
     def census(self, columns: Sequence[str], listed: Sequence[str]) -> Census:
         if not listed:  # Ray counts by itself, from metadata where it can
             return Census(None, int(self._watched(self._dataset, _count)[0]))
-        seen = [
-            pickle.loads(one) for one in self._watched(self._mapped(listed, _Look(tuple(listed))), _given)
-        ]
+        seen = [_levels_of(one) for one in self._watched(self._mapped(listed, _Look(tuple(listed))), _given)]
         levels = {
             name: list(dict.fromkeys(level for _, own in seen for level in own[name])) for name in listed
         }
@@ -231,7 +228,24 @@ class _Look:
         self.listed = listed
 
     def __call__(self, block: Any) -> Any:
-        return _row(pickle.dumps(worker.looked(block.to_batches(), self.listed)))
+        return _row(_packed_levels(*worker.looked(block.to_batches(), self.listed)))
+
+
+def _packed_levels(rows: int, levels: dict[str, list[Any]]) -> bytes:
+    """A number of rows, and levels by column, as an Arrow stream of one row."""
+    arrow, ipc = library_named("pyarrow"), library_named("pyarrow.ipc")
+    table = arrow.table([arrow.array([own]) for own in levels.values()], names=list(levels))
+    table = table.replace_schema_metadata({"rows": str(rows)})
+    into = arrow.BufferOutputStream()
+    with ipc.new_stream(into, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(into.getvalue())
+
+
+def _levels_of(content: bytes) -> tuple[int, dict[str, list[Any]]]:
+    """What `_packed_levels` gave."""
+    table = library_named("pyarrow.ipc").open_stream(content).read_all()
+    return int(table.schema.metadata[b"rows"]), {name: table[name].to_pylist()[0] for name in table.column_names}  # fmt: skip
 
 
 def _row(content: bytes) -> Any:

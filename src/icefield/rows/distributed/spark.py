@@ -7,8 +7,8 @@ model; over Connect, which has no broadcasts, it is an artifact of the session. 
 from __future__ import annotations
 
 import base64
+import json
 import os
-import pickle
 import re
 import tempfile
 import time
@@ -31,6 +31,7 @@ from icefield.rows.distributed.polling import FAREWELL, Lifeline, show, waited, 
 
 MOST_OUTCOMES = 64  # that the driver merges itself; beyond, tasks merge neighbours first
 MARK = re.compile(r"icefield-failure<([A-Za-z0-9+/=]*)>")
+LARGEST_FAILURE = 2**20  # bytes, unpacked
 LOST_TASK = re.compile(r"Task (\d+) in stage [\d.]+ failed (\d+) times")
 LOOK_EVERY = 0.5  # seconds between questions to Spark about progress
 PLAIN = ("byte", "short", "integer", "long", "float", "double", "decimal", "string", "varchar", "char", "boolean", "date",
@@ -321,7 +322,7 @@ class _Join:
 def _row(number: int, bucket: int, found: Outcome) -> Any:
     if found.failure is not None:
         # Raised, so that Spark ends the job now; the driver reads it out of Spark's message.
-        content = base64.b64encode(zlib.compress(pickle.dumps(found.failure))).decode()
+        content = base64.b64encode(zlib.compress(json.dumps(found.failure.as_json()).encode())).decode()
         raise RuntimeError(f"icefield-failure<{content}>")
     arrow = library_named("pyarrow")
     columns = {
@@ -332,12 +333,22 @@ def _row(number: int, bucket: int, found: Outcome) -> Any:
     return arrow.RecordBatch.from_pydict(columns)
 
 
+def _failure_in(text: str) -> Failure | None:
+    """The failure a message holds. Data may have put a text like one there: it is read as texts and numbers only."""
+    for marked in MARK.finditer(text):
+        try:
+            content = zlib.decompressobj().decompress(base64.b64decode(marked[1]), LARGEST_FAILURE)
+            return Failure.from_json(json.loads(content))
+        except (ValueError, zlib.error, RecursionError):
+            continue
+    return None
+
+
 def _told(error: Exception, label: str) -> Exception:
     """What Spark's message says of a failed job, by partition."""
     text = str(error)
-    marked = MARK.search(text)
-    if marked:
-        failure: Failure = pickle.loads(zlib.decompress(base64.b64decode(marked[1])))
+    failure = _failure_in(text)
+    if failure is not None:
         return failure.error(f"partition {failure.number} of {label}")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     missing = next((line for line in lines if "No module named" in line), None)
