@@ -162,7 +162,6 @@ class Comparison(Mapping[Any, Any]):
         path: str | Path,
         *,
         features: Iterable[Any] | None = None,
-        js: str = "inline",
         title: str | None = None,
         rows: Any = None,
     ) -> Path:
@@ -172,8 +171,6 @@ class Comparison(Mapping[Any, Any]):
         ----------
         path : where to write; ``.html`` is usual
         features : which features; by default those that all models have
-        js : ``"inline"`` for a file that opens offline, ``"cdn"`` for a small one that loads plotly.js
-            from the network
         title : heading of the page
         rows : average over these rows; by default all, or a seeded sample where each row costs predictions
 
@@ -195,7 +192,7 @@ class Comparison(Mapping[Any, Any]):
                 "icefield.compare of Explainers."
             )
         studies = {name: explainer.study for name, explainer in self._members.items()}
-        return write_comparison(studies, path, features=features, js=js, title=title, rows=rows)
+        return write_comparison(studies, path, features=features, title=title, rows=rows)
 
     def band(self, quantiles: Sequence[float] | None = None) -> Effect:
         """The models as refits of one: their mean, and the spread between them.

@@ -311,7 +311,6 @@ class Explainer(StatisticsMethods):
         *,
         features: Iterable[Any] | None = None,
         individual: bool = False,
-        js: str = "inline",
         title: str | None = None,
         rows: Any = None,
     ) -> Path:
@@ -325,8 +324,6 @@ class Explainer(StatisticsMethods):
         features : which features; all of the model's by default
         individual : put a sample of rows' own curves into the file. Without it the file holds averages,
             quantiles and counts only, and says so
-        js : ``"inline"`` for a file that opens offline, ``"cdn"`` for a small one that loads plotly.js
-            from the network
         title : heading of the page
         rows : average over these rows; by default all, or a seeded sample where each row costs predictions
 
@@ -337,7 +334,7 @@ class Explainer(StatisticsMethods):
         from icefield.report import write_report
 
         return write_report(
-            self.study, path, features=features, individual=individual, js=js, title=title, rows=rows
+            self.study, path, features=features, individual=individual, title=title, rows=rows
         )
 
     # --- pictures ------------------------------------------------------------------------------

@@ -118,8 +118,6 @@ def test_what_cannot_be_compared_is_refused(
     several = Explainer(lambda r: r[:, :2], X)
     with pytest.raises(InputError, match="number of outputs"):
         compare({"old": two["old"], "several": several}).report(tmp_path / "a.html")
-    with complains("js", "inline"):
-        compare(two).report(tmp_path / "a.html", js="local")
     with complains("path", "folder"):
         compare(two).report(tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -146,8 +144,8 @@ def test_a_model_is_singled_out_and_files_hold_all(
     browser.look(width=1400, height=900)
     browser.open(page)
     drawn(browser, 0)
-    lines = f"{CARD}[0].querySelector('.plot').data.filter((t) => t.meta?.group !== undefined)"
-    assert browser.run(f"{lines}.map((t) => t.name)") == ["old", "&lt;new&gt;"]
+    lines = f"{CARD}[0].querySelector('.plot').drawing.panel.marks.filter((m) => m.layer === 'group')"
+    assert browser.run(f"{lines}.map((m) => m.label)") == ["old", "<new>"]
     choose(browser, ".card .tools [data-key=group]", "1")
     assert browser.run(f"{lines}.length") == 1
     choose(browser, ".card .tools [data-key=group]", "each")

@@ -265,7 +265,43 @@ class Sparks:
     slots: tuple[Colour, ...] | None = None
 
 
-Mark = Line | Band | Curves | Dots | Bars | Strip | Rug | Margin | Field | Shade | Rule | EdgeText | Sparks
+# --- marks of the report's own pictures, which plotly does not draw -----------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Named:
+    """Points with names that never collide, the most important first; as many as have room are named.
+
+    `told` is what is said of each, `links` where it leads (empty for nowhere), `most` how many are named at most.
+    """
+
+    x: Float
+    y: Float
+    texts: tuple[str, ...]
+    told: tuple[str, ...]
+    links: tuple[str, ...]
+    slots: tuple[Colour, ...]
+    most: int = 14
+
+
+@dataclass(frozen=True, eq=False)
+class Rings:
+    """Equal distances from the corner at 0, 0."""
+
+    radii: Float
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """Numbers beyond the right edge, at their heights."""
+
+    y: Float
+    texts: tuple[str, ...]
+
+
+Mark = (
+    Line | Band | Curves | Dots | Bars | Strip | Rug | Margin | Field | Shade | Rule | EdgeText | Sparks | Named | Rings | Ends
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +311,8 @@ class Panel:
     `flip` draws the x axis of the description vertically (long lists of levels read better so);
     `note` is a small line above the panel that says what is shown, and `band` what of it is said of bands, error
     lines and levels drawn as one, for where there is no room for the note; `foot` is the room below the values, None
-    for what the panel's own marks need.
+    for what the panel's own marks need. `look` is ``""``, ``"square"`` (both axes run exactly from low to high, with a
+    frame) or ``"word"`` (the size of a word or two: no axes).
     """
 
     x: Axis
@@ -289,6 +326,7 @@ class Panel:
     z: Axis | None = None
     foot: float | None = None
     band: str = ""
+    look: str = ""
 
     @property
     def labelled(self) -> list[Mark]:
@@ -330,7 +368,7 @@ def said_of_bands(panels: Sequence[Panel]) -> str:
 # --- limits ----------------------------------------------------------------------------------------
 
 
-def value_range(marks: tuple[Mark, ...] | list[Mark]) -> tuple[float, float] | None:
+def value_range(marks: Sequence[Mark]) -> tuple[float, float] | None:
     """The smallest and largest y that the marks show, or None when they show none."""
     found: list[Float] = []
     for mark in marks:
@@ -362,7 +400,7 @@ def is_surface(panel: Panel) -> bool:
 def visible_values(panel: Panel) -> tuple[float, float]:
     """From where to where the value axis runs: padded, with room for a histogram at its foot."""
     low, high = _ends(panel.y)
-    if is_surface(panel):
+    if is_surface(panel) or panel.look == "square":
         return low, high
     if low == high:
         half = abs(low) * 0.1 or 0.5
@@ -386,7 +424,7 @@ def foot_of(panel: Panel) -> float:
 def visible_features(panel: Panel) -> tuple[float, float]:
     """From where to where the feature's axis runs."""
     low, high = _ends(panel.x)
-    if panel.x.kind == "category" or is_surface(panel):
+    if panel.x.kind == "category" or is_surface(panel) or panel.look == "square":
         return low, high
     if panel.x.log:
         return scaled(low, -0.03, low, high), scaled(high, 0.03, low, high)

@@ -1,7 +1,7 @@
 """The report: one self-contained HTML file about a model, for a person who did not write it.
 
 `build` asks the Explainer everything and answers with a plain dict; `page` turns that dict into
-HTML with an autoescaping template, a style sheet and a script that lie beside it. Nothing from the
+HTML with an autoescaping template, a style sheet, and the script that `icefield.page` carries. Nothing from the
 model or the data reaches the page other than through those two doors.
 """
 
@@ -17,7 +17,7 @@ from icefield import validate
 from icefield.errors import InputError, InputTypeError, Setting, complaint, worded
 from icefield.report.comparison import build_comparison
 from icefield.report.contents import build
-from icefield.report.page import JS_CHOICES, page_html
+from icefield.report.page import page_html
 
 if TYPE_CHECKING:
     from icefield.study import Study
@@ -31,7 +31,6 @@ def write_report(
     *,
     features: Iterable[Any] | None = None,
     individual: bool = False,
-    js: str = "inline",
     title: str | None = None,
     rows: Any = None,
 ) -> Path:
@@ -44,8 +43,6 @@ def write_report(
     features : which features; all of the model's by default
     individual : put a sample of rows' own curves into the file. Without it the file holds averages,
         quantiles and counts only, and says so
-    js : ``"inline"`` for a file that opens offline, ``"cdn"`` for a small one that loads plotly.js
-        from the network
     title : heading of the page
     rows : average over these rows; by default all, or a seeded sample where each row costs predictions
 
@@ -54,9 +51,9 @@ def write_report(
     the path written
     """
     validate.flag("individual", individual)
-    target = _checked(path, js, title)
+    target = _checked(path, title)
     found = build(study, features, individual=individual, title=title, rows=rows)
-    _write_whole(target, page_html(found, js))
+    _write_whole(target, page_html(found))
     return target
 
 
@@ -65,19 +62,17 @@ def write_comparison(
     path: str | Path,
     *,
     features: Iterable[Any] | None = None,
-    js: str = "inline",
     title: str | None = None,
     rows: Any = None,
 ) -> Path:
     """Write the report about several models side by side, with the options of `write_report`."""
-    target = _checked(path, js, title)
-    _write_whole(target, page_html(build_comparison(studies, features, title=title, rows=rows), js))
+    target = _checked(path, title)
+    _write_whole(target, page_html(build_comparison(studies, features, title=title, rows=rows)))
     return target
 
 
-def _checked(path: Any, js: Any, title: Any) -> Path:
+def _checked(path: Any, title: Any) -> Path:
     """Where to write, with everything in order: minutes of work should not be lost to a typing error."""
-    validate.choice("js", js, JS_CHOICES)
     if title is not None and not isinstance(title, str):
         raise InputTypeError(
             complaint(

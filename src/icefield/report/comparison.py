@@ -20,11 +20,12 @@ from icefield.effect import Effect
 from icefield.errors import IcefieldError, InputError, complaint
 from icefield.progress import Progress
 from icefield.report import glance, opening
-from icefield.report.drawings import Place, feature_panel, frequent, short_curves
+from icefield.report.card_data import Place, feature_panel, frequent, short_curves
+from icefield.report.contents import bounds
 from icefield.report.plain import PRINTED, numbers
 from icefield.report.ranked import CARDS
 from icefield.report.region_cards import size_texts
-from icefield.report.small_pictures import against, small_curve
+from icefield.report.stills import against, small_curve
 from icefield.sampling import CURVE_ROWS, PREDICTION_ROWS, choose_rows
 from icefield.statistics.bundles import deviation, output_unit, point_weights, shown_points
 from icefield.statistics.decision import Decision, decisions
@@ -113,7 +114,7 @@ def build_comparison(
         "left_out": _left_out(left_out, refused, names),
         "outputs": [page_name(o) for o in lead.outputs],
         "what": page_name(quantity(lead, None)),
-        "probability": lead.scale == "response" and "probab" in lead.scale_label,
+        "bounds": bounds(next(iter(studies.values())), lead),
         "by": "model",
         "groups": names,
         "rows": [_row(number, one, ranks) for number, one in enumerate(changed)],
@@ -379,7 +380,7 @@ def _predictions(studies: Mapping[Any, Study], names: Sequence[str]) -> dict[str
         "apart": number_text(float(share @ np.abs(first[:, 0] - second[:, 0]))),
         "rows": counted(len(rows)),
         "output": page_name(one.model.outputs[0]),
-        "picture": None if bins is None else against([("", bins)], glance.SQUARE, False),
+        "picture": None if bins is None else against([("", bins)], (names[0], names[1]), False),
         "names": [names[0], names[1]],
     }
 

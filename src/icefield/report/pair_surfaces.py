@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from icefield.effect import Effect
-from icefield.report.drawings import surface_panel
+from icefield.report.card_data import surface_panel
 from icefield.report.plain import PRINTED, numbers
 from icefield.sampling import CROSSED_ROWS
 from icefield.statistics.bundles import output_unit

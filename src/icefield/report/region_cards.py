@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from icefield.report.drawings import regions_panel
+from icefield.report.card_data import regions_panel
 from icefield.report.plain import PRINTED, numbers
 from icefield.report.ranked import Ranked
 from icefield.statistics.reading import Reading, read_effect
