@@ -36,7 +36,7 @@ export function render(element, panel, options) {
     right: width - (edge("ends") ? 48 : plain ? 2 : 12) - scaleWidth - (margins.includes("right") ? 42 : 0) - (edge("sparks") ? 96 : edge("edgetext") ? 52 : 0),
   };
   box.height = Math.max(20, box.bottom - box.top);
-  const upTicks = plain ? [] : ticksOf({...up, first: lying ? undefined : firstTick(panel)}, ...upEnds, up.kind === "category" ? box.height : box.height, () => 20);
+  const upTicks = plain ? [] : ticksOf({...up, first: lying ? undefined : firstTick(panel)}, ...upEnds, box.height, () => 20, 40);
   const upTitle = plain || !up.label ? [] : inLines(up.label, Math.max(8, Math.floor(box.height / LETTER)));
   if (up.kind === "category") cutNames(upTicks, Math.min(44, Math.floor((lying ? 0.4 : 0.26) * width / 6.4)));
   box.left = plain ? 2 : 10 + 15 * upTitle.length + Math.max(12, ...upTicks.map((t) => Math.max(...t.text.split("\n").map((l) => textWidth(l, TICK)))));
@@ -99,7 +99,7 @@ function frame(on, {across, up, acrossTicks, upTicks, upTitle, onAcross, onUp, s
   });
   return out;
 }
-const barTicks = (own, length) => ticksOf({kind: own.time ? "time" : "number"}, own.low, own.high, length, () => 22);
+const barTicks = (own, length) => ticksOf({kind: own.time ? "time" : "number"}, own.low, own.high, length, () => 22, 44);
 function colourBar(on, wide) {
   const {box, panel: {scale: own}, ink, real} = on, id = newId(), list = stops(own, real), x = on.size.width - wide + 2, place = scale(own.low, own.high, box.bottom, box.top);
   const made = [h("linearGradient", {id, x1: 0, x2: 0, y1: 1, y2: 0}, ...list.map((colour, i) => h("stop", {offset: i / (list.length - 1), "stop-color": colour}))),

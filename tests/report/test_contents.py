@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from icefield.report.drawings import feature_panel, short_curves, spark, surface_panel
+from icefield.report.card_data import feature_panel, short_curves, surface_panel
+from icefield.report.stills import spark
 
 from icefield import Explainer
 from icefield.report import build, page_html, write_report
