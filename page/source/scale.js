@@ -65,7 +65,7 @@ function timeText(at, unit, before) {
 // The ticks of an axis between two ends, as many as fit: `room(text)` is what a text takes of `length`.
 export function ticksOf(axis, low, high, length, room, each = 52) {
   if (axis.kind === "category") return levelTicks(axis, length);
-  const last = axis.missing == null ? high : axis.log ? axis.missing * (low / axis.missing) ** 0.06 : axis.missing - 0.06 * (axis.missing - low);
+  const last = axis.missing == null ? high : axis.last ?? (axis.log ? axis.missing * (low / axis.missing) ** 0.06 : axis.missing - 0.06 * (axis.missing - low));
   let found = [];
   for (let count = Math.max(2, Math.min(9, Math.floor(length / each))); count >= 1; count--) {
     found = axis.named && axis.named.length ? axis.named.map(([at, text]) => ({at, text})).filter((t) => t.at >= low && t.at <= last)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -9,6 +10,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 from browser import Browser
+
+from icefield.plots.panels import Picture
+from icefield.plots.schema import document
 
 CARD = "document.querySelectorAll('.card')"
 FADED = f"Array.from(new Set(Array.from({CARD}[{{}}].querySelectorAll('.drawn .faint'), (e) => +e.dataset.group)))"
@@ -151,6 +155,11 @@ def saved_words(browser: Browser, item: str) -> dict[str, Any]:
         "legend": texts("key"),
         "caption": " ".join(texts("caption")),
     }
+
+
+def as_json(report: dict[str, Any]) -> str:
+    """A report's data as JSON, pictures included."""
+    return json.dumps(report, default=lambda panel: document(Picture((panel,))), allow_nan=False)
 
 
 def card_named(browser: Browser, start: str) -> int:

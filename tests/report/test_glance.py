@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from browser import Browser
-from handling import CARD, choose, drawn, tick
+from handling import CARD, as_json, choose, drawn, tick
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import r2_score, roc_auc_score
 
@@ -110,7 +109,7 @@ def test_no_row_is_in_a_report_with_targets(
 ) -> None:
     seen = [card["panel"]["observed"] for card in rental_report["features"]]
     assert all(min(one["rows"], default=5) >= 5 for one in seen)
-    text, y = json.dumps(rental_report), np.asarray(rental_explainer.study.y)
+    text, y = as_json(rental_report), np.asarray(rental_explainer.study.y)
     assert rental_report["individual"] == 0
     assert not any(f"{value:.6f}" in text for value in y[:200])
 

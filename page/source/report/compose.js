@@ -5,7 +5,7 @@ import {data} from "./page.js";
 import {isShown, minus, onlyGroup, placed, shownCurves, state} from "./view.js";
 
 const HOVERED_GROUPS = 12;
-const APART = 66;  // pixels that the missing point's name needs beyond the last value
+const APART = 48;  // pixels from the last value to the missing point, whose name needs them
 // There are eight colours; further groups have them again, dashed or hollow.
 const rounds = (g) => Math.floor(g / 8) % 3;
 const lineLook = (g) => ({colour: g % 8, dashed: rounds(g)});
@@ -17,7 +17,7 @@ function featureAxis(panel, view, wide) {
   if (kind === "category") return {axis: {label, kind, ticks, low: -0.6, high: ticks.length - 0.4}, at: panel.x};
   const low = Math.min(...known), high = Math.max(...known), share = Math.max(0.1, APART / Math.max(120, wide - 130));
   const missing = n === panel.x.length ? null : view.log ? high * (high / low) ** share : high + share * (high - low || 1);
-  const axis = {label, kind, named: view.log ? [] : named, unit, low, high: missing ?? high, missing, log: view.log};
+  const axis = {label, kind, named: view.log ? [] : named, unit, low, high: missing ?? high, missing, last: high, log: view.log};
   // A single value has an axis around it.
   if (low === high) Object.assign(axis, {low: low - 0.5, high: missing ?? high + 0.5});
   return {axis, at: missing === null ? panel.x : [...panel.x.slice(0, n), missing], first: low, last: high};

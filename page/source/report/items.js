@@ -125,6 +125,7 @@ export function watch(equipment) {
     tidy();
   }, {rootMargin: "500px 0px"});
   [...items, ...others].forEach((item) => watcher.observe(item));
+  all(".plane").forEach(draw);  // its points are links, which are there from the start
 }
 
 // --- what is pointed at, on every card ------------------------------------------------------------
