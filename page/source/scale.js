@@ -64,7 +64,7 @@ function timeText(at, unit, before) {
 
 // The ticks of an axis between two ends, as many as fit: `room(text)` is what a text takes of `length`.
 export function ticksOf(axis, low, high, length, room, each = 52) {
-  if (axis.kind === "category") return levelTicks(axis, length);
+  if (axis.kind === "category") return levelTicks(axis, length, each < 50 ? 10 : Math.min(26, 6 + Math.max(0, ...axis.ticks.map(room))));
   const last = axis.missing == null ? high : axis.last ?? (axis.log ? axis.missing * (low / axis.missing) ** 0.06 : axis.missing - 0.06 * (axis.missing - low));
   let found = [];
   for (let count = Math.max(2, Math.min(9, Math.floor(length / each))); count >= 1; count--) {
@@ -83,8 +83,8 @@ function numbered(axis, low, high, count) {
   const texts = axis.log ? at.map((v) => tickTexts([v])[0]) : tickTexts(at);
   return at.map((v, i) => ({at: v, text: texts[i]}));
 }
-// Every level where each has ten pixels, else every other or fewer.
-function levelTicks(axis, length) {
-  const every = Math.max(1, Math.ceil(axis.ticks.length * 10 / length));
+// Every level where each has as many pixels as it needs, else every other or fewer.
+function levelTicks(axis, length, pixels) {
+  const every = Math.max(1, Math.ceil(axis.ticks.length * pixels / length));
   return axis.ticks.map((text, at) => ({at, text})).filter((_, i) => i % every === 0);
 }

@@ -1,3 +1,5 @@
+import {colourer} from "./colours.js";
+
 // SVG elements without markup: whatever comes from data is set as text or as a number, never parsed.
 const SPACE = "http://www.w3.org/2000/svg";
 // Colours by name: a page's CSS variables, with what they are where a page defines none.
@@ -19,11 +21,14 @@ export function h(tag, attributes = {}, ...children) {
 
 // The CSS name of a panel's colour: a slot of the palette, the theme's own, or what the user named.
 const named = (colour) => typeof colour === "number" ? `g${((colour % 8) + 8) % 8}` : colour === "text" ? "ink" : colour;
-export const live = (colour) => { const name = named(colour); return name in FALLBACK ? `var(--${name}, ${FALLBACK[name]})` : name; };
+// A share of the way along the colours of numbers, which stays off their ends.
+const along = (name) => colourer({low: 0, high: 1}, () => "#fff")(0.08 + 0.8 * Number(name.split(":")[1]));
+const plain = (name) => typeof name === "string" && name.startsWith("sequential:") ? along(name) : name;
+export const live = (colour) => { const name = named(colour); return name in FALLBACK ? `var(--${name}, ${FALLBACK[name]})` : plain(name); };
 // The same as they are now, for canvases and files.
 export function resolved(element) {
   const style = getComputedStyle(element);
-  return (colour) => { const name = named(colour); return name in FALLBACK ? style.getPropertyValue(`--${name}`).trim() || FALLBACK[name] : name; };
+  return (colour) => { const name = named(colour); return name in FALLBACK ? style.getPropertyValue(`--${name}`).trim() || FALLBACK[name] : plain(name); };
 }
 
 let pen = null;

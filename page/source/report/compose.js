@@ -30,10 +30,11 @@ export function cardPanel(panel, view, {lying = false, wide = 600, small = false
   const add = (kind, layer, rest) => marks.push({kind, layer, ...rest});
   // Beside groups, all rows stand back.
   const [main, strength] = view.group === "none" ? ["accent", 1] : ["muted", 0.5];
-  if (panel.low.length) add("stretch", "low", lowStretches(panel, n, levels, x));
+  if (panel.low.length && !small) add("stretch", "low", lowStretches(panel, n, levels, x));
   if (view.data && panel.histogram) marks.push(...dataBars(panel, axis, view.log));
   if (view.bands && now.bands) {
     for (const [a, b, alpha, thick, label] of [[0, 4, levels ? 0.2 : 0.11, 5, "90 % of rows, around their means"], [1, 3, levels ? 0.34 : 0.17, 13, "middle half of rows"]]) {
+      if (small && !a) continue;
       const look = {colour: "accent", alpha: strength * alpha, thick};
       add("band", "band", {x, low: cut(now.bands[a]), high: cut(now.bands[b]), label, ...look});
       if (gone !== null) add("band", "missing band", {x: [gone], low: [now.bands[a][n]], high: [now.bands[b][n]], ...look, alpha: strength * (a ? 0.34 : 0.2)});

@@ -190,8 +190,9 @@ document.addEventListener("keydown", (event) => {
 });
 // A link lands at its heading, also where pictures above it are drawn meanwhile, until the reader moves on.
 let landing = 0;
-function land() {
-  const target = location.hash.length > 1 && byId(decodeURIComponent(location.hash.slice(1)));
+const framed = location.protocol === "about:";  // a notebook's frame has no address of its own
+function land(hash = location.hash) {
+  const target = hash.length > 1 && byId(decodeURIComponent(hash.slice(1)));
   if (!target) return;
   if (target.hidden) { byId("search").value = ""; find(); }
   const own = ++landing;
@@ -207,11 +208,12 @@ function land() {
   step();
 }
 ["wheel", "touchstart", "keydown", "pointerdown"].forEach((kind) => window.addEventListener(kind, () => { landing++; }, {passive: true}));
-window.addEventListener("hashchange", land);
+window.addEventListener("hashchange", () => land());
 // A second click on the same link leads there again.
 document.addEventListener("click", (event) => {
   const link = event.target.closest && event.target.closest("a[href^='#']");
-  if (link && link.getAttribute("href") === location.hash) land();
+  if (!link) return;
+  if (framed) { event.preventDefault(); land(link.getAttribute("href")); } else if (link.getAttribute("href") === location.hash) land();
 });
 byId("everything").addEventListener("click", (event) => saveEverything(event.currentTarget));
 

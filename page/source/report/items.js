@@ -15,7 +15,7 @@ const narrow = window.matchMedia("screen and (max-width: 52rem)");
 export const onPaper = () => document.documentElement.classList.contains("paper");
 function pictureWidth() {
   const wide = byId("cards").clientWidth;
-  return narrow.matches || onPaper() ? wide : wide - 315;
+  return onPaper() ? wide - 262 : narrow.matches ? wide : wide - 315;
 }
 // Levels whose names do not fit side by side stand one above the other.
 function isLying({kind, ticks}, wide) {
@@ -37,11 +37,11 @@ export function makeRoom() {
 // Outputs, and levels and changes, have axes of their own: their units may differ.
 let version = 0;  // rises with every change for all: a picture with an older number is drawn again
 let commonRanges = new Map(), commonAt = -1;
-function commonRange(view) {
+function commonRange(view, {group = "each", small = false} = {}) {
   if (commonAt !== version) { commonRanges = new Map(); commonAt = version; }
-  const key = `${view.output} ${view.centre}`;
+  const key = `${view.output} ${view.centre} ${small}`;
   if (!commonRanges.has(key)) {
-    const ranges = data.features.map((panel) => { const {y} = cardPanel(panel, {...view, group: "each", log: false}); return [y.low, y.high]; });
+    const ranges = data.features.map((panel) => { const {y} = cardPanel(panel, {...view, group, log: false}, {small}); return [y.low, y.high]; });
     commonRanges.set(key, ranges.reduce((a, b) => [Math.min(a[0], b[0]), Math.max(a[1], b[1])]));
   }
   return commonRanges.get(key);
@@ -72,10 +72,12 @@ function drawRegion(article) {
   const own = regionOf(article), panel = regionPanel(own, {lying: article.classList.contains("lying"), wide: plotOf(article).clientWidth || 500});
   drawPanel(plotOf(article), panel, {legend: false, at: panel.at, tell: (i) => regionWords(own, i)});
 }
-// A card's picture in small, beside all others.
+// A card's picture in small, on one scale with all others, so that a weak effect looks weak.
 function drawSmall(place) {
-  const own = panelOf(place), lying = own.axis.kind === "category" && own.axis.ticks.length > 3;
-  drawPanel(plotOf(place), cardPanel(own, {...state, shared: false, log: false, ale: false, group: data.models ? "each" : "none"}, {small: true, lying, wide: place.clientWidth}), {legend: false, still: true});
+  const view = {...state, log: false, ale: false, observed: false, curves: false, centre: false, group: data.models ? "each" : "none"};
+  const panel = cardPanel(panelOf(place), view, {small: true, wide: place.clientWidth});
+  [panel.y.low, panel.y.high] = commonRange(view, {group: view.group, small: true});
+  drawPanel(plotOf(place), panel, {legend: false, still: true});
 }
 function drawStill(place) { drawPanel(place, data.pictures[+place.dataset.picture].panels[0], {legend: false}); }
 

@@ -40,6 +40,11 @@ from icefield.wording.values import number_text, sd_text
 NOTICEABLE = 0.07  # standard deviations: below, a change is none, as a strength is
 TOLD = 6
 MOST_MODELS = 8  # that colours tell apart
+# What a page tells of a single model only.
+ABOUT_ONE = (
+    "opening", "shares", "plane", "notes", "others", "only_cards", "matrix", "no_pairs", "surfaces", "regions", "unit",
+    "individual", "small_groups", "quantile_rows",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +81,7 @@ def build_comparison(
     *,
     title: str | None = None,
     rows: Any = None,
+    data_name: str | None = None,
 ) -> dict[str, Any]:
     """Ask every model and answer with plain data; see `icefield.report.write_comparison`."""
     began = time.perf_counter()
@@ -100,11 +106,13 @@ def build_comparison(
     lead = changed[0].effects[0]
     together = _predictions(studies, names)
     return {
+        **dict.fromkeys(ABOUT_ONE, ()),
+        "fit": {"scores": ()},
         "title": page_name(title, 200) if title else f"How {_listed(names)} differ",
         "lede": _lede(changed, names, together),
         "made": datetime.now().astimezone().strftime("%d %B %Y, %H:%M"),
         "models": [
-            _model(name, study, own, share)
+            _model(name, study, own, share, data_name)
             for name, study, own, share in zip(names, studies.values(), made, shares)
         ],
         "together": together,
@@ -316,13 +324,15 @@ def _card(number: int, one: Changed, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _model(name: str, study: Study, made: Any, shares: dict[str, Any] | None) -> dict[str, Any]:
+def _model(
+    name: str, study: Study, made: Any, shares: dict[str, Any] | None, data_name: str | None
+) -> dict[str, Any]:
     fit = glance.fit(study)
     top = [page_name(study.naming.name(label), 30) for label in list(made)[:3]]
     return {
         "name": name,
         "model": opening.model_text(study),
-        "data": opening.data_text(study),
+        "data": opening.data_text(study, data_name),
         "scores": fit["scores"],
         "scored": fit.get("rows", ""),
         "caution": fit["caution"],
@@ -348,7 +358,10 @@ def _left_out(
 
 def _facts(studies: Mapping[Any, Study], names: Sequence[str], seconds: float) -> list[dict[str, str]]:
     found = [
-        {"term": name, "text": f"{opening.model_text(s)}; {opening.data_text(s)}; {opening.how(s)}"}
+        {
+            "term": name,
+            "text": f"{opening.model_text(s)}; {opening.data_text(s)}; {opening.how(s)}; {opening.hashes_text(s)}",
+        }
         for name, s in zip(names, studies.values())
     ]
     found.append({"term": "Grid", "text": f"all curves on that of {names[0]}"})

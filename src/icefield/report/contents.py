@@ -60,6 +60,7 @@ def build(
     individual: bool = False,
     title: str | None = None,
     rows: Any = None,
+    data_name: str | None = None,
 ) -> dict[str, Any]:
     """Ask everything and answer with plain data; see `icefield.report.write_report`."""
     if study.background == "training":
@@ -111,7 +112,7 @@ def build(
         # 4. What is seen first.
         progress.now("the opening")
         first = ranked[0].effect
-        fit = glance.fit(study)
+        fit = glance.fit(study, data_name)
         shares = glance.shares(study, made, ranked[0].output)
         progress.advance()
     seconds = time.perf_counter() - began
@@ -121,8 +122,9 @@ def build(
         else f"How {opening.model_name(study)} responds to its features",
         "lede": opening.lede(study, made),
         "made": datetime.now().astimezone().strftime("%d %B %Y, %H:%M"),
-        "opening": opening.facts(study, first, seconds),
-        "facts": opening.details(study, first, curves, crossed, ale_rows(study), seconds),
+        "models": [opening.model_name(study)],
+        "opening": opening.facts(study, first, seconds, data_name),
+        "facts": opening.details(study, first, curves, crossed, ale_rows(study), seconds, data_name),
         "fit": fit,
         "shares": shares,
         "plane": glance.all_features([*ranked, *others], len(ranked)),

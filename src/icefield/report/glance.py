@@ -44,7 +44,7 @@ NO_Y = "Not known: no observed targets were given. With y=, the page says how we
 # --- fit ---------------------------------------------------------------------------------------------
 
 
-def fit(study: Study) -> dict[str, Any]:
+def fit(study: Study, data_name: str | None = None) -> dict[str, Any]:
     """Scores on the rows given and observed against predicted; without targets, why there are none."""
     seen, why = observed(study)
     if seen is None:
@@ -59,7 +59,7 @@ def fit(study: Study) -> dict[str, Any]:
     axes = ("predicted probability", "observed share") if seen.classes else ("predicted", "observed")
     return {
         "scores": _class_scores(study, seen) if seen.classes else _number_scores(study, seen),
-        "rows": _rows_scored(seen),
+        "rows": _rows_scored(seen) + (f", {page_name(data_name, 60)}" if data_name else ""),
         "picture": against(groups, axes, seen.classes) if groups else None,
         "names": [name for name, _ in groups],
         "classes": seen.classes,

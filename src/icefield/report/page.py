@@ -32,17 +32,16 @@ EXACT = 2.0**53  # whole numbers up to here are exact in a script
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
-def page_html(report: dict[str, Any]) -> str:
+def page_html(report: dict[str, Any], *, static: bool = False) -> str:
     """The whole page.
 
     Parameters
     ----------
     report : what `icefield.report.contents` or `icefield.report.comparison` gives
+    static : whether pictures are images in the file, so that it needs no script
     """
-    models = "models" in report
-    script = built("report.js")
-    drawn = _compared(report) if models else _drawn(report)
-    drawn["pictures"] = []
+    script = "" if static else built("report.js")
+    drawn: dict[str, Any] = {} if static else {**_drawn(report), "pictures": []}
 
     def still(panel: Panel) -> int:
         """The place of a picture among those that the script draws as they are."""
@@ -54,13 +53,30 @@ def page_html(report: dict[str, Any]) -> str:
     environment.filters["breakable"] = breakable
     environment.filters["counted"] = counted
     environment.globals["still"] = still
-    return environment.get_template("comparison.html" if models else "template.html").render(
+    if static:
+        environment.globals.update(_images(report))
+    return environment.get_template("template.html").render(
         report=report,
+        static=static,
         policy=_policy(script),
         style=Markup(_text("report.css")),
         script=Markup(script),
         payload=lambda: Markup(payload_json(drawn)),  # after the template asked for its pictures
     )
+
+
+def _images(report: dict[str, Any]) -> dict[str, Any]:
+    """What a template without a script asks for: panels of what the page holds, and images of panels."""
+    from icefield.report import images
+
+    what, bounds, several = report["what"], report["bounds"], len(report["outputs"]) > 1
+    named = [f"{what} of {output}" if several else what for output in report["outputs"]]
+    return {
+        "image": images.image,
+        "card_panel": lambda card, small=False: images.card_panel(card, 0, named[0], bounds, small=small),
+        "region_panel": lambda region: images.region_panel(region["panel"], 0, named[0]),
+        "surface_panel": lambda pair: images.surface_panel(pair, 0, named[0]),
+    }
 
 
 def payload_json(value: Any) -> str:
@@ -101,17 +117,12 @@ def _drawn(report: dict[str, Any]) -> dict[str, Any]:
         "groups": report["groups"],
         "by": report["by"],
         "features": cards,
-        "matrix": report["matrix"],
+        "matrix": report["matrix"] or None,
         "surfaces": [_packed(surface) for surface in report["surfaces"]],
         "regions": [region["panel"] for region in report["regions"]],
         "shares": report["shares"]["outputs"] if report["shares"] and len(report["outputs"]) > 1 else None,
+        "models": len(report["models"]) > 1,
     }
-
-
-def _compared(report: dict[str, Any]) -> dict[str, Any]:
-    """The same of a comparison, whose groups are models."""
-    nothing: dict[str, Any] = {"matrix": None, "surfaces": [], "regions": [], "shares": None}
-    return {**_drawn({**report, **nothing}), "models": True}
 
 
 def _packed(panel: dict[str, Any]) -> dict[str, Any]:
@@ -163,7 +174,7 @@ def _policy(script: str) -> str:
     return "; ".join(
         [
             "default-src 'none'",
-            f"script-src '{_hash(script)}'",
+            f"script-src '{_hash(script)}'" if script else "script-src 'none'",
             "style-src 'unsafe-inline'",
             "img-src data: blob:",
             "base-uri 'none'",
