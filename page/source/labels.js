@@ -19,9 +19,10 @@ function sides(one, other) {
 }
 const cut = (a, b) => sides(a, b) < 0 && sides(b, a) < 0;
 
-// `points` are {x, y, text, wide} in pixels, the most important first; the answer is a label or null for each.
-export function placeLabels(points, inside, most = 14) {
-  const taken = points.map(({x, y}) => ({left: x - 6, right: x + 6, top: y - 6, bottom: y + 6})), lines = [];
+// `points` are {x, y, text, wide} in pixels, the most important first, `drawn` lines that are there already; the answer is a label or
+// null for each.
+export function placeLabels(points, inside, most = 14, drawn = []) {
+  const taken = points.map(({x, y}) => ({left: x - 6, right: x + 6, top: y - 6, bottom: y + 6})), lines = [...drawn];
   return points.map((point, number) => number < most && point.text ? placeOne(point, number, taken, lines, inside) : null);
 }
 function placeOne({x, y, text, wide}, number, taken, lines, inside) {

@@ -216,11 +216,18 @@ function rings(on, mark) {
   const [x, y] = on.at(0, 0);
   return Array.from(mark.radii, (r) => { const [a, b] = on.at(r, r); return h("ellipse", {cx: x, cy: y, rx: Math.abs(a - x), ry: Math.abs(b - y), style: {fill: "none", stroke: on.ink("faint")}}); });
 }
+function arrow([x, y], [toX, toY], on) {
+  const long = Math.hypot(toX - x, toY - y), [a, b] = [(toX - x) / long, (toY - y) / long], head = (side) => `M${point([toX, toY])}L${point([toX - 7 * a + side * 3.5 * b, toY - 7 * b - side * 3.5 * a])}`;
+  return long < 8 ? null : path(`M${point([x + 7 * a, y + 7 * b])}L${point([toX, toY])}${head(1)}${head(-1)}`, {fill: "none", stroke: on.ink("muted"), strokeWidth: 1.2, opacity: 0.7});
+}
 // Points with names and, where they have them, links.
 function named(on, mark) {
   const places = Array.from(mark.x, (v, i) => on.at(v, mark.y[i])), texts = cutApart(mark.texts, on.box.width < 440 ? 16 : 26);
-  const labels = placeLabels(places.map(([x, y], i) => ({x, y, text: texts[i], wide: textWidth(texts[i], 12) + 4})), {left: on.box.left - 2, right: on.size.width - 2, top: 2, bottom: on.box.bottom + 1}, mark.most ?? 14);
+  const ends = Array.from(mark.to_x || [], (v, i) => isNumber(v) && isNumber(mark.to_y[i]) ? on.at(v, mark.to_y[i]) : null);
+  const lines = ends.flatMap((to, i) => to ? [{x: places[i][0], y: places[i][1], toX: to[0], toY: to[1]}] : []);
+  const labels = placeLabels(places.map(([x, y], i) => ({x, y, text: texts[i], wide: textWidth(texts[i], 12) + 4})), {left: on.box.left - 2, right: on.size.width - 2, top: 2, bottom: on.box.bottom + 1}, mark.most ?? 14, lines);
   const leaders = labels.map((label) => label && label.line ? h("path", {class: "leader", d: `M${point([label.line.x, label.line.y])}L${point([label.line.toX, label.line.toY])}`, style: {stroke: on.ink("rule"), fill: "none"}}) : null);
+  const arrows = ends.map((to, i) => to && arrow(places[i], to, on));
   const order = places.map((_, i) => i).reverse();
   const parts = order.map((i) => {
     const [x, y] = places[i], label = labels[i], inner = [
@@ -229,7 +236,7 @@ function named(on, mark) {
       label ? h("text", {class: "name", x: label.x, y: label.y, "text-anchor": label.anchor, style: {fontSize: "12px", fill: on.ink("ink")}}, label.text) : null];
     return mark.links[i] ? h("a", {href: mark.links[i], "aria-label": mark.told[i]}, ...inner) : h("g", {}, ...inner);
   });
-  return [...leaders, ...parts];
+  return [...arrows, ...leaders, ...parts];
 }
 // Numbers at their heights beyond the edge, one above the other also where those are near.
 function ends(on, mark) {

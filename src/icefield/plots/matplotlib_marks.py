@@ -291,6 +291,12 @@ def _sparks(ax: Axes, panel: Panel, mark: Sparks, theme: Theme) -> None:
 def _named(ax: Axes, panel: Panel, mark: Named, theme: Theme) -> None:
     """Points, and beside the most important of them their names where no other is."""
     ax.scatter(mark.x, mark.y, s=theme.marker**2, c=[theme.colour(s) for s in mark.slots], linewidths=0, gid="icefield:dots", zorder=3.5)  # fmt: skip
+    for x, y, to_x, to_y in zip(
+        mark.x, mark.y, *(np.full(len(mark.x), np.nan) if to is None else to for to in (mark.to_x, mark.to_y))
+    ):
+        if np.isfinite(to_x + to_y):
+            arrow = {"arrowstyle": "->", "color": theme.muted, "linewidth": 0.9, "alpha": 0.7}
+            ax.annotate("", (to_x, to_y), (x, y), arrowprops=arrow, gid="icefield:arrow", zorder=3)
     across, up = (panel.x.high or 1.0) - (panel.x.low or 0.0), (panel.y.high or 1.0) - (panel.y.low or 0.0)
     size = smaller(SETTINGS["axes.labelsize"], 0.95)
     wide, high = size * 0.6 / (72 * inches(ax)[0]), size * 1.35 / (72 * inches(ax)[1])

@@ -272,7 +272,8 @@ class Sparks:
 class Named:
     """Points with names that never collide, the most important first; as many as have room are named.
 
-    `told` is what is said of each, `links` where it leads (empty for nowhere), `most` how many are named at most.
+    `told` is what is said of each, `links` where it leads (empty for nowhere), `most` how many are named at most; arrows go
+    to `to_x`, `to_y` where these are known.
     """
 
     x: Float
@@ -282,6 +283,8 @@ class Named:
     links: tuple[str, ...]
     slots: tuple[Colour, ...]
     most: int = 14
+    to_x: Float | None = None
+    to_y: Float | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from icefield.plots.palette import DIVERGING, SEQUENTIAL
 from icefield.plots.panels import Axis, ColourScale, Mark, Panel, Picture
 
 VERSION = 1
-PLACES = ("x", "lefts", "rights", "at", "radii", "hull")  # positions on a feature's axis
+PLACES = ("x", "to_x", "lefts", "rights", "at", "radii", "hull")  # positions on a feature's axis
 STOPS = 9  # colours sampled from a map of the user's
 KINDS = {kind: kind.__name__.lower() for kind in get_args(Mark)}
 

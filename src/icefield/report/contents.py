@@ -127,7 +127,7 @@ def build(
         "facts": opening.details(study, first, curves, crossed, ale_rows(study), seconds, data_name),
         "fit": fit,
         "shares": shares,
-        "plane": glance.all_features([*ranked, *others], len(ranked)),
+        "plane": glance.all_features([*ranked, *others], len(ranked), parts),
         "notes": glance.notes(study, data_notes(study), [*ranked, *others], len(ranked)),
         "plain": _plain(ranked, panels),
         "outputs": [page_name(o) for o in study.model.outputs],

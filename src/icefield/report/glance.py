@@ -214,8 +214,11 @@ def _shares_note(n_pairs: int, rows: int, pair_rows: int, left_out: bool) -> str
 # --- the plane ---------------------------------------------------------------------------------------
 
 
-def all_features(ranked: Sequence[Ranked], cards: int) -> dict[str, Any]:
-    """All features by strength and differences, and whether the average of one of them hides what rows do."""
+def all_features(
+    ranked: Sequence[Ranked], cards: int, parts: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    """All features by strength and differences, whether the average of one of them hides what rows do, and where regions lead."""
+    removed = {part["feature"]: part["removed"] for part in parts}
     points = [
         {
             "name": one.text(60),
@@ -223,10 +226,16 @@ def all_features(ranked: Sequence[Ranked], cards: int) -> dict[str, Any]:
             "strength": numbers(one.reading.strength, 6),
             "differences": numbers(one.reading.heterogeneity or 0.0, 6),
             "hidden": one.reading.hidden,
+            "removed": removed.get(one.number),
         }
         for one in ranked
     ]
-    return {"picture": plane(points), "count": len(points), "hidden": any(p["hidden"] for p in points)}
+    return {
+        "picture": plane(points),
+        "count": len(points),
+        "hidden": any(p["hidden"] for p in points),
+        "regions": bool(removed),
+    }
 
 
 # --- the data ----------------------------------------------------------------------------------------

@@ -188,7 +188,7 @@ def hashes_text(study: Study) -> str:
     )
 
 
-def data_text(study: Study, name: str | None = None) -> str:
+def data_text(study: Study, called: str | None = None) -> str:
     """Rows and kinds of columns, after what the user calls them."""
     table, columns = study.table, study.model.columns
     kinds: dict[str, int] = {}
@@ -199,5 +199,5 @@ def data_text(study: Study, name: str | None = None) -> str:
         missing += int(bool(column.any_missing))
     listed = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items(), key=lambda k: -k[1]))
     text = f"{counted(study.n_all)} rows, {len(columns)} features ({listed})"
-    text = f"{page_name(name, 60)}: {text}" if name else text
+    text = f"{page_name(called, 60)}: {text}" if called else text
     return text + (f"; {missing} with missing values" if missing else "")

@@ -30,7 +30,8 @@ def plane(points: Sequence[dict[str, Any]]) -> Panel:
 
     Parameters
     ----------
-    points : dicts with ``name``, ``link``, ``strength``, ``differences`` and ``hidden``
+    points : dicts with ``name``, ``link``, ``strength``, ``differences``, ``hidden`` and ``removed``, the share of the
+        differences that regions remove
     """
     x = np.array([p["strength"] for p in points], dtype=np.float64)
     y = np.array([p["differences"] for p in points], dtype=np.float64)
@@ -39,8 +40,14 @@ def plane(points: Sequence[dict[str, Any]]) -> Panel:
         f"{p['name']}: strength {p['strength']:.2f}, differences {p['differences']:.2f}{', hidden' if p['hidden'] else ''}"
         for p in points
     )
+    # With regions, what they explain moves from the differences to the averages.
+    removed = np.array(
+        [np.nan if p.get("removed") is None else p["removed"] for p in points], dtype=np.float64
+    )
+    to_x, to_y = np.sqrt(x**2 + removed * y**2), y * np.sqrt(1 - np.clip(removed, 0, 1))
+    reach = max(reach[0], 1.04 * np.nanmax([*to_x, 0.0])), reach[1]
     named = Named(
-        x, y,
+        x, y, to_x=to_x, to_y=to_y,
         texts=tuple(p["name"] for p in points),
         told=told,
         links=tuple(p["link"] for p in points),
