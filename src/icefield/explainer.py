@@ -323,7 +323,7 @@ class Explainer(StatisticsMethods):
 
         Parameters
         ----------
-        path : where to write; ``.html`` is usual. Without one, an object that a notebook shows in a frame, with ``.save(path)``
+        path : where to write; without one, an object that a notebook shows in a frame, with ``.save(path)``
         features : which features; all of the model's by default
         individual : put a sample of rows' own curves into the file. Without it the file holds averages,
             quantiles and counts only, and says so
@@ -339,15 +339,8 @@ class Explainer(StatisticsMethods):
         from icefield.report import write_report
 
         return write_report(
-            self.study,
-            path,
-            features=features,
-            individual=individual,
-            title=title,
-            rows=rows,
-            data_name=data_name,
-            static=static,
-        )
+            self.study, path, features=features, individual=individual, title=title, rows=rows, data_name=data_name, static=static
+        )  # fmt: skip
 
     # --- pictures ------------------------------------------------------------------------------
 

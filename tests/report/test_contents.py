@@ -226,7 +226,7 @@ def test_an_older_report_survives_a_failure(
 
     path = tmp_path / "report.html"
     path.write_text("older")
-    monkeypatch.setattr(report, "page_html", lambda *_: "new\ud800")  # cannot be written
+    monkeypatch.setattr(report, "page_html", lambda *_, **__: "new\ud800")  # cannot be written
     monkeypatch.setattr(report, "build", lambda *_, **__: {})
     with pytest.raises(UnicodeEncodeError):
         explainer.report(path)

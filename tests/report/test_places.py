@@ -60,7 +60,8 @@ def test_a_frame_draws_pictures_and_follows_links(
     browser.run(f"{inner}.getElementById('f0').scrollIntoView()")
     browser.wait(f"{inner}.querySelector('#f0 .drawn') !== null")
     assert browser.run("location.hash") == ""
-    assert browser.problems == []
+    # Only this test lets the page around look inside.
+    assert [problem for problem in browser.problems if "allow-same-origin" not in problem] == []
 
 
 def test_the_output_survives_being_converted(shown: Report) -> None:
@@ -120,7 +121,9 @@ def test_the_page_needs_no_more_than_inline_scripts(
     text = page.read_text(encoding="utf-8")
     strict = tmp_path / "strict.html"
     strict.write_text(
-        re.sub(r"script-src [^;]*", f"script-src {scripts}", text, count=1), encoding="utf-8", newline="\n"
+        re.sub(r"script-src &#39;[^&]*&#39;", f"script-src {scripts}", text, count=1),
+        encoding="utf-8",
+        newline="\n",
     )
     browser.look()
     browser.open(strict)
