@@ -31,12 +31,21 @@ export function resolved(element) {
   return (colour) => { const name = named(colour); return name in FALLBACK ? style.getPropertyValue(`--${name}`).trim() || FALLBACK[name] : plain(name); };
 }
 
-let pen = null;
+let pen = null, family = "";
+const widths = new Map();  // asking for the same text again is most of all asking
 export function textWidth(text, size = 12) {
   if (typeof document === "undefined") return 0.55 * size * text.length;
-  if (!pen) { pen = document.createElement("canvas").getContext("2d"); }
-  pen.font = `${size}px ${getComputedStyle(document.documentElement).getPropertyValue("--sans").trim() || FALLBACK.sans}`;
-  return pen.measureText(text).width;
+  if (!pen) {
+    pen = document.createElement("canvas").getContext("2d");
+    family = getComputedStyle(document.documentElement).getPropertyValue("--sans").trim() || FALLBACK.sans;
+  }
+  const key = `${size} ${text}`;
+  if (!widths.has(key)) {
+    pen.font = `${size}px ${family}`;
+    if (widths.size > 5000) widths.clear();
+    widths.set(key, pen.measureText(text).width);
+  }
+  return widths.get(key);
 }
 // What would be thousands of elements, as one picture.
 export function raster({left, top, right, bottom}, paint, scale = 2) {
