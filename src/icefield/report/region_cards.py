@@ -55,7 +55,7 @@ def _card(study: Study, one: Ranked, found: Regions) -> dict[str, Any]:
         "rules": rules,
         "ledger": [
             {
-                "cut": page_name(cut.words, 200),
+                "cut": page_name(cut.words.split(" | ")[0], 200),
                 "removed": numbers(cut.removed, PRINTED),
                 "why_not": cut.why_not,
             }
