@@ -9,7 +9,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 endif
 
-.PHONY: demo test test-look test-sweeps test-all durations fuzz test-cluster test-sklearn sanitize kernels native-lint lint ruff ruff-format duplicates format types bench gallery docs dist clean
+.PHONY: page page-check demo test test-look test-sweeps test-all durations fuzz test-cluster test-sklearn sanitize kernels native-lint lint ruff ruff-format duplicates format types bench gallery docs dist clean
 
 demo: $(VENV)/.demo kernels
 	$(BIN)/python -m icefield.cli.demo
@@ -148,8 +148,18 @@ docs: $(VENV)/.docs kernels
 dist: $(VENV)/.dist
 	$(BIN)/python -m build --outdir dist
 
+# The script of every page, built from page/ into src/icefield/page; only who changes it needs Node. `page-check` runs its unit
+# tests, builds it again and compares with what is committed.
+NODE := cd page && npm ci --silent --no-audit --no-fund --ignore-scripts &&
+page:
+	$(NODE) node build.mjs
+
+page-check:
+	@if command -v npm >/dev/null; then $(NODE) node --test tests/ && node build.mjs --check; \
+	    else echo "page-check skipped: there is no Node"; fi
+
 clean:
-	rm -rf $(VENV) $(CLUSTERS) .venv-sklearn* build dist src/icefield/kernels/built demo_output gallery docs/generated .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CLUSTERS) .venv-sklearn* page/node_modules build dist src/icefield/kernels/built demo_output gallery docs/generated .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 # One stamp file per extra, so that a changed pyproject.toml installs again and nothing else does.
 $(VENV)/pyvenv.cfg:

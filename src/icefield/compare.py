@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from icefield import validate
 from icefield.effect import Effect, Spread, drawing
@@ -28,6 +28,9 @@ from icefield.typing import (
     MaskShown,
     PictureKind,
 )
+
+if TYPE_CHECKING:
+    from icefield.report import Report
 
 
 class Comparison(Mapping[Any, Any]):
@@ -166,23 +169,24 @@ class Comparison(Mapping[Any, Any]):
 
     def report(
         self,
-        path: str | Path,
+        path: str | Path | None = None,
         *,
         features: Iterable[Any] | None = None,
-        js: str = "inline",
         title: str | None = None,
         rows: Any = None,
-    ) -> Path:
+        data_name: str | None = None,
+        static: bool = False,
+    ) -> Path | Report:
         """Write one offline, interactive HTML file about the models side by side, what changed first; return its path.
 
         Parameters
         ----------
-        path : where to write; ``.html`` is usual
+        path : where to write; ``.html`` is usual. Without one, an object that a notebook shows in a frame, with ``.save(path)``
         features : which features; by default those that all models have
-        js : ``"inline"`` for a file that opens offline, ``"cdn"`` for a small one that loads plotly.js
-            from the network
         title : heading of the page
         rows : average over these rows; by default all, or a seeded sample where each row costs predictions
+        data_name : what the rows are, such as ``"test 2024"``; the page says it
+        static : no script: the same pictures as images, for mail and where scripts are not allowed
 
         Notes
         -----
@@ -202,7 +206,9 @@ class Comparison(Mapping[Any, Any]):
                 "icefield.compare of Explainers."
             )
         studies = {name: explainer.study for name, explainer in self._members.items()}
-        return write_comparison(studies, path, features=features, js=js, title=title, rows=rows)
+        return write_comparison(
+            studies, path, features=features, title=title, rows=rows, data_name=data_name, static=static
+        )
 
     def band(self, quantiles: Sequence[float] | None = None) -> Effect:
         """The models as refits of one: their mean, and the spread between them.

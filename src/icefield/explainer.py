@@ -45,6 +45,8 @@ from icefield.typing import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from icefield.report import Report
+
 
 @validate.keywords_told
 class Explainer(StatisticsMethods):
@@ -306,28 +308,29 @@ class Explainer(StatisticsMethods):
 
     def report(
         self,
-        path: str | Path,
+        path: str | Path | None = None,
         *,
         features: Iterable[Any] | None = None,
         individual: bool = False,
-        js: str = "inline",
         title: str | None = None,
         rows: Any = None,
-    ) -> Path:
+        data_name: str | None = None,
+        static: bool = False,
+    ) -> Path | Report:
         """Write one offline, interactive HTML file about the model, and return its path.
 
         With ``y`` it also says how well the predictions fit the rows given. The 50 features that move the predictions most have cards.
 
         Parameters
         ----------
-        path : where to write; ``.html`` is usual
+        path : where to write; without one, an object that a notebook shows in a frame, with ``.save(path)``
         features : which features; all of the model's by default
         individual : put a sample of rows' own curves into the file. Without it the file holds averages,
             quantiles and counts only, and says so
-        js : ``"inline"`` for a file that opens offline, ``"cdn"`` for a small one that loads plotly.js
-            from the network
         title : heading of the page
         rows : average over these rows; by default all, or a seeded sample where each row costs predictions
+        data_name : what the rows are, such as ``"test 2024"``; the page says it
+        static : no script: the same pictures as images, for mail and where scripts are not allowed
 
         Examples
         --------
@@ -336,8 +339,8 @@ class Explainer(StatisticsMethods):
         from icefield.report import write_report
 
         return write_report(
-            self.study, path, features=features, individual=individual, js=js, title=title, rows=rows
-        )
+            self.study, path, features=features, individual=individual, title=title, rows=rows, data_name=data_name, static=static
+        )  # fmt: skip
 
     # --- pictures ------------------------------------------------------------------------------
 

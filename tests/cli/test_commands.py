@@ -377,7 +377,6 @@ def test_quiet_shows_no_bar_and_leaves_no_trace(
         (("pd", "m.txt", "d.csv", "a"), 1, "does not exist"),
         (("pd", "m.xyz", "d.csv", "a"), 1, "does not exist"),
         (("pd", "no_such_module:thing", "d.csv", "a"), 1, "cannot be imported"),
-        (("report", "m.txt", "d.csv", "--js", "local"), 2, "inline"),
     ],
 )
 def test_exit_codes(

@@ -42,5 +42,5 @@ def test_runs_to_the_report(small: None, tmp_path: Path, capsys: Any) -> None:
     for word in ("one predict", "PD of all 15", "ICE", "ALE", "H of all 105", "report", "Total", "MB"):
         assert word in said
     report = tmp_path / "out" / "report.html"
-    assert 4_000_000 < report.stat().st_size < 8_000_000
+    assert 100_000 < report.stat().st_size < 1_000_000
     assert report.resolve().as_uri() in said

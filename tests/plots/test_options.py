@@ -98,3 +98,12 @@ def test_three_features_have_no_picture():
     )
     with pytest.raises(InputError, match=r"3 features.*to_frame"):
         cube.plot()
+
+
+def test_without_plotly_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    import icefield.plots as plots
+    from icefield.errors import MissingDependencyError
+
+    monkeypatch.setattr(plots, "find_spec", lambda name: None)
+    with pytest.raises(MissingDependencyError, match=r'pip install "icefield\[plotly\]"'):
+        build.numeric().plot(backend="plotly")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 from browser import Browser
+from icefield.plots.panels import Picture
+from icefield.plots.schema import document
 
 CARD = "document.querySelectorAll('.card')"
-FADED = f"{CARD}[{{}}].querySelector('.plot').data.filter((t) => t.opacity < 1).map((t) => t.meta.group)"
-DRAWN = f"Array.from({CARD}).filter((c) => c.querySelector('.main-svg')).length"
+FADED = f"Array.from(new Set(Array.from({CARD}[{{}}].querySelectorAll('.drawn .faint'), (e) => +e.dataset.group)))"
+DRAWN = f"Array.from({CARD}).filter((c) => c.querySelector('.drawn')).length"
 
 
 def drawn(browser: Browser, index: int) -> None:
@@ -24,7 +28,7 @@ def drawn_item(browser: Browser, item: str) -> None:
     for _ in range(12):
         browser.run(f"{item}.scrollIntoView({{behavior: 'instant'}})")
         with suppress(AssertionError):
-            browser.wait(f"{item}.querySelector('.main-svg') !== null", seconds=5)
+            browser.wait(f"{item}.querySelector('.drawn') !== null", seconds=5)
             return
     raise AssertionError(f"{item} was never drawn; problems: {browser.problems}")
 
@@ -34,7 +38,9 @@ def settled(browser: Browser) -> None:
 
 
 def traces(browser: Browser, index: int = 0) -> int:
-    return int(browser.run(f"{CARD}[{index}].querySelector('.plot').data.length"))
+    """How many marks the picture of a card has, those of the missing value aside."""
+    marks = f"{CARD}[{index}].querySelector('.plot').drawing.panel.marks"
+    return int(browser.run(f"{marks}.filter((m) => !m.layer.startsWith('missing')).length"))
 
 
 def tick(browser: Browser, selector: str) -> None:
@@ -63,11 +69,11 @@ def point_at_curve(browser: Browser, index: int, x: float, y: float, until: str)
     for attempt in range(60):
         # The picture may still be finding its place: look where it is each time.
         at, down = browser.run(
-            f"(() => {{ const p = {CARD}[{index}].querySelector('.plot'), f = p._fullLayout, r = p.getBoundingClientRect();"
-            f" return [r.left + f.xaxis._offset + f.xaxis.d2p({x}), r.top + f.yaxis._offset + f.yaxis.d2p({y})]; }})()"
+            f"(() => {{ const p = {CARD}[{index}].querySelector('.plot'), r = p.getBoundingClientRect();"
+            f" const [x, y] = p.drawing.on.at({x}, {y}); return [r.left + x, r.top + y]; }})()"
         )
         browser.point(at + attempt % 2, down)
-        time.sleep(0.15)  # plotly looks at the pointer a few times a second
+        time.sleep(0.05)
         if browser.run(until):
             return
     raise AssertionError(f"never came true: {until}; problems: {browser.problems}")
@@ -78,13 +84,21 @@ def own_control(index: int, key: str) -> str:
 
 
 def average(browser: Browser, index: int = 0) -> list[float]:
-    return list(
-        browser.run(f"{CARD}[{index}].querySelector('.plot').data.find((t) => t.meta === 'average').y")
-    )
+    return list(browser.run(f"{mark(index, 'average')}.y"))
 
 
-def laid_out(browser: Browser, what: str, index: int = 0) -> Any:
-    return browser.run(f"{CARD}[{index}].querySelector('.plot').layout.{what}")
+def mark(index: int, layer: str) -> str:
+    """The mark of a card's picture that shows something."""
+    return f"{CARD}[{index}].querySelector('.plot').drawing.panel.marks.find((m) => m.layer === '{layer}')"
+
+
+def axis(browser: Browser, what: str, index: int = 0) -> Any:
+    """What an axis of a card's picture shows, such as ``"y.range"``."""
+    return browser.run(f"{CARD}[{index}].querySelector('.plot').drawing.axes.{what}")
+
+
+def value_title(browser: Browser, index: int = 0) -> str:
+    return " ".join(axis(browser, "y.title", index))
 
 
 def text_of(browser: Browser, selector: str, index: int = 0) -> str:
@@ -122,6 +136,29 @@ def saved(browser: Browser, suffix: str) -> Path:
     raise AssertionError(
         f"no {suffix} file was saved: {list(browser.downloads.iterdir())} {browser.problems}"
     )
+
+
+def saved_words(browser: Browser, item: str) -> dict[str, Any]:
+    """Title, legend and caption of the picture that something saves on its own."""
+    browser.run(f"document.querySelector('{item} .svg').click()")
+    path = saved(browser, ".svg")
+    tree = ElementTree.fromstring(path.read_text(encoding="utf-8"))
+    path.unlink()
+
+    def texts(kind: str) -> list[str]:
+        found = [e for e in tree.iter() if e.get("class") == kind]
+        return ["".join(e.itertext()) for e in found]
+
+    return {
+        "title": " ".join(texts("heading")),
+        "legend": texts("key"),
+        "caption": " ".join(texts("caption")),
+    }
+
+
+def as_json(report: dict[str, Any]) -> str:
+    """A report's data as JSON, pictures included."""
+    return json.dumps(report, default=lambda panel: document(Picture((panel,))), allow_nan=False)
 
 
 def card_named(browser: Browser, start: str) -> int:

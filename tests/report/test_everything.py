@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from handling import saved, tick
+from handling import saved, saved_words, tick
 
 from browser import Browser
 
@@ -69,20 +69,14 @@ def test_pictures_of_pairs_and_regions_have_captions(browser: Browser, rental_pa
     browser.look(width=1400, height=900)
     browser.open(rental_page)
     for item, words in ((".pair", "interaction"), (".region", "bikes")):
-        browser.run(
-            "window.before = window.before || Plotly.toImage;"
-            "Plotly.toImage = (figure) => { window.caught = figure; return new Promise(() => {}); }; null"
-        )
         browser.run(f"document.querySelector('{item}').scrollIntoView()")
-        tick(browser, f"{item} .png")
-        caption = browser.run("window.caught.layout.annotations[0].text")
+        told = saved_words(browser, item)
         if item == ".region":
             rules = browser.run(
                 "Array.from(document.querySelectorAll('#g0 .rules bdi'), (e) => e.textContent)"
             )
-            assert all(rule.split(" ")[0] in caption for rule in rules)
-            named = browser.run("window.caught.data.filter((t) => t.showlegend).length")
-            assert named == len(rules) + 1  # all rows, and every region
+            assert all(rule.split(" ")[0] in told["caption"] for rule in rules)
+            assert len(told["legend"]) == len(rules) + 1  # all rows, and every region
         else:
-            assert words in caption
+            assert words in told["caption"]
     assert browser.problems == []

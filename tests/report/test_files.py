@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from handling import CARD, card_named, choose, drawn, own_control, saved, settled, table_of, tick
+from handling import CARD, card_named, choose, drawn, own_control, saved, saved_words, settled, table_of, tick
 
 from browser import Browser
 from icefield import Explainer
 from icefield.report import build, page_html, write_report
-from icefield.report.drawings import raw
+from icefield.report.card_data import raw
 
 
 def spent(rows: int = 200) -> Any:
@@ -153,16 +153,12 @@ def test_a_saved_picture_has_a_title(opened: Browser, built: dict[str, Any]) -> 
     drawn(opened, 0)
     choose(opened, own_control(0, "output"), "1")
     tick(opened, own_control(0, "centre"))
-    # The figure is caught on its way to the file.
-    opened.run("Plotly.toImage = (figure) => { window.caught = figure; return new Promise(() => {}); }; null")
-    tick(opened, ".card .png")
     name, output = built["features"][0]["name"], built["outputs"][1]
-    assert opened.run("window.caught.layout.title.text") == f"{name}, {output}, centred"
+    assert saved_words(opened, ".card")["title"] == f"{name}, {output}, centred"
     opened.run("document.querySelector('.pair').scrollIntoView({behavior: 'instant'})")
-    opened.wait("document.querySelector('.pair .main-svg') !== null")
+    opened.wait("document.querySelector('.pair .drawn') !== null")
     tick(opened, "input[name=view][value=pure]")
-    tick(opened, ".pair .png")
-    assert opened.run("window.caught.layout.title.text") == (
+    assert saved_words(opened, ".pair")["title"] == (
         " × ".join(built["surfaces"][0]["names"]) + ", pure interaction"
     )
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from handling import CARD, choose, drawn, tick
+from handling import CARD, as_json, choose, drawn, tick
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import r2_score, roc_auc_score
 
@@ -17,7 +16,6 @@ from browser import Browser
 from icefield import Explainer
 from icefield.report import build, page_html, write_report
 from icefield.report.glance import _whole_percent
-from icefield.report.small_pictures import plane, ticks
 
 WIDTHS = (390, 800, 1400)
 
@@ -53,7 +51,7 @@ def test_classes_have_calibration() -> None:
     assert float(scores["AUC"]) == pytest.approx(roc_auc_score(y, model.predict_proba(X)[:, 1]), abs=0.006)
     assert set(scores) == {"AUC", "Accuracy", "Log loss"}
     assert fit["classes"]
-    assert len(fit["picture"]["groups"][0]["points"]) == 20
+    assert len(fit["picture"].marks[1].x) == 20
 
 
 def test_without_targets_the_page_says_what_is_missing(page: Path, built: dict[str, Any]) -> None:
@@ -113,7 +111,7 @@ def test_no_row_is_in_a_report_with_targets(
 ) -> None:
     seen = [card["panel"]["observed"] for card in rental_report["features"]]
     assert all(min(one["rows"], default=5) >= 5 for one in seen)
-    text, y = json.dumps(rental_report), np.asarray(rental_explainer.study.sample.y)
+    text, y = as_json(rental_report), np.asarray(rental_explainer.study.y)
     assert rental_report["individual"] == 0
     assert not any(f"{value:.6f}" in text for value in y[:200])
 
@@ -127,56 +125,24 @@ def test_small_levels_have_no_observed_mean() -> None:
     assert card["panel"]["observed"]["rows"] == [200]
 
 
-# --- what is laid out --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("size", [(600.0, 352.0), (348.0, 330.0)])
-def test_labels_of_the_plane_do_not_collide(seed: int, size: tuple[float, float]) -> None:
-    rng = np.random.default_rng(seed)
-    points = [
-        {"name": f"feature_{'long_' * (i % 5)}{i}", "strength": float(s), "differences": float(d)}
-        for i, (s, d) in enumerate(rng.exponential([0.15, 0.1], size=(40, 2)))
-    ]
-    points.sort(key=lambda p: -np.hypot(p["strength"], p["differences"]))
-    found = plane(points, size)
-    boxes = [p["label"]["box"] for p in found["points"] if p["label"]]
-    assert len(boxes) >= (6 if size[0] > 500 else 4)
-    for a, b in combinations(boxes, 2):
-        assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
-    assert all(box[0] >= 0 and box[2] <= size[0] and box[1] >= 0 and box[3] <= size[1] for box in boxes)
-    for p in found["points"]:
-        assert found["left"] <= p["x"] <= found["right"]
-        assert found["top"] <= p["y"] <= found["bottom"]
-
-
-def test_ticks_are_round_and_inside() -> None:
-    assert ticks(0.0, 1.0) == [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
-    assert ticks(5.0, 5.0) == [5.0]
-    for low, high in ((0.0, 3e-7), (-5.0, 1234.0), (1e9, 3e9)):
-        assert all(low <= t <= high for t in ticks(low, high))
-
-
 # --- in a browser ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_first_screen_shows_fit_shares_and_plane(browser: Browser, rental_page: Path, width: int) -> None:
     look(browser, rental_page, width)
-    plane_shown = "narrow" if width < 832 else "wide"
+    browser.wait("document.querySelectorAll('.plane .name').length >= 4")
     boxes = browser.run(
-        f"Object.fromEntries(['.stack', '.scores', '.against', '.plane.{plane_shown}'].map((s) => {{"
+        "Object.fromEntries(['.stack', '.scores', '.against', '.plane'].map((s) => {"
         " const r = document.querySelector(s).getBoundingClientRect(); return [s, [r.left, r.right, r.top, r.height]]; }))"
     )
     assert all(left >= 0 and right <= width and high > 10 for left, right, _, high in boxes.values())
     if width == 1400:
         assert all(top < 700 for _, _, top, _ in boxes.values())
-    hidden = "wide" if width < 832 else "narrow"
-    assert browser.run(f"getComputedStyle(document.querySelector('.plane.{hidden}')).display") == "none"
     assert browser.run("document.documentElement.scrollWidth <= window.innerWidth")
     # Texts of the plane are drawn at nearly their own size, and none on another.
     texts = browser.run(
-        f"Array.from(document.querySelectorAll('.plane.{plane_shown} .name'), (t) => {{ const r = t.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; }})"
+        "Array.from(document.querySelectorAll('.plane .name'), (t) => { const r = t.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; })"
     )
     assert len(texts) >= 4
     assert all(bottom - top > 10 for _, top, _, bottom in texts)
@@ -191,7 +157,7 @@ def test_every_point_of_the_plane_leads_to_its_card(
 ) -> None:
     look(browser, rental_page, 1400)
     links = browser.run(
-        "Array.from(document.querySelectorAll('.plane.wide a'), (a) => [a.getAttribute('href'), a.getAttribute('aria-label')])"
+        "Array.from(document.querySelectorAll('.plane a'), (a) => [a.getAttribute('href'), a.getAttribute('aria-label')])"
     )
     assert sorted(href for href, _ in links) == sorted(
         f"#f{card['number']}" for card in rental_report["features"]
@@ -205,36 +171,38 @@ def test_findings_and_sparks_are_named_for_those_who_do_not_see_them(
 ) -> None:
     look(browser, rental_page, 1400)
     named = browser.run(
-        "Array.from(document.querySelectorAll('svg[role=img]'), (s) => [s.getAttribute('class'), s.getAttribute('aria-label')])"
+        "Array.from(document.querySelectorAll('[role=img]'), (s) => [s.getAttribute('class'), s.getAttribute('aria-label')])"
     )
     assert sum("spark" in kind for kind, _ in named) == 7
     assert all(len(label) > 10 for _, label in named)
     assert browser.run("document.querySelectorAll('.finding .small').length") == browser.run(
         "document.querySelectorAll('.finding').length"
     )
-    assert browser.run("document.querySelectorAll('svg:not([role])').length") == 0
+    assert browser.run("document.querySelectorAll('svg:not([role]):not(.plot svg)').length") == 0
 
 
 def test_observed_and_predicted_means_are_on_every_card(
     browser: Browser, rental_page: Path, rental_report: dict[str, Any]
 ) -> None:
     look(browser, rental_page, 1400)
-    place = f"{CARD}[0].querySelector('.plot').data"
+    place = f"{CARD}[0].querySelector('.plot').drawing.panel.marks"
     drawn(browser, 0)
     panel = rental_report["features"][0]["panel"]
     for kind, key in (("observed", "truth"), ("predicted", "predicted")):
-        assert browser.run(f"{place}.find((t) => t.meta === '{kind}').y") == panel["observed"][key][0]
+        assert browser.run(f"{place}.find((m) => m.layer === '{kind}').y") == panel["observed"][key][0]
     tick(browser, "#centre")
-    own = browser.run(f"{place}.find((t) => t.meta === 'observed').y")
+    own = browser.run(f"{place}.find((m) => m.layer === 'observed').y")
     mean = panel["observed"]["mean"][0][0]
     assert own == pytest.approx([v - mean for v in panel["observed"]["truth"][0]], abs=1e-9)
     tick(browser, "#centre")
     tick(browser, "#observed")
-    assert browser.run(f"{place}.some((t) => t.meta === 'observed')") is False
+    assert browser.run(f"{place}.some((m) => m.layer === 'observed')") is False
     tick(browser, "#observed")
     for index in range(len(rental_report["features"])):
         drawn(browser, index)
-        shown = browser.run(f"{CARD}[{index}].querySelector('.plot').data.some((t) => t.meta === 'observed')")
+        shown = browser.run(
+            f"{CARD}[{index}].querySelector('.plot').drawing.panel.marks.some((m) => m.layer === 'observed')"
+        )
         assert shown == bool(rental_report["features"][index]["panel"]["observed"]["x"])
     assert browser.problems == []
 

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from handling import as_json
 from lightgbm import LGBMClassifier
 
 from icefield import Explainer
@@ -59,7 +60,7 @@ def test_the_opening_names_model_data_and_way(frame):
 
 def test_advice_for_callers_is_not_on_the_page(frame):
     page = build(Explainer(lambda rows: (rows["a"] * rows["c"]).to_numpy(), frame[["a", "b", "c"]]).study)
-    text = json.dumps(page)
+    text = as_json(page)
     assert "scale=" not in text
     assert "rows=" not in text
     assert page["matrix"]["note"].startswith(

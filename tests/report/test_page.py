@@ -15,6 +15,8 @@ from handling import (
     CARD,
     DRAWN,
     FADED,
+    average,
+    axis,
     choose,
     drawn,
     label_of,
@@ -25,6 +27,7 @@ from handling import (
     settled,
     tick,
     traces,
+    value_title,
 )
 
 from browser import Browser
@@ -51,7 +54,7 @@ def test_opens_without_error_or_request(opened: Browser, page: Path) -> None:
     for i in range(5):
         drawn(opened, i)
     opened.run("window.scrollTo(0, document.body.scrollHeight)")
-    opened.wait("document.querySelectorAll('.region .main-svg').length > 0")
+    opened.wait("document.querySelectorAll('.region .drawn').length > 0")
     assert opened.problems == []
     assert opened.requests == [page.resolve().as_uri()]
 
@@ -100,22 +103,21 @@ def test_partners_and_relatives_are_told_apart(opened: Browser, built: dict[str,
 def test_a_card_is_drawn_when_scrolled_to(browser: Browser, page: Path) -> None:
     browser.look(height=600)
     browser.open(page)
-    assert not browser.run(f"{CARD}[4].querySelector('.main-svg') !== null")
+    assert not browser.run(f"{CARD}[4].querySelector('.drawn') !== null")
     drawn(browser, 4)
-    assert browser.run(f"{CARD}[4].querySelector('.plot').data.length") > 2
+    assert browser.run(f"{CARD}[4].querySelector('.plot').drawing.panel.marks.length") > 2
     assert browser.problems == []
 
 
 def test_output_switch_changes_curves_and_words(opened: Browser, built: dict[str, Any]) -> None:
     drawn(opened, 0)
-    before = opened.run(f"{CARD}[0].querySelector('.plot').data.at(-2).y[3]")
+    before = average(opened)
     choose(opened, "#output", "1")
     assert (
         opened.run(f"{CARD}[0].querySelector('.reading').textContent") == built["features"][0]["readings"][1]
     )
-    assert opened.run(f"{CARD}[0].querySelector('.plot').data.at(-2).y[3]") != before
-    words = opened.run(f"{CARD}[0].querySelector('.plot').layout.yaxis.title.text")
-    assert built["outputs"][1] in words
+    assert average(opened) != before
+    assert built["outputs"][1] in value_title(opened)
     assert built["features"][0]["readings"][1] in opened.run(
         f"{CARD}[0].querySelector('.plot').getAttribute('aria-label')"
     )
@@ -136,17 +138,17 @@ def test_subgroups_are_added_singled_out_and_highlighted(opened: Browser) -> Non
 
 def test_centre_shared_axis_and_layers(opened: Browser) -> None:
     drawn(opened, 0)
-    own = [opened.run(f"{CARD}[{i}].querySelector('.plot').layout?.yaxis.range") for i in (0, 1)]
+    own = [opened.run(f"{CARD}[{i}].querySelector('.plot').drawing?.axes.y.range") for i in (0, 1)]
     tick(opened, "#shared")
     drawn(opened, 1)
     drawn(opened, 0)
     settled(opened)
-    shared = [opened.run(f"{CARD}[{i}].querySelector('.plot').layout.yaxis.range") for i in (0, 1)]
+    shared = [axis(opened, "y.range", i) for i in (0, 1)]
     assert shared[0] == shared[1]
     assert shared[0] != own[0]
     tick(opened, "#centre")
-    assert "change in" in opened.run(f"{CARD}[0].querySelector('.plot').layout.yaxis.title.text")
-    low, high = opened.run(f"{CARD}[0].querySelector('.plot').layout.yaxis.range")
+    assert "change in" in value_title(opened)
+    low, high = axis(opened, "y.range")
     assert low < 0 < high
     everything = traces(opened)
     for box, count in (("#bands", 2), ("#ale", 1), ("#data-shown", 1), ("#curves", 1)):
@@ -214,11 +216,11 @@ def test_png_and_csv_are_saved(opened: Browser, built: dict[str, Any]) -> None:
 
 def test_surfaces_have_a_pure_view_and_a_mask(opened: Browser) -> None:
     opened.run("document.querySelector('.pair').scrollIntoView()")
-    opened.wait("document.querySelector('.pair .main-svg') !== null")
-    plot = "document.querySelector('.pair .plot').data[0]"
-    assert opened.run(f"{plot}.zmin") is None
+    opened.wait("document.querySelector('.pair .drawn') !== null")
+    plot = "document.querySelector('.pair .plot').drawing.panel.marks[0]"
+    assert opened.run(f"{plot}.scale.diverging") is None
     tick(opened, "input[name=view][value=pure]")
-    assert opened.run(f"{plot}.zmin + {plot}.zmax") == 0
+    assert opened.run(f"{plot}.scale.low + {plot}.scale.high") == 0
     known = f"{plot}.z.flat().filter((v) => v !== null).length"
     masked = opened.run(known)
     tick(opened, "#mask")
@@ -238,7 +240,7 @@ def test_matrix_links_to_surfaces_and_lights_features(opened: Browser) -> None:
 def test_a_row_is_lit_on_every_card(opened: Browser, built: dict[str, Any]) -> None:
     for i in (0, 1):
         drawn(opened, i)
-    lit = f"{CARD}[1].querySelector('.plot').data.find((t) => t.meta === 'lit').x.length"
+    lit = f"{CARD}[1].querySelector('.plot').drawing.pointer.above.length"
     assert opened.run(lit) == 0
     panel = built["features"][0]["panel"]
     point_at_curve(opened, 0, panel["x"][3], panel["curves"][0][0][3], until=f"{lit} > 0")
@@ -248,7 +250,7 @@ def test_a_row_is_lit_on_every_card(opened: Browser, built: dict[str, Any]) -> N
 
 def test_hover_tells_value_average_and_support(opened: Browser) -> None:
     drawn(opened, 0)
-    text = opened.run(f"{CARD}[0].querySelector('.plot').data.at(-2).text[2]")
+    text = " ".join(opened.run(f"{CARD}[0].querySelector('.plot').drawing.view.tell(2)"))
     for word in ("average", "half of the rows", "90 %", "could be here"):
         assert word in text
 
@@ -296,7 +298,7 @@ def test_every_picture_has_words_and_every_control_a_name(opened: Browser, built
     for name, visible in names:
         assert name == f"{visible}, {built['features'][0]['name']}"
     assert opened.run(
-        "Array.from(document.querySelectorAll('.plot')).every((p) => p.getAttribute('role') === 'img' && p.getAttribute('aria-label').length > 20)"
+        "Array.from(document.querySelectorAll('.plot')).every((p) => p.getAttribute('role') === (p.matches('.plane') ? 'group' : 'img') && p.getAttribute('aria-label').length > 20)"
     )
     assert opened.run(
         "Array.from(document.querySelectorAll('input, select')).every((e) => e.labels.length > 0 && e.labels[0].textContent.trim())"

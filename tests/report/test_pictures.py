@@ -7,7 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from handling import CARD, card_named, choose, drawn, laid_out, own_control, point_at_curve, settled, tick
+from handling import (
+    CARD,
+    card_named,
+    choose,
+    drawn,
+    mark,
+    own_control,
+    point_at_curve,
+    settled,
+    tick,
+    value_title,
+)
 
 from browser import Browser
 from icefield import Explainer
@@ -17,7 +28,7 @@ LONG = "the average number of outpatient visits per insured household member dur
 GROUPS = [f"district number {i:02d} of the county" for i in range(18)]
 PLOT = f"{CARD}[{{}}].querySelector('.plot')"
 INSIDE = """(() => { const place = {0}, box = place.getBoundingClientRect();
-  return Array.from(place.querySelectorAll('.xtitle, .ytitle, .x2title, .xtick text, .ytick text, .x2tick text')).filter((e) => {
+  return Array.from(place.querySelectorAll('.xtitle, .ytitle, .xtick, .ytick')).filter((e) => {
     const r = e.getBoundingClientRect();
     return r.width && (r.left < box.left - 1 || r.right > box.right + 1 || r.top < box.top - 1 || r.bottom > box.bottom + 1);
   }).map((e) => e.textContent); })()"""
@@ -85,7 +96,7 @@ def seen_surface(browser: Browser, *names: str) -> str:
     at = next(i for i, title in enumerate(figures) if all(name in title for name in names))
     plot = f"document.querySelectorAll('.pair')[{at}].querySelector('.plot')"
     browser.run(f"{plot}.scrollIntoView({{behavior: 'instant'}})")
-    browser.wait(f"{plot}.querySelector('.main-svg') !== null")
+    browser.wait(f"{plot}.querySelector('.drawn') !== null")
     return plot
 
 
@@ -98,12 +109,12 @@ def test_every_level_is_named_apart(browser: Browser, county_page: Path, width: 
     browser.open(county_page)
     town = card_named(browser, "town")
     drawn(browser, town)
-    names = texts(browser, town, ".ytick text")
+    names = texts(browser, town, ".ytick")
     assert len(names) == len(set(names)) == 40
     assert all(name[-2:].isdigit() for name in names)
     tops = sorted(
         browser.run(
-            f"Array.from({PLOT.format(town)}.querySelectorAll('.ytick text'), (e) => e.getBoundingClientRect().top)"
+            f"Array.from({PLOT.format(town)}.querySelectorAll('.ytick'), (e) => e.getBoundingClientRect().top)"
         )
     )
     assert np.diff(tops).min() > 9  # one above the other, not on another
@@ -117,19 +128,18 @@ def test_a_level_that_is_cut_has_its_whole_name_on_hover(browser: Browser, count
     browser.open(county_page)
     town = card_named(browser, "town")
     drawn(browser, town)
-    assert any("…" in name for name in texts(browser, town, ".ytick text"))
-    hovers = browser.run(f"{PLOT.format(town)}.data.find((t) => t.meta === 'average').text")
-    assert hovers[0].startswith("<b>City of Northhaven 00</b>")
+    assert any("…" in name for name in texts(browser, town, ".ytick"))
+    assert browser.run(f"{PLOT.format(town)}.drawing.view.tell(0)[0]") == "City of Northhaven 00"
 
 
 def test_levels_lie_as_the_numbers_say(visited: Browser, county: dict[str, Any]) -> None:
     town = card_named(visited, "town")
     drawn(visited, town)
     panel = next(card["panel"] for card in county["features"] if card["name"] == "town")
-    found = visited.run(f"(({{x, y}}) => [x, y])({PLOT.format(town)}.data.find((t) => t.meta === 'average'))")
-    assert found == [panel["average"][0], panel["x"]]
-    first, last = laid_out(visited, "yaxis.range", town)
-    assert first > last  # the first level on top
+    found = visited.run(f"(({{x, y}}) => [x, y])({mark(town, 'average')})")
+    assert found == [panel["x"], panel["average"][0]]
+    tops = visited.run(f"[0, 39].map((level) => {PLOT.format(town)}.drawing.on.at(level, 0)[1])")
+    assert tops[0] < tops[1]  # the first level on top
     height = visited.run(f"{CARD}[{town}].offsetHeight")
     tick(visited, "#data-shown")
     assert visited.run(f"{CARD}[{town}].offsetHeight") == height
@@ -139,7 +149,7 @@ def test_levels_lie_as_the_numbers_say(visited: Browser, county: dict[str, Any])
 def test_a_surface_names_its_levels(visited: Browser) -> None:
     plot = seen_surface(visited, "quarter", LONG[:20])
     names = visited.run(
-        f"Array.from({plot}.querySelectorAll('.xtick text, .ytick text'), (e) => e.textContent)"
+        f"Array.from({plot}.querySelectorAll('.xtick:not(.missing), .ytick'), (e) => e.textContent)"
     )
     assert sum(name.endswith(("aaa", "ccc", "lll")) for name in names) == 3
     assert sum(name[-3:] in {c * 3 for c in "abcdefghijkl"} for name in names) == 12
@@ -158,25 +168,25 @@ def test_no_letter_is_cut_off(browser: Browser, county_page: Path, width: int) -
         drawn(browser, index)
         settled(browser)
         assert browser.run(INSIDE.replace("{0}", PLOT.format(index))) == [], index
-    assert "change in prediction" in laid_out(browser, "yaxis.title.text", card_named(browser, "tiny"))
+    assert "change in prediction" in value_title(browser, card_named(browser, "tiny"))
     income = card_named(browser, "income")
     drawn(browser, income)
     ends = browser.run(
-        f"[Math.max(...Array.from({PLOT.format(income)}.querySelectorAll('.xtick text'), (e) => e.getBoundingClientRect().right)),"
-        f" {PLOT.format(income)}.querySelector('.x2tick text').getBoundingClientRect().left]"
+        f"[Math.max(...Array.from({PLOT.format(income)}.querySelectorAll('.xtick:not(.missing)'), (e) => e.getBoundingClientRect().right)),"
+        f" {PLOT.format(income)}.querySelector('.xtick.missing').getBoundingClientRect().left]"
     )
     assert ends[0] < ends[1]
-    assert len(texts(browser, income, ".xtick text")) >= 2
+    assert len(texts(browser, income, ".xtick:not(.missing)")) >= 2
 
 
 def test_axes_have_plain_numbers(visited: Browser) -> None:
     for name in ("tiny", "income", "year"):
         drawn(visited, card_named(visited, name))
-    small = texts(visited, card_named(visited, "tiny"), ".xtick text")
-    assert any("×10" in tick_text and "−6" in tick_text for tick_text in small), small
+    small = texts(visited, card_named(visited, "tiny"), ".xtick:not(.missing)")
+    assert any("10⁻⁶" in tick_text for tick_text in small), small
     assert not any(mark in tick_text for tick_text in small for mark in "µun")
-    assert "20,000" in texts(visited, card_named(visited, "income"), ".xtick text")
-    assert "2018" in texts(visited, card_named(visited, "year"), ".xtick text")
+    assert "20,000" in texts(visited, card_named(visited, "income"), ".xtick:not(.missing)")
+    assert "2018" in texts(visited, card_named(visited, "year"), ".xtick:not(.missing)")
 
 
 # --- groups ----------------------------------------------------------------------------------------
@@ -187,7 +197,7 @@ def test_no_two_groups_look_alike(visited: Browser) -> None:
     drawn(visited, income)
     choose(visited, own_control(income, "group"), "each")
     looks = visited.run(
-        f"{PLOT.format(income)}.data.filter((t) => t.meta?.group !== undefined).map((t) => t.line.color + t.line.dash)"
+        f"{PLOT.format(income)}.drawing.panel.marks.filter((m) => m.layer === 'group').map((m) => m.colour + ' ' + m.dashed)"
     )
     assert len(looks) == len(set(looks)) == 18
     dots = visited.run(
@@ -199,7 +209,7 @@ def test_no_two_groups_look_alike(visited: Browser) -> None:
     drawn(visited, quarter)
     choose(visited, own_control(quarter, "group"), "each")
     marks = visited.run(
-        f"{PLOT.format(quarter)}.data.filter((t) => t.meta?.group !== undefined).map((t) => t.marker.color + t.marker.symbol)"
+        f"{PLOT.format(quarter)}.drawing.panel.marks.filter((m) => m.layer === 'group').map((m) => [m.colour, m.hollow, m.pattern].join())"
     )
     assert len(set(marks)) == 18
 
@@ -215,7 +225,7 @@ def test_every_group_is_named_above_the_picture(visited: Browser, paper: bool) -
     assert visited.run(f"{legend}.scrollHeight <= {legend}.clientHeight + 1")
     assert visited.run(f"getComputedStyle({legend}).overflowY") == "visible"
     top, names = visited.run(
-        f"[{PLOT.format(income)}.querySelector('.bglayer, .cartesianlayer .plot').getBoundingClientRect().top,"
+        f"[{PLOT.format(income)}.querySelector('.grid').getBoundingClientRect().top,"
         f" Array.from({legend}.children, (e) => e.getBoundingClientRect().bottom)]"
     )
     assert len(names) == 19
@@ -226,13 +236,15 @@ def test_every_group_is_named_above_the_picture(visited: Browser, paper: bool) -
 def test_groups_stand_at_the_missing_value_too(visited: Browser, county: dict[str, Any]) -> None:
     income = card_named(visited, "income")
     drawn(visited, income)
-    apart = f"{PLOT.format(income)}.data.filter((t) => t.meta === 'missing groups')"
+    apart = f"{PLOT.format(income)}.drawing.panel.marks.filter((m) => m.layer === 'missing group')"
     assert visited.run(f"{apart}.length") == 0
     panel = next(card["panel"] for card in county["features"] if card["name"] == "income")
     choose(visited, own_control(income, "group"), "2")
-    assert visited.run(f"{apart}[0].y") == [panel["groups"][2]["average"][0][-1]]
+    assert visited.run(f"{apart}.map((m) => m.y[0])") == [panel["groups"][2]["average"][0][-1]]
     choose(visited, own_control(income, "group"), "each")
-    assert visited.run(f"{apart}[0].y") == [group["average"][0][-1] for group in panel["groups"]]
+    assert visited.run(f"{apart}.map((m) => m.y[0])") == [
+        group["average"][0][-1] for group in panel["groups"]
+    ]
 
 
 def test_a_link_leads_to_a_title_that_is_not_covered(visited: Browser) -> None:
@@ -258,16 +270,16 @@ def test_numbers_show_wherever_the_pointer_is(opened: Browser, built: dict[str, 
     drawn(opened, length)
     opened.run(f"{CARD}[{length}].scrollIntoView({{behavior: 'instant'}})")
     left, top, width = opened.run(
-        f"(() => {{ const r = {PLOT.format(length)}.querySelector('.nsewdrag').getBoundingClientRect(); return [r.left, r.top, r.width]; }})()"
+        f"(() => {{ const r = {PLOT.format(length)}.getBoundingClientRect(), b = {PLOT.format(length)}.drawing.on.box; return [r.left + b.left, r.top + b.top, b.width]; }})()"
     )
     panel = next(card["panel"] for card in built["features"] if card["name"] == "length")
     points = []
     for share in (0.1, 0.9):
         opened.point(left + share * width, top + 3)  # above every curve
-        opened.wait(f"{PLOT.format(length)}.querySelector('.hoverlayer .hovertext') !== null")
+        opened.wait(f"{PLOT.format(length)}.querySelector('.tip').hidden === false")
         opened.point(left + share * width + 1, top + 3)
         settled(opened)
-        shown = opened.run(f"{PLOT.format(length)}.querySelector('.hoverlayer').textContent")
+        shown = opened.run(f"{PLOT.format(length)}.querySelector('.tip').textContent")
         assert "average" in shown
         points.append(next(i for i, point in enumerate(panel["points"]) if shown.startswith(point)))
         opened.run("new Promise((done) => setTimeout(done, 150))")
@@ -280,18 +292,18 @@ def test_a_row_pointed_at_says_its_number_and_value(opened: Browser, built: dict
     drawn(opened, at)
     panel = next(card["panel"] for card in built["features"] if card["name"] == "length")
     point, row = 4, 2
-    lit = f"{PLOT.format(at)}.data.find((t) => t.meta === 'lit')"
-    point_at_curve(opened, at, panel["x"][point], panel["curves"][0][row][point], until=f"{lit}.y.length > 0")
-    label = opened.run(f"{lit}.text[{point}]")
+    lit = f"{PLOT.format(at)}.drawing.pointer.above"
+    point_at_curve(opened, at, panel["x"][point], panel["curves"][0][row][point], until=f"{lit}.length > 0")
+    label = opened.run(f"{lit}[1].text")
     assert label.startswith("row ")
     number, value = label.removeprefix("row ").split(": ")
     curve = panel["curves"][0][panel["rows"].index(int(number))]
-    assert opened.run(f"{lit}.y") == curve[: len(panel["x"])]
+    assert opened.run(f"{lit}[0].y") == curve[: len(panel["x"])]
     assert float(value.replace("−", "-")) == pytest.approx(curve[point], rel=1e-3)
     assert abs(curve[point] - panel["curves"][0][row][point]) < 0.01  # two rows may lie on each other
-    assert opened.run(f"{lit}.line.color !== {PLOT.format(at)}.data.find((t) => t.name === 'ALE').line.color")
+    assert opened.run(f"{lit}[0].colour !== {mark(at, 'ale')}.colour")
     opened.point(1, 1)
-    opened.wait(f"{lit}.y.length === 0")
+    opened.wait(f"{lit}.length === 0")
 
 
 # --- surfaces --------------------------------------------------------------------------------------
@@ -299,8 +311,8 @@ def test_a_row_pointed_at_says_its_number_and_value(opened: Browser, built: dict
 
 def test_hidden_cells_are_crossed_out(visited: Browser) -> None:
     plot = seen_surface(visited)
-    count = f"{plot}.data.find((t) => t.meta === 'hidden').x.length"
-    empty = f"{plot}.data[0].z.flat().filter((v) => v === null).length"
+    count = f"{plot}.drawing.panel.marks.find((m) => m.layer === 'hidden').x.length"
+    empty = f"{plot}.drawing.panel.marks[0].z.flat().filter((v) => v === null).length"
     assert visited.run(f"{count} === {empty}")
     tick(visited, "#mask")
     assert visited.run(count) == 0
@@ -312,39 +324,14 @@ def test_what_is_far_from_nothing_stands_out_most(browser: Browser, county_page:
     browser.open(county_page)
     plot = seen_surface(browser)
     tick(browser, "input[name=view][value=pure]")
-    colours = [colour for _, colour in browser.run(f"{plot}.data[0].colorscale")]
+    colours = browser.run(f"{plot}.drawing.colours")
     light = [sum(w * int(c[i : i + 2], 16) for w, i in ((0.3, 1), (0.6, 3), (0.1, 5))) for c in colours]
     away = [abs(value - light[2]) for value in light]
     assert away[0] > away[1] + 20 > 40
     assert away[4] > away[3] + 20 > 40
 
 
-# --- without plotly --------------------------------------------------------------------------------
-
-
-def test_without_the_network_a_sentence_stands_for_each_picture(
-    browser: Browser, built: dict[str, Any], tmp_path: Path
-) -> None:
-    path = tmp_path / "small.html"
-    path.write_text(page_html(built, js="cdn"), encoding="utf-8", newline="\n")
-    browser.block("cdn.plot.ly")
-    try:
-        browser.look()
-        browser.open(path)
-        assert browser.run(
-            "Array.from(document.querySelectorAll('.plot')).every((p) => p.textContent.includes('could not be loaded'))"
-        )
-        assert browser.run("Array.from(document.querySelectorAll('button.png')).every((b) => b.disabled)")
-        browser.run(f"{CARD}[0].scrollIntoView({{behavior: 'instant'}})")
-        browser.wait(f"{CARD}[0].querySelector('.controls') !== null")
-        choose(browser, own_control(0, "output"), "1")
-        assert (
-            browser.run(f"{CARD}[0].querySelector('.reading').textContent")
-            == built["features"][0]["readings"][1]
-        )
-        assert not [p for p in browser.problems if "exception" in p.lower()]
-    finally:
-        browser.block()
+# --- without a script ------------------------------------------------------------------------------
 
 
 def test_the_page_says_what_needs_a_script(county: dict[str, Any]) -> None:

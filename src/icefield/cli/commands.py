@@ -243,15 +243,12 @@ def summary(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
 @question
 @BY
 @click.option("-o", "--output", default="report.html", show_default=True, type=click.Path(dir_okay=False))
-@click.option("--js", type=click.Choice(["inline", "cdn"]), default="inline", show_default=True,
-              help="'cdn' makes a small file that needs a network to open.")  # fmt: skip
 @click.option("--individual", is_flag=True, help="Include a sample of rows' own curves; left out otherwise.")
 @click.option("--title", help="Heading of the page.")
 @FEATURES
 def report(
     explainer: Any,
     output: str,
-    js: str,
     individual: bool,
     title: str | None,
     features: tuple[str, ...],
@@ -263,7 +260,7 @@ def report(
     Example:
       icefield report model.txt flights.parquet --y delay --by origin -o report.html
     """
-    explainer.report(output, js=js, individual=individual, title=title, features=features or None)
+    explainer.report(output, individual=individual, title=title, features=features or None)
     if not quiet:
         click.echo(f"wrote {output}", err=True)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from icefield.errors import IcefieldError, Setting, Spelling, brief
 
-OPTIONS = ("by", "weights", "cluster", "y", "target", "scale", "engine", "threads", "seed", "grid", "rows", "bins", "js", "title", "individual", "missing")  # fmt: skip
+OPTIONS = ("by", "weights", "cluster", "y", "target", "scale", "engine", "threads", "seed", "grid", "rows", "bins", "title", "individual", "missing")  # fmt: skip
 ON_THE_LINE = {
     "X": "DATA",
     "model": "MODEL",

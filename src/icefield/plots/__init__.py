@@ -8,9 +8,11 @@ imported before something is drawn.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from icefield.effect import Effect
+from icefield.errors import MissingDependencyError
 from icefield.plots.compose import comparison_picture, effect_picture, many_picture
 from icefield.plots.options import Options
 from icefield.plots.panels import Picture
@@ -104,6 +106,11 @@ def plot_regions(whole: Effect, regions: Mapping[Any, Effect], **options: Any) -
 def draw(picture: Picture, options: Options) -> Any:
     """Hand a picture to the backend."""
     if options.backend == "plotly":
+        if find_spec("plotly") is None:
+            raise MissingDependencyError(
+                'backend="plotly" needs plotly, which is not installed. Hint: pip install "icefield[plotly]", or leave '
+                "`backend` out for matplotlib."
+            )
         from icefield.plots import plotly
 
         return plotly.draw(picture, options)

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgb
-from matplotlib.patches import Polygon
+from matplotlib.patches import Ellipse, Polygon
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
@@ -26,12 +26,15 @@ from icefield.plots.panels import (
     Curves,
     Dots,
     EdgeText,
+    Ends,
     Field,
     Float,
     Line,
     Margin,
     Mark,
+    Named,
     Panel,
+    Rings,
     Rug,
     Rule,
     Shade,
@@ -285,6 +288,65 @@ def _sparks(ax: Axes, panel: Panel, mark: Sparks, theme: Theme) -> None:
         set_text(header, mark.header)
 
 
+def _named(ax: Axes, panel: Panel, mark: Named, theme: Theme) -> None:
+    """Points, and beside the most important of them their names where no other is."""
+    ax.scatter(mark.x, mark.y, s=theme.marker**2, c=[theme.colour(s) for s in mark.slots], linewidths=0, gid="icefield:dots", zorder=3.5)  # fmt: skip
+    for x, y, to_x, to_y in zip(
+        mark.x, mark.y, *(np.full(len(mark.x), np.nan) if to is None else to for to in (mark.to_x, mark.to_y))
+    ):
+        if np.isfinite(to_x + to_y):
+            arrow = {"arrowstyle": "->", "color": theme.muted, "linewidth": 0.9, "alpha": 0.7}
+            ax.annotate("", (to_x, to_y), (x, y), arrowprops=arrow, gid="icefield:arrow", zorder=3)
+    across, up = (panel.x.high or 1.0) - (panel.x.low or 0.0), (panel.y.high or 1.0) - (panel.y.low or 0.0)
+    size = smaller(SETTINGS["axes.labelsize"], 0.95)
+    wide, high = size * 0.6 / (72 * inches(ax)[0]), size * 1.35 / (72 * inches(ax)[1])
+    taken = [
+        (x / across - 0.008, y / up - 0.012, x / across + 0.008, y / up + 0.012)
+        for x, y in zip(mark.x, mark.y)
+    ]
+    for number, (x, y, words) in enumerate(zip(mark.x, mark.y, mark.texts)):
+        if number == mark.most:
+            return
+        length = wide * len(words)
+        for left, dy, side in (
+            (0.014, 0.0, "left"),
+            (-0.014 - length, 0.0, "right"),
+            (-length / 2, 0.7 * high + 0.012, "center"),
+            (-length / 2, -0.7 * high - 0.012, "center"),
+        ):
+            box = (
+                x / across + left,
+                y / up + dy - high / 2,
+                x / across + left + length,
+                y / up + dy + high / 2,
+            )
+            others = taken[:number] + taken[number + 1 :]
+            if box[2] > 1.08 or any(
+                box[0] < o[2] and o[0] < box[2] and box[1] < o[3] and o[1] < box[3] for o in others
+            ):
+                continue
+            at = x + {"left": 0.014, "right": -0.014, "center": 0.0}[side] * across
+            set_text(ax.text(at, y + dy * up, "", ha=side, va="center", size=size, color=theme.text, clip_on=False, gid="icefield:name"), words)  # fmt: skip
+            taken.append(box)
+            break
+
+
+def _rings(ax: Axes, panel: Panel, mark: Rings, theme: Theme) -> None:
+    for radius in mark.radii:
+        ring = Ellipse(
+            (0, 0), 2 * radius, 2 * radius, fill=False, color=theme.faint, linewidth=0.8, zorder=0.6
+        )
+        ring.set_gid("icefield:ring")
+        ax.add_patch(ring)
+
+
+def _ends(ax: Axes, panel: Panel, mark: Ends, theme: Theme) -> None:
+    for at, words in zip(mark.y, mark.texts):
+        text = ax.annotate("", (1, at), xycoords=("axes fraction", "data"), xytext=(5, 0), textcoords="offset points", ha="left",
+                           va="center", size=smaller(SETTINGS["ytick.labelsize"], 0.9), color=theme.muted, gid="icefield:end")  # fmt: skip
+        set_text(text, words)
+
+
 def unit(values: Float) -> Float:
     """Values moved to run from 0 to 1; a constant runs along the middle."""
     low, high = np.nanmin(values), np.nanmax(values)
@@ -309,4 +371,7 @@ _DRAWING: dict[type, Any] = {
     Rule: _rule,
     EdgeText: _edge_text,
     Sparks: _sparks,
+    Named: _named,
+    Rings: _rings,
+    Ends: _ends,
 }

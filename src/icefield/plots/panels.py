@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.plots.geometry import inside_polygon
+from icefield.plots.page_marks import Ends, Named, Rings
 from icefield.typing import Float
 
 Colour = int | str
@@ -265,7 +266,9 @@ class Sparks:
     slots: tuple[Colour, ...] | None = None
 
 
-Mark = Line | Band | Curves | Dots | Bars | Strip | Rug | Margin | Field | Shade | Rule | EdgeText | Sparks
+Mark = (
+    Line | Band | Curves | Dots | Bars | Strip | Rug | Margin | Field | Shade | Rule | EdgeText | Sparks | Named | Rings | Ends
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +278,8 @@ class Panel:
     `flip` draws the x axis of the description vertically (long lists of levels read better so);
     `note` is a small line above the panel that says what is shown, and `band` what of it is said of bands, error
     lines and levels drawn as one, for where there is no room for the note; `foot` is the room below the values, None
-    for what the panel's own marks need.
+    for what the panel's own marks need. `look` is ``""``, ``"square"`` (both axes run exactly from low to high, with a
+    frame) or ``"word"`` (the size of a word or two: no axes).
     """
 
     x: Axis
@@ -289,6 +293,7 @@ class Panel:
     z: Axis | None = None
     foot: float | None = None
     band: str = ""
+    look: str = ""
 
     @property
     def labelled(self) -> list[Mark]:
@@ -330,7 +335,7 @@ def said_of_bands(panels: Sequence[Panel]) -> str:
 # --- limits ----------------------------------------------------------------------------------------
 
 
-def value_range(marks: tuple[Mark, ...] | list[Mark]) -> tuple[float, float] | None:
+def value_range(marks: Sequence[Mark]) -> tuple[float, float] | None:
     """The smallest and largest y that the marks show, or None when they show none."""
     found: list[Float] = []
     for mark in marks:
@@ -362,7 +367,7 @@ def is_surface(panel: Panel) -> bool:
 def visible_values(panel: Panel) -> tuple[float, float]:
     """From where to where the value axis runs: padded, with room for a histogram at its foot."""
     low, high = _ends(panel.y)
-    if is_surface(panel):
+    if is_surface(panel) or panel.look == "square":
         return low, high
     if low == high:
         half = abs(low) * 0.1 or 0.5
@@ -386,7 +391,7 @@ def foot_of(panel: Panel) -> float:
 def visible_features(panel: Panel) -> tuple[float, float]:
     """From where to where the feature's axis runs."""
     low, high = _ends(panel.x)
-    if panel.x.kind == "category" or is_surface(panel):
+    if panel.x.kind == "category" or is_surface(panel) or panel.look == "square":
         return low, high
     if panel.x.log:
         return scaled(low, -0.03, low, high), scaled(high, 0.03, low, high)

@@ -1,7 +1,7 @@
 """The report: one self-contained HTML file about a model, for a person who did not write it.
 
 `build` asks the Explainer everything and answers with a plain dict; `page` turns that dict into
-HTML with an autoescaping template, a style sheet and a script that lie beside it. Nothing from the
+HTML with an autoescaping template, a style sheet, and the script that `icefield.page` carries. Nothing from the
 model or the data reaches the page other than through those two doors.
 """
 
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,76 +19,111 @@ from icefield.effect.whole_files import written_beside
 from icefield.errors import InputError, InputTypeError, Setting, complaint, worded
 from icefield.report.comparison import build_comparison
 from icefield.report.contents import build
-from icefield.report.page import JS_CHOICES, page_html
+from icefield.report.page import page_html
 
 if TYPE_CHECKING:
     from icefield.core.study import Study
 
-__all__ = ["build", "build_comparison", "page_html", "write_comparison", "write_report"]
+__all__ = ["Report", "build", "build_comparison", "page_html", "write_comparison", "write_report"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report that was not written to a file: a notebook shows it in a frame of its own.
+
+    Attributes
+    ----------
+    html : the whole page
+    """
+
+    html: str
+
+    def _repr_html_(self) -> str:
+        """The page in a frame as high as a screen; scripts run inside it, and nothing of the notebook is in their reach."""
+        return (
+            f'<iframe srcdoc="{escape(self.html)}" sandbox="allow-scripts allow-downloads allow-modals" title="icefield report" '
+            'style="width:100%;height:min(90vh,900px);border:1px solid #8884;border-radius:3px"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"Report of {len(self.html) / 1e6:.1f} MB: the last line of a notebook's cell shows it, .save(path) writes it"
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page."""
+        target = _checked_path(path)
+        _write_whole(target, self.html)
+        return target
 
 
 def write_report(
     study: Study,
-    path: str | Path,
+    path: str | Path | None = None,
     *,
     features: Iterable[Any] | None = None,
     individual: bool = False,
-    js: str = "inline",
     title: str | None = None,
     rows: Any = None,
-) -> Path:
+    data_name: str | None = None,
+    static: bool = False,
+) -> Path | Report:
     """Write the report about a model.
 
     Parameters
     ----------
     study : the model and its data
-    path : where to write; ``.html`` is usual
+    path : where to write; ``.html`` is usual. Without one, an object that notebooks show
     features : which features; all of the model's by default
     individual : put a sample of rows' own curves into the file. Without it the file holds averages,
         quantiles and counts only, and says so
-    js : ``"inline"`` for a file that opens offline, ``"cdn"`` for a small one that loads plotly.js
-        from the network
     title : heading of the page
     rows : average over these rows; by default all, or a seeded sample where each row costs predictions
+    data_name : what the rows are, such as ``"test 2024"``
+    static : no script: pictures are images
 
     Returns
     -------
-    the path written
+    the path written, or a `Report`
     """
     validate.flag("individual", individual)
-    target = _checked(path, js, title)
-    found = build(study, features, individual=individual, title=title, rows=rows)
-    _write_whole(target, page_html(found, js))
-    return target
+    target = _checked(path, title, data_name, static)
+    found = build(study, features, individual=individual, title=title, rows=rows, data_name=data_name)
+    return _done(target, page_html(found, static=static))
 
 
 def write_comparison(
     studies: Mapping[Any, Study],
-    path: str | Path,
+    path: str | Path | None = None,
     *,
     features: Iterable[Any] | None = None,
-    js: str = "inline",
     title: str | None = None,
     rows: Any = None,
-) -> Path:
+    data_name: str | None = None,
+    static: bool = False,
+) -> Path | Report:
     """Write the report about several models side by side, with the options of `write_report`."""
-    target = _checked(path, js, title)
-    _write_whole(target, page_html(build_comparison(studies, features, title=title, rows=rows), js))
+    target = _checked(path, title, data_name, static)
+    found = build_comparison(studies, features, title=title, rows=rows, data_name=data_name)
+    return _done(target, page_html(found, static=static))
+
+
+def _done(target: Path | None, text: str) -> Path | Report:
+    if target is None:
+        return Report(text)
+    _write_whole(target, text)
     return target
 
 
-def _checked(path: Any, js: Any, title: Any) -> Path:
+def _checked(path: Any, title: Any, data_name: Any, static: Any) -> Path | None:
     """Where to write, with everything in order: minutes of work should not be lost to a typing error."""
-    validate.choice("js", js, JS_CHOICES)
-    if title is not None and not isinstance(title, str):
-        raise InputTypeError(
-            complaint(
-                "title",
-                "must be text",
-                title,
-                worded("write ", Setting("title", "Arrival delay", python='title="Arrival delay"')),
-            )
-        )
+    validate.flag("static", static)
+    for name, value, example in (("title", title, "Arrival delay"), ("data_name", data_name, "test 2024")):
+        if value is not None and not isinstance(value, str):
+            hint = worded("write ", Setting(name, example, python=f'{name}="{example}"'))
+            raise InputTypeError(complaint(name, "must be text", value, hint))
+    return None if path is None else _checked_path(path)
+
+
+def _checked_path(path: Any) -> Path:
     if not isinstance(path, (str, os.PathLike)):
         raise InputTypeError(complaint("path", "must be a file path", path, 'write "report.html"'))
     target = Path(path)

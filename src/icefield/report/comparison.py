@@ -22,11 +22,12 @@ from icefield.effect import Effect
 from icefield.errors import IcefieldError, InputError, complaint
 from icefield.progress import Progress
 from icefield.report import glance, opening
-from icefield.report.drawings import Place, feature_panel, frequent, short_curves
+from icefield.report.card_data import Place, feature_panel, frequent, short_curves
+from icefield.report.contents import bounds
 from icefield.report.plain import PRINTED, numbers
 from icefield.report.ranked import CARDS
 from icefield.report.region_cards import size_texts
-from icefield.report.small_pictures import against, small_curve
+from icefield.report.stills import against, small_curve
 from icefield.sampling import CURVE_ROWS, PREDICTION_ROWS, choose_rows
 from icefield.statistics.decision import Decision, decisions
 from icefield.statistics.fit_score import Observed, along_predictions
@@ -40,6 +41,11 @@ from icefield.wording.values import number_text, sd_text
 NOTICEABLE = 0.07  # standard deviations: below, a change is none, as a strength is
 TOLD = 6
 MOST_MODELS = 8  # that colours tell apart
+# What a page tells of a single model only.
+ABOUT_ONE = (
+    "opening", "shares", "plane", "notes", "others", "only_cards", "matrix", "no_pairs", "surfaces", "regions", "unit",
+    "individual", "small_groups", "quantile_rows",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +82,9 @@ def build_comparison(
     *,
     title: str | None = None,
     rows: Any = None,
+    data_name: str | None = None,
 ) -> dict[str, Any]:
-    """Ask every model and answer with plain data; see `icefield.report.write_comparison`."""
+    """Request every model and answer with plain data; see `icefield.report.write_comparison`."""
     began = time.perf_counter()
     names = [page_name(name, 40) for name in studies]
     _check(studies)
@@ -100,11 +107,13 @@ def build_comparison(
     lead = changed[0].effects[0]
     together = _predictions(studies, names)
     return {
+        **dict.fromkeys(ABOUT_ONE, ()),
+        "fit": {"scores": ()},
         "title": page_name(title, 200) if title else f"How {_listed(names)} differ",
         "lede": _lede(changed, names, together),
         "made": datetime.now().astimezone().strftime("%d %B %Y, %H:%M"),
         "models": [
-            _model(name, study, own, share)
+            _model(name, study, own, share, data_name)
             for name, study, own, share in zip(names, studies.values(), made, shares)
         ],
         "together": together,
@@ -114,7 +123,7 @@ def build_comparison(
         "left_out": _left_out(left_out, refused, names),
         "outputs": [page_name(o) for o in lead.outputs],
         "what": page_name(quantity(lead, None)),
-        "probability": lead.scale == "response" and "probab" in lead.scale_label,
+        "bounds": bounds(next(iter(studies.values())), lead),
         "by": "model",
         "groups": names,
         "rows": [_row(number, one, ranks) for number, one in enumerate(changed)],
@@ -316,13 +325,15 @@ def _card(number: int, one: Changed, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _model(name: str, study: Study, made: Any, shares: dict[str, Any] | None) -> dict[str, Any]:
+def _model(
+    name: str, study: Study, made: Any, shares: dict[str, Any] | None, data_name: str | None
+) -> dict[str, Any]:
     fit = glance.fit(study)
     top = [page_name(study.naming.name(label), 30) for label in list(made)[:3]]
     return {
         "name": name,
         "model": opening.model_text(study),
-        "data": opening.data_text(study),
+        "data": opening.data_text(study, data_name),
         "scores": fit["scores"],
         "scored": fit.get("rows", ""),
         "caution": fit["caution"],
@@ -348,7 +359,10 @@ def _left_out(
 
 def _facts(studies: Mapping[Any, Study], names: Sequence[str], seconds: float) -> list[dict[str, str]]:
     found = [
-        {"term": name, "text": f"{opening.model_text(s)}; {opening.data_text(s)}; {opening.how(s)}"}
+        {
+            "term": name,
+            "text": f"{opening.model_text(s)}; {opening.data_text(s)}; {opening.how(s)}; {opening.hashes_text(s)}",
+        }
         for name, s in zip(names, studies.values())
     ]
     found.append({"term": "Grid", "text": f"all curves on that of {names[0]}"})
@@ -380,7 +394,7 @@ def _predictions(studies: Mapping[Any, Study], names: Sequence[str]) -> dict[str
         "apart": number_text(float(share @ np.abs(first[:, 0] - second[:, 0]))),
         "rows": counted(len(rows)),
         "output": page_name(one.model.outputs[0]),
-        "picture": None if bins is None else against([("", bins)], glance.SQUARE, False),
+        "picture": None if bins is None else against([("", bins)], (names[0], names[1]), False),
         "names": [names[0], names[1]],
     }
 

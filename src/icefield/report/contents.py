@@ -17,16 +17,18 @@ import numpy as np
 
 from icefield.core.study import Study
 from icefield.counts import counted
+from icefield.effect import Effect
 from icefield.errors import InputError
 from icefield.progress import Progress
 from icefield.report import glance, opening
-from icefield.report.drawings import feature_panel, spark
+from icefield.report.card_data import feature_panel
 from icefield.report.means import Means
 from icefield.report.pair_surfaces import Surfaces
 from icefield.report.plain import PRINTED, numbers
 from icefield.report.ranked import CARDS, Cards, Ranked, ale_rows, without_cards
 from icefield.report.region_cards import region_cards
-from icefield.report.small_pictures import small_curve
+from icefield.report.stills import small_curve, spark
+from icefield.sampling import PREDICTION_ROWS, choose_rows
 from icefield.statistics.data_notes import data_notes
 from icefield.statistics.decision import decisions
 from icefield.statistics.ice_statistics import output_unit
@@ -58,8 +60,9 @@ def build(
     individual: bool = False,
     title: str | None = None,
     rows: Any = None,
+    data_name: str | None = None,
 ) -> dict[str, Any]:
-    """Ask everything and answer with plain data; see `icefield.report.write_report`."""
+    """Request everything and answer with plain data; see `icefield.report.write_report`."""
     if study.background == "training":
         raise InputError(
             "A report shows how rows differ, which training counts do not know. "
@@ -109,7 +112,7 @@ def build(
         # 4. What is seen first.
         progress.now("the opening")
         first = ranked[0].effect
-        fit = glance.fit(study)
+        fit = glance.fit(study, data_name)
         shares = glance.shares(study, made, ranked[0].output)
         progress.advance()
     seconds = time.perf_counter() - began
@@ -119,16 +122,17 @@ def build(
         else f"How {opening.model_name(study)} responds to its features",
         "lede": opening.lede(study, made),
         "made": datetime.now().astimezone().strftime("%d %B %Y, %H:%M"),
-        "opening": opening.facts(study, first, seconds),
-        "facts": opening.details(study, first, curves, crossed, ale_rows(study), seconds),
+        "models": [opening.model_name(study)],
+        "opening": opening.facts(study, first, seconds, data_name),
+        "facts": opening.details(study, first, curves, crossed, ale_rows(study), seconds, data_name),
         "fit": fit,
         "shares": shares,
-        "plane": glance.planes([*ranked, *others], len(ranked)),
+        "plane": glance.all_features([*ranked, *others], len(ranked), parts),
         "notes": glance.notes(study, data_notes(study), [*ranked, *others], len(ranked)),
         "plain": _plain(ranked, panels),
         "outputs": [page_name(o) for o in study.model.outputs],
         "what": page_name(quantity(first, None)),
-        "probability": first.scale == "response" and "probab" in first.scale_label,
+        "bounds": bounds(study, first),
         "unit": page_name(study.naming.target_unit, 20) if first.scale_label == "prediction" else "",
         "by": None if first.by is None else page_name(first.naming.name(first.by)),
         "groups": [named_value(g, first.naming, first.by, page_name, unit=False) for g in first.groups],
@@ -143,6 +147,15 @@ def build(
         "surfaces": surfaces,
         "regions": parts,
     }
+
+
+def bounds(study: Study, effect: Effect) -> list[float | None]:
+    """Between what predictions lie, where that is known: probabilities within 0 and 1, others that are never negative above 0."""
+    if effect.scale == "response" and "probab" in effect.scale_label:
+        return [0.0, 1.0]
+    chosen = choose_rows(None, study.sample.n_rows, study.seed, PREDICTION_ROWS).positions
+    seen = study.predictions(np.arange(study.sample.n_rows) if chosen is None else np.sort(chosen))
+    return [0.0 if len(seen) and bool(np.nanmin(seen) >= 0) else None, None]
 
 
 def _plain(ranked: Sequence[Ranked], panels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.report.plain import numbers
 from icefield.report.ranked import Ranked
-from icefield.report.small_pictures import against, plane
+from icefield.report.stills import against, plane
 from icefield.statistics.decision import Decisions
 from icefield.statistics.fit_check import fit_check
 from icefield.statistics.fit_score import (
@@ -38,15 +38,13 @@ if TYPE_CHECKING:
 
 CALIBRATED = 4  # classes whose calibration is drawn
 NAMED = 8  # columns that a note names
-WIDE, NARROW = (600.0, 352.0), (348.0, 330.0)
-SQUARE = (330.0, 268.0)
 NO_Y = "Not known: no observed targets were given. With y=, the page says how well the predictions fit them."
 
 
 # --- fit ---------------------------------------------------------------------------------------------
 
 
-def fit(study: Study) -> dict[str, Any]:
+def fit(study: Study, data_name: str | None = None) -> dict[str, Any]:
     """Scores on the rows given and observed against predicted; without targets, why there are none."""
     seen, why = observed(study)
     if seen is None:
@@ -58,11 +56,12 @@ def fit(study: Study) -> dict[str, Any]:
         for o in range(min(CALIBRATED if seen.classes else 1, seen.truth.shape[1]))
         if (bins := along_predictions(seen, o)) is not None
     ]
-    drawn = against(groups, SQUARE, seen.classes) if groups else None
+    axes = ("predicted probability", "observed share") if seen.classes else ("predicted", "observed")
     return {
         "scores": _class_scores(study, seen) if seen.classes else _number_scores(study, seen),
-        "rows": _rows_scored(seen),
-        "picture": drawn,
+        "rows": _rows_scored(seen) + (f", {page_name(data_name, 60)}" if data_name else ""),
+        "picture": against(groups, axes, seen.classes) if groups else None,
+        "names": [name for name, _ in groups],
         "classes": seen.classes,
         "about": _about(seen, groups),
         "caution": "" if check is None else check.caution,
@@ -215,21 +214,28 @@ def _shares_note(n_pairs: int, rows: int, pair_rows: int, left_out: bool) -> str
 # --- the plane ---------------------------------------------------------------------------------------
 
 
-def planes(ranked: Sequence[Ranked], cards: int) -> dict[str, Any]:
-    """All features by strength and differences, laid out for a wide and for a narrow page."""
+def all_features(
+    ranked: Sequence[Ranked], cards: int, parts: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    """All features by strength and differences, whether the average of one of them hides what rows do, and where regions lead."""
+    removed = {part["feature"]: part["removed"] for part in parts}
     points = [
         {
-            "number": one.number,
             "name": one.text(60),
             "link": f"#f{one.number}" if one.number < cards else f"#r{one.number}",
             "strength": numbers(one.reading.strength, 6),
             "differences": numbers(one.reading.heterogeneity or 0.0, 6),
             "hidden": one.reading.hidden,
-            "caution": bool(one.caution),
+            "removed": removed.get(one.number),
         }
         for one in ranked
     ]
-    return {"wide": plane(points, WIDE), "narrow": plane(points, NARROW)}
+    return {
+        "picture": plane(points),
+        "count": len(points),
+        "hidden": any(p["hidden"] for p in points),
+        "regions": bool(removed),
+    }
 
 
 # --- the data ----------------------------------------------------------------------------------------

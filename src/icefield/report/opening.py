@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from icefield.counts import counted
+from icefield.data.columns import ORDERED_KINDS
 from icefield.effect import Effect
 from icefield.statistics.decision import Decision
 from icefield.statistics.interactions import Interactions
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     from icefield.core.study import Study
 
 NO_LIBRARY = ("builtins", "__main__")
+HASHED_ROWS = 1000  # whose predictions stand for a model
 
 
 def model_name(study: Study) -> str:
@@ -52,14 +57,14 @@ def _what(study: Study) -> str:
     return what if what.startswith("predicted ") else f"the {what}"
 
 
-def facts(study: Study, effect: Effect, seconds: float) -> list[dict[str, str]]:
+def facts(study: Study, effect: Effect, seconds: float, data_name: str | None = None) -> list[dict[str, str]]:
     """Model, data, computation and time, for the top of the page."""
     computed, what = f"{how(study)}, {_over(study, effect)}", _scale_text(study)
     if what != "prediction":  # which says nothing
         computed += f"; {what}"
     return _listed(
         ("Model", model_text(study)),
-        ("Data", data_text(study)),
+        ("Data", data_text(study, data_name)),
         ("Computed", computed),
         ("Made", made_text(seconds)),
     )
@@ -72,6 +77,7 @@ def details(
     crossed: Interactions | None,
     ale_rows: int | None,
     seconds: float,
+    data_name: str | None = None,
 ) -> list[dict[str, str]]:
     """Everything there is to say of how the page was made; `curves` are the rows behind its bands."""
     model, table, plan = study.model, study.sample.table, study.plan
@@ -83,7 +89,7 @@ def details(
     found = [
         ("Model", model_text(study)),
         ("Explained", f"{_scale_text(study)}{baseline}"),
-        ("Data", data_text(study)),
+        ("Data", data_text(study, data_name)),
         ("Computed", f"{how(study)}, {_over(study, effect)}"),
         ("Engine", f"{plan.engine.name}: {_inside(study.why(plan))}"),
     ]
@@ -103,7 +109,7 @@ def details(
         )
     if study.sample.weights is not None:
         found.append(("Weights", "every average and count is weighted"))
-    return _listed(*found, ("Made", made_text(seconds)))
+    return _listed(*found, ("Hashes", hashes_text(study)), ("Made", made_text(seconds)))
 
 
 def rows_used(crossed: Interactions) -> str:
@@ -162,8 +168,30 @@ def _inside(text: str) -> str:
     return found[:1].lower() + found[1:] if found[:2].isalpha() and not found[:2].isupper() else found
 
 
-def data_text(study: Study) -> str:
-    """Rows and kinds of columns."""
+def hashes_text(study: Study) -> str:
+    """By what the data and the model are known again: the same rows and the same predictions have the same hashes."""
+    data, columns = hashlib.sha256(), study.model.columns
+    for name in columns:
+        column = study.sample.table.column(name)
+        data.update(f"{name!r} {column.kind}".encode())
+        numbers = column.kind in ORDERED_KINDS or column.kind == "boolean"
+        values = column.to_float() if numbers else np.asarray(column.codes, dtype=np.int64)
+        data.update(np.ascontiguousarray(values).tobytes())
+        if not numbers:
+            data.update("\n".join(map(str, column.levels)).encode("utf-8", "surrogatepass"))
+    rows = np.unique(
+        np.linspace(0, study.sample.n_rows - 1, min(HASHED_ROWS, study.sample.n_rows)).round().astype(np.intp)
+    )
+    # Threads add in any order: the last digits are no property of the model.
+    model = hashlib.sha256(" ".join(f"{v:.7g}" for v in study.predictions(rows).ravel()).encode())
+    return (
+        f"data {data.hexdigest()[:12]} (values of the model’s {len(columns)} columns), model {model.hexdigest()[:12]} (its predictions of "
+        f"{counted(len(rows))} of these rows)"
+    )
+
+
+def data_text(study: Study, called: str | None = None) -> str:
+    """Rows and kinds of columns, after what the user calls them."""
     table, columns = study.sample.table, study.model.columns
     kinds: dict[str, int] = {}
     missing = 0
@@ -173,4 +201,5 @@ def data_text(study: Study) -> str:
         missing += int(bool(column.any_missing))
     listed = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items(), key=lambda k: -k[1]))
     text = f"{counted(study.rows.n_rows)} rows, {len(columns)} features ({listed})"
+    text = f"{page_name(called, 60)}: {text}" if called else text
     return text + (f"; {missing} with missing values" if missing else "")

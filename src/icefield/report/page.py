@@ -20,41 +20,63 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from icefield.counts import counted
+from icefield.page import built
+from icefield.plots.panels import Panel, Picture
+from icefield.plots.schema import document
 
 HERE = Path(__file__).parent
-SCRIPTS = ("view.js", "pictures.js", "files.js", "controls.js")  # later ones use what earlier ones define
-JS_CHOICES = ("inline", "cdn")
 PACKED = ("bands", "curves", "level", "pure")  # by far the longest lists
 EXACT = 2.0**53  # whole numbers up to here are exact in a script
-CDN = "https://cdn.plot.ly"
 
 # What would end a script block or a line of script; JSON reads the escapes as the same characters.
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
-def page_html(report: dict[str, Any], js: str = "inline") -> str:
+def page_html(report: dict[str, Any], *, static: bool = False) -> str:
     """The whole page.
 
     Parameters
     ----------
     report : what `icefield.report.contents` or `icefield.report.comparison` gives
-    js : ``"inline"`` or ``"cdn"``
+    static : whether pictures are images in the file, so that it needs no script
     """
-    models = "models" in report
-    own = _script()
-    library = _library(js)
+    script = "" if static else built("report.js")
+    drawn: dict[str, Any] = {} if static else {**_drawn(report), "pictures": []}
+
+    def still(panel: Panel) -> int:
+        """The place of a picture among those that the script draws as they are."""
+        drawn["pictures"].append(document(Picture((panel,))))
+        return len(drawn["pictures"]) - 1
+
     environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)  # fmt: skip
     environment.filters["breakable"] = breakable
     environment.filters["counted"] = counted
-    return environment.get_template("comparison.html" if models else "template.html").render(
+    environment.globals["still"] = still
+    if static:
+        environment.globals.update(_images(report))
+    return environment.get_template("template.html").render(
         report=report,
-        policy=_policy(own, library),
+        static=static,
+        policy=_policy(script),
         style=Markup(_text("report.css")),
-        script=Markup(own),
-        library=library,
-        payload=Markup(payload_json(_compared(report) if models else _drawn(report))),
+        script=Markup(script),
+        payload=lambda: Markup(payload_json(drawn)),  # after the template asked for its pictures
     )
+
+
+def _images(report: dict[str, Any]) -> dict[str, Any]:
+    """What a template without a script asks for: panels of what the page holds, and images of panels."""
+    from icefield.report import images
+
+    what, bounds, several = report["what"], report["bounds"], len(report["outputs"]) > 1
+    named = [f"{what} of {output}" if several else what for output in report["outputs"]]
+    return {
+        "image": images.image,
+        "card_panel": lambda card, small=False: images.card_panel(card, 0, named[0], bounds, small=small),
+        "region_panel": lambda region: images.region_panel(region["panel"], 0, named[0]),
+        "surface_panel": lambda pair: images.surface_panel(pair, 0, named[0]),
+    }
 
 
 def payload_json(value: Any) -> str:
@@ -90,22 +112,17 @@ def _drawn(report: dict[str, Any]) -> dict[str, Any]:
     cards = [{**_packed(card["panel"]), **{key: card[key] for key in words}} for card in report["features"]]
     return {
         "what": report["what"],
-        "probability": report["probability"],
+        "bounds": report["bounds"],
         "outputs": report["outputs"],
         "groups": report["groups"],
         "by": report["by"],
         "features": cards,
-        "matrix": report["matrix"],
+        "matrix": report["matrix"] or None,
         "surfaces": [_packed(surface) for surface in report["surfaces"]],
         "regions": [region["panel"] for region in report["regions"]],
         "shares": report["shares"]["outputs"] if report["shares"] and len(report["outputs"]) > 1 else None,
+        "models": len(report["models"]) > 1,
     }
-
-
-def _compared(report: dict[str, Any]) -> dict[str, Any]:
-    """The same of a comparison, whose groups are models."""
-    nothing: dict[str, Any] = {"matrix": None, "surfaces": [], "regions": [], "shares": None}
-    return {**_drawn({**report, **nothing}), "models": True}
 
 
 def _packed(panel: dict[str, Any]) -> dict[str, Any]:
@@ -153,24 +170,11 @@ def _places(value: float) -> int:
     return max(0, len(digits.partition(".")[2]) - int(exponent or 0))
 
 
-def _library(js: str) -> dict[str, Any]:
-    """plotly.js itself, or where it is; either way only this exact text may run."""
-    from plotly.offline import get_plotlyjs, get_plotlyjs_version
-
-    text = get_plotlyjs().replace("\r\n", "\n")
-    if js == "inline":
-        return {"text": Markup(text), "hash": _hash(text), "address": None}
-    return {"text": None, "hash": _hash(text), "address": f"{CDN}/plotly-{get_plotlyjs_version()}.min.js"}
-
-
-def _policy(own: str, library: dict[str, Any]) -> str:
-    scripts = [f"'{_hash(own)}'"]
-    # A hash covers a fetched script in newer browsers only; older ones go by its address.
-    scripts.append(library["address"] or f"'{library['hash']}'")
+def _policy(script: str) -> str:
     return "; ".join(
         [
             "default-src 'none'",
-            f"script-src {' '.join(scripts)}",
+            f"script-src '{_hash(script)}'" if script else "script-src 'none'",
             "style-src 'unsafe-inline'",
             "img-src data: blob:",
             "base-uri 'none'",
@@ -181,12 +185,6 @@ def _policy(own: str, library: dict[str, Any]) -> str:
 
 def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()
-
-
-def _script() -> str:
-    """The page's own script: its parts share one scope, which is closed to everything else."""
-    parts = "\n".join(_text(name) for name in SCRIPTS)
-    return f'(() => {{\n"use strict";\n{parts}}})();\n'
 
 
 @cache

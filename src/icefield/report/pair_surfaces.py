@@ -8,7 +8,7 @@ from typing import Any
 from icefield.core.effects import Request, compute_effects
 from icefield.core.study import Study
 from icefield.effect import Effect
-from icefield.report.drawings import surface_panel
+from icefield.report.card_data import surface_panel
 from icefield.report.plain import PRINTED, numbers
 from icefield.sampling import CROSSED_ROWS
 from icefield.statistics.decision import Decision

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from icefield.core.study import Study
-from icefield.report.drawings import regions_panel
+from icefield.report.card_data import regions_panel
 from icefield.report.plain import PRINTED, numbers
 from icefield.report.ranked import Ranked
 from icefield.statistics.reading import Reading, read_effect
+from icefield.statistics.region_ledger import explained, ledger
 from icefield.statistics.regions import Regions, regions
 from icefield.wording.labels import subject_text
 from icefield.wording.names import name_text, page_name, page_sentence
@@ -24,10 +25,10 @@ def region_cards(study: Study, ranked: Sequence[Ranked]) -> list[dict[str, Any]]
     differing = [one for one in ranked if one.reading.curves_differ]
     differing = sorted(differing, key=lambda one: -(one.reading.heterogeneity or 0.0))[:REGIONS]
     found = [(one, regions(study, one.asked)) for one in differing]
-    return [_card(one, parts) for one, parts in found if len(parts) > 1]
+    return [_card(study, one, parts) for one, parts in found if len(parts) > 1]
 
 
-def _card(one: Ranked, found: Regions) -> dict[str, Any]:
+def _card(study: Study, one: Ranked, found: Regions) -> dict[str, Any]:
     output = one.output
     own = {rule: read_effect(effect).each[output] for rule, effect in found.effect.groups.items()}
     signed = runs_one_way([*own.values()])
@@ -52,6 +53,18 @@ def _card(one: Ranked, found: Regions) -> dict[str, Any]:
         "sizes": _together(sizes, one),
         "signed": signed,
         "rules": rules,
+        "ledger": [
+            {
+                "cut": page_name(cut.words.split(" | ")[0], 200),
+                "removed": numbers(cut.removed, PRINTED),
+                "why_not": cut.why_not,
+            }
+            for cut in ledger(study, found)
+        ],
+        "explained": [
+            numbers(explained(one.reading.strength, one.reading.heterogeneity or 0.0, removed), PRINTED)
+            for removed in (0.0, found.removed)
+        ],
         "panel": regions_panel(found.effect),
     }
 

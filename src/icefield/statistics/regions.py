@@ -144,16 +144,16 @@ def regions(
     if effect.std is None:
         curves = cast(Float, effect.individual)  # kept with every effect here
         effect = replace(effect, spread=Spread(Spread.of(curves, effect.row_weights, "rows").std))
-    bundle = _RuleBundle.of(study, effect)
+    bundle = RuleBundle.of(study, effect)
     least = max(LEAST_REMOVED, BY_CHANCE / len(bundle.rows)) if least_removed is None else least_removed
-    columns = _told_apart_by(decision, _other_columns(study, found.columns, bundle.rows))
+    columns = _told_apart_by(decision, other_columns(study, found.columns, bundle.rows))
     splits: list[Split] = []
     if bundle.differ < THRESHOLDS["heterogeneous"]:
         parts = [RegionRows((), np.ones(len(bundle.rows), dtype=bool))]
         said = "the curves agree: no regions are needed"
         labels = np.zeros(len(bundle.rows), dtype=np.intp)
     elif method == "rules":
-        every = _other_columns(study, found.columns, bundle.rows)
+        every = other_columns(study, found.columns, bundle.rows)
         parts, splits = _ruled(bundle, columns, every, Limits(depth, least_rows, least))
         if splits and least_removed is None and not has_a_reason(bundle.differ, _explained(splits)):
             parts, splits = [RegionRows((), np.ones(len(bundle.rows), dtype=bool))], []
@@ -172,7 +172,7 @@ def regions(
 
 
 @dataclass(frozen=True, eq=False)
-class _RuleBundle:
+class RuleBundle:
     """The sampled curves as centred shapes in standard deviations of the predictions."""
 
     rows: NDArray[np.intp]
@@ -181,7 +181,7 @@ class _RuleBundle:
     differ: float
 
     @classmethod
-    def of(cls, study: Study, effect: Effect) -> _RuleBundle:
+    def of(cls, study: Study, effect: Effect) -> RuleBundle:
         rows = cast("NDArray[np.intp]", effect.rows)  # `effects_with_curves` keeps both
         shown, over = shown_points(effect), point_weights(effect)
         units = np.array([output_unit(effect, o) for o in range(len(effect.outputs))])
@@ -200,7 +200,7 @@ class _RuleBundle:
 
 
 def _ruled(
-    bundle: _RuleBundle, named: Mapping[Any, Column], every: Mapping[Any, Column], limits: Limits
+    bundle: RuleBundle, named: Mapping[Any, Column], every: Mapping[Any, Column], limits: Limits
 ) -> tuple[list[RegionRows], list[Split]]:
     """Rules on the columns named elsewhere; on any, where those leave much and others tell clearly more."""
     limits = replace(limits, least_rows=max(limits.least_rows, min(0.5, LEAST_CURVES / len(bundle.rows))))
@@ -222,7 +222,7 @@ def _unlike(
     study: Study,
     feature: Feature,
     effect: Effect,
-    bundle: _RuleBundle,
+    bundle: RuleBundle,
     labels: NDArray[np.intp],
     usual: bool,
 ) -> str:
@@ -259,7 +259,7 @@ def _told_apart_by(decision: Decision, columns: Mapping[Any, Column]) -> Mapping
     return kept or columns
 
 
-def _other_columns(study: Study, moving: Sequence[Any], rows: NDArray[np.intp]) -> Mapping[Any, Column]:
+def other_columns(study: Study, moving: Sequence[Any], rows: NDArray[np.intp]) -> Mapping[Any, Column]:
     table = study.sample.table.take(rows)
     found = {name: table.column(name) for name in study.model.columns if name not in moving}
     # Codes have no order that a bound could cut.
@@ -272,7 +272,7 @@ def _other_columns(study: Study, moving: Sequence[Any], rows: NDArray[np.intp]) 
 def _table(
     study: Study,
     effect: Effect,
-    bundle: _RuleBundle,
+    bundle: RuleBundle,
     labels: NDArray[np.intp],
     parts: Sequence[RegionRows],
     splits: Sequence[Split],

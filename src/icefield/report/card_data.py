@@ -1,6 +1,6 @@
 """What the page draws: each feature, surface and set of regions as a dict of short lists.
 
-Times become milliseconds, levels their place on the axis, predictions five digits. Beside its place every
+Times become days since 1970, levels their place on the axis, predictions five digits. Beside its place every
 point has a text to read and a value to save. The script on the page only subtracts means and chooses what
 to show; it computes nothing a reader would quote.
 """
@@ -25,14 +25,12 @@ from icefield.typing import Float
 from icefield.wording.names import page_name, page_sentence
 from icefield.wording.values import named_value, shown_value
 
-MILLISECONDS = 86_400_000.0  # a day, which is the unit of places in time
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 MOST_LEVELS = 40
 MIDNIGHT = "T00:00:00"
 LEVEL_TEXT = 120  # letters of a level; the script cuts it to the room there is
 EXACT_INTEGER = 2**53  # what a script's numbers hold
 MANY_CURVES = 12  # outputs times groups: beyond, one digit less keeps the file small
-SPARK = (96.0, 24.0)
 LOG_FACTOR = 20.0  # positive values that span more than this may be seen on a logarithmic axis
 
 
@@ -47,6 +45,8 @@ class Place:
         self.time = self._at.axis_kind == "time"
         if kept is not None and not effect.ordered[which]:
             self._at = self._at.categorical([self._at.levels[i] for i in kept])
+        elif kept is not None and as_levels(effect):
+            self._at = self._at.categorical(list(effect.grid[which]))
 
     def on_axis(self, values: NDArray[Any]) -> Float:
         """Places as numbers, NaN for values without one."""
@@ -56,7 +56,7 @@ class Place:
         places = self.on_axis(values)
         if self._at.missing is not None:
             places = np.where(np.isnan(places), self._at.missing, places)
-        return list(numbers(places * MILLISECONDS if self.time else places, PLACE_DIGITS))
+        return list(numbers(places, PLACE_DIGITS))
 
     def axis(self) -> dict[str, Any]:
         """What the script needs to lay the axis out."""
@@ -69,8 +69,15 @@ class Place:
             "kind": axis.kind,
             "ticks": list(ticks),
             "named": [[at, text] for at, text in named],
-            "missing": None if missing is None else numbers(missing * MILLISECONDS if self.time else missing),
+            "missing": None if missing is None else numbers(missing, PLACE_DIGITS),
         }
+
+
+def as_levels(effect: Effect) -> bool:
+    """Whether a feature's values stand side by side: levels do, and numbers of which there are two."""
+    return not effect.ordered[0] or (
+        len(effect.grid[0][shown_points(effect)]) == 2 and effect.kinds[0] in ("integer", "float")
+    )
 
 
 def feature_panel(
@@ -182,7 +189,7 @@ def _readings(own: Effect) -> list[str]:
 
 def _wants_log(effect: Effect, place: Place) -> bool:
     """Whether a logarithmic axis would help, and no value in the data would fall off it."""
-    if not effect.ordered[0] or place.time:
+    if as_levels(effect) or place.time:
         return False
     at = place.on_axis(effect.grid[0][shown_points(effect)])
     found = effect.distribution
@@ -229,7 +236,7 @@ def _histogram(effect: Effect, place: Place, kept: NDArray[np.intp]) -> dict[str
     data = found.marginals[0]
     total = max(data.total, 1e-300)
     missing = numbers(data.missing / total, 3)
-    if data.edges is None or not effect.ordered[0]:
+    if data.edges is None or as_levels(effect):
         own = effect.weight
         if own is None:
             return None
@@ -323,34 +330,3 @@ def regions_panel(effect: Effect) -> dict[str, Any]:
         "rules": [page_name(rule, 200) for rule in effect.groups],
         "groups": [_group(own, kept) for own in effect.groups.values()],
     }
-
-
-def spark(effect: Effect, output: int, full: float) -> dict[str, Any]:
-    """A word-sized curve as an SVG path; levels are small bars. A range of `full` fills the height."""
-    kept = frequent(effect)
-    shown = kept[kept < len(effect.grid[0][shown_points(effect)])]
-    y = effect.average[output][shown]
-    wide, high = SPARK
-    known = np.isfinite(y)
-    if known.sum() < 1:
-        return {"kind": "line", "d": ""}
-    low, span = float(y[known].min()), float(np.ptp(y[known]))
-    share = min(1.0, span / full) if full > 0 else 0.0
-    height = (high - 4.0) * (share * (y - low) / (span or 1.0) + (1.0 - share) / 2)
-    if not effect.ordered[0]:
-        step = wide / max(len(y), 1)
-        bar = min(step * 0.7, 10.0)
-        parts = [
-            f"M{i * step + (step - bar) / 2:.1f} {high:.1f}v{-(h + 2):.1f}h{bar:.1f}v{h + 2:.1f}z"
-            for i, h in enumerate(height)
-            if np.isfinite(h)
-        ]
-        return {"kind": "bars", "d": "".join(parts)}
-    x = np.asarray(Coordinates([effect]).place(effect.grid[0][shown]), dtype=np.float64)
-    finite = known & np.isfinite(x)
-    if finite.sum() < 1:
-        return {"kind": "line", "d": ""}
-    x, height = x[finite], height[finite]
-    reach = float(np.ptp(x)) or 1.0
-    points = [f"{wide * (a - x.min()) / reach:.1f} {high - 2 - h:.1f}" for a, h in zip(x, height)]
-    return {"kind": "line", "d": "M" + "L".join(points)}

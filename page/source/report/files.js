@@ -1,5 +1,11 @@
 // Data tables and downloads: what a card, a surface or a set of regions shows, as numbers. Tables hold
 // texts to read, files the values themselves.
+import {said, short} from "../words.js";
+import {regionCurves} from "./compose.js";
+import {draw, items, tidy} from "./items.js";
+import {ITEMS, all, byId, data, ofKind, pairOf, panelOf, regionOf} from "./page.js";
+import {isShown, pairSize, readingOf, shownCurves, state, viewOf, viewWords} from "./view.js";
+import {zipped} from "./zip.js";
 
 // A card's view as named columns along its points.
 function shownColumns(panel, view) {
@@ -16,20 +22,16 @@ function featureTable(card) {
   return {head: columns.map((c) => c[0]), body: panel.points.map((_, i) => columns.map((c) => i in c[1] ? c[1][i] : ""))};
 }
 function surfaceTable(figure, points = "points") {
-  const pair = data.surfaces[+figure.dataset.surface], o = state.output, [first, second] = pair[points], body = [];
+  const pair = pairOf(figure), o = state.output, [first, second] = pair[points], body = [];
   pair.x.forEach((_, i) => pair.y.forEach((_, j) => body.push([first[i], second[j], pair.level[o][i][j], pair.pure[o][i][j], pair.share[i][j]])));
   return {head: [pair.names[0], pair.names[1], "average", "pure interaction", "data"], body};
 }
 // Around their own means, as they are drawn.
 function regionTable(article, points = "points") {
-  const panel = data.regions[+article.dataset.region], curves = regionCurves(panel);
+  const panel = regionOf(article), curves = regionCurves(panel);
   return {head: [points === "points" ? "value" : panel.name, ...curves.map((c) => c.name)], body: panel[points].map((p, i) => [p, ...curves.map((c) => c.values[i])])};
 }
-function regionCurves(panel) {
-  const o = state.output, centred = (g) => minus(g.average[o], g.mean[o]);
-  return [{name: "all rows", values: centred(panel)}, ...panel.groups.map((g, i) => ({name: panel.rules[i], values: centred(g)}))];
-}
-function fillTable(details) {
+export function fillTable(details) {
   const item = details.closest(ITEMS), place = details.querySelector(".scroll");
   const {head, body} = ofKind(item, featureTable, surfaceTable, regionTable);
   const cell = (kind, text) => { const c = document.createElement(kind); c.textContent = typeof text === "number" ? said(text) : text === null ? "–" : text; return c; };
@@ -72,88 +74,33 @@ function regionLines(article) {
 }
 const csvOf = (item) => csvText(ofKind(item, featureLines, surfaceLines, regionLines));
 const csvText = (lines) => "\ufeff" + lines.map((line) => line.map(csvCell).join(",")).join("\r\n") + "\r\n";
-const saveCsv = (item) => saveBlob(new Blob([csvOf(item)], {type: "text/csv;charset=utf-8"}), fileName(item) + ".csv");
-const savePng = (item) => pngOf(item).then((address) => save(address, fileName(item) + ".png"));
+export const saveCsv = (item) => saveBlob(new Blob([csvOf(item)], {type: "text/csv;charset=utf-8"}), fileName(item) + ".csv");
+export const saveSvg = (item) => saveBlob(new Blob([svgOf(item)], {type: "image/svg+xml;charset=utf-8"}), fileName(item) + ".svg");
+export const savePng = (item) => pngOf(item).then((address) => save(address, fileName(item) + ".png"));
 function saveBlob(blob, name) {
   const address = URL.createObjectURL(blob);
   save(address, name);
   setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
-// A picture on its own needs a ground, a title, a legend, and what it says.
-const NAMED_TRACES = ["average", "band", "ale", "observed", "predicted", "rule"];
-const isNamed = (t) => Boolean(t.meta && !(data.models && t.meta === "average") && (NAMED_TRACES.includes(t.meta) || t.meta.group !== undefined) && t.xaxis !== "x2");
-function pngOf(item) {
+// A picture on its own needs a title, a legend, and what it says.
+function drawingWithWords(item) {
   draw(item);
-  const place = item.querySelector(".plot"), wide = place.clientWidth, {margin} = place.layout, ink = css("--ink");
-  const named = place.data.filter(isNamed), names = [...new Set(named.map((t) => t.name))], seen = new Set(), real = place._fullLayout._size;
-  // Names stand in columns as wide as the longest.
-  const columns = Math.max(1, Math.floor((wide - real.l - real.r) / (7 * Math.max(0, ...names.map((n) => n.length)) + 56))), legendLines = Math.ceil(names.length / columns);
-  const caption = lines(captionOf(item), Math.floor((wide - 24) / 7)), above = 40 + 20 * legendLines, below = 16 * caption.length + 16;
-  const size = {width: wide, height: place.clientHeight + above + below, scale: 3, format: "png"};
-  const title = {text: safe(short(titleOf(item).filter(Boolean).join(", "), Math.floor(size.width / 8))), font: {size: 15, color: ink}, x: 0, xanchor: "left", xref: "container",
-    y: 1, yref: "container", yanchor: "top", pad: {l: 12, t: 12}};
-  const told = {text: caption.map(safe).join("<br>"), showarrow: false, align: "left", font: {size: 12, color: css("--muted")}, meta: "caption",
-    xref: "paper", x: 0, xanchor: "left", xshift: 12 - real.l, yref: "paper", y: 0, yanchor: "top", yshift: -real.b - 6};
-  const layout = {...place.layout, paper_bgcolor: css("--paper"), width: size.width, height: size.height, title, annotations: [told],
-    margin: {...margin, t: margin.t + above, b: margin.b + below}, showlegend: named.length > 0, legend: {orientation: "h", x: 0, y: 1, xanchor: "left", yanchor: "bottom", font: {color: ink}}};
-  const traces = place.data.map((t) => {
-    const shown = isNamed(t) && !seen.has(t.name);
-    if (shown) seen.add(t.name);
-    return {...t, showlegend: shown};
-  });
-  return Plotly.toImage({data: traces, layout}, size);
+  const {drawing} = item.querySelector(".plot"), title = short(titleOf(item).filter(Boolean).join(", "), 120);
+  return [drawing, {title, caption: captionOf(item)}];
 }
+const pngOf = (item) => { const [drawing, words] = drawingWithWords(item); return drawing.image(words); };
+const svgOf = (item) => { const [drawing, words] = drawingWithWords(item); return drawing.file(words); };
 // What a picture says, in words.
 function captionOf(item) {
   return ofKind(item,
     (card) => readingOf(panelOf(card), viewOf(card)),
-    (figure) => `${pairSize(data.surfaces[+figure.dataset.surface], state.output)}${state.mask ? "; crossed out where there is no such data" : ""}`,
+    (figure) => `${pairSize(pairOf(figure), state.output)}${state.mask ? "; crossed out where there is no such data" : ""}`,
     (article) => all(".rules tbody tr", article).map((row) => `${row.querySelector("bdi").textContent}: ${row.querySelector(".size").textContent}`).join("; "));
-}
-function lines(text, letters) {
-  const out = [""];
-  for (const word of text.split(" ")) {
-    if ((out.at(-1) + " " + word).length > letters && out.at(-1)) out.push(word); else out[out.length - 1] += (out.at(-1) && " ") + word;
-  }
-  return out;
-}
-
-// --- everything in one file ----------------------------------------------------------------------
-
-const CRC = Uint32Array.from({length: 256}, (_, n) => { let c = n; for (let k = 0; k < 8; k++) c = c & 1 ? 0xedb88320 ^ (c >>> 1) : c >>> 1; return c >>> 0; });
-function checksum(bytes) {
-  let c = 0xffffffff;
-  for (const byte of bytes) c = CRC[(c ^ byte) & 255] ^ (c >>> 8);
-  return (c ^ 0xffffffff) >>> 0;
-}
-// A zip file whose parts are stored as they are: pictures are packed already, tables are small.
-function zipped(files) {
-  const coder = new TextEncoder(), parts = [], directory = [], now = new Date();
-  const time = now.getHours() << 11 | now.getMinutes() << 5 | now.getSeconds() >> 1, day = (now.getFullYear() - 1980) << 9 | (now.getMonth() + 1) << 5 | now.getDate();
-  const pack = (sizes, values) => {
-    const view = new DataView(new ArrayBuffer(sizes.reduce((a, b) => a + b)));
-    let at = 0;
-    sizes.forEach((size, i) => { if (size === 2) view.setUint16(at, values[i], true); else view.setUint32(at, values[i], true); at += size; });
-    return new Uint8Array(view.buffer);
-  };
-  let at = 0, listed = 0;
-  for (const [name, content] of files) {
-    const own = coder.encode(name), bytes = typeof content === "string" ? coder.encode(content) : content, sum = checksum(bytes);
-    const common = [20, 0x0800, 0, time, day, sum, bytes.length, bytes.length, own.length, 0], sizes = [2, 2, 2, 2, 2, 4, 4, 4, 2, 2];
-    const head = pack([4, ...sizes], [0x04034b50, ...common]);
-    const entry = pack([4, 2, ...sizes, 2, 2, 2, 4, 4], [0x02014b50, 20, ...common, 0, 0, 0, 0, at]);
-    parts.push(head, own, bytes);
-    directory.push(entry, own);
-    at += head.length + own.length + bytes.length;
-    listed += entry.length + own.length;
-  }
-  const end = pack([4, 2, 2, 2, 2, 4, 4, 2], [0x06054b50, 0, 0, files.length, files.length, listed, at, 0]);
-  return new Blob([...parts, ...directory, end], {type: "application/zip"});
 }
 const bytesOf = (address) => Uint8Array.from(atob(address.split(",")[1]), (letter) => letter.charCodeAt(0));
 const cellsOf = (table) => all("tr", table).map((row) => Array.from(row.cells, (c) => c.textContent.trim().replace(/\s+/g, " ")));
 // Every picture and table as the page shows it now.
-async function saveEverything(button) {
+export async function saveEverything(button) {
   const files = [], used = new Set(), told = button.textContent;
   button.disabled = true;
   const add = (folder, name, suffix, content) => {
@@ -170,7 +117,7 @@ async function saveEverything(button) {
     const hidden = item.hidden;
     item.hidden = false;
     add(folder, rank + fileName(item), ".csv", csvOf(item));
-    if (has) add(folder, rank + fileName(item), ".png", bytesOf(await pngOf(item)));
+    add(folder, rank + fileName(item), ".png", bytesOf(await pngOf(item)));
     item.hidden = hidden;
     tidy();
   }
@@ -197,8 +144,8 @@ function titleOf(item) {
   const output = state.output ? data.outputs[state.output] : "";
   return ofKind(item,
     (card) => [panelOf(card).name, viewWords(viewOf(card))],
-    (figure) => [data.surfaces[+figure.dataset.surface].names.join(" × "), [output, state.view === "pure" ? "pure interaction" : ""].filter(Boolean).join(", ")],
-    (article) => [data.regions[+article.dataset.region].name, ["regions", output].filter(Boolean).join(", ")]);
+    (figure) => [pairOf(figure).names.join(" × "), [output, state.view === "pure" ? "pure interaction" : ""].filter(Boolean).join(", ")],
+    (article) => [regionOf(article).name, ["regions", output].filter(Boolean).join(", ")]);
 }
 function fileName(item) {
   const plain = titleOf(item).map((part) => part.replace(/[^\p{L}\p{N}_-]+/gu, "_").replace(/^_+|_+$/g, "").slice(0, 60));

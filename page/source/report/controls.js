@@ -1,5 +1,9 @@
 // Everything a reader can operate: search and sort, the toolbar, each card's own controls, links between
 // pictures and tables, keys, themes and paper.
+import {fillTable, saveCsv, saveEverything, savePng, saveSvg} from "./files.js";
+import {changed, drawAll, lightGroup, makeRoom, tidy, watch} from "./items.js";
+import {ITEMS, all, byId, cards, data, inside, panelOf} from "./page.js";
+import {PER_CARD, chooseForAll, chooseOn, differs, isShown, onlyGroup, own, pairSize, readingOf, sizeOf, state, viewOf, viewWords} from "./view.js";
 
 // --- finding and sorting -------------------------------------------------------------------------
 
@@ -53,7 +57,6 @@ function lightFeatures(numbers) {
 
 // --- the toolbar and each card's own controls ----------------------------------------------------
 
-const inside = (card, selector) => card.querySelector(selector);
 // A card gets its controls when it is first drawn, from the template; their names say which feature is meant.
 function equip(card) {
   const place = inside(card, ".tools"), name = panelOf(card).name;
@@ -138,7 +141,8 @@ document.addEventListener("click", (event) => {
   const button = event.target.closest("button"), item = button && button.closest(ITEMS);
   if (!item) return;
   if (button.matches(".csv")) saveCsv(item);
-  if (button.matches(".png") && has) savePng(item);
+  if (button.matches(".png")) savePng(item);
+  if (button.matches(".svg")) saveSvg(item);
   // A group's name shows it alone, and a second time all again.
   if (button.matches(".group")) choose(item, "group", button.getAttribute("aria-pressed") === "true" ? "each" : button.dataset.group);
   if (button.matches(".reset")) {
@@ -167,10 +171,18 @@ document.addEventListener("pointerover", (event) => {
   const row = event.target.closest ? event.target.closest("#rows tr") : null;
   lightFeatures(cell ? [cell.dataset.row, cell.dataset.column] : row ? [row.dataset.feature] : []);
 });
+// With the focus on a card's name, the arrows go along its curve and say the numbers there.
+function along(event) {
+  const plot = event.target.matches(".card h3") ? inside(event.target.closest(".card"), ".plot") : null;
+  if (!plot || !plot.drawing) return;
+  event.preventDefault();
+  byId("tell").textContent = plot.drawing.step(event.key === "ArrowRight" ? 1 : -1).join("; ");
+}
 // "/" finds; j and k go from card to card.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select, input[type=search]")) return;
   if (event.key === "/") { event.preventDefault(); byId("search").focus(); }
+  if (event.key === "ArrowLeft" || event.key === "ArrowRight") along(event);
   if (event.key !== "j" && event.key !== "k") return;
   const shown = all(".card").filter((card) => !card.hidden), here = document.activeElement.closest ? document.activeElement.closest(".card") : null;
   const next = shown[here ? shown.indexOf(here) + (event.key === "j" ? 1 : -1) : 0];
@@ -178,8 +190,9 @@ document.addEventListener("keydown", (event) => {
 });
 // A link lands at its heading, also where pictures above it are drawn meanwhile, until the reader moves on.
 let landing = 0;
-function land() {
-  const target = location.hash.length > 1 && byId(decodeURIComponent(location.hash.slice(1)));
+const framed = location.protocol === "about:";  // a notebook's frame has no address of its own
+function land(hash = location.hash) {
+  const target = hash.length > 1 && byId(decodeURIComponent(hash.slice(1)));
   if (!target) return;
   if (target.hidden) { byId("search").value = ""; find(); }
   const own = ++landing;
@@ -195,11 +208,12 @@ function land() {
   step();
 }
 ["wheel", "touchstart", "keydown", "pointerdown"].forEach((kind) => window.addEventListener(kind, () => { landing++; }, {passive: true}));
-window.addEventListener("hashchange", land);
+window.addEventListener("hashchange", () => land());
 // A second click on the same link leads there again.
 document.addEventListener("click", (event) => {
   const link = event.target.closest && event.target.closest("a[href^='#']");
-  if (link && link.getAttribute("href") === location.hash) land();
+  if (!link) return;
+  if (framed) { event.preventDefault(); land(link.getAttribute("href")); } else if (link.getAttribute("href") === location.hash) land();
 });
 byId("everything").addEventListener("click", (event) => saveEverything(event.currentTarget));
 
@@ -222,8 +236,7 @@ window.addEventListener("beforeprint", () => {
   document.documentElement.classList.add("paper");
   all(".how:not([open])").forEach((part) => { part.open = true; part.dataset.printed = "yes"; });
   makeRoom();
-  version++;
-  items.slice(0, 60).forEach(draw);
+  drawAll(60);
 });
 window.addEventListener("afterprint", () => {
   if (before) document.documentElement.dataset.theme = before; else delete document.documentElement.dataset.theme;
@@ -248,5 +261,6 @@ new ResizeObserver(([entry]) => {
 themeButton();
 find();
 paintMatrix();
+watch(equip);
 land();
 document.documentElement.dataset.ready = "yes";

@@ -1,0 +1,225 @@
+"""The page's pictures without a script: the same panels, drawn by matplotlib, as images inside the file."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from icefield.plots import matplotlib as drawer
+from icefield.plots.options import Options
+from icefield.plots.panels import (
+    Axis,
+    Band,
+    ColourScale,
+    Dots,
+    Field,
+    Line,
+    Mark,
+    Panel,
+    Picture,
+    Rule,
+    Strip,
+    value_range,
+)
+from icefield.typing import Float
+
+# The page's own colours, which a style sheet gives it elsewhere.
+COLOURS = {"accent": "#0a6496", "second": "#b4530a", "ale": "#b3123f"}
+SIZES = {"card": (7.0, 3.3), "pair": (5.2, 3.9), "region": (5.6, 2.9), "against": (3.5, 2.9), "plane": (7.0, 4.0), "small": (2.6, 0.7), "mini": (5.2, 1.5)}  # fmt: skip
+PER_LEVEL = 0.2  # inches of a level that is listed
+SETTINGS: Any = {
+    "svg.fonttype": "none", "svg.hashsalt": "icefield", "font.family": "sans-serif", "font.size": 9, "figure.facecolor": "none", "axes.facecolor": "#fdfcfa",
+    "text.color": "#1c2126", "axes.labelcolor": "#5f666c", "xtick.color": "#5f666c", "ytick.color": "#5f666c",
+}  # fmt: skip
+BESIDE = 0.16  # of a level's room, from its average to what stands beside it
+
+
+def image(panel: Panel, kind: str) -> str:
+    """The address of a picture that lies inside the page, as SVG."""
+    wide, high = SIZES[kind]
+    if panel.flip:
+        high = max(high, PER_LEVEL * len(panel.x.ticks) + 0.9)
+    with plt.rc_context(SETTINGS):
+        ax: Any = drawer.draw(Picture((_painted(panel),)), Options(figsize=(wide, high)))
+        if panel.look == "word":
+            ax.set_axis_off()
+        legend = ax.get_legend()
+        if legend is not None:
+            legend.remove()  # which the page has in words
+        kept = io.BytesIO()
+        ax.figure.savefig(kept, format="svg", metadata={"Date": None})
+        plt.close(ax.figure)
+    return f"data:image/svg+xml;base64,{base64.b64encode(kept.getvalue()).decode()}"
+
+
+def _painted(panel: Panel) -> Panel:
+    """The panel with colours that matplotlib knows."""
+
+    def of(mark: Any) -> Any:
+        named = {f.name for f in fields(mark)}
+        changes: dict[str, Any] = {}
+        if "colour" in named:
+            changes["colour"] = COLOURS.get(mark.colour, mark.colour)
+        if "slots" in named and mark.slots is not None:
+            changes["slots"] = tuple(COLOURS.get(s, s) for s in mark.slots)
+        return replace(mark, **changes)
+
+    return replace(panel, marks=tuple(map(of, panel.marks)))
+
+
+# --- what the page holds, as panels ------------------------------------------------------------------
+
+
+def card_panel(
+    card: dict[str, Any], output: int, what: str, bounds: Sequence[float | None], *, small: bool = False
+) -> Panel:
+    """A feature's card as the page opens with it, of one output; for several models their curves."""
+    panel = card["panel"]
+    axis, x, known = _axis(panel)
+    marks: list[Mark] = []
+    strip = _strip(panel, x, known)
+    if strip is not None:
+        marks.append(strip)
+    levels = axis.kind == "category"
+    if "bands" in panel:
+        quantiles = _array(panel["bands"][output]) + panel["mean"][output]
+        low_end, high_end = bounds
+        quantiles = np.clip(
+            quantiles, -np.inf if low_end is None else low_end, np.inf if high_end is None else high_end
+        )
+        for low, high, alpha in ((0, 4, 0.11), (1, 3, 0.17)):
+            ends = quantiles[low], quantiles[high]
+            if not levels:
+                marks.append(Band(x[known], ends[0][known], ends[1][known], colour="accent", alpha=alpha))
+            apart = ~known if not levels else np.ones(len(x), dtype=bool)
+            if apart.any() and (low == 0 or not small):
+                marks.append(
+                    Dots(
+                        x[apart],
+                        np.full(apart.sum(), np.nan),
+                        colour="accent",
+                        low=ends[0][apart],
+                        high=ends[1][apart],
+                    )
+                )
+    if axis.missing is not None:
+        marks.append(Rule(x=(float(x[known].max()) + axis.missing) / 2, dashed=True))
+    if "ale" in panel and not small:
+        marks += _ale(panel, output, levels, x[known])
+    average = _array(panel["average"][output])
+    curves = (
+        [_array(group["average"][output]) for group in panel["groups"]] if "change" in card else [average]
+    )
+    for number, curve in enumerate(curves):
+        colour = number if len(curves) > 1 else "accent"
+        if levels:
+            marks.append(Dots(x, curve, colour=colour, size=1.2))
+            continue
+        faded = np.isin(np.arange(len(x)), panel["low"])[known] if panel["low"] and not small else None
+        marks.append(Line(x[known], curve[known], colour=colour, width=1.25, faded=faded))
+        if not known.all():
+            marks.append(Dots(x[~known], curve[~known], colour=colour, size=1.2))
+    return _framed(panel, axis, what if not small else "", marks)
+
+
+def region_panel(panel: dict[str, Any], output: int, what: str) -> Panel:
+    """The curves of all regions, and that of all rows, each around its own mean."""
+    axis, x, known = _axis(panel)
+    marks: list[Mark] = []
+    for number, own in enumerate([panel, *panel["groups"]]):
+        y = _array(own["average"][output]) - own["mean"][output]
+        colour, dashed = ("muted", 1) if number == 0 else (number - 1, 0)
+        if axis.kind == "category":
+            marks.append(Dots(x, y, colour=colour, size=1.1))
+        else:
+            marks.append(
+                Line(x[known], y[known], colour=colour, dashed=dashed, width=0.8 if number == 0 else 1.15)
+            )
+    return _framed(panel, axis, f"change in {what}", marks)
+
+
+def surface_panel(pair: dict[str, Any], output: int, what: str) -> Panel:
+    """The joint effect of two features, blank where there is no such data."""
+    z = np.where(np.array(pair["low"], dtype=bool), np.nan, _array(pair["level"][output])).T
+    finite = z[np.isfinite(z)]
+    scale = ColourScale(
+        float(finite.min()) if len(finite) else 0.0, float(finite.max()) if len(finite) else 1.0, what
+    )
+    x, y = (_edges(_array(pair[letter])) for letter in "xy")
+    axes = [
+        Axis(own["label"], own["kind"], edges[0], edges[-1], tuple(own["ticks"]))
+        for own, edges in zip(pair["axes"], (x, y))
+    ]
+    return Panel(axes[0], axes[1], (Field(x, y, z, scale),), scale=scale)
+
+
+def _axis(panel: dict[str, Any]) -> tuple[Axis, Float, Any]:
+    own, x = panel["axis"], _array(panel["x"])
+    if own["kind"] == "category":
+        axis = Axis(own["label"], "category", -0.5, len(own["ticks"]) - 0.5, tuple(own["ticks"]))
+        return axis, x, np.ones(len(x), dtype=bool)
+    known = np.ones(len(x), dtype=bool) if own["missing"] is None else np.arange(len(x)) < len(x) - 1
+    low, high = float(np.nanmin(x[known])), float(np.nanmax(x[known]))
+    return (
+        Axis(
+            own["label"],
+            own["kind"],
+            low,
+            own["missing"] if own["missing"] is not None else high,
+            (),
+            own["missing"],
+        ),
+        x,
+        known,
+    )
+
+
+def _framed(panel: dict[str, Any], axis: Axis, what: str, marks: list[Mark]) -> Panel:
+    low, high = value_range(marks) or (0.0, 1.0)
+    flip = axis.kind == "category" and sum(len(t) + 2 for t in axis.ticks) > 70
+    return Panel(
+        replace(axis, label=axis.label if what else ""),
+        Axis(what, low=low, high=high),
+        tuple(marks),
+        flip=flip,
+    )
+
+
+def _strip(panel: dict[str, Any], x: Float, known: Any) -> Strip | None:
+    found = panel["histogram"]
+    if not found or not found["share"]:
+        return None
+    share = _array(found["share"])
+    if "edges" not in found:
+        return Strip(x - 0.35, x + 0.35, share)
+    edges, low, high = _array(found["edges"]), x[known].min(), x[known].max()
+    shown = (edges[1:] > low) & (edges[:-1] < high)
+    if not shown.any():
+        return None
+    return Strip(np.maximum(edges[:-1][shown], low), np.minimum(edges[1:][shown], high), share[shown])
+
+
+def _ale(panel: dict[str, Any], output: int, levels: bool, x: Float) -> list[Mark]:
+    ale = panel["ale"]
+    at, y = _array(ale["x"]), _array(ale["y"][output]) - ale["mean"][output] + panel["mean"][output]
+    if levels:
+        return [Dots(at + BESIDE, y, colour="ale", pattern=3, size=0.9)]
+    inside = (at >= x.min()) & (at <= x.max())
+    return [Line(at[inside], y[inside], colour="ale", dashed=1, width=0.85)]
+
+
+def _edges(at: Float) -> Float:
+    if len(at) < 2:
+        return np.array([at[0] - 0.5, at[0] + 0.5])
+    middle = (at[1:] + at[:-1]) / 2
+    return np.concatenate([[2 * at[0] - middle[0]], middle, [2 * at[-1] - middle[-1]]])
+
+
+def _array(values: Any) -> Float:
+    return np.array(values, dtype=np.float64)

@@ -1,0 +1,184 @@
+"""Pictures that are part of the text: the plane of all features, observed against predicted, a finding's own curve, a word-sized one.
+
+All but the last are panels as `icefield.plots` describes them, drawn by the page; whatever is a name or a number is text already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from icefield.effect import Effect
+from icefield.plots.coordinates import Coordinates
+from icefield.plots.panels import Axis, Band, Dots, Ends, Line, Mark, Named, Panel, Rings
+from icefield.plots.ticks import nice_ticks
+from icefield.report.card_data import frequent
+from icefield.statistics.fit_score import Bins
+from icefield.statistics.ice_statistics import shown_points
+from icefield.typing import Float
+from icefield.wording.values import number_text, range_decimals
+
+LEAST_MOVEMENT = 0.2  # of the plane's axes: weak effects stay near the corner
+MANY_LEVELS = 24
+SPARK = (96.0, 24.0)
+
+
+def plane(points: Sequence[dict[str, Any]]) -> Panel:
+    """Features by how far their average moves (across) and how much rows disagree (up), strongest first.
+
+    Parameters
+    ----------
+    points : dicts with ``name``, ``link``, ``strength``, ``differences``, ``hidden`` and ``removed``, the share of the
+        differences that regions remove
+    """
+    x = np.array([p["strength"] for p in points], dtype=np.float64)
+    y = np.array([p["differences"] for p in points], dtype=np.float64)
+    reach = max(LEAST_MOVEMENT, 1.08 * x.max()), max(LEAST_MOVEMENT, 1.12 * y.max())
+    told = tuple(
+        f"{p['name']}: strength {p['strength']:.2f}, differences {p['differences']:.2f}{', hidden' if p['hidden'] else ''}"
+        for p in points
+    )
+    # With regions, what they explain moves from the differences to the averages.
+    removed = np.array(
+        [np.nan if p.get("removed") is None else p["removed"] for p in points], dtype=np.float64
+    )
+    to_x, to_y = np.sqrt(x**2 + removed * y**2), y * np.sqrt(1 - np.clip(removed, 0, 1))
+    reach = max(reach[0], 1.04 * np.nanmax([*to_x, 0.0])), reach[1]
+    named = Named(
+        x, y, to_x=to_x, to_y=to_y,
+        texts=tuple(p["name"] for p in points),
+        told=told,
+        links=tuple(p["link"] for p in points),
+        slots=tuple("second" if p["hidden"] else "accent" for p in points),
+    )  # fmt: skip
+    rings = Rings(np.array(nice_ticks(0.0, float(np.hypot(*reach)), 4)[1:]))
+    return Panel(
+        Axis("strength: the average moves →", low=0.0, high=reach[0]),
+        Axis("rows disagree →", low=0.0, high=reach[1]),
+        (rings, named),
+        look="square",
+    )
+
+
+def against(groups: Sequence[tuple[str, Bins]], labels: tuple[str, str], shares: bool) -> Panel:
+    """Means of what was observed over means of what was predicted, with the line on which both are equal.
+
+    Parameters
+    ----------
+    groups : name of an output and its means, several for classes
+    labels : of the axes
+    shares : whether both are shares, whose axes begin at 0 and whose error is known
+    """
+    ends = np.concatenate(
+        [
+            part
+            for _, bins in groups
+            for part in (bins.at, bins.observed, bins.low, bins.high)
+            if part is not None
+        ]
+    )
+    low, high = (0.0 if shares else float(ends.min())), float(ends.max())
+    pad = 0.04 * (high - low) or 0.5
+    low, high = (0.0 if shares else low - pad), (min(1.0, high + pad) if shares else high + pad)
+    marks: list[Mark] = [
+        Line(np.array([low, high]), np.array([low, high]), colour="muted", dashed=1, width=0.6)
+    ]
+    for number, (name, bins) in enumerate(groups):
+        error = 2 * np.sqrt(bins.observed * (1 - bins.observed) / bins.rows) if shares else None
+        interval = (bins.low, bins.high) if error is None else (
+            np.clip(bins.observed - error, low, high), np.clip(bins.observed + error, low, high))  # fmt: skip
+        colour = "accent" if number == 0 else number
+        marks.append(Dots(bins.at, bins.observed, colour=colour, label=name or None, low=interval[0], high=interval[1], size=0.92))  # fmt: skip
+    return Panel(
+        Axis(labels[0], low=low, high=high), Axis(labels[1], low=low, high=high), tuple(marks), look="square"
+    )
+
+
+def small_curve(
+    effect: Effect,
+    output: int,
+    least: float = 0.0,
+    band: tuple[Float, Float] | None = None,
+    others: Sequence[Float] = (),
+) -> Panel:
+    """An average with its lowest and highest value as numbers; levels are points, in the order shown.
+
+    Parameters
+    ----------
+    effect, output : whose average
+    least : range of predictions that fills the height at least, so that a weak effect looks weak
+    band : low and high ends of what rows do around it, at the points shown
+    others : further averages of the same grid, drawn behind
+    """
+    kept = frequent(effect)
+    shown = kept[kept < len(effect.grid[0][shown_points(effect)])]
+    curves = [effect.average[output][shown], *(one[shown] for one in others)]
+    around = [] if band is None else [end[: len(shown)] for end in band]
+    known = np.concatenate([one[np.isfinite(one)] for one in (*curves, *around)])
+    own = curves[0][np.isfinite(curves[0])]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    spare = max(0.0, least - (high - low)) / 2
+    levels = not effect.ordered[0]
+    # Levels of many are sorted by height, as no order of theirs would be seen at this size.
+    order = (
+        np.argsort(curves[0], kind="stable") if levels and len(shown) > MANY_LEVELS else np.arange(len(shown))
+    )
+    x = np.arange(len(shown), dtype=np.float64)
+    if not levels:
+        x = np.asarray(Coordinates([effect]).place(effect.grid[0][shown]), dtype=np.float64)
+    marks: list[Mark] = (
+        [Band(x, around[0][order], around[1][order], colour="accent", alpha=0.15)] if around else []
+    )
+    for number, curve in reversed(list(enumerate(curves))):
+        colour = "accent" if not others else number
+        mark = Dots(x, curve[order], colour=colour, size=0.9 if len(x) < 16 else 0.55, hollow=number > 0) if levels else Line(
+            x, curve[order], colour=colour, width=1.05)  # fmt: skip
+        marks.append(mark)
+    if len(own):
+        marks.append(_ends(float(own.min()), float(own.max())))
+    axis = Axis("", "category", -0.5, len(x) - 0.5, ("",) * len(x)) if levels else Axis(
+        "", low=float(np.nanmin(x)) if np.isfinite(x).any() else 0.0, high=float(np.nanmax(x)) if np.isfinite(x).any() else 1.0)  # fmt: skip
+    return Panel(axis, Axis("", low=low - spare, high=high + spare), tuple(marks), look="word")
+
+
+def _ends(low: float, high: float) -> Ends:
+    """The lowest and the highest value, with the same number of decimals."""
+    if max(abs(low), abs(high)) >= 1e6 or max(abs(low), abs(high)) < 1e-3:
+        texts = number_text(high), number_text(low)
+    else:
+        decimals = range_decimals(low, high)
+        texts = number_text(high, decimals=decimals), number_text(low, decimals=decimals)
+    return Ends(np.array([high, low]), texts)
+
+
+def spark(effect: Effect, output: int, full: float) -> dict[str, Any]:
+    """A word-sized curve as an SVG path; levels are small bars. A range of `full` fills the height."""
+    kept = frequent(effect)
+    shown = kept[kept < len(effect.grid[0][shown_points(effect)])]
+    y = effect.average[output][shown]
+    wide, high = SPARK
+    known = np.isfinite(y)
+    if known.sum() < 1:
+        return {"kind": "line", "d": ""}
+    low, span = float(y[known].min()), float(np.ptp(y[known]))
+    share = min(1.0, span / full) if full > 0 else 0.0
+    height = (high - 4.0) * (share * (y - low) / (span or 1.0) + (1.0 - share) / 2)
+    if not effect.ordered[0]:
+        step = wide / max(len(y), 1)
+        bar = min(step * 0.7, 10.0)
+        parts = [
+            f"M{i * step + (step - bar) / 2:.1f} {high:.1f}v{-(h + 2):.1f}h{bar:.1f}v{h + 2:.1f}z"
+            for i, h in enumerate(height)
+            if np.isfinite(h)
+        ]
+        return {"kind": "bars", "d": "".join(parts)}
+    x = np.asarray(Coordinates([effect]).place(effect.grid[0][shown]), dtype=np.float64)
+    finite = known & np.isfinite(x)
+    if finite.sum() < 1:
+        return {"kind": "line", "d": ""}
+    x, height = x[finite], height[finite]
+    reach = float(np.ptp(x)) or 1.0
+    points = [f"{wide * (a - x.min()) / reach:.1f} {high - 2 - h:.1f}" for a, h in zip(x, height)]
+    return {"kind": "line", "d": "M" + "L".join(points)}

@@ -1,0 +1,71 @@
+"""What regions gain and what else was possible: each cut that was made, and the best on columns that none of them uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from icefield.core.study import Study
+from icefield.statistics.partition import Limits, partition
+from icefield.statistics.regions import LEAST_REMOVED, Regions, RuleBundle, other_columns
+
+REJECTED = 3  # cuts that were not made, of those that would have removed most
+LEAST_TOLD = 0.02  # of the differences: a cut that removes less is not worth a line
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A cut, the share of the rows' differences that it removes, and why it was not made (empty where it was)."""
+
+    words: str
+    removed: float
+    why_not: str = ""
+
+
+def ledger(study: Study, found: Regions) -> list[Cut]:
+    """The cuts that were made, in order, and the best of the others, each tried alone on all rows.
+
+    Parameters
+    ----------
+    study : the model and its data
+    found : regions by rules
+    """
+    made = [Cut(split.words, split.removed) for split in found.splits]
+    if not made:
+        return []
+    bundle = RuleBundle.of(study, found.effect)
+    used = {split.column for split in found.splits}
+    (feature,) = study.resolve([found.feature])
+    first, tried = made[0], []
+    for name, column in other_columns(study, feature.columns, bundle.rows).items():
+        if name in used:
+            continue
+        limits = Limits(
+            depth=1, least_rows=max(0.02, min(0.5, 10 / len(bundle.rows))), least_removed=LEAST_TOLD
+        )
+        parts, splits = partition({name: column}, bundle.shapes, bundle.weights, limits)
+        if splits:
+            tried.append((splits[0].removed, parts[0].words(study.naming)))
+    tried.sort(key=lambda one: -one[0])
+    return [*made, *(Cut(words, removed, _why(removed, first)) for removed, words in tried[:REJECTED])]
+
+
+def _why(removed: float, first: Cut) -> str:
+    if removed < LEAST_REMOVED:
+        return f"under the {100 * LEAST_REMOVED:.0f}\u00a0% that a cut must remove"
+    if removed < first.removed:
+        return "the first cut removes more, and after it this adds too little"
+    return "the features it is known to interact with tell rows apart nearly as well"
+
+
+def explained(strength: float, differences: float, removed: float = 0.0) -> float:
+    """How much of the rows' movement curves explain: one for all, or those of regions that remove part of the differences.
+
+    Examples
+    --------
+    >>> explained(0.3, 0.4), explained(0.3, 0.4, removed=0.5)
+    (0.36, 0.68)
+    """
+    whole = strength**2 + differences**2
+    return float(np.round((strength**2 + removed * differences**2) / whole, 12)) if whole > 0 else 1.0

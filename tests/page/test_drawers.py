@@ -1,0 +1,136 @@
+"""The same panels by matplotlib, plotly and the page: axes, ranges, labels and legends agree."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from examples import gallery
+
+from browser import Browser
+from icefield import plots
+from icefield.page import built
+from icefield.plots import matplotlib as by_matplotlib
+from icefield.plots import plotly as by_plotly
+from icefield.plots.options import Options
+from icefield.plots.panels import Field, Panel, Picture
+from icefield.plots.schema import document
+
+PAGE = '<!doctype html><html data-ready="yes"><meta charset="utf-8"><body style="margin:0"><div id="here" style="position:relative;width:900px;height:520px"></div></body></html>'
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Browser:
+    """An empty page that has the drawing module as its own."""
+    path = tmp_path_factory.mktemp("page") / "empty.html"
+    path.write_text(PAGE, encoding="utf-8")
+    browser.look()
+    browser.open(path)
+    text = json.dumps(built("draw.js"))
+    browser.run(
+        f"import(URL.createObjectURL(new Blob([{text}], {{type: 'text/javascript'}}))).then((module) => {{ window.page = module; }})"
+    )
+    return browser
+
+
+def drawn_cases() -> Iterator[tuple[str, Any]]:
+    for name, draw in (*gallery.pictures(gallery.diabetes()), *gallery.classes(), *gallery.cases()):
+        if name != "axes":  # which is drawn into the caller's own
+            yield name, draw
+
+
+def plain(text: str) -> str:
+    return " ".join(html.unescape(text.replace("<br>", " ")).split())
+
+
+def on_page(page: Browser, picture: Picture) -> list[dict[str, Any]]:
+    sent = json.dumps(document(picture), allow_nan=False)
+    return list(
+        page.run(
+            f"(() => {{ document.getElementById('here').remove(); const here = document.createElement('div'); here.id = 'here';"
+            " here.style.cssText = 'position:relative;width:900px;height:520px'; document.body.append(here);"
+            f" return page.drawPicture(here, page.decode({sent})).map(({{axes, panel}}) => ({{axes, legend: [...page.legendOf(panel).keys()]}})); }})()"
+        )
+    )
+
+
+def plotly_range(axis: Any) -> list[float]:
+    low, high = axis.range
+    if axis.type == "date":
+        return [
+            float(np.datetime64(str(v)).astype("datetime64[us]").astype(np.int64) / 86_400e6)
+            for v in (low, high)
+        ]
+    return [10.0**low, 10.0**high] if axis.type == "log" else [float(low), float(high)]
+
+
+def same_axes(name: str, panel: Panel, own: dict[str, Any], ax: Any, across: Any, up: Any) -> None:
+    """`ax` is matplotlib's, `across` and `up` are plotly's."""
+    axes = own["axes"]
+    if panel.flip:
+        pairs = {"y": (ax.get_xlim(), across), "x": (ax.get_ylim(), up)}
+    else:
+        pairs = {"x": (ax.get_xlim(), across), "y": (ax.get_ylim(), up)}
+    for letter, (limits, theirs) in pairs.items():
+        expected = sorted(axes[letter]["range"])
+        scale = max(abs(v) for v in expected)
+        np.testing.assert_allclose(
+            sorted(limits), expected, atol=2e-6 * scale, err_msg=f"{name} {letter}: matplotlib"
+        )
+        np.testing.assert_allclose(
+            sorted(plotly_range(theirs)), expected, atol=2e-6 * scale, err_msg=f"{name} {letter}: plotly"
+        )
+    labels = {"x": panel.x.label, "y": panel.y.label}
+    for letter, label in labels.items():
+        assert axes[letter]["label"] == label, name
+        theirs = pairs[letter][1].title.text
+        if theirs:  # panels side by side name a shared axis once
+            assert plain(theirs) == plain(label), name
+    mine = {plain(ax.get_xlabel()), plain(ax.get_ylabel())} - {""}
+    assert mine <= {plain(label) for label in labels.values()}, name
+
+
+def test_every_case_of_the_gallery(page: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    caught: list[tuple[Picture, Options]] = []
+    monkeypatch.setattr(plots, "draw", lambda picture, options: caught.append((picture, options)))
+    count = 0
+    for name, draw in drawn_cases():
+        caught.clear()
+        draw()
+        for picture, options in caught:
+            count += 1
+            with plt.rc_context({"figure.max_open_warning": 0}):
+                mine = by_matplotlib.draw(picture, options)
+            figure = mine if hasattr(mine, "savefig") else mine.get_figure()
+            theirs = by_plotly.draw(picture, options)
+            shown = on_page(page, picture)
+            assert len(shown) == len(picture.panels)
+            legend = {plain(text) for own in shown for text in own["legend"]}
+            named = {plain(t.name) for t in theirs.data if t.showlegend}
+            assert named == legend, name
+            texts = [text for ax in figure.axes if ax.get_legend() for text in ax.get_legend().get_texts()]
+            texts += [text for one in figure.legends for text in one.get_texts()]
+            assert {plain(text.get_text()) for text in texts} == legend, name
+            solid = any(
+                isinstance(m, Field) and m.style == "surface" for p in picture.panels for m in p.marks
+            )
+            own_axes = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"]
+            for number, (panel, own) in enumerate(zip(picture.panels, shown)):
+                if not solid:  # which the page draws as contours
+                    suffix = "" if number == 0 else str(number + 1)
+                    same_axes(
+                        name,
+                        panel,
+                        own,
+                        own_axes[number],
+                        theirs.layout[f"xaxis{suffix}"],
+                        theirs.layout[f"yaxis{suffix}"],
+                    )
+            plt.close(figure)
+    assert count > 30
+    assert page.problems == []
