@@ -18,7 +18,7 @@ demo: $(VENV)/.demo kernels
 unexport PYTHONDONTWRITEBYTECODE
 # Two test processes on two cores: OpenMP's own threads would only wait for each other.
 test test-look test-sweeps durations sanitize: export OMP_NUM_THREADS = 1
-# A file's tests run in one process, where they share what they fitted; the longest files first (tests/running.py).
+# A file's tests run in one process, where they share what they fitted; the longest files first (tests/run_order.py).
 PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
 # What a change must pass first.

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import running
+import run_order
 from browser import Browser
 from icefield.errors import IcefieldError
 
@@ -89,16 +89,16 @@ def real_data() -> Path:
     return folder
 
 
-# --- what runs, and in which order: running.py -------------------------------------------------------
+# --- what runs, and in which order: run_order.py -------------------------------------------------------
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    running.add_options(parser)
+    run_order.add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """As a plugin, for examples in `src` and `docs` too."""
-    config.pluginmanager.register(running)
+    config.pluginmanager.register(run_order)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

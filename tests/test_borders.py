@@ -99,8 +99,14 @@ IMPORTERS = ("import_module", "library_named", "optional", "find_spec")
 ASKED_BY_PROTOCOL = re.compile(r"(^|\.)_?(study|engine|study\.rows)$")
 TELLING_APART = ("isinstance", "hasattr", "getattr", "type")
 
-# Classes of one name, and why: drawing libraries have the same parts.
-SHARED_NAMES = {"Theme": "one per drawing library"}
+# Classes of one name, and why.
+SHARED_NAMES = {
+    "Theme": "one per drawing library",
+    "Axis": "of a picture, and of a question",
+    "Rule": "a line in a picture, and how a column is encoded",
+    "Predictions": "a role of a library's folder, and a part of an Effect",
+    "Structure": "as the generator reads it, and as kernels are handed it",
+}
 
 # Keywords that are not spelled out, and why: everything else says what it takes.
 HANDED_ON = {

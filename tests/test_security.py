@@ -48,8 +48,8 @@ HELD_BY = {
         "forest/test_check.py::test_a_check_that_is_not_finite_fails",
     ],
     "CSV whose lines": [
-        "sources/test_csv_text.py::test_what_is_no_table_is_refused_with_its_line",
-        "sources/test_csv_text.py::test_lines_are_found_beyond_the_first_block",
+        "rows/test_csv_text.py::test_what_is_no_table_is_refused_with_its_line",
+        "rows/test_csv_text.py::test_lines_are_found_beyond_the_first_block",
     ],
     "Parquet files that announce": ["cli/test_loading.py::test_files_too_large_for_the_machine_are_refused"],
     "Saved effects are numbers": [
@@ -58,8 +58,8 @@ HELD_BY = {
         "effect/test_storage.py::test_files_of_other_kinds_are_refused",
     ],
     "Checkpoints are numbers": [
-        "sources/test_checkpoint.py::test_other_data_another_model_and_another_question_are_refused",
-        "sources/test_checkpoint.py::test_a_file_that_is_no_checkpoint_is_refused_and_left_alone",
+        "rows/test_checkpoint.py::test_other_data_another_model_and_another_question_are_refused",
+        "rows/test_checkpoint.py::test_a_file_that_is_no_checkpoint_is_refused_and_left_alone",
         "fuzz/test_fuzz.py::test_a_short_run",
     ],
     "No file that is read": [
@@ -74,12 +74,12 @@ HELD_BY = {
     "Tables saved from a report": ["report/test_hostile.py::test_a_spreadsheet_does_not_run_the_csv"],
     "Names from files": ["cli/test_commands.py::test_names_cannot_steer_the_terminal"],
     "What comes back from Spark and Ray": [
-        "clusters/test_contract.py::test_pickles_that_come_back_are_not_loaded",
-        "clusters/test_contract.py::test_a_text_that_only_looks_like_a_failure_is_text",
+        "rows/distributed/test_contract.py::test_pickles_that_come_back_are_not_loaded",
+        "rows/distributed/test_contract.py::test_a_text_that_only_looks_like_a_failure_is_text",
     ],
     "Errors of workers become": [
-        "clusters/test_contract.py::test_errors_of_icefield_s_keep_their_class_and_fields",
-        "clusters/test_contract.py::test_a_forged_failure_chooses_no_class_but_icefield_s",
+        "rows/distributed/test_contract.py::test_errors_of_icefield_s_keep_their_class_and_fields",
+        "rows/distributed/test_contract.py::test_a_forged_failure_chooses_no_class_but_icefield_s",
     ],
 }  # fmt: skip
 

@@ -25,8 +25,10 @@ from icefield.errors import (
     InputError,
     InputTypeError,
     MissingDependencyError,
+    MissingFileError,
     ModelError,
     ReadingWarning,
+    UnknownNameError,
     VersionWarning,
 )
 from icefield.explainer import Explainer
@@ -73,12 +75,14 @@ __all__ = [
     "InputTypeError",
     "Interactions",
     "MissingDependencyError",
+    "MissingFileError",
     "ModelError",
     "Reading",
     "ReadingWarning",
     "Regions",
     "Summary",
     "Support",
+    "UnknownNameError",
     "VersionWarning",
     "compare",
 ]

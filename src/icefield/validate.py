@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import update_wrapper, wraps
-from inspect import signature
+from inspect import currentframe, signature
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
@@ -59,6 +60,7 @@ FOREIGN_QUESTIONS = {
     "report(path)": ("dashboard", "to_html", "save_html", "html"),
 }  # fmt: skip
 
+PACKAGE = os.path.dirname(__file__)
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # of the largest weight
@@ -74,11 +76,12 @@ def choice(parameter: str, value: Any, allowed: Sequence[str]) -> None:
         )  # fmt: skip
 
 
-def old_word(old: str, new: str, stacklevel: int = 3) -> None:
-    """Warn that a public word has another name now; `stacklevel` as in `warnings.warn`, counted from here."""
-    warnings.warn(
-        f"`{old}` is `{new}` now; the old word goes with icefield 0.3.", DeprecationWarning, stacklevel
-    )
+def old_word(old: str, new: str) -> None:
+    """Warn that a public word has another name now, at the line of the caller outside of the package."""
+    frame, level = currentframe(), 1
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(f"`{old}` is `{new}` now; the old word goes with icefield 0.3.", DeprecationWarning, level)
 
 
 def renamed(old: str, new: str) -> Callable[[Function], Function]:
@@ -96,6 +99,7 @@ def renamed(old: str, new: str) -> Callable[[Function], Function]:
                 given[new] = given.pop(old)
             return function(*args, **given)
 
+        called.old_words = (old, *getattr(function, "old_words", ()))  # type: ignore[attr-defined]
         return cast(Function, called)
 
     return decorated
@@ -283,7 +287,7 @@ def _with_keywords_told(method: FunctionType, name: str) -> FunctionType:
         p.name
         for p in signature(method).parameters.values()
         if p.kind not in (p.VAR_POSITIONAL, p.POSITIONAL_ONLY)
-    }
+    } | set(getattr(method, "old_words", ()))
     # A function of the method's own module, where its examples are looked for.
     own = FunctionType(told.__code__, method.__globals__, method.__name__, None, told.__closure__)
     own.__kwdefaults__ = told.__kwdefaults__

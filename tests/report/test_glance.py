@@ -111,7 +111,7 @@ def test_no_row_is_in_a_report_with_targets(
 ) -> None:
     seen = [card["panel"]["observed"] for card in rental_report["features"]]
     assert all(min(one["rows"], default=5) >= 5 for one in seen)
-    text, y = as_json(rental_report), np.asarray(rental_explainer.study.y)
+    text, y = as_json(rental_report), np.asarray(rental_explainer.study.sample.y)
     assert rental_report["individual"] == 0
     assert not any(f"{value:.6f}" in text for value in y[:200])
 

@@ -126,7 +126,7 @@ class Matched:
 
 def matched(values: Sequence[Any], known: KnownLevels, missing: MissingCells) -> Matched:
     """Match cells of text, or values of any type, to levels: as they are written, numbers by their value."""
-    spelling = _Spelling(known.levels)
+    spelling = _CellSpelling(known.levels)
     places: dict[Any, int] = {}
     codes = np.empty(len(values), dtype=np.int64)
     unseen: Counter[Any] = Counter()
@@ -147,7 +147,7 @@ def matched(values: Sequence[Any], known: KnownLevels, missing: MissingCells) ->
 _UNSEEN = -2
 
 
-class _Spelling:
+class _CellSpelling:
     """Levels by their values and by how they may be written."""
 
     def __init__(self, levels: Sequence[Any]) -> None:

@@ -34,13 +34,13 @@ def streamed_data(model: Any, files: Sequence[str], missing: MissingCells) -> So
     """The rows of files, with levels as the model knows them."""
     source = files_of(*files, missing=missing.given)
     names = source.schema.names
-    first = _Block(first_rows(source, names))
+    first = _CsvBlock(first_rows(source, names))
     wanted = wanted_columns(model, names, AsItLooks(first, missing))
     return FittedSource(source, model, missing, wanted) if wanted.levels else source
 
 
 @dataclass(frozen=True, eq=False)
-class _Block(DataFile):
+class _CsvBlock(DataFile):
     """Some rows of many: where they stand in their file is not known."""
 
     def row(self, at: int) -> str:
@@ -71,5 +71,5 @@ class FittedSource(Source):
 
     def frame(self, rows: Any) -> Any:
         frame = self._source.frame(rows)
-        block = _Block(frame.to_pandas() if self._in_pandas else frame)
+        block = _CsvBlock(frame.to_pandas() if self._in_pandas else frame)
         return fitted_data(self._model, block, self._missing, wanted=self._wanted).frame

@@ -23,7 +23,7 @@ TENTHS = np.linspace(0, 1, 11)
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownColumn:
     """What was found of one column: its marginal, its grid, and how many rows are nearest to each point."""
 
     marginal: Marginal
@@ -59,19 +59,19 @@ def known_together(
     rows: NDArray[np.int64],
     even: tuple[int, tuple[float, float]],
     room: Float | None,
-) -> tuple[list[Known | None], Looks]:
+) -> tuple[list[KnownColumn | None], Looks]:
     """What is known of each column, given with its label, None where its column must be looked at by itself; and the look."""
     points, trim = even
     looks = Looks([column.values for _, column in block], rows, np.concatenate([TENTHS, trim]), points, room)
     rug = np.sort(looks.drawn, axis=1)
     total, deciles = float(looks.kept.shape[1]), looks.quantiles[:, : len(TENTHS)]
 
-    def known(i: int, label: Any, column: Column) -> Known | None:
+    def known(i: int, label: Any, column: Column) -> KnownColumn | None:
         if not looks.known[i] or column.kind != "float" or column.decimals is not None:
             return None
         marginal = Marginal(
             label, "float", total, 0.0, looks.counts[i], edges=looks.edges[i], deciles=deciles[i], rug=rug[i]
         )  # fmt: skip
-        return Known(marginal, looks.grid[i], looks.nearest[i])
+        return KnownColumn(marginal, looks.grid[i], looks.nearest[i])
 
     return [known(i, *one) for i, one in enumerate(block)], looks

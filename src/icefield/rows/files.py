@@ -31,7 +31,7 @@ AHEAD = 2  # batches a file is decoded ahead: a row group of hundreds of columns
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class FilePart:
     """One file: where it is, how it is read, what it holds, and what it looked like at first."""
 
     where: str
@@ -62,7 +62,7 @@ class FileSource(Source):
         if not self._parts:
             raise InputError(complaint("X", "names no file of rows", label))
 
-    def _part(self, number: int, fragment: Any) -> Part:
+    def _part(self, number: int, fragment: Any) -> FilePart:
         arrow, dataset = library_named("pyarrow"), library_named("pyarrow.dataset")
         path = getattr(fragment, "path", None)
         where = path or f"part {number + 1} of {self.label}"
@@ -78,7 +78,7 @@ class FileSource(Source):
         for name, value in keys.items():  # what a folder's name says of all its rows
             if name not in names:
                 schema = schema.append(arrow.field(name, arrow.scalar(value).type))
-        return Part(where, fragment, schema, count, looks)
+        return FilePart(where, fragment, schema, count, looks)
 
     def _looks(self, path: str | None) -> tuple[int, int] | None:
         if path is None or self._filesystem is None:
@@ -89,7 +89,7 @@ class FileSource(Source):
     @cached_property
     def schema(self) -> Any:
         arrow = library_named("pyarrow")
-        kinds: dict[str, dict[Any, Part]] = {}
+        kinds: dict[str, dict[Any, FilePart]] = {}
         for part in self._parts:
             for field in part.schema:
                 kinds.setdefault(field.name, {}).setdefault(field.type, part)
@@ -138,7 +138,7 @@ class FileSource(Source):
                     complaint("X", f"has a file that gave {counted(read)} rows where it should have {counted(part.n_rows)}", part.where)
                 )  # fmt: skip
 
-    def _read(self, part: Part, wanted: Any, rows: int) -> Iterator[Any]:
+    def _read(self, part: FilePart, wanted: Any, rows: int) -> Iterator[Any]:
         arrow = library_named("pyarrow")
         self._check_unchanged(part)
         try:
@@ -157,7 +157,7 @@ class FileSource(Source):
                 raise _unreadable(part.where, part.where, ValueError("a quoted text does not end"))
             self._closed.add(part.where)
 
-    def _check_unchanged(self, part: Part) -> None:
+    def _check_unchanged(self, part: FilePart) -> None:
         if part.looks is None:
             return
         now = self._looks(part.fragment.path)

@@ -88,7 +88,7 @@ class Importance(ResultTable):
         from icefield.plots import plot_importance
 
         if value == "spread":
-            validate.old_word('plot("spread")', 'plot("curve_sd")', stacklevel=4)
+            validate.old_word('plot("spread")', 'plot("curve_sd")')
             value = "curve_sd"
         return plot_importance(self, value, **options)
 
@@ -131,7 +131,7 @@ def importance(
     importance measure", arXiv:1805.04755 (2018).
     """
     if measure == "spread":
-        validate.old_word('measure="spread"', 'measure="curve_sd"', stacklevel=4)
+        validate.old_word('measure="spread"', 'measure="curve_sd"')
         measure = "curve_sd"
     validate.choice("measure", measure, MEASURES)
     asked = study.listed(features)

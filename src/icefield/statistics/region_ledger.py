@@ -15,7 +15,7 @@ LEAST_TOLD = 0.02  # of the differences: a cut that removes less is not worth a 
 
 
 @dataclass(frozen=True)
-class Cut:
+class LedgerCut:
     """A cut, the share of the rows' differences that it removes, and why it was not made (empty where it was)."""
 
     words: str
@@ -23,7 +23,7 @@ class Cut:
     why_not: str = ""
 
 
-def ledger(study: Study, found: Regions) -> list[Cut]:
+def ledger(study: Study, found: Regions) -> list[LedgerCut]:
     """The cuts that were made, in order, and the best of the others, each tried alone on all rows.
 
     Parameters
@@ -31,7 +31,7 @@ def ledger(study: Study, found: Regions) -> list[Cut]:
     study : the model and its data
     found : regions by rules
     """
-    made = [Cut(split.words, split.removed) for split in found.splits]
+    made = [LedgerCut(split.words, split.removed) for split in found.splits]
     if not made:
         return []
     bundle = RuleBundle.of(study, found.effect)
@@ -48,10 +48,10 @@ def ledger(study: Study, found: Regions) -> list[Cut]:
         if splits:
             tried.append((splits[0].removed, parts[0].words(study.naming)))
     tried.sort(key=lambda one: -one[0])
-    return [*made, *(Cut(words, removed, _why(removed, first)) for removed, words in tried[:REJECTED])]
+    return [*made, *(LedgerCut(words, removed, _why(removed, first)) for removed, words in tried[:REJECTED])]
 
 
-def _why(removed: float, first: Cut) -> str:
+def _why(removed: float, first: LedgerCut) -> str:
     if removed < LEAST_REMOVED:
         return f"under the {100 * LEAST_REMOVED:.0f}\u00a0% that a cut must remove"
     if removed < first.removed:

@@ -58,7 +58,10 @@ class RayOrigin(Backend):
     def census(self, columns: Sequence[str], listed: Sequence[str]) -> Census:
         if not listed:  # Ray counts by itself, from metadata where it can
             return Census(None, int(self._watched(self._dataset, _count)[0]))
-        seen = [_levels_of(one) for one in self._watched(self._mapped(listed, _Look(tuple(listed))), _given)]
+        seen = [
+            _levels_of(one)
+            for one in self._watched(self._mapped(listed, _LevelCensus(tuple(listed))), _given)
+        ]
         levels = {
             name: list(dict.fromkeys(level for _, own in seen for level in own[name])) for name in listed
         }
@@ -74,10 +77,10 @@ class RayOrigin(Backend):
     ) -> Iterable[Outcome]:
         ray = library_named("ray")
         if model.name not in self._sent:
-            self._sent[model.name] = _Sent(model.name, ray.put(model.content))
-        sent = (self._sent[model.name], _Sent(task.name, ray.put(task.content)))
-        states = self._mapped(columns, _Work(*sent)).map_batches(
-            _Join(*sent), batch_size=FAN_IN, batch_format="pyarrow"
+            self._sent[model.name] = _RaySent(model.name, ray.put(model.content))
+        sent = (self._sent[model.name], _RaySent(task.name, ray.put(task.content)))
+        states = self._mapped(columns, _RayWork(*sent)).map_batches(
+            _RayJoin(*sent), batch_size=FAN_IN, batch_format="pyarrow"
         )
         taken = [0, 0]  # outcomes, and rows in them
 
@@ -188,7 +191,7 @@ def _count(dataset: Any) -> Iterator[int]:
 # --- in Ray's tasks ------------------------------------------------------------------------------------------
 
 
-class _Sent:
+class _RaySent:
     """A parcel in the object store."""
 
     def __init__(self, name: str, reference: Any) -> None:
@@ -199,10 +202,10 @@ class _Sent:
         return self.name, lambda: bytes(library_named("ray").get(self.reference))
 
 
-class _Work:
+class _RayWork:
     """A block in, a row with its outcome out."""
 
-    def __init__(self, model: _Sent, task: _Sent) -> None:
+    def __init__(self, model: _RaySent, task: _RaySent) -> None:
         self.model, self.task = model, task
 
     def __call__(self, block: Any) -> Any:
@@ -210,10 +213,10 @@ class _Work:
         return _row(found.packed())
 
 
-class _Join:
+class _RayJoin:
     """Rows with outcomes in, one for all of them out."""
 
-    def __init__(self, model: _Sent, task: _Sent) -> None:
+    def __init__(self, model: _RaySent, task: _RaySent) -> None:
         self.model, self.task = model, task
 
     def __call__(self, rows: Any) -> Any:
@@ -221,7 +224,7 @@ class _Join:
         return _row(worker.united(self.model.way, self.task.way, outcomes).packed())
 
 
-class _Look:
+class _LevelCensus:
     """A block in, its size and levels out."""
 
     def __init__(self, listed: tuple[str, ...]) -> None:

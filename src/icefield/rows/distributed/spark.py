@@ -107,9 +107,9 @@ class SparkOrigin(Backend):
         parts, job = self._partitions, uuid.uuid4().hex
         together = -(-parts // MOST_OUTCOMES)
         given = (self._sent[model.name], self._watched(lambda: self.sent(task)))
-        states = self._selected(columns).mapInArrow(_Work(*given, together, job), FORM)
+        states = self._selected(columns).mapInArrow(_SparkWork(*given, together, job), FORM)
         if together > 1:
-            states = states.repartition(MOST_OUTCOMES, "bucket").mapInArrow(_Join(*given), FORM)
+            states = states.repartition(MOST_OUTCOMES, "bucket").mapInArrow(_SparkJoin(*given), FORM)
         try:
             found = self._collected(states, progress)
         finally:
@@ -150,7 +150,7 @@ class SparkOrigin(Backend):
                 raise _told(error, self.label) from error
 
     @abstractmethod
-    def sent(self, parcel: Broadcast) -> _Sent:
+    def sent(self, parcel: Broadcast) -> _SparkSent:
         """A parcel on its way to the executors."""
 
     @abstractmethod
@@ -181,8 +181,8 @@ class ClassicOrigin(SparkOrigin):
     def _context(self) -> Any:
         return self._spark.sparkContext
 
-    def sent(self, parcel: Broadcast) -> _Sent:
-        return _Broadcast(parcel.name, self._context.broadcast(parcel.content))
+    def sent(self, parcel: Broadcast) -> _SparkSent:
+        return _SparkBroadcast(parcel.name, self._context.broadcast(parcel.content))
 
     def forget(self, sent: Any) -> None:
         sent.broadcast.unpersist()
@@ -217,7 +217,7 @@ class ConnectOrigin(SparkOrigin):
         super().__init__(frame)
         self._stages: dict[str, tuple[int, int]] = {}
 
-    def sent(self, parcel: Broadcast) -> _Sent:
+    def sent(self, parcel: Broadcast) -> _SparkSent:
         name = f"icefield-{parcel.name}"
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / name
@@ -258,7 +258,7 @@ class ConnectOrigin(SparkOrigin):
 # --- on the executors ----------------------------------------------------------------------------------------
 
 
-class _Sent(ABC):
+class _SparkSent(ABC):
     """A parcel as an executor finds it."""
 
     def __init__(self, name: str) -> None:
@@ -273,7 +273,7 @@ class _Sent(ABC):
         """What the driver sent."""
 
 
-class _Broadcast(_Sent):
+class _SparkBroadcast(_SparkSent):
     def __init__(self, name: str, broadcast: Any) -> None:
         super().__init__(name)
         self.broadcast = broadcast
@@ -282,7 +282,7 @@ class _Broadcast(_Sent):
         return bytes(self.broadcast.value)
 
 
-class _Artifact(_Sent):
+class _Artifact(_SparkSent):
     def __init__(self, name: str, file: str) -> None:
         super().__init__(name)
         self.file = file
@@ -292,10 +292,10 @@ class _Artifact(_Sent):
         return Path(os.path.join(files.getRootDirectory(), self.file)).read_bytes()
 
 
-class _Work:
+class _SparkWork:
     """The partition's rows in, one row with its outcome out."""
 
-    def __init__(self, model: _Sent, task: _Sent, together: int, job: str) -> None:
+    def __init__(self, model: _SparkSent, task: _SparkSent, together: int, job: str) -> None:
         self.model, self.task, self.together, self.job = model, task, together, job
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
@@ -304,10 +304,10 @@ class _Work:
         yield _row(number, number // self.together, found)
 
 
-class _Join:
+class _SparkJoin:
     """Rows with outcomes in, one for each bucket of neighbours out."""
 
-    def __init__(self, model: _Sent, task: _Sent) -> None:
+    def __init__(self, model: _SparkSent, task: _SparkSent) -> None:
         self.model, self.task = model, task
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:

@@ -39,7 +39,7 @@ _passes: OrderedDict[str, bytes] = OrderedDict()
 _stopped: set[str] = set()  # jobs that nobody waits for any more
 
 
-class Stopped(Exception):
+class JobCancelled(Exception):
     """The job of a task was cancelled."""
 
 
@@ -50,7 +50,7 @@ class WorkerModel:
         given = pickle.loads(content)
         self.model, self._asked, self._background = given["model"], given["engine"], given["background"]
         self.resources, self._probed, self._head = given["resources"], given["probed"], given["head"]
-        self.table = _Part("", self._head.schema).table(self._head)
+        self.table = _PartitionOrigin("", self._head.schema).table(self._head)
 
     def check(self) -> str:
         """Empty where the model answers as it did where it came from; else what is wrong."""
@@ -81,7 +81,7 @@ class WorkerModel:
         )
 
 
-class _Part(Origin):
+class _PartitionOrigin(Origin):
     """A partition's rows, of which only the schema is asked and how they become a table."""
 
     def __init__(self, label: str, schema: Any) -> None:
@@ -103,7 +103,7 @@ class _Part(Origin):
 
 class _PartStream(Stream):
     def __init__(self, plan: Pass, label: str) -> None:
-        super().__init__(_Part(label, plan.wanted), plan.wanted.names, plan.memory)
+        super().__init__(_PartitionOrigin(label, plan.wanted), plan.wanted.names, plan.memory)
         self.columns, self.block_rows = plan.columns, plan.block_rows
         self.__dict__["levels"] = plan.levels
 
@@ -137,7 +137,7 @@ def worked(
         with ThreadCrew(1) as crew, crew, closing(stream.cut(checked, levels, start)) as blocks:
             for rows in blocks:
                 if job in _stopped:
-                    raise Stopped(job)
+                    raise JobCancelled(job)
                 block = plan.reader.block(rows, stream.source, frames)
                 for accumulator in accumulators:
                     accumulator.add(block, crew)
@@ -145,7 +145,7 @@ def worked(
         for accumulator in accumulators:
             accumulator.condense()
         return Outcome({number: n_rows}, [one.state() for one in accumulators], differs)
-    except (OSError, MemoryError, Stopped):
+    except (OSError, MemoryError, JobCancelled):
         raise  # the engine may try again
     except Exception as error:
         return Outcome({number: 0}, failure=_Failure.of(number, error))

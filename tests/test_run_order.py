@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import running
+import run_order
 
 
 class Item:
@@ -31,7 +31,7 @@ def collected(items: list[Item], worker: bool = False, **options: Any) -> list[I
     if worker:
         config.workerinput = {}
     items = list(items)
-    running.pytest_collection_modifyitems(config, items)
+    run_order.pytest_collection_modifyitems(config, items)
     return items
 
 
@@ -63,7 +63,7 @@ def test_who_takes_a_browser_is_looked_at() -> None:
 
 def test_the_longest_files_come_first_and_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     stored = {"test": {"tests/b.py": 9.0, "tests/a.py": 1.0}, "test-look": {}, "test-sweeps": {}}
-    monkeypatch.setattr(running, "_stored", lambda: stored)
+    monkeypatch.setattr(run_order, "_stored", lambda: stored)
     names = ["tests/a.py::one", "tests/new.py::one", "tests/b.py::one", "tests/b.py::two", "tests/a.py::two"]
     given = [Item(name) for name in names]
     assert [item.nodeid for item in collected(given)] == names
