@@ -34,6 +34,7 @@ from icefield.errors import (
 from icefield.explainer import Explainer
 
 if TYPE_CHECKING:
+    from icefield.statistics.change import Change
     from icefield.statistics.conditional import Conditional
     from icefield.statistics.importance import Importance
     from icefield.statistics.interactions import Interactions
@@ -62,6 +63,7 @@ __version__ = "0.2.0.dev0"
 
 __all__ = [
     "BudgetError",
+    "Change",
     "ClusterError",
     "Comparison",
     "Conditional",
@@ -88,7 +90,7 @@ __all__ = [
 ]
 
 # What questions answer with, beside Effects: imported when it is first named, or when a question needs it.
-_RESULTS = ("Conditional", "Importance", "Interactions", "Reading", "Regions", "Summary", "Support")
+_RESULTS = ("Change", "Conditional", "Importance", "Interactions", "Reading", "Regions", "Summary", "Support")
 
 
 def __getattr__(name: str) -> Any:

@@ -33,6 +33,8 @@ __all__ = [
     "QuestionAccumulator",
     "Resources",
     "block_moments",
+    "moments_of",
+    "moments_state",
 ]
 
 
@@ -266,7 +268,7 @@ class AnswerAccumulator(QuestionAccumulator):
         found: State = {"sizes": np.array([1 + len(answer.groups) for answer in self._answers])}
         for q, answer in enumerate(self._answers):
             for g, moments in enumerate((answer.total, *answer.groups)):
-                found |= _moments_state(moments, f"{q} {g}")
+                found |= moments_state(moments, f"{q} {g}")
         return found
 
     def restore(self, state: State) -> None:
@@ -276,13 +278,13 @@ class AnswerAccumulator(QuestionAccumulator):
     def merge(self, state: State) -> None:
         found = []
         for q, size in enumerate(state["sizes"].tolist()):
-            total, *groups = (_moments_of(state, f"{q} {g}") for g in range(size))
+            total, *groups = (moments_of(state, f"{q} {g}") for g in range(size))
             found.append(Answer(total, tuple(groups)))
         self._join(found)
 
 
-def _moments_state(moments: Moments, at: str) -> State:
-    """Moments as arrays with names that end in a place."""
+def moments_state(moments: Moments, at: str) -> State:
+    """Moments as arrays with names that end in a place, for states of accumulators."""
     found: State = {
         f"sums {at}": np.array([moments.weight, moments.weight_squared]),
         f"count {at}": np.array([moments.count]),
@@ -290,12 +292,13 @@ def _moments_state(moments: Moments, at: str) -> State:
     }
     if moments.m2 is not None:
         found[f"m2 {at}"] = moments.m2
-    return found if moments.squared is None else found | _moments_state(moments.squared, f"{at} squared")
+    return found if moments.squared is None else found | moments_state(moments.squared, f"{at} squared")
 
 
-def _moments_of(state: State, at: str) -> Moments:
+def moments_of(state: State, at: str) -> Moments:
+    """The moments that `moments_state` wrote."""
     weight, squared = (float(v) for v in state[f"sums {at}"])
-    own = _moments_of(state, f"{at} squared") if f"sums {at} squared" in state else None
+    own = moments_of(state, f"{at} squared") if f"sums {at} squared" in state else None
     return Moments(
         int(state[f"count {at}"][0]), weight, squared, state[f"mean {at}"], state.get(f"m2 {at}"), own
     )

@@ -113,8 +113,8 @@ class Model:
         table : a block of rows
         moving : labels of the columns the grid points will replace
         """
-        chosen = table.select(self.columns)
-        if self.parts is None or table.n_rows == 0:
+        chosen, moving = table.select(self.columns), list(moving)
+        if self.parts is None or table.n_rows == 0 or not moving:
             return CrossedRows(self, chosen)
         # Labels are translated, since rows without names get those the pipeline was fitted with.
         rows = _in_form(self.form, chosen)
@@ -199,10 +199,10 @@ class CrossedRows:
     def predict(self, points: Mapping[Any, NDArray[Any]]) -> NDArray[np.float64]:
         """Predictions of every row at every grid point, shape ``(points * rows, outputs)``, grid-major.
 
-        ``points`` maps each moving column to its value at each grid point.
+        ``points`` maps each moving column to its value at each grid point; without any, rows stay as they are.
         """
         model = self._model
-        size = len(next(iter(points.values())))
+        size = len(next(iter(points.values()))) if points else 1
         own = {name: values for name, values in points.items() if name in model.columns}
         if not own:  # columns the model does not look at
             return np.tile(model.predict(self._table), (size, 1))

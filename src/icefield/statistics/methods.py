@@ -5,7 +5,7 @@ They hand over to the modules beside this one, which are imported when they are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from icefield import validate
@@ -13,6 +13,7 @@ from icefield.core.study import Study
 
 if TYPE_CHECKING:
     from icefield.effect import Effect
+    from icefield.statistics.change import Change
     from icefield.statistics.conditional import Conditional
     from icefield.statistics.importance import Importance
     from icefield.statistics.interactions import Interactions
@@ -59,6 +60,106 @@ class StatisticsMethods:
         from icefield.statistics.ale import ale
 
         return ale(self.study.grouped(by), *features, bins=bins, order=level_order, rows=rows)
+
+    def change(
+        self,
+        feature: Any,
+        start: Any = ...,
+        end: Any = ...,
+        *,
+        plus: Any = None,
+        times: Any = None,
+        across: Mapping[Any, Any] | None = None,
+        given: Sequence[Any] | None = None,
+        by: Any = None,
+        quantiles: Any = (0.05, 0.5, 0.95),
+        level: float = 0.95,
+        rows: Any = None,
+    ) -> Change:
+        """What a stated change of a feature does to predictions: the mean over rows with its error, and how rows differ.
+
+        Parameters
+        ----------
+        feature : one feature; or a mapping for several that move together, ``{"age": (30, 50), "income": {"plus": 1000}}``,
+            or a list of ``(feature, start, end)``
+        start, end : values that all rows take; without `start`, rows start where they are. None is a missing value
+        plus, times : from each row's own value to that plus, or times, a number (a duration for times)
+        across : ``{"sex": ("male", "female")}`` for a difference of changes: how much the change differs when these go
+            from the first value to the second
+        given : the columns that a causal reading adjusts for; a note says what is outside them
+        by : an answer per group too, as `by` of the Explainer
+        quantiles : of rows' changes
+        level : of the intervals
+        rows : average over these rows only: a number (sampled with the seed), a mask or positions
+
+        Examples
+        --------
+        >>> import icefield
+        >>> import numpy as np
+        >>> X = np.column_stack([np.arange(4.0), [0.0, 1.0, 0.0, 1.0]])
+        >>> ex = icefield.Explainer(lambda rows: rows[:, 0] * (1 + rows[:, 1]), X)
+        >>> ex.change(0, 1.0, 3.0)["estimate"]
+        array([3.])
+        """
+        self.study.needs_rows("changes")
+        from icefield.statistics.change import change
+
+        return change(
+            self.study.grouped(by),
+            feature,
+            start,
+            end,
+            plus=plus,
+            times=times,
+            across=across,
+            given=given,
+            quantiles=quantiles,
+            level=level,
+            rows=rows,
+        )
+
+    def slope(
+        self,
+        feature: Any,
+        *,
+        step: Any = None,
+        given: Sequence[Any] | None = None,
+        by: Any = None,
+        quantiles: Any = (0.05, 0.5, 0.95),
+        level: float = 0.95,
+        rows: Any = None,
+    ) -> Change:
+        """The average slope of predictions along a feature, at rows' own values.
+
+        The derivative of smooth models; of step functions (trees) the change per unit over a tenth of the middle 90 % of
+        the data. A note says which, and `Change.step` over what step.
+
+        Parameters
+        ----------
+        feature : one number or time (per day)
+        step : how far rows are moved around their own values
+        given, by, quantiles, level, rows : as in `change`
+
+        Examples
+        --------
+        >>> import icefield
+        >>> import numpy as np
+        >>> X = np.linspace(0.0, 2.0, 5)[:, None]
+        >>> icefield.Explainer(lambda rows: rows[:, 0] ** 2, X).slope(0)["estimate"].round(3)
+        array([2.])
+        """
+        self.study.needs_rows("slopes")
+        from icefield.statistics.change import slope
+
+        return slope(
+            self.study.grouped(by),
+            feature,
+            step=step,
+            given=given,
+            quantiles=quantiles,
+            level=level,
+            rows=rows,
+        )
 
     def conditional(self, feature: Any, *, bins: Any = 20, rows: Any = None) -> Conditional:
         """Observed and predicted means per bin (the M-plot), with PD and ALE, in one table.

@@ -57,7 +57,7 @@ class ResultTable:
         """All columns as a frame of the caller's library."""
         from icefield.data.new_frames import frame_of
 
-        return frame_of({name: _frameable(values) for name, values in self.framed.items()}, self.library)
+        return frame_of({name: frameable(values) for name, values in self.framed.items()}, self.library)
 
     def to_csv(self, path: str | Path | None = None) -> str | None:
         """`to_frame` as CSV: written to `path`, or returned as text without one."""
@@ -164,7 +164,7 @@ def _numeric(values: NDArray[Any]) -> bool:
     return np.asarray(values).dtype.kind in "fiu"
 
 
-def _frameable(values: NDArray[Any]) -> NDArray[Any]:
+def frameable(values: NDArray[Any]) -> NDArray[Any]:
     """Tuples have no column type in every library: they are written as text."""
     if values.dtype == object and any(isinstance(v, (tuple, list)) for v in values.tolist()):
         return object_array([cell_text(v) if isinstance(v, (tuple, list)) else v for v in values.tolist()])

@@ -51,7 +51,7 @@ class CallRows:
 
     def predict(self, model: Model, points: Points) -> Float:
         """Predictions at every grid point and row, shape ``(points, rows, outputs)``."""
-        size = len(next(iter(points.values())))
+        size = len(next(iter(points.values()))) if points else 1
         return self._prepared_for(model).predict(points).reshape(size, self.table.n_rows, -1)
 
     def _prepared_for(self, model: Model) -> CrossedRows:

@@ -1,0 +1,584 @@
+"""One number with its error: what a stated change of features does to predictions, and slopes.
+
+`change` moves every row from a start to an end and averages what that does to its prediction; `slope` is the same over a
+small step around each row's own value, per unit. The error is that of averaging over rows: the model is taken as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield import validate
+from icefield.counts import counted
+from icefield.data.columns import NUMERIC_KINDS, ORDERED_KINDS, TIME_KINDS, Column, is_missing_value
+from icefield.data.distribution import weighted_quantiles
+from icefield.data.features import check_levels, column_name
+from icefield.data.given_values import given_values, time_value
+from icefield.data.new_frames import frame_of
+from icefield.errors import IcefieldError, InputError, InputTypeError, complaint, did_you_mean
+from icefield.sampling import Chosen, choose_rows, sampling_reach
+from icefield.statistics.change_accumulator import (
+    CHANGE,
+    END,
+    FALLS,
+    RISES,
+    START,
+    Changes,
+    Comparison,
+    End,
+    Fixed,
+    Move,
+    Own,
+)
+from icefield.statistics.row_space import grid_numbers
+from icefield.statistics.support import MOVED_ROWS, moved_inside, surroundings
+from icefield.statistics.tables import ResultTable, frameable, labels_column
+from icefield.typing import Float, Positions
+from icefield.wording.values import printed_value
+
+if TYPE_CHECKING:
+    from icefield.core.rows import Block
+    from icefield.core.study import Study
+    from icefield.data.features import Feature
+
+ALL = "all rows"
+QUANTILES = (0.05, 0.5, 0.95)
+DERIVATIVE_STEP = 1e-3  # of the middle 90 % of the data
+TREE_STEP = 0.1  # of the same: a step function has no derivative
+TRIED_ROWS = 200  # by which a model is seen to be a step function
+KEPT_SHARE = 4  # rows' values are kept up to this part of the memory budget
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Change(ResultTable):
+    """One row per output and group: the mean change over rows, its error, and how rows differ.
+
+    Columns: ``output``, ``group``, ``start`` and ``end`` (mean predictions there; of a difference of changes, the two
+    changes), ``estimate`` (the mean change, or slope), ``std_error``, ``conf_low``, ``conf_high``, ``sd`` (of rows'
+    changes), ``rises`` and ``falls`` (shares of rows), quantiles of rows' changes, ``ratio`` (of the two means)
+    with ``ratio_std_error``, and ``n_rows``.
+
+    Attributes
+    ----------
+    outside : share of rows that lie outside the data at an end of the change, from a seeded sample of them
+    step : of a slope, how far rows were moved, in the feature's own unit (days for times); None for a change
+    """
+
+    outside: float
+    step: float | None
+    row_values: Mapping[str, NDArray[Any]] = field(repr=False)
+
+    @property
+    def shown(self) -> Mapping[str, NDArray[Any]]:
+        hidden = {name for name in ("output", "group") if len(set(map(str, self.columns[name]))) == 1}
+        return {name: values for name, values in self.columns.items() if name not in hidden}
+
+    def rows(self) -> Any:
+        """Every row's own values as a frame: its position, group, output, start, end and estimate.
+
+        Of a stream, the rows are those of its sample.
+        """
+        return frame_of({name: frameable(values) for name, values in self.row_values.items()}, self.library)
+
+
+def change(
+    study: Study,
+    feature: Any,
+    start: Any = ...,
+    end: Any = ...,
+    *,
+    plus: Any = None,
+    times: Any = None,
+    across: Mapping[Any, Any] | None = None,
+    given: Sequence[Any] | None = None,
+    quantiles: Any = QUANTILES,
+    level: float = 0.95,
+    rows: Any = None,
+) -> Change:
+    """What a stated change of one or several features does to predictions, over rows; see `Explainer.change`."""
+    moves = _moves(study, feature, start, end, plus, times)
+    other = () if across is None else _several(study, _pairs("across", across), "across")
+    if other:
+        study.resolve([move.feature for move in (*moves, *other)])  # an error where a column would move twice
+    said = _said(study, moves)
+    title = f"Change of {study.model.scale_label} as {said}"
+    if other:
+        title = f"Difference of changes of {study.model.scale_label}: as {said}, when {_said(study, other)} against before"
+    return _compared(study, Comparison(moves, other), title, given, quantiles, level, rows, None, ())
+
+
+def slope(
+    study: Study,
+    feature: Any,
+    *,
+    step: Any = None,
+    given: Sequence[Any] | None = None,
+    quantiles: Any = QUANTILES,
+    level: float = 0.95,
+    rows: Any = None,
+) -> Change:
+    """The average slope of predictions along a feature, at rows' own values; see `Explainer.slope`."""
+    (found,) = study.resolve([feature])
+    if found.kind not in ORDERED_KINDS:
+        raise InputError(
+            complaint("feature", "must be a number or a time for a slope", found.label,
+                      f"write change({found.label!r}, start, end)")
+        )  # fmt: skip
+    whole, per, unit = found.kind not in ("float",), 1.0, "unit"
+    spread, limits = _spread(study, found)
+    if found.kind in TIME_KINDS:
+        per, unit = float(np.timedelta64(1, "D") / np.timedelta64(1, _unit(study.column(found)))), "day"
+
+    def comparison(size: float) -> Comparison:
+        lower: float | int = size / 2
+        if whole:
+            size, lower = int(size), int(size) // 2
+        return Comparison(
+            (Move(found, Own(-lower, limits=limits), Own(size - lower, limits=limits)),), per=per
+        )
+
+    fine = max(2.0, DERIVATIVE_STEP * spread if found.kind in TIME_KINDS else 2.0) if whole else DERIVATIVE_STEP * spread  # fmt: skip
+    coarse = max(2.0, 2.0 * round(TREE_STEP * spread / 2)) if whole else TREE_STEP * spread
+    if step is not None:
+        size = _own_step(step, found, study)
+        what = "average change per"
+    elif _is_stepped(study, comparison(fine), comparison(coarse)):
+        size, what = coarse, "the model is a step function, so this is the average change per"
+    else:
+        size, what = fine, "average derivative (a central difference) per"
+    size = float(int(size)) if whole else float(size)
+    note = (
+        f"{what} {unit}, over a step of {printed_value(size / per)} around each row's own value, within the data"
+    )
+    title = f"Slope of {study.model.scale_label} along {study.naming.name(found.label)}, per {unit}"
+    return _compared(study, comparison(size), title, given, quantiles, level, rows, size / per, (note,))
+
+
+# --- what was asked for ----------------------------------------------------------------------------------
+
+
+def _moves(study: Study, feature: Any, start: Any, end: Any, plus: Any, times: Any) -> tuple[Move, ...]:
+    """The moves that the arguments of `change` mean."""
+    ends, shifts = [v for v in (start, end) if v is not ...], [v for v in (plus, times) if v is not None]
+    if len(shifts) == 2:
+        raise InputError(complaint("times", "cannot be given together with plus", times, "write one of them"))
+    if shifts and ends:
+        named = "plus" if plus is not None else "times"
+        raise InputError(
+            complaint(named, "starts from each row's own value, so it goes with no start and end", shifts[0],
+                      "write one or the other")
+        )  # fmt: skip
+    if not ends and not shifts:
+        if isinstance(feature, (Mapping, list)):
+            return _several(study, _pairs("feature", feature), "feature")
+        raise InputError(
+            complaint("end", "is missing: where is the feature to go", ...,
+                      f"write change({feature!r}, start, end), or plus=, or times=")
+        )  # fmt: skip
+    if end is ... and not shifts:
+        raise InputError(complaint("end", "is missing: where is the feature to go", ..., "write start and end"))
+    (found,) = study.resolve([feature])
+    if shifts:
+        return (Move(found, Own(), _shifted(study, found, plus, times)),)
+    return (_fixed_move(study, found, start, end, ("start", "end")),)
+
+
+def _pairs(parameter: str, asked: Any) -> list[tuple[Any, Any]]:
+    """Features with where each goes: of a mapping, or a list of (feature, start, end)."""
+    if isinstance(asked, Mapping) and asked:
+        return list(asked.items())
+    if isinstance(asked, list) and asked and all(isinstance(a, tuple) and len(a) == 3 for a in asked):
+        return [(feature, (start, end)) for feature, start, end in asked]
+    raise InputTypeError(
+        complaint(parameter, "must say where each feature goes", asked, 'write {"age": (30, 50), "bmi": (24, 30)}')
+    )
+
+
+def _several(study: Study, pairs: Sequence[tuple[Any, Any]], parameter: str) -> tuple[Move, ...]:
+    features = study.resolve([name for name, _ in pairs])
+    moves = []
+    for found, (_, way) in zip(features, pairs):
+        if isinstance(way, Mapping) and len(way) == 1 and next(iter(way)) in ("plus", "times"):
+            moves.append(
+                Move(found, Own(), _shifted(study, found, way.get("plus"), way.get("times"), parameter))
+            )
+        elif isinstance(way, (tuple, list)) and len(way) == 2:
+            moves.append(_fixed_move(study, found, *way, (parameter, parameter)))
+        else:
+            raise InputError(
+                complaint(parameter, f"must be a pair of values for {found.label!r}", way,
+                          f"write {{{found.label!r}: (start, end)}} or {{{found.label!r}: {{'plus': 1}}}}")
+            )  # fmt: skip
+    return tuple(moves)
+
+
+def _fixed_move(study: Study, feature: Feature, start: Any, end: Any, names: tuple[str, str]) -> Move:
+    """From one value to another; ``...`` stands for the row's own."""
+    column = study.column(feature)
+    asked = [(name, value) for name, value in zip(names, (start, end)) if value is not ...]
+    for name, value in asked:
+        _check_value(study, feature, column, name, value)
+    values = [value for _, value in asked]
+    # Given values have a missing one last.
+    turned = len(values) == 2 and is_missing_value(values[0]) and not is_missing_value(values[1])
+    if len(values) == 2 and all(map(is_missing_value, values)):
+        raise InputError(complaint(names[1], "is where the change starts: no row would move", end))
+    points = given_values(values[::-1] if turned else values, column)
+    points = points[::-1] if turned else points
+    if len(points) == 2 and points.tolist()[0] == points.tolist()[1]:
+        raise InputError(complaint(names[1], "is where the change starts: no row would move", end))
+    if start is ...:
+        return Move(feature, Own(), Fixed(points))
+    return Move(feature, Fixed(points[:1]), Fixed(points[1:]))
+
+
+def _check_value(study: Study, feature: Feature, column: Column, parameter: str, value: Any) -> None:
+    """An error that names the parameter, where the column cannot hold a value or has no such level."""
+    try:
+        points = given_values([value], column)
+        check_levels(feature, column, points)
+    except IcefieldError as error:
+        text: Any = error.args[0]
+        raise type(error)(complaint(parameter, text.problem, value, text.hint)) from None
+    known = column.levels.tolist() if column.kind == "categorical" else None
+    if known is not None and not column.closed and not study.rows.is_sampled:
+        (level,) = points.tolist()
+        if not is_missing_value(level) and level not in known:
+            raise InputError(
+                complaint(parameter, f"is no level of {feature.label!r}", value, did_you_mean(value, known))
+            )
+
+
+def _shifted(
+    study: Study, feature: Feature, plus: Any, times: Any, parameter: str | None = None
+) -> Own:
+    """A row's own value, plus or times something."""
+    named, value = ("plus", plus) if plus is not None else ("times", times)
+    named = parameter or named
+    if feature.kind in TIME_KINDS and plus is not None:
+        unit = _unit(study.column(feature))
+        try:
+            way = time_value(plus, duration=True)
+        except (TypeError, ValueError):
+            raise InputTypeError(
+                complaint(named, f"must be a duration for the {feature.kind} column {feature.label!r}", plus,
+                          "write datetime.timedelta(days=1)")
+            ) from None  # fmt: skip
+        count = way.astype(f"timedelta64[{unit}]")
+        if count != way:
+            raise InputError(
+                complaint(named, f"is finer than the {feature.kind} column {feature.label!r} can hold", plus)
+            )
+        shift = Own(plus=int(count.astype(np.int64)))
+    elif feature.kind not in NUMERIC_KINDS:
+        raise InputError(
+            complaint(named, f"needs a number, and {feature.label!r} holds {feature.kind} values", value,
+                      f"write change({feature.label!r}, start, end)")
+        )  # fmt: skip
+    else:
+        _check_number(named, value)
+        shift = Own(plus=plus) if plus is not None else Own(times=times)
+    if shift.stays:
+        raise InputError(complaint(named, "moves no row", value))
+    return shift
+
+
+def _check_number(parameter: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise InputTypeError(complaint(parameter, "must be a number", value))
+    if not np.isfinite(value):
+        raise InputError(complaint(parameter, "must be a finite number", value))
+
+
+def _own_step(step: Any, feature: Feature, study: Study) -> float:
+    """The step asked for, in the column's unit."""
+    if feature.kind in TIME_KINDS:
+        size = float(_shifted(study, feature, step, None, "step").plus)
+    else:
+        _check_number("step", step)
+        size = float(step)
+    if size <= 0 or (feature.kind == "integer" and size != int(size)):
+        wanted = "a whole number above 0" if feature.kind == "integer" else "above 0"
+        raise InputError(complaint("step", f"must be {wanted} for {feature.label!r}", step))
+    return size
+
+
+def _unit(column: Column) -> str:
+    return str(np.datetime_data(column.dtype)[0])
+
+
+def _spread(study: Study, feature: Feature) -> tuple[float, tuple[float, float]]:
+    """How far the middle 90 % of a feature reach, and its range, in its own unit."""
+    known = study.rows.statistics.values(feature)
+    numbers = known.column.to_float()
+    finite = np.isfinite(numbers) & (known.weights > 0)
+    if not finite.any():
+        raise InputError(complaint("feature", "has no known value to start from", feature.label))
+    numbers, weights = numbers[finite], known.weights[finite]
+    low, high = weighted_quantiles(numbers, np.array([0.05, 0.95]), weights)
+    limits = float(numbers.min()), float(numbers.max())
+    spread = float(high - low) or limits[1] - limits[0]
+    if not spread > 0:
+        raise InputError(complaint("feature", "takes a single value, so there is no slope", feature.label))
+    return spread, limits
+
+
+def _is_stepped(study: Study, fine: Comparison, coarse: Comparison) -> bool:
+    """Whether small steps of most rows change nothing where larger ones do."""
+    if study.plan.trees is not None:
+        return True
+    chosen = choose_rows(min(TRIED_ROWS, study.sample.n_rows), study.sample.n_rows, study.seed)
+    block = study.sample.take(chosen.positions)
+    changed = []
+    for one in (fine, coarse):
+        tried = _changes(study, one, keep=True, n_groups=block.n_groups)
+        tried.add(block)
+        if tried.kept is None:
+            return False
+        changed.append((tried.kept[..., CHANGE] != 0).any(axis=1))
+    small, large = changed
+    return bool(large.any() and (large & ~small).sum() > large.sum() / 2)
+
+
+# --- the answer ------------------------------------------------------------------------------------------
+
+
+def _changes(study: Study, comparison: Comparison, *, keep: bool, n_groups: int) -> Changes:
+    return Changes(
+        study.plans.checked(), comparison, outputs=len(study.model.outputs), n_groups=n_groups,
+        resources=study.resources, together=study.model.across_rows, keep=keep,
+    )  # fmt: skip
+
+
+def _compared(
+    study: Study,
+    comparison: Comparison,
+    title: str,
+    given: Sequence[Any] | None,
+    quantiles: Any,
+    level: float,
+    rows: Any,
+    step: float | None,
+    notes: Sequence[str],
+) -> Change:
+    validate.share("level", level)
+    probabilities = validate.probabilities(quantiles)
+    causal = _causal(study, comparison, given)
+    chosen = study.chosen(rows)
+    outputs, n_groups = len(study.model.outputs), study.rows.n_groups
+    here = study.sample if chosen.positions is None else study.sample.take(chosen.positions, chosen.sampled_from > 0)  # fmt: skip
+    everything = not (rows is None and study.rows.is_sampled)
+    fits = 8 * 5 * outputs * here.n_rows <= study.resources.memory // KEPT_SHARE
+    found = _changes(study, comparison, keep=everything and fits, n_groups=n_groups)
+    if rows is None:
+        study.fold(found)
+    else:
+        found.add(here)
+    if found.moments[0].weight <= 0:
+        raise InputError(complaint("feature", "has no row that could move", _labels(comparison)))
+    known, said = found, ""
+    if found.kept is None and here.n_rows:
+        most = max(1, study.resources.memory // (KEPT_SHARE * 8 * 5 * outputs))
+        part = choose_rows(min(most, here.n_rows), here.n_rows, study.seed)
+        here, known = here.take(part.positions), _changes(study, comparison, keep=True, n_groups=n_groups)
+        known.add(here)
+        said = f"quantiles and rows are of a seeded sample of {counted(here.n_rows)} rows"
+    outside, where = _outside(study, comparison)
+    columns = _columns(study, found, comparison, chosen, level)
+    columns |= _quantile_columns(known, here, probabilities, n_groups)
+    columns |= {"n_rows": np.repeat([m.count for m in found.moments], outputs)}
+    reason = f"brute force here, because {found.moved.reason}; " if found.moved.reason else ""
+    left_out = found.n_rows - found.moments[0].count
+    all_notes = [
+        *notes,
+        f"{found.moved.engine} engine: {reason}{study.why(study.plan)}",
+        f"{level:.0%} intervals: this model, over other rows drawn like these"
+        + ("; rows of a cluster count as one" if found.cluster_errors else ""),
+        f"{counted(left_out)} rows without weight or a finite known value take no part" if left_out else "",
+        chosen.note,
+        said,
+        where,
+        causal,
+    ]
+    return Change(
+        columns=columns, title=title, notes=tuple(note for note in all_notes if note),
+        library=study.sample.table.library, naming=study.naming, outside=outside, step=step,
+        row_values=_row_values(study, known, here, chosen.positions if known is found else None),
+    )  # fmt: skip
+
+
+def _columns(
+    study: Study, found: Changes, comparison: Comparison, chosen: Chosen, level: float
+) -> dict[str, NDArray[Any]]:
+    """Means, errors and shares: by group, all rows first, then by output."""
+    outputs = study.model.outputs
+    labels = [ALL] if study.rows.groups is None else [ALL, *study.rows.groups.labels]
+    mean = np.concatenate([moments.average for moments in found.moments])
+    spread = np.concatenate([np.asarray(moments.std) for moments in found.moments])
+    reach = sampling_reach(found.n_rows, chosen.sampled_from)
+    error = reach * np.concatenate(found.errors)
+    width = NormalDist().inv_cdf(0.5 + level / 2) * error[:, CHANGE]
+    columns: dict[str, NDArray[Any]] = {
+        "output": labels_column([output for _ in labels for output in outputs]),
+        "group": labels_column([label for label in labels for _ in outputs]),
+        "start": mean[:, START],
+        "end": mean[:, END],
+        "estimate": mean[:, CHANGE],
+        "std_error": error[:, CHANGE],
+        "conf_low": mean[:, CHANGE] - width,
+        "conf_high": mean[:, CHANGE] + width,
+        "sd": spread[:, CHANGE],
+        "rises": mean[:, RISES],
+        "falls": mean[:, FALLS],
+    }
+    if comparison.across or comparison.per is not None:
+        return columns
+    start, end = mean[:, START], mean[:, END]
+    ratio = np.divide(end, start, out=np.full_like(end, np.nan), where=start * end > 0)
+    # Errors of both ends and of their difference say how the ends vary together (the delta method).
+    together = (error[:, START] ** 2 + error[:, END] ** 2 - error[:, CHANGE] ** 2) / 2
+    variance = error[:, END] ** 2 - 2 * ratio * together + ratio**2 * error[:, START] ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return columns | {
+            "ratio": ratio,
+            "ratio_std_error": np.sqrt(np.maximum(variance, 0.0)) / np.abs(start),
+        }
+
+
+def _quantile_columns(
+    known: Changes, block: Block, probabilities: Sequence[float], n_groups: int
+) -> dict[str, NDArray[Any]]:
+    if not probabilities or known.kept is None:
+        return {}
+    weights = None if block.weights is None else block.weights[known.positions]
+    codes = None if block.codes is None else block.codes[known.positions]
+    found = []
+    for group in range(-1, n_groups):
+        inside = np.ones(len(known.kept), bool) if group < 0 else np.asarray(codes) == group
+        for values in known.kept[inside, :, CHANGE].T:
+            own = None if weights is None else weights[inside]
+            found.append(
+                weighted_quantiles(values, np.array(probabilities), own)
+                if len(values) and not np.isnan(values).any()
+                else np.full(len(probabilities), np.nan)
+            )
+    return {f"q{100 * p:g}": column for p, column in zip(probabilities, np.array(found, dtype=float).T)}
+
+
+def _row_values(
+    study: Study, known: Changes, block: Block, positions: Positions | None
+) -> dict[str, NDArray[Any]]:
+    if known.kept is None:
+        return {}
+    outputs, groups = study.model.outputs, study.rows.groups
+    rows = known.positions if positions is None else positions[known.positions]
+    columns: dict[str, NDArray[Any]] = {
+        "row": np.repeat(rows, len(outputs)),
+        "output": labels_column([*outputs] * len(rows)),
+    }
+    if groups is not None and block.codes is not None:
+        labels = [groups.labels[c] if c >= 0 else None for c in block.codes[known.positions].tolist()]
+        columns["group"] = labels_column([label for label in labels for _ in outputs])
+    for name, at in (("start", START), ("end", END), ("estimate", CHANGE)):
+        columns[name] = known.kept[..., at].ravel()
+    return columns
+
+
+# --- what is said ----------------------------------------------------------------------------------------
+
+
+def _labels(comparison: Comparison) -> list[Any]:
+    return [move.feature.label for move in (*comparison.moves, *comparison.across)]
+
+
+def _said(study: Study, moves: Sequence[Move]) -> str:
+    """The moves in words: "age goes from 30 to 50"."""
+    return ", ".join(
+        f"{study.naming.name(m.feature.label)} goes from {_end_said(m.start)} to {_end_said(m.end)}"
+        for m in moves
+    )
+
+
+def _end_said(end: End) -> str:
+    if isinstance(end, Fixed):
+        return "missing" if is_missing_value(end.value[0]) else printed_value(end.value[0])
+    if end.stays:
+        return "each row's own value"
+    return f"{end.times:g} times that" if end.times != 1 else f"that plus {end.plus:,}"
+
+
+def _outside(study: Study, comparison: Comparison) -> tuple[float, str]:
+    """The share of rows that are outside the data at an end, and that in a sentence about every end."""
+    around, moves = surroundings(study), (*comparison.moves, *comparison.across)
+    columns = [study.column(move.feature) for move in moves]
+    rows = around.rows[:MOVED_ROWS]
+    known = np.ones(len(rows), bool)
+    for move, column in zip(moves, columns):
+        if move.needs_value:
+            known &= np.isfinite(column.to_float()[rows])
+    places = np.flatnonzero(known)
+    if not len(places):
+        return float("nan"), ""
+    inside = []
+    for corner in comparison.corners:
+        moving = [(f, end) for f, end in corner if not (isinstance(end, Own) and end.stays)]
+        here = np.ones(len(places), bool)
+        if moving:
+            by_label = {move.feature: column for move, column in zip(moves, columns)}
+            own = [(f, by_label[f].part(rows[places]), end) for f, end in moving]
+            values = [end.value if isinstance(end, Fixed) else end.values(column) for _, column, end in own]
+            here = moved_inside(study, [f for f, _ in moving], values, places)
+            for feature, value in zip((f for f, _ in moving), values):
+                here &= _in_range(by_label[feature], value)
+        inside.append(here)
+    shares = [1.0 - float(here.mean()) for here in inside]
+    outside = 1.0 - float(np.logical_and.reduce(inside).mean())
+    ends = ", ".join(f"{share:.0%}" for share in shares)
+    words = "at start and end" if len(shares) == 2 else "at the four combinations"
+    return outside, (
+        f"{outside:.0%} of rows lie outside the data at an end ({words}: {ends}), of {counted(len(places))} rows looked at"
+    )
+
+
+def _in_range(column: Column, values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether values lie between the data's smallest and largest; what has no order does."""
+    if column.kind not in ORDERED_KINDS:
+        return np.ones(1, bool)
+    numbers, own = grid_numbers(values, column), column.to_float()
+    own = own[np.isfinite(own)]
+    return np.isnan(numbers) | ((numbers >= own.min()) & (numbers <= own.max())) if len(own) else np.ones(1, bool)
+
+
+def _causal(study: Study, comparison: Comparison, given: Sequence[Any] | None) -> str:
+    """What a causal reading would assume."""
+    moving = {c for m in (*comparison.moves, *comparison.across) for c in m.feature.columns}
+    moved = " and ".join(str(study.naming.name(label)) for label in _labels(comparison))
+    others = [c for c in study.model.columns if c not in moving]
+    if given is None:
+        return (
+            f"what the model does, not the world: a causal reading would assume that the model's other features are all "
+            f"that {moved} and the target have in common, and that {moved} moves none of them (given=[...] names these)"
+        )
+    asked = [column_name(name, study.rows.head, "given") for name in validate.listed("given", given)]
+    for name in asked:
+        if name in moving:
+            raise InputError(complaint("given", "names a feature that moves", name))
+    held = [str(study.naming.name(c)) for c in asked if c in others]
+    unused = [str(study.naming.name(c)) for c in asked if c not in others]
+    beyond = [str(study.naming.name(c)) for c in others if c not in asked]
+    said = f"a causal reading given {', '.join(held) or 'nothing'} would assume that nothing else is common to {moved} and the target"
+    if beyond:
+        said += f"; the model also holds {_few(beyond)} as they are, outside that set: what {moved} does through them is not counted"
+    if unused:
+        said += f"; {_few(unused)} are not held: the model does not use them"
+    return said
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

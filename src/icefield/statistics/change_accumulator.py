@@ -1,0 +1,345 @@
+"""Changes of predictions as sums over rows: every row at the start and at the end of a move, added up block by block.
+
+An end of a move is a value that all rows take, or a row's own value, shifted or stretched. Where all ends are values,
+the engine is asked for two-point curves; otherwise for its predictions of rows whose columns were rewritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.core.clustered_errors import cluster_errors
+from icefield.core.engine import Plan, with_fallback
+from icefield.core.question import (
+    Answer,
+    Moments,
+    Question,
+    Resources,
+    block_moments,
+    moments_of,
+    moments_state,
+)
+from icefield.core.rows import Accumulator, Block, State
+from icefield.data.columns import TIME_KINDS, Column
+from icefield.data.features import Axis, Feature, feature_column
+from icefield.data.frame import Table
+from icefield.errors import InputError, complaint
+from icefield.statistics.ale_accumulator import MovedBy
+from icefield.typing import Float, Positions
+
+if TYPE_CHECKING:
+    from icefield.threads import ThreadCrew
+
+START, END, CHANGE, RISES, FALLS = range(5)  # what is added up of every row
+SAME = 1e-9  # of predictions, up to which two of them are equal: an engine may sum in another order
+COPIES = 4  # arrays as large as a part's predictions
+
+
+@dataclass(frozen=True, eq=False)
+class Fixed:
+    """A value that every row takes, as an array of one in the column's form."""
+
+    value: NDArray[Any]
+
+    @property
+    def about(self) -> str:
+        return repr(self.value.tolist())
+
+    def values(self, column: Column) -> NDArray[Any]:
+        return np.repeat(self.value, len(column.values))
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """A row's own value, times and plus something; `limits` are not overstepped by rows that lie within them.
+
+    Numbers of times are in the column's unit.
+    """
+
+    plus: float | int = 0
+    times: float | int = 1
+    limits: tuple[float, float] | None = None
+
+    @property
+    def stays(self) -> bool:
+        return self.plus == 0 and self.times == 1
+
+    @property
+    def about(self) -> str:
+        return repr((self.plus, self.times, self.limits))
+
+    def values(self, column: Column) -> NDArray[Any]:
+        """The values of rows where the column is known, in the column's dtype where it can hold them."""
+        own, dtype = column.values, column.dtype
+        if column.kind in TIME_KINDS:
+            return (own.astype(np.int64) + np.int64(self.plus)).astype(dtype)
+        numbers = own.astype(np.float64) * self.times + self.plus
+        if self.limits is not None:
+            low, high = (np.float64(limit) for limit in self.limits)
+            numbers = np.clip(numbers, np.minimum(low, own), np.maximum(high, own))
+        if column.kind == "float":
+            with np.errstate(over="ignore"):
+                found = numbers.astype(dtype)
+            lost = np.isinf(found) & np.isfinite(own)
+        elif (numbers != np.floor(numbers)).any():
+            return numbers
+        else:
+            lost = (numbers < np.iinfo(dtype).min) | (numbers > np.iinfo(dtype).max)
+            exact = self.times == 1 and self.limits is None  # also beyond what a float holds
+            found = own.astype(np.int64) + int(self.plus) if exact else np.where(lost, 0.0, numbers)
+            found = found.astype(dtype)
+        if lost.any():
+            raise InputError(
+                complaint("times" if self.times != 1 else "plus",
+                          f"leads beyond what the {dtype} column {column.name!r} can hold", float(numbers[lost][0]))
+            )  # fmt: skip
+        return found
+
+
+End = Fixed | Own
+
+
+@dataclass(frozen=True, eq=False)
+class Move:
+    """One feature's way: from where, to where."""
+
+    feature: Feature
+    start: End
+    end: End
+
+    @property
+    def ends(self) -> tuple[End, End]:
+        return self.start, self.end
+
+    @property
+    def needs_value(self) -> bool:
+        """Whether a row whose value is missing has no way to go."""
+        return any(isinstance(end, Own) and not end.stays for end in self.ends)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What is compared: moves that are made together, and perhaps others at whose ends their change is compared.
+
+    Attributes
+    ----------
+    moves : the features that move together
+    across : features whose move the change may differ with
+    per : a change is divided by the way a row went, in this unit; None for the change itself
+    """
+
+    moves: tuple[Move, ...]
+    across: tuple[Move, ...] = ()
+    per: float | None = None
+
+    @property
+    def about(self) -> list[Any]:
+        return [
+            [[[str(m.feature.label), *(end.about for end in m.ends)] for m in part] for part in self._parts],
+            self.per,
+        ]
+
+    @property
+    def _parts(self) -> tuple[tuple[Move, ...], ...]:
+        return (self.across, self.moves) if self.across else (self.moves,)
+
+    @property
+    def corners(self) -> list[list[tuple[Feature, End]]]:
+        """Where rows are asked about: the start and the end, and for differences of changes these twice."""
+        return [
+            [(move.feature, move.ends[at]) for part, at in zip(self._parts, corner) for move in part]
+            for corner in product((0, 1), repeat=len(self._parts))
+        ]
+
+    def used(self, block: Block) -> NDArray[np.bool_]:
+        """Rows that have weight, and a way to go."""
+        used = block.row_weights() > 0
+        for move in (*self.moves, *self.across):
+            if move.needs_value:
+                column = feature_column(move.feature, block.table)
+                used &= ~column.missing
+                if column.kind == "float":
+                    used &= np.isfinite(column.values)
+        return used
+
+    def predictions(self, plan: Plan, table: Table, resources: Resources) -> Float:
+        """What is predicted of rows at every corner, ``(rows, outputs, corners)``."""
+        every = np.arange(table.n_rows)
+        if all(isinstance(end, Fixed) for corner in self.corners for _, end in corner):
+            axes = tuple(_joined(part, table) for part in self._parts)
+            question = Question(axes, spread=False, rows=every, averaged=False)
+            (answer,) = plan.engine.answer([question], Block(table), resources)
+            found = np.asarray(answer.curves)
+            return np.moveaxis(found.reshape(*found.shape[:2], -1), 0, 1)
+        question = Question((), spread=False, rows=every, averaged=False)
+        corners = [
+            np.asarray(plan.engine.answer([question], Block(rows_at(table, ends)), resources)[0].curves)
+            for ends in self.corners
+        ]
+        return np.ascontiguousarray(np.stack(corners).transpose(2, 1, 0))
+
+    def values(self, predicted: Float, table: Table) -> Float:
+        """What is added up of rows, ``(rows, outputs, 5)``, from their predictions at the corners."""
+        if self.across:
+            start, end = predicted[..., 1] - predicted[..., 0], predicted[..., 3] - predicted[..., 2]
+        else:
+            start, end = predicted[..., 0], predicted[..., 1]
+        change = end - start
+        size = SAME * np.abs(predicted).max(axis=-1)
+        if self.per is not None:
+            change = change / self._way(table)[:, None]
+            size = size / np.abs(self._way(table))[:, None]
+        return np.stack([start, end, change, change > size, change < -size], axis=-1)
+
+    def _way(self, table: Table) -> Float:
+        """How far each row went, in the unit asked for."""
+        (move,) = self.moves
+        column = feature_column(move.feature, table)
+        low, high = (end.values(column) for end in move.ends)
+        if column.kind in TIME_KINDS:
+            low, high = low.astype(np.int64), high.astype(np.int64)
+        return (high.astype(np.float64) - low.astype(np.float64)) / float(self.per or 1.0)
+
+
+def rows_at(table: Table, ends: Sequence[tuple[Feature, End]]) -> Table:
+    """The rows with their columns rewritten; the table itself where all rows stay as they are."""
+    if not table.n_rows:
+        return table
+    first = table.slice(0, 1)
+    for feature, end in ends:
+        if isinstance(end, Own) and end.stays:
+            continue
+        if isinstance(end, Fixed):
+            axis, places = feature.axis(end.value, table), np.zeros(table.n_rows, np.intp)
+        else:
+            axis = feature.axis(end.values(feature_column(feature, table)), table)
+            places = np.arange(table.n_rows)
+        donor = first.select(axis.columns).crossed(axis.points)
+        table = table.with_columns_of(axis.columns, donor.take(places))
+    return table
+
+
+def _joined(moves: Sequence[Move], table: Table) -> Axis:
+    """One axis of two points on which several features move together."""
+    points: dict[Any, NDArray[Any]] = {}
+    for move in moves:
+        values = np.concatenate([end.value for end in move.ends if isinstance(end, Fixed)])
+        points |= move.feature.axis(values, table).points
+    return Axis(moves[0].feature.label, points)
+
+
+class Changes(Accumulator):
+    """What moving rows changes: means, spreads and shares over all rows, then by group.
+
+    Parameters
+    ----------
+    plan : the engine that is asked; it falls back block by block
+    comparison : what is compared
+    outputs, n_groups : of the model, and of the rows
+    resources : what may be used
+    together : rows cannot be asked about apart from each other
+    keep : keep every row's values; of rows in memory only
+    """
+
+    title = "moving rows"
+
+    def __init__(
+        self,
+        plan: Plan,
+        comparison: Comparison,
+        *,
+        outputs: int,
+        n_groups: int,
+        resources: Resources,
+        together: bool = False,
+        keep: bool = False,
+    ) -> None:
+        self._plan, self._comparison, self._resources = plan, comparison, resources
+        self._together, self._keep, self._outputs = together, keep, outputs
+        self.moments = [Moments.empty((outputs, 5), True) for _ in range(1 + n_groups)]
+        self.moved = MovedBy.of(plan)
+        self.n_rows = 0
+        self.kept: Float | None = None  # (rows, outputs, 5) of the rows at `positions`
+        self.positions: Positions = np.empty(0, np.intp)
+        self.cluster_errors: tuple[Float, ...] = ()
+
+    @property
+    def about(self) -> dict[str, Any]:
+        return {"change": self._comparison.about}
+
+    def add(self, block: Block, threads: ThreadCrew | None = None) -> None:
+        self.n_rows += block.n_rows
+        if not block.n_rows:
+            return
+        positions = np.flatnonzero(self._comparison.used(block))
+        if not len(positions):
+            return
+        own = block if len(positions) == block.n_rows else block.take(positions)
+        clustered = own.clusters is not None
+        size = own.n_rows
+        if not self._together:
+            per_row = 8 * COPIES * self._outputs * max(5, len(self._comparison.corners))
+            size = max(1, min(size, self._resources.memory // per_row))
+        kept = []
+        for start in range(0, own.n_rows, size):
+            part = own if size >= own.n_rows else own.take(np.arange(start, min(start + size, own.n_rows)))
+            values = self._values(part.table)
+            found = block_moments(values, part, 0, part.n_rows, True)
+            self.moments = [a.merge(b) for a, b in zip(self.moments, found)]
+            if self._keep or clustered:
+                kept.append(values)
+        if kept:
+            self.kept, self.positions = np.concatenate(kept), positions
+        if own.clusters is not None and self.kept is not None:
+            by_output = self.kept.transpose(1, 0, 2)
+            self.cluster_errors = cluster_errors(
+                lambda rows: by_output[:, rows],
+                Answer(self.moments[0], tuple(self.moments[1:])),
+                own,
+                own.clusters,
+                self._resources.memory,
+            )
+
+    def _values(self, table: Table) -> Float:
+        def ask(plan: Plan) -> tuple[Float, MovedBy]:
+            return self._comparison.predictions(plan, table, self._resources), MovedBy.of(plan)
+
+        predicted, moved = with_fallback(self._plan, ask)
+        self._note(moved)
+        return self._comparison.values(predicted, table)
+
+    def _note(self, moved: MovedBy) -> None:
+        if not self.moved.reason:
+            self.moved = moved
+
+    @property
+    def errors(self) -> list[Float]:
+        """Standard errors of the means, ``(outputs, 5)``: over all rows, then by group."""
+        return list(self.cluster_errors) or [np.asarray(moments.se) for moments in self.moments]
+
+    def state(self) -> State:
+        moved = self.moved
+        found: State = {
+            "rows": np.array([self.n_rows]),
+            "moved": np.array([moved.engine, moved.reason, str(int(moved.costs_predictions))]),
+        }
+        for number, moments in enumerate(self.moments):
+            found |= moments_state(moments, str(number))
+        return found
+
+    def restore(self, state: State) -> None:
+        self.n_rows = 0
+        self.moments = [Moments.empty((self._outputs, 5), True) for _ in self.moments]
+        self.merge(state)
+
+    def merge(self, state: State) -> None:
+        self.n_rows += int(state["rows"][0])
+        engine, reason, costly = state["moved"].tolist()
+        self._note(MovedBy(engine, costly == "1", reason))
+        self.moments = [m.merge(moments_of(state, str(number))) for number, m in enumerate(self.moments)]
