@@ -1,6 +1,7 @@
 """Tables of data frames: pandas (numpy, nullable or Arrow dtypes), polars and pyarrow.
 
-It hides how each library selects, repeats and rewrites columns. What is written into a column is made by
+It hides how each library selects, repeats and rewrites columns. Rows keep what they came with: the labels of a pandas
+index, attrs and subclass, and the metadata of an arrow schema, since a model may look at any of it. What is written into a column is made by
 `icefield.data.replacement`, in the column's own dtype.
 """
 
@@ -86,14 +87,14 @@ class FrameTable(Table):
 
     def take(self, positions: NDArray[np.intp]) -> FrameTable:
         if self.library == "pandas":
-            return self._with(_fresh_index(self.native.take(positions)))
+            return self._with(_labels_may_repeat(self.native).take(positions))
         if self.library == "polars":
             return self._with(self.native[np.asarray(positions)])
         return self._with(self.native.take(np.asarray(positions, dtype=np.int64)))
 
     def slice(self, start: int, stop: int) -> FrameTable:
         if self.library == "pandas":
-            return self._with(_fresh_index(self.native.iloc[start:stop]))
+            return self._with(self.native.iloc[start:stop])
         return self._with(self.native.slice(start, max(0, stop - start)))
 
     def _repeated(self, times: int, points: Mapping[Any, NDArray[Any]]) -> FrameTable:
@@ -102,7 +103,7 @@ class FrameTable(Table):
         spread = np.repeat(np.arange(times), self.n_rows)
         if self.library == "pandas":
             pandas = library_named("pandas")
-            frame = _fresh_index(self.native.take(positions))
+            frame = _labels_may_repeat(self.native).take(positions)
             for name, values in points.items():
                 new = pandas_values(values, self.native[name], self._marks.get(name, UNSET)).take(spread)
                 frame[name] = pandas.Series(new, index=frame.index, dtype=new.dtype)
@@ -118,7 +119,8 @@ class FrameTable(Table):
             at = self.position(name)
             column = self.native.column(at)
             new = arrow_array(values, column.type, column, self._marks.get(name, UNSET)).take(spread)
-            frame = frame.set_column(at, name, new)
+            # The field as it was: what the schema says of the column besides its type stays.
+            frame = frame.set_column(at, self.native.schema.field(at).with_type(new.type), new)
         return self._with(frame)
 
     def with_columns_of(self, columns: Sequence[Any], donor: Table) -> FrameTable:
@@ -131,7 +133,8 @@ class FrameTable(Table):
             native = native.with_columns([donor.native.get_column(name) for name in columns])
         else:
             for name in columns:
-                native = native.set_column(self.position(name), name, donor.native.column(name))
+                at, column = self.position(name), donor.native.column(name)
+                native = native.set_column(at, native.schema.field(at).with_type(column.type), column)
         return FrameTable(native, self.library)
 
     def _read(self, name: Any) -> Column:
@@ -194,6 +197,6 @@ def _plain_numbers(native: Any, library: str) -> bool:
     return native.null_count == 0 and bool(types.is_floating(native.type) or types.is_integer(native.type))
 
 
-def _fresh_index(frame: Any) -> Any:
-    """Row labels are the caller's business; repeated rows get plain numbers."""
-    return frame.reset_index(drop=True)
+def _labels_may_repeat(frame: Any) -> Any:
+    """A pandas frame whose rows may be repeated with their labels, which a frame can be told to refuse."""
+    return frame if frame.flags.allows_duplicate_labels else frame.set_flags(allows_duplicate_labels=True)
