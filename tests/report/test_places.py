@@ -59,7 +59,9 @@ def test_a_frame_draws_pictures_and_follows_links(
     browser.run(f"{inner}.querySelector('nav a[href=\"#features\"]').click()")
     browser.wait(f"Math.abs({inner}.querySelector('#features h2').getBoundingClientRect().top) < 60")
     # The link is followed while the page above still moves, so the card is scrolled to until it is drawn.
-    browser.wait(f"({inner}.getElementById('f0').scrollIntoView(), {inner}.querySelector('#f0 .drawn') !== null)")
+    browser.wait(
+        f"({inner}.getElementById('f0').scrollIntoView(), {inner}.querySelector('#f0 .drawn') !== null)"
+    )
     assert browser.run("location.hash") == ""
     # Only this test lets the page around look inside.
     assert [problem for problem in browser.problems if "allow-same-origin" not in problem] == []
