@@ -70,7 +70,9 @@ def test_a_function_sees_the_index(index: pd.Index, row_by_row: bool) -> None:
     assert slopes.max() > 1
 
 
-@pytest.mark.parametrize("final", [LinearRegression(), DecisionTreeRegressor(random_state=0)], ids=["line", "tree"])
+@pytest.mark.parametrize(
+    "final", [LinearRegression(), DecisionTreeRegressor(random_state=0)], ids=["line", "tree"]
+)
 @pytest.mark.parametrize("in_branch", [False, True])
 def test_pipelines_that_look_at_the_index_answer_as_scikit_learn(final, in_branch: bool) -> None:
     frame, grid = _frame(INDEXES["times"]), np.array([-1.0, 0.5, 2.0])
@@ -106,7 +108,9 @@ def test_attrs_subclass_and_columns_reach_the_model(row_by_row: bool) -> None:
 
     effect = Explainer(predict, frame, row_by_row=row_by_row).partial_dependence("a", grid=[1.0, 2.0])
     np.testing.assert_array_equal(effect.average[0], [3.0, 6.0])
-    assert set(map(str, seen)) == {str((Measured, "measured", ["a", "b", "c"], ["float64", "float64", "int64"]))}
+    assert set(map(str, seen)) == {
+        str((Measured, "measured", ["a", "b", "c"], ["float64", "float64", "int64"]))
+    }
 
 
 @pytest.mark.parametrize("row_by_row", [False, True])
@@ -118,7 +122,9 @@ def test_a_frame_that_refuses_repeated_labels_is_taken(row_by_row: bool) -> None
 
 def test_what_an_arrow_schema_says_reaches_the_model() -> None:
     field = pa.field("a", pa.float64(), nullable=False, metadata={"factor": "3"})
-    table = pa.table([pa.array(A), pa.array(A)], schema=pa.schema([field, ("b", pa.float64())], metadata={"k": "2"}))
+    table = pa.table(
+        [pa.array(A), pa.array(A)], schema=pa.schema([field, ("b", pa.float64())], metadata={"k": "2"})
+    )
 
     def predict(rows: pa.Table) -> np.ndarray:
         factor = int(rows.schema.field("a").metadata[b"factor"]) * int(rows.schema.metadata[b"k"])
