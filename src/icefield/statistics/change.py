@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,16 +30,16 @@ from icefield.statistics.change_accumulator import (
     RISES,
     START,
     Changes,
-    Comparison,
     End,
     Fixed,
     Move,
+    MoveComparison,
     Own,
 )
 from icefield.statistics.row_space import grid_numbers
 from icefield.statistics.support import MOVED_ROWS, moved_inside, surroundings
 from icefield.statistics.tables import ResultTable, frameable, labels_column
-from icefield.typing import Float, Positions
+from icefield.typing import Positions
 from icefield.wording.values import printed_value
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def change(
     title = f"Change of {study.model.scale_label} as {said}"
     if other:
         title = f"Difference of changes of {study.model.scale_label}: as {said}, when {_said(study, other)} against before"
-    return _compared(study, Comparison(moves, other), title, given, quantiles, level, rows, None, ())
+    return _compared(study, MoveComparison(moves, other), title, given, quantiles, level, rows, None, ())
 
 
 def slope(
@@ -133,13 +133,16 @@ def slope(
     whole, per, unit = found.kind not in ("float",), 1.0, "unit"
     spread, limits = _spread(study, found)
     if found.kind in TIME_KINDS:
-        per, unit = float(np.timedelta64(1, "D") / np.timedelta64(1, _unit(study.column(found)))), "day"
+        per, unit = (
+            float(np.timedelta64(1, "D") / np.timedelta64(1, cast(Any, _unit(study.column(found))))),
+            "day",
+        )
 
-    def comparison(size: float) -> Comparison:
+    def comparison(size: float) -> MoveComparison:
         lower: float | int = size / 2
         if whole:
             size, lower = int(size), int(size) // 2
-        return Comparison(
+        return MoveComparison(
             (Move(found, Own(-lower, limits=limits), Own(size - lower, limits=limits)),), per=per
         )
 
@@ -153,9 +156,7 @@ def slope(
     else:
         size, what = fine, "average derivative (a central difference) per"
     size = float(int(size)) if whole else float(size)
-    note = (
-        f"{what} {unit}, over a step of {printed_value(size / per)} around each row's own value, within the data"
-    )
+    note = f"{what} {unit}, over a step of {printed_value(size / per)} around each row's own value, within the data"
     title = f"Slope of {study.model.scale_label} along {study.naming.name(found.label)}, per {unit}"
     return _compared(study, comparison(size), title, given, quantiles, level, rows, size / per, (note,))
 
@@ -182,7 +183,9 @@ def _moves(study: Study, feature: Any, start: Any, end: Any, plus: Any, times: A
                       f"write change({feature!r}, start, end), or plus=, or times=")
         )  # fmt: skip
     if end is ... and not shifts:
-        raise InputError(complaint("end", "is missing: where is the feature to go", ..., "write start and end"))
+        raise InputError(
+            complaint("end", "is missing: where is the feature to go", ..., "write start and end")
+        )
     (found,) = study.resolve([feature])
     if shifts:
         return (Move(found, Own(), _shifted(study, found, plus, times)),)
@@ -196,7 +199,9 @@ def _pairs(parameter: str, asked: Any) -> list[tuple[Any, Any]]:
     if isinstance(asked, list) and asked and all(isinstance(a, tuple) and len(a) == 3 for a in asked):
         return [(feature, (start, end)) for feature, start, end in asked]
     raise InputTypeError(
-        complaint(parameter, "must say where each feature goes", asked, 'write {"age": (30, 50), "bmi": (24, 30)}')
+        complaint(
+            parameter, "must say where each feature goes", asked, 'write {"age": (30, 50), "bmi": (24, 30)}'
+        )
     )
 
 
@@ -209,7 +214,7 @@ def _several(study: Study, pairs: Sequence[tuple[Any, Any]], parameter: str) -> 
                 Move(found, Own(), _shifted(study, found, way.get("plus"), way.get("times"), parameter))
             )
         elif isinstance(way, (tuple, list)) and len(way) == 2:
-            moves.append(_fixed_move(study, found, *way, (parameter, parameter)))
+            moves.append(_fixed_move(study, found, way[0], way[1], (parameter, parameter)))
         else:
             raise InputError(
                 complaint(parameter, f"must be a pair of values for {found.label!r}", way,
@@ -255,9 +260,7 @@ def _check_value(study: Study, feature: Feature, column: Column, parameter: str,
             )
 
 
-def _shifted(
-    study: Study, feature: Feature, plus: Any, times: Any, parameter: str | None = None
-) -> Own:
+def _shifted(study: Study, feature: Feature, plus: Any, times: Any, parameter: str | None = None) -> Own:
     """A row's own value, plus or times something."""
     named, value = ("plus", plus) if plus is not None else ("times", times)
     named = parameter or named
@@ -329,7 +332,7 @@ def _spread(study: Study, feature: Feature) -> tuple[float, tuple[float, float]]
     return spread, limits
 
 
-def _is_stepped(study: Study, fine: Comparison, coarse: Comparison) -> bool:
+def _is_stepped(study: Study, fine: MoveComparison, coarse: MoveComparison) -> bool:
     """Whether small steps of most rows change nothing where larger ones do."""
     if study.plan.trees is not None:
         return True
@@ -349,7 +352,7 @@ def _is_stepped(study: Study, fine: Comparison, coarse: Comparison) -> bool:
 # --- the answer ------------------------------------------------------------------------------------------
 
 
-def _changes(study: Study, comparison: Comparison, *, keep: bool, n_groups: int) -> Changes:
+def _changes(study: Study, comparison: MoveComparison, *, keep: bool, n_groups: int) -> Changes:
     return Changes(
         study.plans.checked(), comparison, outputs=len(study.model.outputs), n_groups=n_groups,
         resources=study.resources, together=study.model.across_rows, keep=keep,
@@ -358,7 +361,7 @@ def _changes(study: Study, comparison: Comparison, *, keep: bool, n_groups: int)
 
 def _compared(
     study: Study,
-    comparison: Comparison,
+    comparison: MoveComparison,
     title: str,
     given: Sequence[Any] | None,
     quantiles: Any,
@@ -414,7 +417,7 @@ def _compared(
 
 
 def _columns(
-    study: Study, found: Changes, comparison: Comparison, chosen: Chosen, level: float
+    study: Study, found: Changes, comparison: MoveComparison, chosen: Chosen, level: float
 ) -> dict[str, NDArray[Any]]:
     """Means, errors and shares: by group, all rows first, then by output."""
     outputs = study.model.outputs
@@ -493,7 +496,7 @@ def _row_values(
 # --- what is said ----------------------------------------------------------------------------------------
 
 
-def _labels(comparison: Comparison) -> list[Any]:
+def _labels(comparison: MoveComparison) -> list[Any]:
     return [move.feature.label for move in (*comparison.moves, *comparison.across)]
 
 
@@ -513,7 +516,7 @@ def _end_said(end: End) -> str:
     return f"{end.times:g} times that" if end.times != 1 else f"that plus {end.plus:,}"
 
 
-def _outside(study: Study, comparison: Comparison) -> tuple[float, str]:
+def _outside(study: Study, comparison: MoveComparison) -> tuple[float, str]:
     """The share of rows that are outside the data at an end, and that in a sentence about every end."""
     around, moves = surroundings(study), (*comparison.moves, *comparison.across)
     columns = [study.column(move.feature) for move in moves]
@@ -552,10 +555,14 @@ def _in_range(column: Column, values: NDArray[Any]) -> NDArray[np.bool_]:
         return np.ones(1, bool)
     numbers, own = grid_numbers(values, column), column.to_float()
     own = own[np.isfinite(own)]
-    return np.isnan(numbers) | ((numbers >= own.min()) & (numbers <= own.max())) if len(own) else np.ones(1, bool)
+    return (
+        np.isnan(numbers) | ((numbers >= own.min()) & (numbers <= own.max()))
+        if len(own)
+        else np.ones(1, bool)
+    )
 
 
-def _causal(study: Study, comparison: Comparison, given: Sequence[Any] | None) -> str:
+def _causal(study: Study, comparison: MoveComparison, given: Sequence[Any] | None) -> str:
     """What a causal reading would assume."""
     moving = {c for m in (*comparison.moves, *comparison.across) for c in m.feature.columns}
     moved = " and ".join(str(study.naming.name(label)) for label in _labels(comparison))

@@ -124,7 +124,7 @@ class Move:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class MoveComparison:
     """What is compared: moves that are made together, and perhaps others at whose ends their change is compared.
 
     Attributes
@@ -252,7 +252,7 @@ class Changes(Accumulator):
     def __init__(
         self,
         plan: Plan,
-        comparison: Comparison,
+        comparison: MoveComparison,
         *,
         outputs: int,
         n_groups: int,
