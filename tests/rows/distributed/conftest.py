@@ -47,7 +47,7 @@ def engine_of() -> Any:
         why = _why_not(engine)
         if why:
             pytest.skip(why)
-        found = [str(HERE.parent), os.environ.get("PYTHONPATH", "")]
+        found = [str(HERE.parents[1]), os.environ.get("PYTHONPATH", "")]
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, found))
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         os.environ["OMP_NUM_THREADS"] = "1"

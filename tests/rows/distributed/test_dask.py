@@ -94,7 +94,7 @@ def test_a_partition_without_a_column_is_named(client, dd, plain):
     parts = [plain[:1_000], plain[1_000:].drop(columns="x2")]
     frame = dd.from_delayed([delayed(part) for part in parts], meta=plain[:0], verify_meta=False)
     with pytest.raises((ClusterError, InputError), match=r"partition 1 of the Dask DataFrame.*x2"):
-        Explainer(booster(plain, NUMBERS), frame).effects(grid=GRID)
+        Explainer(booster(plain, NUMBERS), frame).effects(grid={name: GRID[name] for name in NUMBERS})
 
 
 def test_a_partition_of_another_type_is_named(client, dd, plain, complains):
