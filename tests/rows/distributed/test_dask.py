@@ -157,7 +157,7 @@ def test_an_error_of_the_model_names_the_partition(client, dd, plain, tmp_path):
 
 def test_the_model_is_unpickled_once_a_worker(client, dd, plain, tmp_path):
     model = models.Counted(tmp_path)
-    explainer = Explainer(model, dd.from_pandas(plain, npartitions=12))
+    explainer = Explainer(model, dd.from_pandas(plain, npartitions=12), row_by_row=True)
     for grid in ([0.0], [1.0], [2.0]):
         explainer.partial_dependence("x0", grid=grid)
     seen = unpickled(tmp_path)
