@@ -153,9 +153,7 @@ def slope(
     else:
         size, what = fine, "average derivative (a central difference) per"
     size = float(int(size)) if whole else float(size)
-    note = (
-        f"{what} {unit}, over a step of {printed_value(size / per)} around each row's own value, within the data"
-    )
+    note = f"{what} {unit}, over a step of {printed_value(size / per)} around each row's own value, within the data"
     title = f"Slope of {study.model.scale_label} along {study.naming.name(found.label)}, per {unit}"
     return _compared(study, comparison(size), title, given, quantiles, level, rows, size / per, (note,))
 
@@ -182,7 +180,9 @@ def _moves(study: Study, feature: Any, start: Any, end: Any, plus: Any, times: A
                       f"write change({feature!r}, start, end), or plus=, or times=")
         )  # fmt: skip
     if end is ... and not shifts:
-        raise InputError(complaint("end", "is missing: where is the feature to go", ..., "write start and end"))
+        raise InputError(
+            complaint("end", "is missing: where is the feature to go", ..., "write start and end")
+        )
     (found,) = study.resolve([feature])
     if shifts:
         return (Move(found, Own(), _shifted(study, found, plus, times)),)
@@ -196,7 +196,9 @@ def _pairs(parameter: str, asked: Any) -> list[tuple[Any, Any]]:
     if isinstance(asked, list) and asked and all(isinstance(a, tuple) and len(a) == 3 for a in asked):
         return [(feature, (start, end)) for feature, start, end in asked]
     raise InputTypeError(
-        complaint(parameter, "must say where each feature goes", asked, 'write {"age": (30, 50), "bmi": (24, 30)}')
+        complaint(
+            parameter, "must say where each feature goes", asked, 'write {"age": (30, 50), "bmi": (24, 30)}'
+        )
     )
 
 
@@ -255,9 +257,7 @@ def _check_value(study: Study, feature: Feature, column: Column, parameter: str,
             )
 
 
-def _shifted(
-    study: Study, feature: Feature, plus: Any, times: Any, parameter: str | None = None
-) -> Own:
+def _shifted(study: Study, feature: Feature, plus: Any, times: Any, parameter: str | None = None) -> Own:
     """A row's own value, plus or times something."""
     named, value = ("plus", plus) if plus is not None else ("times", times)
     named = parameter or named
@@ -552,7 +552,11 @@ def _in_range(column: Column, values: NDArray[Any]) -> NDArray[np.bool_]:
         return np.ones(1, bool)
     numbers, own = grid_numbers(values, column), column.to_float()
     own = own[np.isfinite(own)]
-    return np.isnan(numbers) | ((numbers >= own.min()) & (numbers <= own.max())) if len(own) else np.ones(1, bool)
+    return (
+        np.isnan(numbers) | ((numbers >= own.min()) & (numbers <= own.max()))
+        if len(own)
+        else np.ones(1, bool)
+    )
 
 
 def _causal(study: Study, comparison: Comparison, given: Sequence[Any] | None) -> str:
