@@ -11,11 +11,6 @@ import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-
-from icefield import Change, Explainer
-from icefield.errors import IcefieldError, InputError, InputTypeError
-from icefield.statistics.change import _changes, _moves
-from icefield.statistics.change_accumulator import Comparison
 from tests.rows.rows import (
     FEATURES,
     NUMBERS,
@@ -27,6 +22,11 @@ from tests.rows.rows import (
     written,
     xgboost,
 )
+
+from icefield import Change, Explainer
+from icefield.errors import IcefieldError, InputError, InputTypeError
+from icefield.statistics.change import _changes, _moves
+from icefield.statistics.change_accumulator import Comparison
 
 ROWS = frame(700)
 
@@ -70,7 +70,7 @@ def check(found, start, end, weights=None, rows=slice(None), tolerance=1e-6):
     start, end = start[rows], end[rows]
     difference = end - start
     n = len(difference)
-    alike = dict(rtol=tolerance, atol=tolerance)
+    alike = {"rtol": tolerance, "atol": tolerance}
     for column, values in (("start", start), ("end", end), ("estimate", difference)):
         np.testing.assert_allclose(found[column], np.average(values, axis=0, weights=weights), **alike)
     if weights is None:
@@ -91,7 +91,8 @@ def check(found, start, end, weights=None, rows=slice(None), tolerance=1e-6):
 def test_a_change_between_values_is_that_of_a_plain_loop(name, engine):
     found = explainer(name, engine=engine).change("x0", -0.5, 1.0)
     check(found, predicted(name, ROWS.assign(x0=-0.5)), predicted(name, ROWS.assign(x0=1.0)))
-    assert found.notes and "causal" in repr(found)
+    assert found.notes
+    assert "causal" in repr(found)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -138,7 +139,8 @@ def test_levels_missing_values_and_several_features_together():
     found = ex.change("x1", plus=1.0)
     has = ROWS.x1.notna().to_numpy()
     check(found, predicted(name, ROWS), predicted(name, ROWS.assign(x1=ROWS.x1 + 1)), rows=has)
-    assert found["n_rows"].tolist() == [has.sum()] and "take no part" in repr(found)
+    assert found["n_rows"].tolist() == [has.sum()]
+    assert "take no part" in repr(found)
 
 
 def test_a_difference_of_changes_is_the_mixed_difference():
@@ -280,7 +282,8 @@ def test_rows_that_leave_the_data_are_counted():
 
 def test_what_a_causal_reading_assumes_names_what_is_outside_the_given():
     found = explainer("pipeline").change("x0", 0.0, 1.0, given=["x2"])
-    assert "given x2" in found.notes[-1] and "holds k" in found.notes[-1]
+    assert "given x2" in found.notes[-1]
+    assert "holds k" in found.notes[-1]
     with pytest.raises(InputError, match="`given`"):
         explainer("pipeline").change("x0", 0.0, 1.0, given=["x0"])
 
@@ -331,7 +334,8 @@ def test_values_beyond_a_dtype_are_refused():
 
 def test_the_table_is_a_frame_and_pickles():
     found = explainer("three classes").change("x0", 0.0, 1.0, quantiles=[0.25])
-    assert isinstance(found, Change) and len(found) == 3
+    assert isinstance(found, Change)
+    assert len(found) == 3
     assert {"estimate", "std_error", "conf_low", "conf_high", "q25"} <= set(found.to_frame().columns)
     assert pickle.loads(pickle.dumps(found))["estimate"].tolist() == found["estimate"].tolist()
     assert len(found.rows()) == 3 * len(ROWS)

@@ -39,7 +39,7 @@ from icefield.statistics.change_accumulator import (
 from icefield.statistics.row_space import grid_numbers
 from icefield.statistics.support import MOVED_ROWS, moved_inside, surroundings
 from icefield.statistics.tables import ResultTable, frameable, labels_column
-from icefield.typing import Float, Positions
+from icefield.typing import Positions
 from icefield.wording.values import printed_value
 
 if TYPE_CHECKING:
@@ -133,7 +133,8 @@ def slope(
     whole, per, unit = found.kind not in ("float",), 1.0, "unit"
     spread, limits = _spread(study, found)
     if found.kind in TIME_KINDS:
-        per, unit = float(np.timedelta64(1, "D") / np.timedelta64(1, _unit(study.column(found)))), "day"
+        day = np.array(1, "timedelta64[D]").astype(f"timedelta64[{_unit(study.column(found))}]")
+        per, unit = float(day.astype(np.int64)), "day"
 
     def comparison(size: float) -> Comparison:
         lower: float | int = size / 2
@@ -211,7 +212,7 @@ def _several(study: Study, pairs: Sequence[tuple[Any, Any]], parameter: str) -> 
                 Move(found, Own(), _shifted(study, found, way.get("plus"), way.get("times"), parameter))
             )
         elif isinstance(way, (tuple, list)) and len(way) == 2:
-            moves.append(_fixed_move(study, found, *way, (parameter, parameter)))
+            moves.append(_fixed_move(study, found, way[0], way[1], (parameter, parameter)))
         else:
             raise InputError(
                 complaint(parameter, f"must be a pair of values for {found.label!r}", way,
