@@ -77,6 +77,9 @@ class Change(ResultTable):
     @property
     def shown(self) -> Mapping[str, NDArray[Any]]:
         hidden = {name for name in ("output", "group") if len(set(map(str, self.columns[name]))) == 1}
+        hidden |= {"falls", "ratio_std_error"}
+        if "group" not in hidden:  # which take room
+            hidden |= {"start", "end"}
         return {name: values for name, values in self.columns.items() if name not in hidden}
 
     def rows(self) -> Any:
