@@ -26,7 +26,7 @@ from tests.rows.rows import (
 from icefield import Change, Explainer
 from icefield.errors import IcefieldError, InputError, InputTypeError
 from icefield.statistics.change import _changes, _moves
-from icefield.statistics.change_accumulator import Comparison
+from icefield.statistics.change_accumulator import Contrast
 
 ROWS = frame(700)
 
@@ -211,13 +211,13 @@ def test_a_stream_gives_the_numbers_of_rows_in_memory(name, tmp_path):
 
 def test_blocks_merge_and_states_go_on():
     ex = explainer("lightgbm", weights=ROWS.w)
-    comparison = Comparison(_moves(ex.study, "x0", 0.0, 1.0, None, None))
+    contrast = Contrast(_moves(ex.study, "x0", 0.0, 1.0, None, None))
     sample = ex.study.sample
     parts = [sample.take(np.arange(0, 300)), sample.take(np.arange(300, 700))]
-    whole, first, second = (_changes(ex.study, comparison, keep=False, n_groups=0) for _ in range(3))
+    whole, first, second = (_changes(ex.study, contrast, keep=False, n_groups=0) for _ in range(3))
     whole.add(sample)
     first.add(parts[0])
-    again = _changes(ex.study, comparison, keep=False, n_groups=0)
+    again = _changes(ex.study, contrast, keep=False, n_groups=0)
     again.restore(first.state())
     second.add(parts[1])
     again.merge(pickle.loads(pickle.dumps(second.state())))
