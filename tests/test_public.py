@@ -36,7 +36,7 @@ def test_what_questions_answer_with_and_warn_of_is_public() -> None:
     answers = {
         icefield.Summary: ex.summary(), icefield.Importance: ex.importance(), icefield.Interactions: ex.interactions(),
         icefield.Conditional: ex.conditional(0), icefield.Regions: ex.regions(0), icefield.Effect: ex.ale(0),
-        icefield.Reading: ex.partial_dependence(0).reading,
+        icefield.Reading: ex.partial_dependence(0).reading, icefield.Change: ex.change(0, 0.0, 1.0),
     }  # fmt: skip
     for kind, answer in answers.items():
         assert type(answer) is kind

@@ -10,7 +10,7 @@ from typing import Any
 import icefield
 
 # What questions answer with, beside Effects.
-RESULTS = ("Reading", "Summary", "Importance", "Interactions", "Conditional", "Regions", "Support")
+RESULTS = ("Reading", "Change", "Summary", "Importance", "Interactions", "Conditional", "Regions", "Support")
 SKLEARN = ("partial_dependence", "PartialDependenceDisplay")
 
 

@@ -77,6 +77,9 @@ class Change(ResultTable):
     @property
     def shown(self) -> Mapping[str, NDArray[Any]]:
         hidden = {name for name in ("output", "group") if len(set(map(str, self.columns[name]))) == 1}
+        hidden |= {"falls", "ratio_std_error"}
+        if "group" not in hidden:  # which take room
+            hidden |= {"start", "end"}
         return {name: values for name, values in self.columns.items() if name not in hidden}
 
     def rows(self) -> Any:
@@ -151,14 +154,14 @@ def slope(
     if step is not None:
         size = _own_step(step, found, study)
         what = "average change per"
-    elif _is_stepped(study, comparison(fine), comparison(coarse)):
+    elif _is_stepped(study, contrast(fine), contrast(coarse)):
         size, what = coarse, "the model is a step function, so this is the average change per"
     else:
         size, what = fine, "average derivative (a central difference) per"
     size = float(int(size)) if whole else float(size)
     note = f"{what} {unit}, over a step of {printed_value(size / per)} around each row's own value, within the data"
     title = f"Slope of {study.model.scale_label} along {study.naming.name(found.label)}, per {unit}"
-    return _compared(study, comparison(size), title, given, quantiles, level, rows, size / per, (note,))
+    return _compared(study, contrast(size), title, given, quantiles, level, rows, size / per, (note,))
 
 
 # --- what was asked for ----------------------------------------------------------------------------------
@@ -354,7 +357,7 @@ def _is_stepped(study: Study, fine: MoveComparison, coarse: MoveComparison) -> b
 
 def _changes(study: Study, comparison: MoveComparison, *, keep: bool, n_groups: int) -> Changes:
     return Changes(
-        study.plans.checked(), comparison, outputs=len(study.model.outputs), n_groups=n_groups,
+        study.plans.checked(), contrast, outputs=len(study.model.outputs), n_groups=n_groups,
         resources=study.resources, together=study.model.across_rows, keep=keep,
     )  # fmt: skip
 
@@ -372,28 +375,28 @@ def _compared(
 ) -> Change:
     validate.share("level", level)
     probabilities = validate.probabilities(quantiles)
-    causal = _causal(study, comparison, given)
+    causal = _causal(study, contrast, given)
     chosen = study.chosen(rows)
     outputs, n_groups = len(study.model.outputs), study.rows.n_groups
     here = study.sample if chosen.positions is None else study.sample.take(chosen.positions, chosen.sampled_from > 0)  # fmt: skip
     everything = not (rows is None and study.rows.is_sampled)
     fits = 8 * 5 * outputs * here.n_rows <= study.resources.memory // KEPT_SHARE
-    found = _changes(study, comparison, keep=everything and fits, n_groups=n_groups)
+    found = _changes(study, contrast, keep=everything and fits, n_groups=n_groups)
     if rows is None:
         study.fold(found)
     else:
         found.add(here)
     if found.moments[0].weight <= 0:
-        raise InputError(complaint("feature", "has no row that could move", _labels(comparison)))
+        raise InputError(complaint("feature", "has no row that could move", _labels(contrast)))
     known, said = found, ""
     if found.kept is None and here.n_rows:
         most = max(1, study.resources.memory // (KEPT_SHARE * 8 * 5 * outputs))
         part = choose_rows(min(most, here.n_rows), here.n_rows, study.seed)
-        here, known = here.take(part.positions), _changes(study, comparison, keep=True, n_groups=n_groups)
+        here, known = here.take(part.positions), _changes(study, contrast, keep=True, n_groups=n_groups)
         known.add(here)
         said = f"quantiles and rows are of a seeded sample of {counted(here.n_rows)} rows"
-    outside, where = _outside(study, comparison)
-    columns = _columns(study, found, comparison, chosen, level)
+    outside, where = _outside(study, contrast)
+    columns = _columns(study, found, contrast, chosen, level)
     columns |= _quantile_columns(known, here, probabilities, n_groups)
     columns |= {"n_rows": np.repeat([m.count for m in found.moments], outputs)}
     reason = f"brute force here, because {found.moved.reason}; " if found.moved.reason else ""
@@ -440,7 +443,7 @@ def _columns(
         "rises": mean[:, RISES],
         "falls": mean[:, FALLS],
     }
-    if comparison.across or comparison.per is not None:
+    if contrast.across or contrast.per is not None:
         return columns
     start, end = mean[:, START], mean[:, END]
     ratio = np.divide(end, start, out=np.full_like(end, np.nan), where=start * end > 0)
@@ -518,7 +521,7 @@ def _end_said(end: End) -> str:
 
 def _outside(study: Study, comparison: MoveComparison) -> tuple[float, str]:
     """The share of rows that are outside the data at an end, and that in a sentence about every end."""
-    around, moves = surroundings(study), (*comparison.moves, *comparison.across)
+    around, moves = surroundings(study), (*contrast.moves, *contrast.across)
     columns = [study.column(move.feature) for move in moves]
     rows = around.rows[:MOVED_ROWS]
     known = np.ones(len(rows), bool)
@@ -529,7 +532,7 @@ def _outside(study: Study, comparison: MoveComparison) -> tuple[float, str]:
     if not len(places):
         return float("nan"), ""
     inside = []
-    for corner in comparison.corners:
+    for corner in contrast.corners:
         moving = [(f, end) for f, end in corner if not (isinstance(end, Own) and end.stays)]
         here = np.ones(len(places), bool)
         if moving:
@@ -564,8 +567,8 @@ def _in_range(column: Column, values: NDArray[Any]) -> NDArray[np.bool_]:
 
 def _causal(study: Study, comparison: MoveComparison, given: Sequence[Any] | None) -> str:
     """What a causal reading would assume."""
-    moving = {c for m in (*comparison.moves, *comparison.across) for c in m.feature.columns}
-    moved = " and ".join(str(study.naming.name(label)) for label in _labels(comparison))
+    moving = {c for m in (*contrast.moves, *contrast.across) for c in m.feature.columns}
+    moved = " and ".join(str(study.naming.name(label)) for label in _labels(contrast))
     others = [c for c in study.model.columns if c not in moving]
     if given is None:
         return (

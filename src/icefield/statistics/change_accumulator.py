@@ -240,7 +240,7 @@ class Changes(Accumulator):
     Parameters
     ----------
     plan : the engine that is asked; it falls back block by block
-    comparison : what is compared
+    contrast : what is compared
     outputs, n_groups : of the model, and of the rows
     resources : what may be used
     together : rows cannot be asked about apart from each other
@@ -260,7 +260,7 @@ class Changes(Accumulator):
         together: bool = False,
         keep: bool = False,
     ) -> None:
-        self._plan, self._comparison, self._resources = plan, comparison, resources
+        self._plan, self._comparison, self._resources = plan, contrast, resources
         self._together, self._keep, self._outputs = together, keep, outputs
         self.moments = [Moments.empty((outputs, 5), True) for _ in range(1 + n_groups)]
         self.moved = MovedBy.of(plan)
