@@ -66,7 +66,7 @@ class CodedColumns:
         keys = forest.condition_column[used].astype(np.int64) * 2 + forest.condition_zero_missing[used]
         for key in np.unique(keys):
             own = used[keys == key]
-            for part, missing, undecided in _parts(
+            for part, first, undecided in _parts(
                 forest.condition_threshold[own],
                 forest.condition_missing_left[own],
                 with_missing is None or int(key // 2) in with_missing,
@@ -75,8 +75,9 @@ class CodedColumns:
                 if cuts.size > MOST_CUTS:
                     raise NotOnDevice(f"a column has more than {MOST_CUTS} thresholds")
                 column[own[part]], code[own[part]] = len(made), places
-                missing = int(np.searchsorted(cuts, missing)) if np.isfinite(missing) else cuts.size * (missing > 0)
-                made.append((int(key // 2), int(key % 2), int(missing), cuts, undecided))
+                # A threshold may be infinite, so "never left" is None.
+                at = cuts.size if first is None else int(np.searchsorted(cuts, first))
+                made.append((int(key // 2), int(key % 2), at, cuts, undecided))
         table = np.full((len(made), 256), np.nan)
         for number, (_, _, _, cuts, _) in enumerate(made):
             table[number, : cuts.size] = cuts
@@ -86,15 +87,19 @@ class CodedColumns:
         return cls(numbers[0], numbers[1], numbers[2], n_cuts, table, column, code, undecided)
 
 
-def _parts(threshold: Float, left: NDArray[np.bool_], missing: bool) -> list[tuple[NDArray[np.intp], float, bool]]:
-    """Conditions of one column that share their codes, the first threshold at which missing values go left, and
-    whether that is not so for all of them."""
+def _parts(
+    threshold: Float, left: NDArray[np.bool_], missing: bool
+) -> list[tuple[NDArray[np.intp], float | None, bool]]:
+    """Conditions of one column that share their codes, and the first threshold at which missing values go left (None: at none).
+
+    Last, whether that is not true of all of them, which is so only where no values are missing.
+    """
     every = np.arange(threshold.size)
     if not left.any():
-        return [(every, np.inf, False)]
-    first = threshold[left].min()
+        return [(every, None, False)]
+    first = float(threshold[left].min())
     if not (~left & (threshold >= first)).any():
-        return [(every, first if np.isfinite(first) else -np.inf if first < 0 else first, False)]
+        return [(every, first, False)]
     if not missing:
-        return [(every, -np.inf, True)]
-    return [(np.flatnonzero(left), -np.inf, False), (np.flatnonzero(~left), np.inf, False)]
+        return [(every, None, True)]
+    return [(np.flatnonzero(left), -np.inf, False), (np.flatnonzero(~left), None, False)]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.engines.gpu.codes import CodedColumns
-from icefield.engines.gpu.leaves import ELEMENTS, PAIR_ELEMENTS, SECONDS, TABLE, AnyLeaves, Kind
+from icefield.engines.gpu.leaves import SECONDS, TABLE, THREADS, AnyLeaves, Kind
 from icefield.forest.form import ZERO_THRESHOLD
 
 TILE = 1024  # rows
@@ -164,7 +164,7 @@ class Device:
                 for e in sorted({min(s, work.elements) for s in SECONDS})
             )
             kernel = self._kernel(name, (mode, work.elements), kinds, False, columns)
-            blocks, threads, rest = len(work.table), 512, (*sent, counts)
+            blocks, threads, rest = len(work.table), THREADS, (*sent, counts)
         else:
             kernel = self._kernel("general", "always", "", True, columns)
             blocks, threads = -(-work.leaf.size // GENERAL_THREADS), GENERAL_THREADS
@@ -175,5 +175,3 @@ class Device:
     def fetched(self, counts: Any) -> NDArray[np.int64]:
         return np.asarray(counts.get()).astype(np.int64)
 
-
-__all__ = ["ELEMENTS", "PAIR_ELEMENTS", "Device", "Slab", "found", "is_likely"]

@@ -13,7 +13,7 @@ from icefield.engines.gpu.device import TILE, Device, Slab
 from icefield.engines.gpu.leaves import ProgramLeaves
 from icefield.engines.trees.averages import Counted
 from icefield.engines.trees.packed_rows import PackedRows
-from icefield.engines.trees.program import JOINT, PAIRS, SINGLES, Program, TreeSums
+from icefield.engines.trees.program import Program, TreeSums
 from icefield.threads import ThreadCrew
 
 STAGED = 2**27  # bytes brought at a time, twice
@@ -140,7 +140,7 @@ class DeviceCounted(Counted):
     def counts(self, program: Program, meanwhile: Callable[[], object] | None = None) -> NDArray[np.int64]:
         if meanwhile is not None:
             meanwhile()
-        leaves = ProgramLeaves.of(program, mode_of(program), self.device_rows.columns)
+        leaves = ProgramLeaves.of(program, program.mode, self.device_rows.columns)
         n_segments, device = self.rows.n_segments, self.device
         sent = [(work, device.sent(work), [device.counts(work.size) for _ in range(n_segments)]) for work in leaves.work]
         if sent:
@@ -156,11 +156,3 @@ class DeviceCounted(Counted):
                 leaves.put(work, device.fetched(counts[segment]), found[:, segment])
         self.progress.advance(self.rows.sample.n_rows * program.batch.roots.size)
         return found
-
-
-def mode_of(program: Program) -> int:
-    """Which slots a program's leaves have."""
-    return program.mode
-
-
-__all__ = ["JOINT", "PAIRS", "SINGLES", "DeviceCounted", "DeviceRows", "by_segment", "mode_of"]
