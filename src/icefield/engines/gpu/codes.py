@@ -83,8 +83,8 @@ class CodedColumns:
             table[number, : cuts.size] = cuts
         numbers = [np.array([one[i] for one in made], np.int32) for i in range(3)]
         n_cuts = np.array([one[3].size for one in made], np.int32)
-        undecided = np.array([one[4] for one in made], bool)
-        return cls(numbers[0], numbers[1], numbers[2], n_cuts, table, column, code, undecided)
+        either_way = np.array([one[4] for one in made], bool)
+        return cls(numbers[0], numbers[1], numbers[2], n_cuts, table, column, code, either_way)
 
 
 def _parts(

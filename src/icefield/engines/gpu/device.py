@@ -23,7 +23,9 @@ INSTALL = "pip install 'icefield[gpu13]' (CUDA 13) or 'icefield[gpu12]' (CUDA 12
 def is_likely() -> bool:
     """Whether CuPy is installed and a device seems to be there: looks at files only and imports nothing."""
     there = os.path.exists("/dev/nvidiactl") or os.path.exists("/dev/dxg") or os.name == "nt"
-    return there and os.environ.get("CUDA_VISIBLE_DEVICES") not in ("", "-1") and find_spec("cupy") is not None
+    return (
+        there and os.environ.get("CUDA_VISIBLE_DEVICES") not in ("", "-1") and find_spec("cupy") is not None
+    )
 
 
 @cache
@@ -94,7 +96,9 @@ class Device:
 
     def slab(self, n_tiles: int, columns: int) -> Slab:
         cupy = self._cupy
-        return Slab(cupy.empty((n_tiles, columns, 8, 32), cupy.uint32), cupy.empty((n_tiles, 32), cupy.uint32))
+        return Slab(
+            cupy.empty((n_tiles, columns, 8, 32), cupy.uint32), cupy.empty((n_tiles, 32), cupy.uint32)
+        )
 
     def staging(self, shape: tuple[int, ...], dtype: Any) -> tuple[NDArray[Any], Any, Any]:
         """Pinned memory as an array, the device's memory for it, and an event for when it was read."""
@@ -174,4 +178,3 @@ class Device:
 
     def fetched(self, counts: Any) -> NDArray[np.int64]:
         return np.asarray(counts.get()).astype(np.int64)
-

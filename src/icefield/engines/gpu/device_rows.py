@@ -66,7 +66,7 @@ class DeviceRows:
         elif self.columns.n:
             yield from self._bring(self._device.tables(self.columns), keep=False)
 
-    def _bring(self, tables: list, keep: bool) -> Iterator[Slab]:  # type: ignore[type-arg]
+    def _bring(self, tables: list, keep: bool) -> Iterator[Slab]:
         """All rows, slab by slab; without `keep` the next one takes the place of the last."""
         rows, device = self._rows, self._device
         n, n_columns = rows.sample.n_rows, self._sums.forest.n_columns
@@ -98,7 +98,7 @@ class DeviceRows:
         if slab is not None:
             yield slab
 
-    def _fill(self, to: NDArray, start: int, stop: int) -> None:  # type: ignore[type-arg]
+    def _fill(self, to: NDArray, start: int, stop: int) -> None:
         def copy(piece: tuple[int, int]) -> None:
             a, b = piece
             values = self._rows.matrix(a, b) if self._whole is None else self._whole[a:b]
@@ -142,7 +142,10 @@ class DeviceCounted(Counted):
             meanwhile()
         leaves = ProgramLeaves.of(program, program.mode, self.device_rows.columns)
         n_segments, device = self.rows.n_segments, self.device
-        sent = [(work, device.sent(work), [device.counts(work.size) for _ in range(n_segments)]) for work in leaves.work]
+        sent = [
+            (work, device.sent(work), [device.counts(work.size) for _ in range(n_segments)])
+            for work in leaves.work
+        ]
         if sent:
             for slab in self.device_rows.slabs:
                 for work, tables, counts in sent:

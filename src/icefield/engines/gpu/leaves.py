@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,20 +87,6 @@ def _n_counts(elements: int, pairs: bool) -> int:
     return 1 + elements + (elements * (elements - 1) // 2 if pairs else 0)
 
 
-class Work(Protocol):
-    """What is handed to the device at once."""
-
-    leaf: NDArray[np.int64]
-    element_group: NDArray[np.int64]
-    pairs: bool
-    elements: int
-
-    @property
-    def size(self) -> int: ...
-
-    def by_leaf(self, found: NDArray[np.int64]) -> NDArray[np.int64]: ...
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class ProgramLeaves:
     """All leaves of a program."""
@@ -147,10 +132,14 @@ class ProgramLeaves:
             )  # fmt: skip
         return cls(program, mode, work, reached)
 
-    def put(self, work: Work, found: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+    def put(self, work: Kind | AnyLeaves, found: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
         """Write the device's counts of some leaves into the program's slots, one column of these."""
         by_leaf = work.by_leaf(found)
-        slot, none, group = self.program.leaf_slot[work.leaf].astype(np.int64), by_leaf[0], work.element_group.T
+        slot, none, group = (
+            self.program.leaf_slot[work.leaf].astype(np.int64),
+            by_leaf[0],
+            work.element_group.T,
+        )
         counts[slot] = none
         if self.mode == JOINT:
             return
@@ -243,9 +232,7 @@ def _elements(program: Program, mode: int, columns: CodedColumns):  # type: igno
     group_of[inverse] = group
     of_leaf, of_column = key // columns.n, key % columns.n
     moving = np.where(group_of >= 0, group_of, program.n_groups + of_column)
-    element_key, element = np.unique(
-        of_leaf * (program.n_groups + columns.n) + moving, return_inverse=True
-    )
+    element_key, element = np.unique(of_leaf * (program.n_groups + columns.n) + moving, return_inverse=True)
     n = element_key.size
     in_leaf = element_key // (program.n_groups + columns.n)
     moved = element_key % (program.n_groups + columns.n)
