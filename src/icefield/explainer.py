@@ -73,8 +73,8 @@ class Explainer(StatisticsMethods):
         observation in standard errors
     background : ``"data"`` averages over the rows of X, ``"training"`` with a tree model's own
         training counts
-    engine : ``"auto"``, ``"trees"`` or ``"brute"``; ``"auto"`` only ever picks a faster way to the
-        same number
+    engine : ``"auto"``, ``"trees"``, ``"gpu"`` (trees whose rows a GPU counts, through CuPy) or ``"brute"``; ``"auto"`` only
+        ever picks a faster way to the same number
     threads : how many threads; None chooses
     seed : for everything sampled
     processes : run a slow pure-Python model in this many processes (it must be picklable)
@@ -125,7 +125,7 @@ class Explainer(StatisticsMethods):
     ) -> None:
         validate.choice("scale", scale, ("response", "raw"))
         validate.choice("background", background, ("data", "training"))
-        validate.choice("engine", engine, ("auto", "trees", "brute"))
+        validate.choice("engine", engine, ("auto", "trees", "gpu", "brute"))
         validate.count(
             "threads", threads, optional=True, hint="leave it out, or write threads=None, for all there are"
         )

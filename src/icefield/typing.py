@@ -15,7 +15,7 @@ Steps = NDArray[np.int32]
 
 Scale = Literal["response", "raw"]
 Background = Literal["data", "training"]
-EngineChoice = Literal["auto", "trees", "brute"]
+EngineChoice = Literal["auto", "trees", "gpu", "brute"]
 EffectKind = Literal["pd", "ice", "ale"]
 
 # What the options of a picture may be.

@@ -25,8 +25,9 @@ from tests.rows.rows import (
 
 from icefield import Change, Explainer
 from icefield.errors import IcefieldError, InputError, InputTypeError
+from icefield.rows import stream_rows
 from icefield.statistics.change import _changes, _moves
-from icefield.statistics.change_accumulator import MoveComparison
+from icefield.statistics.change_accumulator import Contrast
 
 ROWS = frame(700)
 
@@ -193,7 +194,10 @@ def test_rows_of_a_cluster_count_as_one():
 
 
 @pytest.mark.parametrize("name", ["lightgbm", "three classes", "pipeline"])
-def test_a_stream_gives_the_numbers_of_rows_in_memory(name, tmp_path):
+def test_a_stream_gives_the_numbers_of_rows_in_memory(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        stream_rows, "STREAMED_ROWS", 300
+    )  # so that a pass is made, and the sample leaves rows out
     model, columns = MODELS[name]
     folder = written(tmp_path / "rows", ROWS[[*columns, "w", "side"]])
     stream = Explainer(model, folder, weights="w", by="side", row_by_row=True)
@@ -205,19 +209,21 @@ def test_a_stream_gives_the_numbers_of_rows_in_memory(name, tmp_path):
     ):
         found, expected = ask(stream), ask(memory)
         assert found["group"].tolist() == expected["group"].tolist()
+        assert len(found.rows()) < len(expected.rows())
+        assert "sample of 300 rows" in repr(found)
         for column in ("start", "end", "estimate", "std_error", "sd", "rises", "falls", "n_rows"):
             np.testing.assert_allclose(found[column], expected[column], rtol=1e-9, atol=1e-12, err_msg=column)
 
 
 def test_blocks_merge_and_states_go_on():
     ex = explainer("lightgbm", weights=ROWS.w)
-    comparison = MoveComparison(_moves(ex.study, "x0", 0.0, 1.0, None, None))
+    contrast = Contrast(_moves(ex.study, "x0", 0.0, 1.0, None, None))
     sample = ex.study.sample
     parts = [sample.take(np.arange(0, 300)), sample.take(np.arange(300, 700))]
-    whole, first, second = (_changes(ex.study, comparison, keep=False, n_groups=0) for _ in range(3))
+    whole, first, second = (_changes(ex.study, contrast, keep=False, n_groups=0) for _ in range(3))
     whole.add(sample)
     first.add(parts[0])
-    again = _changes(ex.study, comparison, keep=False, n_groups=0)
+    again = _changes(ex.study, contrast, keep=False, n_groups=0)
     again.restore(first.state())
     second.add(parts[1])
     again.merge(pickle.loads(pickle.dumps(second.state())))

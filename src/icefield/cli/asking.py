@@ -32,7 +32,7 @@ _SHARED: list[Callable[[Any], Any]] = [
     click.option("--unit", "units", multiple=True, metavar="COLUMN=UNIT",
                  help="Unit of a column, or of --target-name: km, month, weekday, 'time of day', code; repeat for more."),
     click.option("--target-name", metavar="TEXT", help="What is predicted, for sentences and axes."),
-    click.option("--engine", type=click.Choice(["auto", "trees", "brute"]), default="auto", show_default=True,
+    click.option("--engine", type=click.Choice(["auto", "trees", "gpu", "brute"]), default="auto", show_default=True,
                  help="'auto' only picks a faster way to the same numbers."),
     click.option("--row-by-row", is_flag=True,
                  help="The model predicts each row by itself, though it is not known to; streams need that."),

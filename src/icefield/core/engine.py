@@ -122,6 +122,7 @@ class TreeReading:
 
     def __init__(self, model: Model, table: Table) -> None:
         self.model, self.table = model, table
+        self.asked: EngineChoice = "auto"  # as `choose` was asked
 
     @cached_property
     def _found(self) -> tuple[TreeModel | None, str]:
@@ -174,6 +175,7 @@ class EngineKind:
 # In the order in which they are tried.
 ENGINES = (
     EngineKind("training", "training", "icefield.engines.training.engine:offer"),
+    EngineKind("gpu", "data", "icefield.engines.gpu.engine:offer"),
     EngineKind("trees", "data", "icefield.engines.trees.engine:offer"),
     EngineKind("brute", "data", "icefield.engines.brute.engine:offer", last=True),
 )
@@ -242,9 +244,10 @@ def choose(reading: TreeReading, asked: EngineChoice = "auto", background: Backg
     """The first engine of the registry that offers itself; `asked` may name one."""
     if asked == "brute":
         return _last_resort(reading, asked, "engine='brute' was asked for", background)
-    reason = ""
+    reason, reading.asked = "", asked
+    named = any(kind.name == asked and kind.background == background for kind in ENGINES)
     for kind in ENGINES:
-        if kind.background != background or kind.last:
+        if kind.background != background or kind.last or (named and kind.name != asked):
             continue
         offer = kind.offer(reading)
         if offer.engine is not None:

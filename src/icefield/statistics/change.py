@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +30,10 @@ from icefield.statistics.change_accumulator import (
     RISES,
     START,
     Changes,
+    Contrast,
     End,
     Fixed,
     Move,
-    MoveComparison,
     Own,
 )
 from icefield.statistics.row_space import grid_numbers
@@ -113,7 +113,7 @@ def change(
     title = f"Change of {study.model.scale_label} as {said}"
     if other:
         title = f"Difference of changes of {study.model.scale_label}: as {said}, when {_said(study, other)} against before"
-    return _compared(study, MoveComparison(moves, other), title, given, quantiles, level, rows, None, ())
+    return _compared(study, Contrast(moves, other), title, given, quantiles, level, rows, None, ())
 
 
 def slope(
@@ -136,18 +136,14 @@ def slope(
     whole, per, unit = found.kind not in ("float",), 1.0, "unit"
     spread, limits = _spread(study, found)
     if found.kind in TIME_KINDS:
-        per, unit = (
-            float(np.timedelta64(1, "D") / np.timedelta64(1, cast(Any, _unit(study.column(found))))),
-            "day",
-        )
+        day = np.array(1, "timedelta64[D]").astype(f"timedelta64[{_unit(study.column(found))}]")
+        per, unit = float(day.astype(np.int64)), "day"
 
-    def comparison(size: float) -> MoveComparison:
+    def contrast(size: float) -> Contrast:
         lower: float | int = size / 2
         if whole:
             size, lower = int(size), int(size) // 2
-        return MoveComparison(
-            (Move(found, Own(-lower, limits=limits), Own(size - lower, limits=limits)),), per=per
-        )
+        return Contrast((Move(found, Own(-lower, limits=limits), Own(size - lower, limits=limits)),), per=per)
 
     fine = max(2.0, DERIVATIVE_STEP * spread if found.kind in TIME_KINDS else 2.0) if whole else DERIVATIVE_STEP * spread  # fmt: skip
     coarse = max(2.0, 2.0 * round(TREE_STEP * spread / 2)) if whole else TREE_STEP * spread
@@ -335,7 +331,7 @@ def _spread(study: Study, feature: Feature) -> tuple[float, tuple[float, float]]
     return spread, limits
 
 
-def _is_stepped(study: Study, fine: MoveComparison, coarse: MoveComparison) -> bool:
+def _is_stepped(study: Study, fine: Contrast, coarse: Contrast) -> bool:
     """Whether small steps of most rows change nothing where larger ones do."""
     if study.plan.trees is not None:
         return True
@@ -355,7 +351,7 @@ def _is_stepped(study: Study, fine: MoveComparison, coarse: MoveComparison) -> b
 # --- the answer ------------------------------------------------------------------------------------------
 
 
-def _changes(study: Study, comparison: MoveComparison, *, keep: bool, n_groups: int) -> Changes:
+def _changes(study: Study, contrast: Contrast, *, keep: bool, n_groups: int) -> Changes:
     return Changes(
         study.plans.checked(), contrast, outputs=len(study.model.outputs), n_groups=n_groups,
         resources=study.resources, together=study.model.across_rows, keep=keep,
@@ -364,7 +360,7 @@ def _changes(study: Study, comparison: MoveComparison, *, keep: bool, n_groups: 
 
 def _compared(
     study: Study,
-    comparison: MoveComparison,
+    contrast: Contrast,
     title: str,
     given: Sequence[Any] | None,
     quantiles: Any,
@@ -420,7 +416,7 @@ def _compared(
 
 
 def _columns(
-    study: Study, found: Changes, comparison: MoveComparison, chosen: Chosen, level: float
+    study: Study, found: Changes, contrast: Contrast, chosen: Chosen, level: float
 ) -> dict[str, NDArray[Any]]:
     """Means, errors and shares: by group, all rows first, then by output."""
     outputs = study.model.outputs
@@ -499,8 +495,8 @@ def _row_values(
 # --- what is said ----------------------------------------------------------------------------------------
 
 
-def _labels(comparison: MoveComparison) -> list[Any]:
-    return [move.feature.label for move in (*comparison.moves, *comparison.across)]
+def _labels(contrast: Contrast) -> list[Any]:
+    return [move.feature.label for move in (*contrast.moves, *contrast.across)]
 
 
 def _said(study: Study, moves: Sequence[Move]) -> str:
@@ -519,7 +515,7 @@ def _end_said(end: End) -> str:
     return f"{end.times:g} times that" if end.times != 1 else f"that plus {end.plus:,}"
 
 
-def _outside(study: Study, comparison: MoveComparison) -> tuple[float, str]:
+def _outside(study: Study, contrast: Contrast) -> tuple[float, str]:
     """The share of rows that are outside the data at an end, and that in a sentence about every end."""
     around, moves = surroundings(study), (*contrast.moves, *contrast.across)
     columns = [study.column(move.feature) for move in moves]
@@ -565,7 +561,7 @@ def _in_range(column: Column, values: NDArray[Any]) -> NDArray[np.bool_]:
     )
 
 
-def _causal(study: Study, comparison: MoveComparison, given: Sequence[Any] | None) -> str:
+def _causal(study: Study, contrast: Contrast, given: Sequence[Any] | None) -> str:
     """What a causal reading would assume."""
     moving = {c for m in (*contrast.moves, *contrast.across) for c in m.feature.columns}
     moved = " and ".join(str(study.naming.name(label)) for label in _labels(contrast))

@@ -124,7 +124,7 @@ class Move:
 
 
 @dataclass(frozen=True, eq=False)
-class MoveComparison:
+class Contrast:
     """What is compared: moves that are made together, and perhaps others at whose ends their change is compared.
 
     Attributes
@@ -252,7 +252,7 @@ class Changes(Accumulator):
     def __init__(
         self,
         plan: Plan,
-        comparison: MoveComparison,
+        contrast: Contrast,
         *,
         outputs: int,
         n_groups: int,

@@ -136,6 +136,7 @@ class Program:
     layout: Layout
     group_of_condition: NDArray[np.int32]
     n_groups: int
+    mode: int
     program: NDArray[np.int32]
     entry_node: NDArray[np.int32]
     entry_start: NDArray[np.int32]
@@ -217,6 +218,7 @@ class Program:
             layout=layout,
             group_of_condition=group_of_condition,
             n_groups=n_groups,
+            mode=mode,
             n_counters=sizes.counters,
             n_buffers=sizes.buffers,
             **tables,
