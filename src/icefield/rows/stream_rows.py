@@ -219,12 +219,9 @@ class StreamRows(Rows):
     def _survey(self) -> Survey:
         """What the first pass found; made when it is first asked for."""
         with self._lock:
-            if self._surveyed is None:
-                self._first_pass([])
-            assert self._surveyed is not None
-            return self._surveyed
+            return self._first_pass([]) if self._surveyed is None else self._surveyed
 
-    def _first_pass(self, also: Sequence[Accumulator]) -> None:
+    def _first_pass(self, also: Sequence[Accumulator]) -> Survey:
         schema = self._stream.source.schema
         named = dict.fromkeys([*self._model.columns, *([] if self._by is None else [self._by])])
         row_bytes = max(1, self.head.row_bytes)
@@ -235,6 +232,7 @@ class StreamRows(Rows):
         )  # fmt: skip
         self._pass([survey, *also], BlockReader(self._weights))
         self._surveyed = survey
+        return survey
 
     def summarise(self, requests: Iterable[GridRequest], threads: int) -> PendingStatistics:
         return _FirstPass(self, list(requests))
