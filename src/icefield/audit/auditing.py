@@ -1,0 +1,580 @@
+"""From what is asked to an `Audit`: rows, every possible input, declared constraints, flips and bounds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from icefield import validate
+from icefield.audit.domain import PROVEN, REFUTED, UNDECIDED, Domain, Verdict
+from icefield.audit.flips import flips_of
+from icefield.audit.input_boxes import Boxes, InputSpace, input_in, packed_levels, space_of
+from icefield.audit.result import Audit, Bounds, CounterExample, Everywhere
+from icefield.audit.row_steps import (
+    EVERY_THRESHOLD,
+    FALL,
+    LARGEST,
+    RISE,
+    SMALLEST,
+    Example,
+    FeatureSteps,
+    Segment,
+    audit_rows,
+)
+from icefield.audit.structure import structure_of
+from icefield.data.columns import ORDERED_KINDS, object_array
+from icefield.data.features import Feature, column_name
+from icefield.errors import InputError, InputTypeError, ModelError, complaint, did_you_mean
+from icefield.libraries.declared import Declared, declared_constraints
+from icefield.statistics.tables import labels_column
+from icefield.typing import Float
+
+if TYPE_CHECKING:
+    from icefield.core.study import Study
+    from icefield.forest.tree_model import TreeModel
+
+INCREASING, DECREASING = "increasing", "decreasing"
+GRID_POINTS = 100
+NEAREST_ROWS = 20_000
+# Links that rise with the one raw output they take.
+RISING = ("identity", "logistic", "exp", "log1p(exp)", "signed square", "anomaly score")
+
+
+def audit(
+    study: Study,
+    features: Iterable[Any] | None = None,
+    *,
+    increasing: Any = (),
+    decreasing: Any = (),
+    declared: bool = True,
+    everywhere: bool = True,
+    seconds: float = 10.0,
+    bounds: Any = False,
+    flips: Any = None,
+    threshold: float | None = None,
+    points: int = GRID_POINTS,
+    worst: int = 3,
+    rows: Any = None,
+) -> Audit:
+    """See `icefield.Explainer.audit`."""
+    for name, given in (("declared", declared), ("everywhere", everywhere)):
+        validate.flag(name, given)
+    validate.count("points", points, least=2)
+    validate.count("worst", worst)
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds >= 0:
+        raise InputError(
+            complaint("seconds", "must be a number of seconds, 0 or more", seconds, "write seconds=60")
+        )
+    if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, (int, float))):
+        raise InputTypeError(complaint("threshold", "must be a number", threshold, "write threshold=0.5"))
+    if study.sample.n_rows == 0:
+        raise InputError("There are no rows to audit. Hint: give X with at least one row.")
+    chosen = study.chosen(rows)
+    asked = [study.feature(one) for one in study.listed(features)]
+    wanted = _directions(study, increasing, decreasing)
+    known = declared_constraints(study.model.native) if declared else Declared()
+    directions, sources = _all_directions(study, wanted, known)
+    asked += [
+        f
+        for name, f in ((name, study.feature(name)) for name in directions)
+        if all(f.label != a.label for a in asked)
+    ]
+    found = audit_rows(study, asked, points, worst, chosen.positions)
+    _check_numbers(found)
+    auditor = _Auditor(study, found, directions, sources)
+    verdicts = auditor.everywhere(seconds) if everywhere else []
+    structure = None if study.plan.trees is None else structure_of(study.plan.trees, study.model.columns)
+    together = [tuple(_label(study, one) for one in group) for group in known.together]
+    broken = () if structure is None or not together else tuple(structure.broken(together))
+    flipped = []
+    for one in [] if flips is None else [flips] if isinstance(flips, (str, int)) else list(flips):
+        flipped += flips_of(study, one, threshold, worst, chosen.positions)
+    limits = auditor.bounds(bounds, seconds) if bounds else ()
+    settings = {
+        "features": [one.label for one in asked],
+        "increasing": [n for n, s in directions.items() if s > 0],
+        "decreasing": [n for n, s in directions.items() if s < 0],
+        "declared": {str(_label(study, k)): v for k, v in known.monotone.items()},
+        "every_input": everywhere, "seconds": seconds, "points": points, "flips": [one.feature for one in flipped],
+        "threshold": threshold, "rows": study.sample.n_rows if chosen.positions is None else len(chosen.positions),
+        "scale": study.model.scale, "outputs": list(study.model.outputs), "seed": study.seed,
+    }  # fmt: skip
+    notes = auditor.notes(known, broken, structure, chosen.note, [str(one) for one in flipped], limits)
+    columns, examples = auditor.table(verdicts)
+    levels = {
+        (one.feature.label, name): {
+            (a, b): (float(one.pairs[o][i, j]), float(one.gaps[o][i, j]))
+            for i, a in enumerate(one.values.tolist()) for j, b in enumerate(one.values.tolist()) if i != j
+        }
+        for one in found if not one.is_ordered for o, name in enumerate(study.model.outputs)
+    }  # fmt: skip
+    return Audit(
+        columns, "Audit: how rows' predictions step along each feature", notes, study.rows.head.library, examples=examples,
+        everywhere=tuple(verdicts), levels=levels, flips=tuple(flipped), structure=structure, broken_interactions=broken,
+        bounds=limits, asked=settings, naming=study.naming,
+    )  # fmt: skip
+
+
+def _directions(study: Study, increasing: Any, decreasing: Any) -> dict[Any, int]:
+    """What the caller wants, by column."""
+    found: dict[Any, int] = {}
+    for parameter, given, sign in (("increasing", increasing, 1), ("decreasing", decreasing, -1)):
+        names = [given] if isinstance(given, (str, int)) else list(given)
+        for name in names:
+            label = column_name(name, study.rows.head, parameter)
+            if label not in study.model.columns:
+                raise InputError(
+                    complaint(
+                        parameter,
+                        "names a column the model does not use",
+                        name,
+                        did_you_mean(name, study.model.columns),
+                    )
+                )
+            feature = study.feature(label)
+            if feature.kind not in ORDERED_KINDS:
+                raise InputError(
+                    complaint(parameter, f"names a feature of kind {feature.kind}, whose levels have no order", name,
+                              "leave it out; the audit compares its levels pair by pair, and a contract may give their `order`")
+                )  # fmt: skip
+            if found.get(label, sign) != sign:
+                raise InputError(complaint("decreasing", "names a feature that `increasing` names too", name))
+            found[label] = sign
+    return found
+
+
+def _label(study: Study, key: Any) -> Any:
+    """The frame's column that a library's position or name means."""
+    columns = study.model.columns
+    if key in columns and not isinstance(key, int):
+        return key
+    return columns[key] if isinstance(key, int) and 0 <= key < len(columns) else key
+
+
+def _all_directions(
+    study: Study, wanted: dict[Any, int], known: Declared
+) -> tuple[dict[Any, int], dict[Any, str]]:
+    directions, sources = dict(wanted), dict.fromkeys(wanted, "asked")
+    for key, sign in known.monotone.items():
+        label = _label(study, key)
+        if label in study.model.columns and study.feature(label).kind in ORDERED_KINDS:
+            if label in directions and directions[label] == sign:
+                sources[label] = "asked, declared"
+            elif label not in directions:
+                directions[label], sources[label] = sign, "declared"
+    return directions, sources
+
+
+def _check_numbers(found: Sequence[FeatureSteps]) -> None:
+    for one in found:
+        for segments in one.segments:
+            if not np.isfinite(segments[0].largest).all() or not np.isfinite(segments[0].sums).all():
+                raise ModelError(
+                    f"Predictions along {one.feature.label!r} are not all finite numbers: steps cannot be told. "
+                    "Hint: leave such rows out, or audit scale='raw'."
+                )
+
+
+@dataclass
+class _DirectionQuestion:
+    """One direction of one feature and output, for every possible input."""
+
+    steps: FeatureSteps
+    output: int
+    sign: int
+
+
+class _Auditor:
+    """The parts of an audit that share what was found on rows."""
+
+    def __init__(
+        self,
+        study: Study,
+        found: Sequence[FeatureSteps],
+        directions: Mapping[Any, int],
+        sources: Mapping[Any, str],
+    ) -> None:
+        self.study, self.found, self.directions, self.sources = study, list(found), directions, sources
+        self._space: InputSpace | None = None
+        self._domains: dict[int, Domain] = {}
+        self._rows: Float | None = None
+
+    def sign(self, label: Any, output: int) -> int:
+        """The direction wanted of an output: that of a binary classifier's first class is turned round."""
+        sign = self.directions.get(label, 0)
+        model = self.study.model
+        binary = model.kind == "classifier" and len(model.all_outputs) == 2 and model.scale == "response"
+        return -sign if binary and model.selected[output] == 0 else sign
+
+    # --- every possible input ------------------------------------------------------------------
+
+    def everywhere(self, seconds: float) -> list[Everywhere]:
+        """The answers for every possible input, in the order of features."""
+        trees = self.study.plan.trees
+        if trees is None:
+            return []
+        questions = [
+            _DirectionQuestion(one, output, sign)
+            for one in self.found
+            if one.is_ordered
+            for output in range(len(self.study.model.outputs))
+            for sign in (1, -1)
+        ]
+        # What was asked for comes first: it gets what time it needs.
+        questions.sort(key=lambda q: self.sign(q.steps.feature.label, q.output) != q.sign)
+        began = time.monotonic()
+        open_questions, answers = [], {}
+        for question in questions:
+            answer = self._by_rows(question)
+            if answer is None:
+                open_questions.append(question)
+            else:
+                answers[id(question)] = answer
+        for number, question in enumerate(open_questions):
+            left = max(0.0, began + seconds - time.monotonic())
+            until = time.monotonic() + left / max(1, len(open_questions) - number)
+            answers[id(question)] = self._decided(trees, question, until)
+        order = {one.feature.label: i for i, one in enumerate(self.found)}
+        questions.sort(key=lambda q: (order[q.steps.feature.label], q.output, -q.sign))
+        return [answers[id(question)] for question in questions]
+
+    def _by_rows(self, question: _DirectionQuestion) -> Everywhere | None:
+        """Refuted where a given row steps against the direction."""
+        falls, rises = question.steps.worst[question.output]
+        against = falls if question.sign > 0 else rises
+        if not against or question.steps.method != EVERY_THRESHOLD:
+            return None
+        example = self._example(question.steps, question.output, against[0], question.sign)
+        return self._answer(question, Verdict(REFUTED, "a given row", abs(against[0].size)), example)
+
+    def _answer(
+        self, question: _DirectionQuestion, verdict: Verdict, example: CounterExample | None = None
+    ) -> Everywhere:
+        bound = 0.0 if verdict.answer == PROVEN else verdict.bound
+        return Everywhere(
+            question.steps.feature.label, self.study.model.outputs[question.output],
+            INCREASING if question.sign > 0 else DECREASING, verdict.answer, verdict.how, bound, example,
+        )  # fmt: skip
+
+    def _decided(self, trees: TreeModel, question: _DirectionQuestion, until: float) -> Everywhere:
+        place = self._variable(question.steps.feature)
+        if place is None:
+            if question.steps.feature.label not in self._used(trees):
+                return self._answer(question, Verdict(PROVEN, "the trees never use it"))
+            how = "its values are transformed, shared or counted as missing before the trees compare them"
+            return self._answer(question, Verdict(UNDECIDED, how, float("nan")))
+        raw = self._raw(trees, question.output)
+        if raw is None:
+            return self._answer(question, self._jointly(trees, place, question, until))
+        output, turned = raw
+        verdict = self._domain(output).monotone(place, question.sign * turned, until)
+        if verdict.answer != REFUTED or verdict.box is None:
+            return self._answer(question, verdict)
+        example = self._input(question, place, verdict)
+        if example is None:
+            how = "a search found inputs that no row of the frame can be given"
+            return self._answer(question, Verdict(UNDECIDED, how, verdict.bound))
+        moved = len(example.changed)
+        how = f"an input that differs from row {example.row} in {moved} other feature{'s' * (moved != 1)}"
+        return self._answer(question, Verdict(REFUTED, how, abs(verdict.step)), example)
+
+    def _used(self, trees: TreeModel) -> tuple[Any, ...]:
+        return structure_of(trees, self.study.model.columns).used
+
+    def _jointly(self, trees: TreeModel, place: int, question: _DirectionQuestion, until: float) -> Verdict:
+        """Of softmax: a class's probability rises if its margin never falls and no other's ever rises."""
+        if trees.link.name != "softmax":
+            return Verdict(UNDECIDED, f"the link {trees.link.name!r} mixes outputs", float("nan"))
+        own = self.study.model.selected[question.output]
+        for output in range(trees.forest.n_outputs):
+            sign = question.sign if output == own else -question.sign
+            verdict = self._domain(output).monotone(place, sign, until)
+            if verdict.answer != PROVEN:
+                how = "margins that step both ways may still give probabilities that do not"
+                return Verdict(UNDECIDED, how, float("nan"))
+        return Verdict(PROVEN, "every margin by itself")
+
+    def _raw(self, trees: TreeModel, output: int) -> tuple[int, int] | None:
+        """The raw output that an output is a rising (1) or falling (-1) function of; None where it is of several."""
+        selected = self.study.model.selected[output]
+        if self.study.plan.engine.additive:
+            return selected, 1
+        if trees.link.name not in RISING:
+            return None
+        if trees.link.form is not None and trees.link.form.factor < 0:
+            return None
+        if len(self.study.model.all_outputs) == trees.forest.n_outputs + 1 == 2:
+            return 0, 1 if selected else -1
+        return (selected, 1) if len(self.study.model.all_outputs) == trees.forest.n_outputs else None
+
+    @property
+    def space(self) -> InputSpace:
+        if self._space is None:
+            trees = self.study.plan.trees
+            assert trees is not None
+            self._space = space_of(self.study, trees)
+        return self._space
+
+    def _domain(self, output: int) -> Domain:
+        if output not in self._domains:
+            self._domains[output] = Domain(self.space, output)
+        return self._domains[output]
+
+    def _variable(self, feature: Feature) -> int | None:
+        for place, variable in enumerate(self.space.variables):
+            if variable.name == feature.label and variable.is_interval:
+                return place
+        return None
+
+    def _encoded(self, trees: TreeModel) -> Float:
+        if self._rows is None:
+            table = self.study.sample.table.select(self.study.model.columns)
+            self._rows = np.asarray(trees.encode(table.slice(0, min(NEAREST_ROWS, table.n_rows))), np.float64)
+        return self._rows
+
+    def _input(self, question: _DirectionQuestion, place: int, verdict: Verdict) -> CounterExample | None:
+        """The found box as an input near the data, with what the model itself predicts of it."""
+        trees = self.study.plan.trees
+        if trees is None or verdict.box is None:
+            return None
+        box = verdict.box
+        free = Boxes(box.low.copy(), box.high.copy(), box.missing.copy(), box.levels)
+        free.low[0, place], free.high[0, place], free.missing[0, place] = (
+            0,
+            self.space.variables[place].size,
+            True,
+        )
+        row, changes, named = input_in(self.space, free, self._encoded(trees))
+        if not named:
+            return None
+        values = self.space.variables[place].values
+        example = Example(row, verdict.step, values[verdict.cells[0]], values[verdict.cells[1]])
+        return self._example(question.steps, question.output, example, question.sign, changes)
+
+    def _example(
+        self,
+        steps: FeatureSteps,
+        output: int,
+        example: Example,
+        sign: int,
+        changed: Mapping[Any, Any] | None = None,
+    ) -> CounterExample:
+        """An example with the model's own predictions."""
+        study = self.study
+        table = study.sample.table.take(np.array([example.row]))
+        for name, value in (changed or {}).items():
+            feature = study.feature(name)
+            table = table.crossed(feature.axis(_as_column(value), table).points)
+        ends = object_array([example.before, example.after])
+        if steps.values.dtype != object:
+            ends = ends.astype(steps.values.dtype)
+        predicted = study.model.predict(table.crossed(steps.feature.axis(ends, table).points))[:, output]
+        direction = "" if sign == 0 else INCREASING if sign > 0 else DECREASING
+        return CounterExample(
+            steps.feature.label, study.model.outputs[output], direction, example.row, example.before, example.after,
+            float(predicted[0]), float(predicted[1]), dict(changed or {}),
+        )  # fmt: skip
+
+    # --- bounds --------------------------------------------------------------------------------
+
+    def bounds(self, asked: Any, seconds: float) -> tuple[Bounds, ...]:
+        """Of every output, over all inputs or a box."""
+        trees = self.study.plan.trees
+        given: Mapping[Any, Any] = asked if isinstance(asked, Mapping) else {}
+        if trees is None:
+            raise InputError(
+                f"`bounds` over all inputs need a model read as trees: {self.study.plan.why}. Hint: leave `bounds` out."
+            )
+        box = self._box(given)
+        found = []
+        for output, name in enumerate(self.study.model.outputs):
+            raw = self._raw(trees, output)
+            if raw is None:
+                raise InputError(
+                    f"`bounds` of {name!r} are not known on this scale: the link {trees.link.name!r} mixes outputs. Hint: scale='raw'."
+                )
+            until = time.monotonic() + seconds / max(1, len(self.study.model.outputs))
+            low, high, *exact = self._domain(raw[0]).bounds(box, until, (np.inf, -np.inf))
+            ends = [low, high]
+            if not self.study.plan.engine.additive:
+                linked = np.zeros((2, trees.forest.n_outputs))
+                linked[:, raw[0]] = ends
+                ends = trees.link.apply(linked)[:, self.study.model.selected[output]].tolist()
+            if raw[1] < 0:
+                ends, exact = ends[::-1], exact[::-1]
+            found.append(
+                Bounds(name, float(ends[0]), float(ends[1]), (bool(exact[0]), bool(exact[1])), dict(given))
+            )
+        return tuple(found)
+
+    def _box(self, given: Mapping[Any, Any]) -> Boxes:
+        """The inputs a user's box holds: ``{"age": (18, 30), "sex": ["male"]}``."""
+        box, study = self.space.whole, self.study
+        for name, wanted in given.items():
+            label = study.feature(name).label
+            places = [v for v, variable in enumerate(self.space.variables) if variable.name == label]
+            column = study.column(study.feature(name))
+            if column.kind == "categorical" and isinstance(wanted, Sequence):
+                for level in wanted:
+                    if level not in column.levels.tolist():
+                        raise InputError(
+                            complaint(
+                                "bounds",
+                                f"names no level of {name!r}",
+                                level,
+                                did_you_mean(level, column.levels.tolist()),
+                            )
+                        )
+            if not places:
+                if study.plan.trees is not None and label not in self._used(study.plan.trees):
+                    continue
+                raise InputError(
+                    complaint("bounds", "names a feature that is transformed before the trees see it", name)
+                )
+            variable = self.space.variables[places[0]]
+            if isinstance(wanted, (str, bytes)) or not isinstance(wanted, Sequence) or not len(wanted):
+                raise InputError(
+                    complaint(
+                        "bounds", f"must give {name!r} a pair (lowest, highest) or a list of levels", wanted
+                    )
+                )
+            if not variable.is_interval:
+                known = variable.values.tolist()
+                start, stop = self.space.word_start[places[0]], self.space.word_start[places[0] + 1]
+                box.levels[0, start:stop] &= packed_levels(np.array([v in list(wanted) for v in known]))
+                continue
+            if len(wanted) != 2 or not wanted[0] <= wanted[1]:
+                raise InputError(
+                    complaint(
+                        "bounds", f"must give {name!r} a pair (lowest, highest)", wanted, "write (18, 30)"
+                    )
+                )
+            cells = variable.values.astype(np.float64)
+            box.low[0, places[0]] = min(
+                int(np.searchsorted(cells, float(wanted[0]), side="left")), len(cells) - 1
+            )
+            box.high[0, places[0]] = min(
+                int(np.searchsorted(cells, float(wanted[1]), side="left")) + 1, len(cells)
+            )
+            box.missing[0, places[0]] = False
+        return box
+
+    # --- the table -----------------------------------------------------------------------------
+
+    def table(self, verdicts: Sequence[Everywhere]) -> tuple[dict[str, Any], tuple[CounterExample, ...]]:
+        """The columns, and the worst rows against each direction (or, without one, the largest jumps)."""
+        study = self.study
+        groups = [] if study.rows.groups is None else list(study.rows.groups.labels)
+        answers = {(one.feature, one.output, one.direction): one.answer for one in verdicts}
+        records, examples = [], []
+        for one in self.found:
+            for output, name in enumerate(study.model.outputs):
+                sign = self.sign(one.feature.label, output)
+                falls, rises = one.worst[output]
+                against = falls if sign > 0 else rises if sign < 0 else []
+                examples += [self._example(one, output, example, sign) for example in against]
+                for label, segment in zip([None, *groups], one.segments[output]):
+                    record = self._record(one, name, sign, segment, against if label is None else [])
+                    record["group"] = label
+                    for column, direction in (("never_falls", INCREASING), ("never_rises", DECREASING)):
+                        record[column] = (
+                            answers.get((one.feature.label, name, direction)) if label is None else None
+                        )
+                    records.append(record)
+        names = [name for name in records[0] if name != "group" or groups]
+        numeric = {
+            "rises", "falls", "both", "flat", "against", "mean_against", "total_against", "jump", "mean_step",
+            "missing_above", "missing_below", "missing_beyond",
+        }  # fmt: skip
+        columns: dict[str, Any] = {}
+        for name in names:
+            values = [record[name] for record in records]
+            columns[name] = np.array(values, np.float64) if name in numeric else labels_column(values)
+        return columns, tuple(examples)
+
+    def _record(
+        self, one: FeatureSteps, output: Any, sign: int, segment: Segment, against: Sequence[Example]
+    ) -> dict[str, Any]:
+        total = segment.weight or np.nan
+        worst = FALL if sign > 0 else RISE
+        step = SMALLEST if sign > 0 else LARGEST
+        jump = max(
+            one.worst[self.study.model.outputs.index(output)],
+            key=lambda kept: abs(kept[0].size) if kept else 0.0,
+        )
+        broken = segment.largest[step] > 0
+        return {
+            "feature": one.feature.label,
+            "group": None,
+            "output": output,
+            "direction": "" if sign == 0 else INCREASING if sign > 0 else DECREASING,
+            "source": self.sources.get(one.feature.label, ""),
+            "rises": segment.rises / total,
+            "falls": segment.falls / total,
+            "both": segment.both / total,
+            "flat": (segment.weight - segment.rises - segment.falls - segment.both) / total,
+            "holds": None if sign == 0 else not broken,
+            "against": segment.largest[step] if sign else np.nan,
+            "mean_against": abs(segment.sums[step]) / total if sign else np.nan,
+            "total_against": segment.largest[worst] if sign else np.nan,
+            "between": (against[0].before, against[0].after) if against else None,
+            "never_falls": None,
+            "never_rises": None,
+            "jump": float(max(segment.largest[SMALLEST], segment.largest[LARGEST])),
+            "jump_between": (jump[0].before, jump[0].after) if jump else None,
+            "mean_step": float(segment.sums[LARGEST] - segment.sums[SMALLEST]) / total,
+            "missing_above": segment.missing_above / total if one.has_missing else np.nan,
+            "missing_below": segment.missing_below / total if one.has_missing else np.nan,
+            "missing_beyond": segment.missing_most if one.has_missing else np.nan,
+            "method": one.method,
+        }
+
+    def notes(
+        self,
+        known: Declared,
+        broken: Any,
+        structure: Any,
+        sampled: str,
+        flips: Sequence[str],
+        limits: Sequence[Bounds],
+    ) -> tuple[str, ...]:
+        """How it was decided, and what was found beside the table."""
+        study = self.study
+        grids = [one for one in self.found if one.is_ordered and one.method != EVERY_THRESHOLD]
+        exact = [one for one in self.found if one.is_ordered and one.method == EVERY_THRESHOLD]
+        found = [f"{study.rows.sample_said}; {study.how}"]
+        if sampled:
+            found.append(sampled)
+        if exact:
+            found.append(
+                f"{len(exact)} features at every threshold of the model: decided exactly, not on a grid"
+            )
+        if grids:
+            names = ", ".join(str(one.feature.label) for one in grids[:8])
+            found.append(f"{names}: on {grids[0].method}, so that what lies between them was not looked at")
+        if known.monotone or known.together:
+            found.append(
+                f"constraints declared in the model were read{': ' + known.source if known.source else ''}"
+            )
+        if structure is not None and study.plan.trees is not None:
+            apart = structure.never_together()
+            pairs = len(structure.used) * (len(structure.used) - 1) // 2
+            found.append(
+                f"{len(apart)} of {pairs} pairs of features are on no common path: they cannot interact on the raw scale"
+            )
+            if structure.unused:
+                found.append(f"never used: {', '.join(map(str, structure.unused))}")
+        if known.together:
+            found.append(f"declared interaction constraints: {'broken' if broken else 'kept'}")
+        return (*found, *flips, *(str(one) for one in limits))
+
+
+def _as_column(value: Any) -> Any:
+    """One value as an array that a column can take."""
+    if isinstance(value, (float, np.floating, int, np.integer)) and not isinstance(value, bool):
+        return np.array([value])
+    return object_array([value])

@@ -1,0 +1,173 @@
+"""What a check says: one statement per expectation, pass, fail or borderline, for people, pipelines and pages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape as xml_escape
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from icefield.audit.plain_values import plain
+from icefield.data.columns import object_array
+from icefield.effect.whole_files import written_beside
+from icefield.statistics.tables import ResultTable, cell_text, labels_column
+
+PASS, FAIL, BORDERLINE = "pass", "fail", "borderline"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One expectation and whether it holds.
+
+    Attributes
+    ----------
+    feature : which; empty for the model as a whole
+    expectation : its key in the file
+    expected, found : what was written, and what the model does, for people
+    result : ``"pass"``, ``"fail"`` or ``"borderline"`` (another sample of rows might overturn it)
+    detail : rows or values that show it
+    """
+
+    feature: Any
+    expectation: str
+    expected: str
+    found: str
+    result: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Check(ResultTable):
+    """The statements of a check as a table; `ok` where none failed. Made by `check`.
+
+    Columns: ``feature``, ``expectation``, ``expected``, ``found``, ``result`` and ``detail``.
+    """
+
+    statements: tuple[Statement, ...] = ()
+    record: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        statements: Sequence[Statement],
+        title: str,
+        notes: Sequence[str],
+        library: str,
+        record: Mapping[str, Any],
+    ) -> Check:
+        columns = {
+            "feature": labels_column([one.feature for one in statements]),
+            **{
+                name: object_array([getattr(one, name) for one in statements])
+                for name in ("expectation", "expected", "found", "result", "detail")
+            },
+        }
+        counts = {kind: sum(one.result == kind for one in statements) for kind in (PASS, FAIL, BORDERLINE)}
+        said = ", ".join(f"{number} {kind}" for kind, number in counts.items() if number)
+        return cls(
+            columns,
+            f"{title}: {said or 'nothing asked'}",
+            tuple(notes),
+            library,
+            statements=tuple(statements),
+            record=record,
+        )
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing failed."""
+        return all(one.result != FAIL for one in self.statements)
+
+    @property
+    def failures(self) -> tuple[Statement, ...]:
+        """What failed."""
+        return tuple(one for one in self.statements if one.result == FAIL)
+
+    def to_json(self, path: str | Path | None = None) -> str | None:
+        """Everything as JSON: written to `path`, or returned as text without one."""
+        document = {
+            "ok": self.ok,
+            "statements": [plain(one) for one in self.statements],
+            "notes": list(self.notes),
+            "record": plain(dict(self.record)),
+        }
+        return _given(json.dumps(document, indent=1, ensure_ascii=False) + "\n", path)
+
+    def to_junit(self, path: str | Path | None = None) -> str | None:
+        """A JUnit XML file, as pipelines show it: a test case per statement."""
+        failed = len(self.failures)
+        skipped = sum(one.result == BORDERLINE for one in self.statements)
+        cases = []
+        for one in self.statements:
+            name = f"{one.feature} {one.expectation}".strip()
+            body = ""
+            if one.result == FAIL:
+                text = f"expected {one.expected}, found {one.found}"
+                body = f"<failure message={quoteattr(_xml(text))}>{xml_escape(_xml(one.detail))}</failure>"
+            elif one.result == BORDERLINE:
+                body = f"<skipped message={quoteattr(_xml(f'borderline: expected {one.expected}, found {one.found}'))}/>"
+            cases.append(
+                f'  <testcase classname="icefield.check" name={quoteattr(_xml(name))}>{body}</testcase>'
+            )
+        text = "\n".join([
+            '<?xml version="1.0" encoding="UTF-8"?>',
+            f'<testsuite name="icefield check" tests="{len(cases)}" failures="{failed}" errors="0" skipped="{skipped}">',
+            *cases, "</testsuite>", "",
+        ])  # fmt: skip
+        return _given(text, path)
+
+    def to_html(self, path: str | Path | None = None) -> str | None:
+        """One page without scripts: what failed first, then everything."""
+        order = {FAIL: 0, BORDERLINE: 1, PASS: 2}
+        rows = "".join(
+            f'<tr class="{one.result}"><td>{one.result}</td>'
+            + "".join(
+                f"<td>{escape(cell_text(v))}</td>"
+                for v in (one.feature, one.expectation, one.expected, one.found, one.detail)
+            )
+            + "</tr>"
+            for one in sorted(self.statements, key=lambda one: order[one.result])
+        )
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        record = "".join(
+            f"<tr><th>{escape(str(k))}</th><td>{escape(json.dumps(plain(v), ensure_ascii=False))}</td></tr>"
+            for k, v in self.record.items()
+        )
+        style = (
+            "body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;width:100%}"
+            "td,th{border-bottom:1px solid #8884;padding:.3rem .5rem;text-align:left;vertical-align:top;overflow-wrap:anywhere}"
+            ".fail td:first-child{color:#b00020;font-weight:600}.borderline td:first-child{color:#8a5a00;font-weight:600}"
+            "@media (prefers-color-scheme:dark){body{background:#181818;color:#ddd}.fail td:first-child{color:#ff8a80}.borderline td:first-child{color:#ffc46b}}"
+        )
+        text = (
+            "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
+            "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+            f"<title>{escape(self.title)}</title><style>{style}</style><h1>{escape(self.title)}</h1>"
+            f"<table><tr><th>result<th>feature<th>expectation<th>expected<th>found<th>detail</tr>{rows}</table>"
+            f"<ul>{notes}</ul><h2>Record</h2><table>{record}</table></html>\n"
+        )
+        return _given(text, path)
+
+
+def _given(text: str, path: str | Path | None) -> str | None:
+    if path is None:
+        return text
+    with written_beside(path) as file:
+        file.write_text(text, encoding="utf-8", newline="\n")
+    return None
+
+
+def _xml(text: str) -> str:
+    """Without the control characters that XML cannot hold."""
+    return "".join(c if c in "\t\n" or c >= " " else "?" for c in text)
+
+
+def number(value: float) -> str:
+    """A number for people."""
+    return cell_text(float(value)) if np.isfinite(value) else "–"

@@ -1,0 +1,631 @@
+"""Expectations of a model, in a small TOML file: read, checked for contradictions, held against the model, drafted.
+
+::
+
+    [model]
+    scale = "response"           # these results are about; checked against the Explainer
+    rows = { origin = "JFK" }    # which rows: a value, a list of values, or { at_least = , at_most = }
+
+    [features.age]
+    direction = "increasing"     # or "decreasing", "flat"
+    everywhere = true            # also for every possible input, not on the rows alone
+    against = 0.0                # the largest single step against the direction that is let pass
+    range = [-5.0, 20.0]         # the average curve lies in it
+    effect = [0.5, 10.0]         # its highest less its lowest point
+    order = ["low", "high"]      # levels by their average prediction, lowest first
+    missing = "lowest"           # where missing stands on the average curve: lowest, highest, within, or like = a value
+    disagreement = 0.5           # at most, in standard deviations of the predictions
+    never_with = ["sex"]         # features it never interacts with
+    top = 3                      # among the features that move predictions most
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from icefield.audit.auditing import audit
+from icefield.audit.checking import BORDERLINE, FAIL, PASS, Check, Statement, number
+from icefield.core.effects import Request, compute_effects
+from icefield.data.columns import ORDERED_KINDS, is_missing_value
+from icefield.errors import InputError, InputTypeError, MissingFileError, complaint, did_you_mean
+from icefield.statistics.decision import decisions
+
+if TYPE_CHECKING:
+    from icefield.audit.result import Audit
+    from icefield.core.study import Study
+    from icefield.effect import Effect
+
+KEYS = (
+    "direction",
+    "everywhere",
+    "against",
+    "range",
+    "effect",
+    "order",
+    "missing",
+    "disagreement",
+    "never_with",
+    "top",
+)
+DIRECTIONS = ("increasing", "decreasing", "flat")
+MISSING = ("lowest", "highest", "within")
+NOISE = 2.0  # standard errors within which a limit on an average is borderline
+CLOSE = 0.05  # share of a movement within which a rank is borderline
+
+
+@dataclass(frozen=True)
+class Expectations:
+    """What a model is held to.
+
+    Attributes
+    ----------
+    features : by feature, its expectations by key
+    rows : which rows it is about, by column
+    settings : what else is said of the model (``scale``, ``target``)
+    source : where it was read, and `digest` its SHA-256
+    """
+
+    features: Mapping[str, Mapping[str, Any]]
+    rows: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
+    digest: str = ""
+
+
+def read_expectations(given: Any) -> Expectations:
+    """Expectations from a file, its text's mapping, or as they are; an error names what cannot be or contradicts itself."""
+    if isinstance(given, Expectations):
+        return given
+    source = digest = ""
+    if isinstance(given, Mapping):
+        document: Mapping[str, Any] = given
+    elif isinstance(given, (str, Path)):
+        path = Path(given)
+        if not path.is_file():
+            raise MissingFileError(
+                complaint(
+                    "expectations",
+                    "names a file that does not exist",
+                    str(given),
+                    "draft one with `icefield expect MODEL DATA`",
+                )
+            )
+        raw = path.read_bytes()
+        source, digest = str(path), hashlib.sha256(raw).hexdigest()
+        try:
+            document = tomllib.loads(raw.decode("utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(complaint("expectations", f"is no TOML: {error}", str(given))) from error
+    else:
+        raise InputTypeError(complaint("expectations", "must be a file or a mapping", given))
+    for key in document:
+        if key not in ("model", "features"):
+            raise InputError(
+                complaint(
+                    "expectations",
+                    "has a section that is not known",
+                    key,
+                    did_you_mean(key, ["model", "features"]),
+                )
+            )
+    model = dict(document.get("model", {}))
+    for key in model:
+        if key not in ("rows", "scale", "target"):
+            raise InputError(
+                complaint(
+                    "expectations",
+                    "has a key in [model] that is not known",
+                    key,
+                    did_you_mean(key, ["rows", "scale", "target"]),
+                )
+            )
+    features = {str(name): dict(own) for name, own in dict(document.get("features", {})).items()}
+    for name, own in features.items():
+        _check_keys(name, own)
+    return Expectations(features, model.pop("rows", {}), model, source, digest)
+
+
+def _check_keys(name: str, own: Mapping[str, Any]) -> None:
+    """One feature's expectations: known keys, usable values, no contradiction."""
+
+    def wrong(key: str, problem: str, hint: str | None = None) -> InputError:
+        return InputError(complaint("expectations", f"of {name!r}: `{key}` {problem}", own[key], hint))
+
+    for key in own:
+        if key not in KEYS:
+            raise InputError(
+                complaint(
+                    "expectations", f"of {name!r} has a key that is not known", key, did_you_mean(key, KEYS)
+                )
+            )
+    direction = own.get("direction")
+    if direction is not None and direction not in DIRECTIONS:
+        raise wrong("direction", f"must be one of {', '.join(DIRECTIONS)}")
+    for key in ("range", "effect"):
+        limits = own.get(key)
+        if limits is not None and not (
+            isinstance(limits, list)
+            and len(limits) == 2
+            and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in limits)
+        ):
+            raise wrong(key, "must be two numbers", f"write {key} = [0.0, 1.0]")
+        if limits is not None and limits[0] > limits[1]:
+            raise wrong(key, "contradicts itself: the first number is the larger one")
+    for key in ("against", "disagreement"):
+        value = own.get(key)
+        if value is not None and (
+            isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0
+        ):
+            raise wrong(key, "must be a number, 0 or more")
+    if "top" in own and (isinstance(own["top"], bool) or not isinstance(own["top"], int) or own["top"] < 1):
+        raise wrong("top", "must be a whole number, 1 or more")
+    if "order" in own and (
+        not isinstance(own["order"], list)
+        or len(set(map(str, own["order"]))) != len(own["order"])
+        or len(own["order"]) < 2
+    ):
+        raise wrong("order", "must list two or more different levels")
+    missing = own.get("missing")
+    if (
+        missing is not None
+        and missing not in MISSING
+        and not (isinstance(missing, Mapping) and set(missing) == {"like"})
+    ):
+        raise wrong("missing", 'must be "lowest", "highest", "within" or { like = a value }')
+    if "never_with" in own and name in list(own["never_with"]):
+        raise wrong("never_with", "names the feature itself")
+    if "order" in own and direction in ("increasing", "decreasing"):
+        raise wrong(
+            "order",
+            f"contradicts direction = {direction!r}: levels have an order of their own",
+            "keep one of them",
+        )
+    if direction == "flat":
+        if "top" in own:
+            raise wrong("top", "contradicts direction = 'flat': what does nothing moves nothing")
+        if own.get("effect", [0, 0])[0] > 0:
+            raise wrong("effect", "contradicts direction = 'flat'")
+    if own.get("effect") and own.get("range") and own["effect"][0] > own["range"][1] - own["range"][0]:
+        raise wrong("effect", "contradicts `range`: an effect of that size does not fit into it")
+    if own.get("everywhere") and direction not in ("increasing", "decreasing"):
+        raise wrong("everywhere", "needs direction = 'increasing' or 'decreasing'")
+
+
+def rows_about(study: Study, rows: Mapping[str, Any]) -> Any:
+    """Positions of the rows that expectations are about; None for all."""
+    if not rows:
+        return None
+    table = study.sample.table
+    keep = np.ones(table.n_rows, bool)
+    for name, wanted in rows.items():
+        if not table.has(name):
+            raise InputError(
+                complaint(
+                    "expectations",
+                    "is about rows by a column that X does not have",
+                    name,
+                    did_you_mean(name, table.names),
+                )
+            )
+        column = table.column(name)
+        if isinstance(wanted, Mapping):
+            numbers = column.to_float()
+            for key, limit in wanted.items():
+                if key not in ("at_least", "at_most"):
+                    raise InputError(
+                        complaint(
+                            "expectations",
+                            f"of rows by {name!r} has a key that is not known",
+                            key,
+                            "write at_least or at_most",
+                        )
+                    )
+                keep &= numbers >= limit if key == "at_least" else numbers <= limit
+            continue
+        values = wanted if isinstance(wanted, list) else [wanted]
+        keep &= np.isin(np.array([str(v) for v in column.values.tolist()]), [str(v) for v in values])
+    if not keep.any():
+        raise InputError(
+            complaint("expectations", "is about no row at all", dict(rows), "look at `rows` in [model]")
+        )
+    return np.flatnonzero(keep)
+
+
+class _Held:
+    """A model held to expectations: each asked for once, when first needed."""
+
+    def __init__(self, study: Study, wanted: Expectations, rows: Any, seconds: float) -> None:
+        self.study, self.wanted, self.rows, self.seconds = study, wanted, rows, seconds
+        names = [str(c) for c in study.model.columns]
+        self.labels: dict[str, Any] = {}
+        for name in wanted.features:
+            if name not in names:
+                raise InputError(
+                    complaint(
+                        "expectations",
+                        "is about a feature the model does not have",
+                        name,
+                        did_you_mean(name, names),
+                    )
+                )
+            self.labels[name] = study.model.columns[names.index(name)]
+        for name, own in wanted.features.items():
+            feature = study.feature(self.labels[name])
+            if own.get("direction") in ("increasing", "decreasing") and feature.kind not in ORDERED_KINDS:
+                raise InputError(
+                    complaint("expectations", f"of {name!r}: `direction` is for numbers; this is {feature.kind}", own["direction"],
+                              "write order = [...] with its levels, lowest first")
+                )  # fmt: skip
+            for other in own.get("never_with", ()):
+                if other not in names:
+                    raise InputError(
+                        complaint(
+                            "expectations",
+                            f"of {name!r}: `never_with` names a feature the model does not have",
+                            other,
+                            did_you_mean(other, names),
+                        )
+                    )
+        self._effects: dict[Any, Effect] = {}
+        self._decisions: Any = None
+        self.audit: Audit | None = None
+
+    def statements(self) -> list[Statement]:
+        directed = {
+            n: own["direction"]
+            for n, own in self.wanted.features.items()
+            if own.get("direction") in DIRECTIONS[:2]
+        }
+        flat = [n for n, own in self.wanted.features.items() if own.get("direction") == "flat"]
+        asked = [self.labels[n] for n in (*directed, *flat)]
+        if asked:
+            self.audit = audit(
+                self.study, asked, increasing=[self.labels[n] for n, d in directed.items() if d == "increasing"],
+                decreasing=[self.labels[n] for n, d in directed.items() if d == "decreasing"], declared=False,
+                everywhere=any(own.get("everywhere") for own in self.wanted.features.values()), seconds=self.seconds, rows=self.rows,
+            )  # fmt: skip
+        found = []
+        for name, own in sorted(self.wanted.features.items()):
+            for key in KEYS:
+                if key in own and key not in ("against",):
+                    found += getattr(self, f"_{key}")(name, own)
+        return found
+
+    # --- from the audit ------------------------------------------------------------------------
+
+    def _rows_of(self, name: str) -> list[int]:
+        assert self.audit is not None
+        return [i for i, label in enumerate(self.audit["feature"].tolist()) if label == self.labels[name]]
+
+    def _direction(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
+        audit = self.audit
+        assert audit is not None
+        allowed, direction = float(own.get("against", 0.0)), own["direction"]
+        places = self._rows_of(name)
+        column = "jump" if direction == "flat" else "against"
+        worst = max(float(audit[column][i]) for i in places)
+        expected = direction + (f", steps against it up to {number(allowed)}" if allowed else "")
+        if worst <= allowed:
+            exact = audit["method"][places[0]]
+            return [Statement(name, "direction", expected, f"holds at {exact}", PASS)]
+        detail = "; ".join(str(one) for one in audit.examples if one.feature == self.labels[name])
+        what = "predictions change" if direction == "flat" else "a step against it"
+        return [Statement(name, "direction", expected, f"{what} of {number(worst)}", FAIL, detail)]
+
+    def _everywhere(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
+        audit = self.audit
+        if not own["everywhere"] or audit is None:
+            return []
+        answers = [
+            e for e in audit.everywhere if e.feature == self.labels[name] and e.direction == own["direction"]
+        ]
+        if not answers:
+            return [
+                Statement(
+                    name, "everywhere", own["direction"], "not decided: the model is not read as trees", FAIL
+                )
+            ]
+        allowed = float(own.get("against", 0.0))
+        found = []
+        for one in answers:
+            good = one.answer == "proven" or (np.isfinite(one.bound) and one.bound <= allowed)
+            result = PASS if good else FAIL if one.answer == "refuted" else BORDERLINE
+            found.append(
+                Statement(
+                    name,
+                    "everywhere",
+                    f"{own['direction']} for every input",
+                    f"{one.answer}: {one.how}",
+                    result,
+                    str(one.example or ""),
+                )
+            )
+        return found
+
+    # --- from average curves -------------------------------------------------------------------
+
+    def effect(self, label: Any) -> Effect:
+        if not self._effects:
+            names = [
+                n
+                for n, own in self.wanted.features.items()
+                if {"range", "effect", "order", "missing"} & set(own)
+            ]
+            features = [self.study.feature(self.labels[n]) for n in names]
+            made = compute_effects(
+                self.study, Request(sets=[(f,) for f in features], spread=True, rows=self.rows)
+            )
+            self._effects = {f.label: e for f, e in zip(features, made)}
+        return self._effects[label]
+
+    def _range(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
+        effect, (low, high) = self.effect(self.labels[name]), own["range"]
+        average = effect.average[0]
+        error = np.zeros_like(average) if effect.se is None else NOISE * np.nan_to_num(effect.se[0])
+        beyond = np.maximum(average - high, low - average)
+        place = int(beyond.argmax())
+        outside = bool(beyond[place] > 0)
+        result = PASS if not outside else BORDERLINE if beyond[place] <= error[place] else FAIL
+        where = f"{number(average[place])} at {effect.grid[0][place]}" if outside else ""
+        return [
+            Statement(
+                name,
+                "range",
+                f"{low} to {high}",
+                f"{number(average.min())} to {number(average.max())}",
+                result,
+                where,
+            )
+        ]
+
+    def _effect(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
+        effect, (low, high) = self.effect(self.labels[name]), own["effect"]
+        size = float(np.ptp(effect.average[0]))
+        error = 0.0 if effect.se is None else NOISE * float(np.nan_to_num(effect.se[0]).max())
+        beyond = max(size - high, low - size)
+        result = PASS if beyond <= 0 else BORDERLINE if beyond <= error else FAIL
+        return [Statement(name, "effect", f"{low} to {high}", number(size), result)]
+
+    def _order(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
+        effect = self.effect(self.labels[name])
+        at = {str(v): i for i, v in enumerate(effect.grid[0].tolist())}
+        wanted = [str(v) for v in own["order"]]
+        gone = [v for v in wanted if v not in at]
+        if gone:
+            return [
+                Statement(name, "order", " < ".join(wanted), f"no level {', '.join(gone)} in the data", FAIL)
+            ]
+        values = [float(effect.average[0][at[v]]) for v in wanted]
+        errors = [0.0 if effect.se is None else float(np.nan_to_num(effect.se[0][at[v]])) for v in wanted]
+        drops = [
+            (values[i] - values[i + 1], NOISE * float(np.hypot(errors[i], errors[i + 1])), i)
+            for i in range(len(values) - 1)
+        ]
+        worst = max(drops)
+        result = PASS if worst[0] <= 0 else BORDERLINE if worst[0] <= worst[1] else FAIL
+        found = " < ".join(sorted(wanted, key=lambda v: values[wanted.index(v)]))
+        detail = (
+            ""
+            if result == PASS
+            else f"{wanted[worst[2]]} lies {number(worst[0])} above {wanted[worst[2] + 1]}"
+        )
+        return [Statement(name, "order", " < ".join(wanted), found, result, detail)]
+
+    def _missing(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
+        effect, wanted = self.effect(self.labels[name]), own["missing"]
+        gone = np.array([is_missing_value(v) for v in effect.grid[0].tolist()])
+        text = wanted if isinstance(wanted, str) else f"like {wanted['like']}"
+        if not gone.any():
+            return [Statement(name, "missing", text, "no value is missing in the data", BORDERLINE)]
+        average = effect.average[0]
+        error = 0.0 if effect.se is None else NOISE * float(np.nan_to_num(effect.se[0]).max())
+        there, numbers = float(average[gone][0]), average[~gone]
+        low, high = float(numbers.min()), float(numbers.max())
+        if isinstance(wanted, Mapping):
+            values = effect.grid[0][~gone]
+            same = (
+                np.flatnonzero(values == wanted["like"])
+                if values.dtype == object
+                else [int(np.abs(values.astype(float) - float(wanted["like"])).argmin())]
+            )
+            beyond = abs(there - float(numbers[same[0]])) if len(same) else np.inf
+            beyond -= 0.05 * (high - low)
+        else:
+            beyond = {
+                "lowest": there - low,
+                "highest": high - there,
+                "within": max(low - there, there - high),
+            }[wanted]
+            beyond -= 1e-9 * (abs(low) + abs(high))
+        result = PASS if beyond <= 0 else BORDERLINE if beyond <= error else FAIL
+        return [
+            Statement(
+                name,
+                "missing",
+                text,
+                f"{number(there)} where numbers give {number(low)} to {number(high)}",
+                result,
+            )
+        ]
+
+    # --- from decisions and paths --------------------------------------------------------------
+
+    @property
+    def decisions(self) -> Any:
+        if self._decisions is None:
+            self._decisions = decisions(self.study, rows=self.rows)
+        return self._decisions
+
+    def _disagreement(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
+        found = self.decisions[self.labels[name]].reading.heterogeneity
+        if found is None:
+            return [Statement(name, "disagreement", f"at most {own['disagreement']}", "unknown", BORDERLINE)]
+        limit = float(own["disagreement"])
+        result = PASS if found <= limit else BORDERLINE if found <= limit * (1 + CLOSE) else FAIL
+        return [Statement(name, "disagreement", f"at most {limit}", number(found), result)]
+
+    def _top(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
+        order = list(self.decisions)
+        rank, limit = order.index(self.labels[name]) + 1, own["top"]
+        result = PASS if rank <= limit else FAIL
+        if result == FAIL:
+            edge = self.decisions[order[min(limit, len(order)) - 1]].movement
+            mine = self.decisions[self.labels[name]].movement
+            result = BORDERLINE if edge and mine >= edge * (1 - CLOSE) else FAIL
+        return [
+            Statement(
+                name,
+                "top",
+                f"among the first {limit}",
+                f"place {rank}",
+                result,
+                "first: " + ", ".join(map(str, order[:limit])),
+            )
+        ]
+
+    def _never_with(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
+        from icefield.audit.structure import structure_of
+
+        trees, found = self.study.plan.trees, []
+        if trees is not None:
+            apart = {
+                frozenset(map(str, pair))
+                for pair in structure_of(trees, self.study.model.columns).never_together()
+            }
+            used = set(map(str, structure_of(trees, self.study.model.columns).used))
+            for other in own["never_with"]:
+                fine = frozenset((name, other)) in apart or name not in used or other not in used
+                text = "never on one path (raw scale)" if fine else "some path splits on both"
+                found.append(Statement(name, "never_with", other, text, PASS if fine else FAIL))
+            return found
+        from icefield.statistics.interactions import interactions
+
+        for other in own["never_with"]:
+            position = [str(c) for c in self.study.model.columns].index(other)
+            table = interactions(self.study, [self.labels[name], self.study.model.columns[position]])
+            strength = float(np.nanmax(table["strength"][table["order"] == 2]))
+            result = PASS if strength <= 1e-6 else BORDERLINE if strength <= 0.02 else FAIL
+            found.append(
+                Statement(name, "never_with", other, f"interaction of {number(strength)} on a sample", result)
+            )
+        return found
+
+
+def check_expectations(study: Study, given: Any, seconds: float = 10.0) -> Check:
+    """Hold a model to expectations.
+
+    Parameters
+    ----------
+    study : the model and its rows
+    given : a TOML file, or the same as a mapping
+    seconds : at most so long for what is asked about every possible input
+    """
+    from icefield.audit.records import record_of
+
+    wanted = read_expectations(given)
+    if study.sample.n_rows == 0:
+        raise InputError("There are no rows to check the model on. Hint: give X with at least one row.")
+    scale = wanted.settings.get("scale")
+    if scale is not None and scale != study.model.scale:
+        raise InputError(
+            complaint(
+                "expectations",
+                f"are about scale {scale!r}, and the Explainer answers on {study.model.scale!r}",
+                scale,
+                f"write scale={scale!r}",
+            )
+        )
+    target = wanted.settings.get("target")
+    if target is not None and str(target) not in [str(o) for o in study.model.outputs]:
+        raise InputError(
+            complaint(
+                "expectations",
+                f"are about the output {target!r}, which is not asked for here",
+                target,
+                did_you_mean(target, study.model.outputs),
+            )
+        )
+    rows = rows_about(study, wanted.rows)
+    held = _Held(study, wanted, rows, seconds)
+    statements = held.statements()
+    notes = [] if held.audit is None else list(held.audit.notes)
+    if rows is not None:
+        notes.insert(0, f"about {len(rows)} of {study.sample.n_rows} rows: {dict(wanted.rows)}")
+    record = record_of(study, seconds=seconds, expectations=wanted)
+    return Check.of(statements, "Check of expectations", notes, study.rows.head.library, record)
+
+
+# --- a first draft -----------------------------------------------------------------------------------------
+
+
+def draft(study: Study, features: Any = None, seconds: float = 10.0) -> str:
+    """A first TOML file from what holds now: directions, ranges with a margin, orders of levels, what never interacts, ranks."""
+    found = audit(study, features, seconds=seconds)
+    asked = list(dict.fromkeys(found["feature"].tolist()))
+    made = decisions(study, asked)
+    proven = {(e.feature, e.direction) for e in found.everywhere if e.answer == "proven"}
+    order = list(made)
+    lines = [
+        "# What this model is held to; drafted from what holds now. Delete what is an accident, keep what must stay true.",
+        "[model]", f'scale = "{study.model.scale}"', "",
+    ]  # fmt: skip
+    for name in asked:
+        i = found["feature"].tolist().index(name)
+        decision = made[name]
+        average = decision.effect.average[decision.output]
+        own = []
+        if found["method"][i] != "every level":
+            if found["jump"][i] == 0:
+                own.append('direction = "flat"')
+            elif found["falls"][i] + found["both"][i] == 0:
+                own.append('direction = "increasing"')
+            elif found["rises"][i] + found["both"][i] == 0:
+                own.append('direction = "decreasing"')
+            if own and "flat" not in own[0]:
+                kind = own[0].split('"')[1]
+                if all((name, kind) in proven for _ in (0,)):
+                    own.append("everywhere = true")
+        elif len(decision.effect.grid[0]) > 1:
+            levels = [v for v in decision.effect.grid[0].tolist() if not is_missing_value(v)]
+            ranked = sorted(levels, key=lambda v: float(average[decision.effect.grid[0].tolist().index(v)]))
+            if len(ranked) <= 12 and len(ranked) > 1 and found["jump"][i] > 0:
+                own.append(f"order = [{', '.join(_toml(str(v)) for v in ranked)}]")
+        low, high = float(np.min(average)), float(np.max(average))
+        if high > low:
+            room = 0.25 * (high - low)
+            own.append(f"range = [{_short(low - room)}, {_short(high + room)}]")
+            own.append(f"effect = [{_short(0.5 * (high - low))}, {_short(1.5 * (high - low))}]")
+        if order.index(name) < 3 and decision.movement > 0:
+            own.append(f"top = {min(len(order), order.index(name) + 2)}")
+        if found.structure is not None and len(found.structure.used) <= 20:
+            never = [b if a == name else a for a, b in found.structure.never_together() if name in (a, b)]
+            if never:
+                own.append(f"never_with = [{', '.join(_toml(str(v)) for v in never)}]")
+        if own:
+            lines += [f"[features.{_key(str(name))}]", *own, ""]
+    return "\n".join(lines)
+
+
+def _short(value: float) -> str:
+    return repr(float(f"{value:.3g}"))
+
+
+def _toml(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c >= " " else f"\\u{ord(c):04x}" for c in escaped) + '"'
+
+
+def _key(text: str) -> str:
+    return text if text and all(c.isascii() and (c.isalnum() or c in "_-") for c in text) else _toml(text)
+
+
+def feature_names(columns: Sequence[Any]) -> list[str]:
+    """Columns as TOML spells them."""
+    return [str(c) for c in columns]

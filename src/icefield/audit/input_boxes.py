@@ -1,0 +1,375 @@
+"""Leaves of a forest as boxes of inputs, in the caller's own columns.
+
+A *variable* is a column of the caller's frame (or, where preprocessing makes several inputs of it that cannot be told
+apart here, one input of the forest). A number is cut into the cells between the model's thresholds, one value each, with a missing
+value beside them where the data has some; a category is its levels. A leaf is reached from a box: an interval of
+cells, or a set of levels, for every variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.core.question import Axis
+from icefield.data.columns import NUMERIC_KINDS, is_missing_value
+from icefield.data.grid import Grid
+from icefield.errors import EngineError
+from icefield.forest.form import ZERO_THRESHOLD, Forest
+from icefield.typing import Float
+
+if TYPE_CHECKING:
+    from icefield.core.study import Study
+    from icefield.forest.tree_model import TreeModel
+
+FAR = 2**30
+WORD = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """One input that can be chosen by itself.
+
+    Attributes
+    ----------
+    name : the frame's column; None for an input that preprocessing makes of columns
+    columns : the forest's columns that it decides
+    values : in the frame, one for each cell (numbers, rising) or level; without a name, none
+    encoded : the same as the forest sees them, ``(cells, columns)``
+    is_interval : whether cells are in order and leaves hold runs of them; else leaves hold sets
+    can_miss : whether a missing value is possible, for intervals (of levels, it is one of them)
+    """
+
+    name: Any
+    columns: tuple[int, ...]
+    values: NDArray[Any]
+    encoded: Float
+    is_interval: bool
+    can_miss: bool
+
+    @property
+    def size(self) -> int:
+        return len(self.encoded)
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Boxes side by side: for every variable an interval of cells with a flag for missing, or a set of levels as bits."""
+
+    low: NDArray[np.int32]  # (boxes, variables)
+    high: NDArray[np.int32]
+    missing: NDArray[np.bool_]
+    levels: NDArray[np.uint64]  # (boxes, words)
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def take(self, rows: Any) -> Boxes:
+        return Boxes(self.low[rows], self.high[rows], self.missing[rows], self.levels[rows])
+
+    def cut(self, other: Boxes) -> Boxes:
+        """What these boxes have in common with others, box by box (or with one)."""
+        return Boxes(
+            np.maximum(self.low, other.low),
+            np.minimum(self.high, other.high),
+            self.missing & other.missing,
+            self.levels & other.levels,
+        )
+
+
+class InputSpace:
+    """The variables of a forest, and every tree's leaves as boxes of them.
+
+    Parameters
+    ----------
+    trees : the model as trees
+    variables : all of them
+    """
+
+    def __init__(self, trees: TreeModel, variables: list[Variable]) -> None:
+        self.trees, self.variables = trees, variables
+        self.by_column = {c: v for v, variable in enumerate(variables) for c in variable.columns}
+        self.is_interval = np.array([v.is_interval for v in variables], bool)
+        words = [0 if v.is_interval else -(-v.size // WORD) for v in variables]
+        self.word_start = np.concatenate([[0], np.cumsum(words)]).astype(int)
+        forest = trees.forest
+        used = np.unique(forest.node_condition[forest.node_condition >= 0])
+        self._cut: dict[int, int] = {}
+        self._left: dict[int, NDArray[np.uint64]] = {}
+        for condition in used.tolist():
+            v = self.by_column[int(forest.condition_column[condition])]
+            variable = variables[v]
+            if variable.is_interval:
+                threshold = forest.condition_threshold[condition]
+                self._cut[condition] = int(np.searchsorted(variable.encoded[:, 0], threshold, side="right"))
+            else:
+                place = variable.columns.index(int(forest.condition_column[condition]))
+                self._left[condition] = packed_levels(
+                    goes_left(forest, condition, variable.encoded[:, place])
+                )
+
+    @property
+    def whole(self) -> Boxes:
+        """The box of every possible input."""
+        n = len(self.variables)
+        levels = [packed_levels(np.ones(v.size, bool)) for v in self.variables if not v.is_interval]
+        return Boxes(
+            np.zeros((1, n), np.int32),
+            np.array([[v.size if v.is_interval else FAR for v in self.variables]], np.int32),
+            np.array([[v.can_miss and v.is_interval for v in self.variables]], bool),
+            np.concatenate([np.zeros(0, np.uint64), *levels])[None, :],
+        )
+
+    def possible(self, boxes: Boxes) -> NDArray[np.bool_]:
+        """Which boxes hold an input at all."""
+        return np.asarray(self.overlaps(boxes).all(axis=1), bool)
+
+    def overlaps(self, boxes: Boxes) -> NDArray[np.bool_]:
+        """Of every box and variable, whether anything is left of it."""
+        there = (boxes.low < boxes.high) | boxes.missing
+        for v in np.flatnonzero(~self.is_interval).tolist():
+            words = boxes.levels[:, self.word_start[v] : self.word_start[v + 1]]
+            there[:, v] = (words != 0).any(axis=1)
+        return there
+
+    def leaves(self, tree: int) -> tuple[NDArray[np.int32], Boxes]:
+        """The rows of `leaf_value` that a tree's leaves have, and their boxes; leaves that no input reaches are left out."""
+        forest = self.trees.forest
+        whole = self.whole
+        stack = [
+            (int(forest.tree_root[tree]), whole.low[0], whole.high[0], whole.missing[0], whole.levels[0])
+        ]
+        found = []
+        while stack:
+            node, low, high, missing, levels = stack.pop()
+            condition = int(forest.node_condition[node])
+            if condition < 0:
+                found.append((int(forest.node_leaf[node]), low, high, missing, levels))
+                continue
+            v = self.by_column[int(forest.condition_column[condition])]
+            for child, is_left in ((forest.node_right[node], False), (forest.node_left[node], True)):
+                if self.is_interval[v]:
+                    a, b, gone = low, high, missing
+                    cut = self._cut[condition]
+                    if is_left and cut < high[v]:
+                        b = high.copy()
+                        b[v] = cut
+                    elif not is_left and cut > low[v]:
+                        a = low.copy()
+                        a[v] = cut
+                    if missing[v] and bool(forest.condition_missing_left[condition]) != is_left:
+                        gone = missing.copy()
+                        gone[v] = False
+                    if a[v] < b[v] or gone[v]:
+                        stack.append((int(child), a, b, gone, levels))
+                    continue
+                own = slice(self.word_start[v], self.word_start[v + 1])
+                kept = levels.copy()
+                kept[own] &= self._left[condition] if is_left else ~self._left[condition]
+                if kept[own].any():
+                    stack.append((int(child), low, high, missing, kept))
+        low, high, missing = (np.array([f[i] for f in found]) for i in (1, 2, 3))
+        levels = np.array([f[4] for f in found], np.uint64).reshape(len(found), -1)
+        return np.array([f[0] for f in found], np.int32), Boxes(low, high, missing, levels)
+
+
+def goes_left(forest: Forest, condition: int, values: Float) -> NDArray[np.bool_]:
+    """The forest's one routing rule, for encoded values."""
+    missing = np.isnan(values)
+    if forest.condition_zero_missing[condition]:
+        missing = missing | (np.abs(values) <= ZERO_THRESHOLD)
+    members = int(forest.condition_set[condition])
+    if members < 0:
+        with np.errstate(invalid="ignore"):
+            left = values <= forest.condition_threshold[condition]
+    else:
+        own = forest.set_members[forest.set_start[members] : forest.set_start[members + 1]]
+        left = np.isin(values, own.astype(np.float64))
+    return np.where(missing, bool(forest.condition_missing_left[condition]), left).astype(bool)
+
+
+def packed_levels(chosen: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """A set of levels as words of bits."""
+    room = np.zeros(-(-len(chosen) // WORD) * WORD, np.uint8)
+    room[: len(chosen)] = chosen
+    return np.packbits(room, bitorder="little").view(np.uint64)
+
+
+def unpacked_levels(words: NDArray[np.uint64], size: int) -> NDArray[np.bool_]:
+    """The same turned back."""
+    return np.unpackbits(np.ascontiguousarray(words).view(np.uint8), bitorder="little")[:size].astype(bool)
+
+
+def space_of(study: Study, trees: TreeModel) -> InputSpace:
+    """The variables of a model read as trees, and its leaves.
+
+    Inputs that count as possible: every number, also beyond the data's range; a missing value where the data has one in that
+    column; and the levels of a category that the data (or its dtype) has.
+    """
+    table = study.rows.head.select(study.model.columns)
+    forest, encode = trees.forest, study.plan.engine.parts.get("tree model", trees)
+    used = set(
+        np.unique(
+            forest.condition_column[np.unique(forest.node_condition[forest.node_condition >= 0])]
+        ).tolist()
+    )
+    shared: dict[int, int] = {}
+    for columns in trees.drives.values():
+        for column in columns:
+            shared[column] = shared.get(column, 0) + 1
+    variables: list[Variable] = []
+    for name in study.model.columns:
+        columns = tuple(c for c in trees.drives.get(name, ()) if c in used)
+        if not columns or any(shared[c] > 1 for c in columns):
+            continue
+        made = _variable(study, encode, table, name, columns)
+        if made is not None:
+            variables.append(made)
+    taken = {c for v in variables for c in v.columns}
+    variables += [_bare(forest, column) for column in sorted(used - taken)]
+    return InputSpace(trees, variables)
+
+
+def _variable(study: Study, encode: Any, table: Any, name: Any, columns: tuple[int, ...]) -> Variable | None:
+    """A column of the frame as a variable; None where its values cannot be listed."""
+    feature = study.feature(name)
+    column = study.column(feature)
+
+    def encoded(values: NDArray[Any]) -> Float:
+        axis: Axis = feature.axis(values, table)
+        found = encode.encode(table.take(np.zeros(1, np.intp)).crossed(axis.points))
+        return np.asarray(found, np.float64)[:, list(columns)]
+
+    statistics = study.rows.statistics
+    if column.kind in NUMERIC_KINDS:
+        try:
+            (values,), _ = statistics.grids(
+                (feature,),
+                Grid("thresholds", missing="hide"),
+                lambda one: study.plan.thresholds(one, study.rows.head),
+            )
+        except (EngineError, TypeError):
+            return None
+        seen = encoded(values)
+        if (
+            len(columns) == 1
+            and not _is_odd(study, columns[0])
+            and not np.isnan(seen).any()
+            and (np.diff(seen[:, 0]) > 0).all()
+        ):
+            return Variable(name, columns, values, seen, True, column.any_missing)
+    else:
+        (values,), _ = statistics.grids((feature,), Grid("distinct", missing="hide"), lambda one: np.empty(0))
+    if column.any_missing:
+        from icefield.data.grid import with_missing_last
+
+        values = with_missing_last(values)
+    return Variable(name, columns, values, encoded(values), False, False)
+
+
+def _is_odd(study: Study, column: int) -> bool:
+    """Whether an input is split by sets of codes, or zero counts as missing there."""
+    trees = study.plan.trees
+    forest = None if trees is None else trees.forest
+    if forest is None:
+        return True
+    own = forest.condition_column == column
+    return bool((forest.condition_set[own] >= 0).any() or forest.condition_zero_missing[own].any())
+
+
+def _bare(forest: Forest, column: int) -> Variable:
+    """An input of the forest that no column of the frame can be told to decide alone: any number, or missing."""
+    own = forest.condition_column == column
+    sets = np.unique(forest.condition_set[own & (forest.condition_set >= 0)])
+    codes = [
+        forest.set_members[forest.set_start[s] : forest.set_start[s + 1]].astype(np.float64)
+        for s in sets.tolist()
+    ]
+    thresholds = np.unique(forest.condition_threshold[own & (forest.condition_set < 0)])
+    thresholds = thresholds[np.isfinite(thresholds)]
+    beyond = [np.nextafter(thresholds[-1], np.inf)] if len(thresholds) else [0.0]
+    values = np.unique(np.concatenate([thresholds, beyond, *codes, [-1.0]]))
+    if not len(sets) and not forest.condition_zero_missing[own].any():
+        cells = np.concatenate([thresholds, beyond])
+        return Variable(None, (column,), np.empty(0), cells[:, None], True, True)
+    zero = [
+        -ZERO_THRESHOLD,
+        0.0,
+        np.nextafter(-ZERO_THRESHOLD, -np.inf),
+        np.nextafter(ZERO_THRESHOLD, np.inf),
+        np.nan,
+    ]
+    cells = np.unique(np.concatenate([values, zero]))
+    return Variable(None, (column,), np.empty(0), cells[:, None], False, False)
+
+
+def input_in(
+    space: InputSpace, box: Boxes, rows: Float, tables: Any = None
+) -> tuple[int, dict[Any, Any], bool]:
+    """The row that is nearest to a box, and what has to be changed of it to be inside.
+
+    Parameters
+    ----------
+    space, box : the box
+    rows : encoded rows, ``(rows, forest columns)``
+
+    Returns
+    -------
+    the row's number, the new values by column, and whether every variable that has to change is a column of the frame
+    """
+    outside = np.zeros((len(rows), len(space.variables)), bool)
+    for v, variable in enumerate(space.variables):
+        own = rows[:, list(variable.columns)]
+        if variable.is_interval:
+            cell = np.searchsorted(variable.encoded[:, 0], own[:, 0], side="left")
+            # Beyond the last cell's value is still its cell.
+            cell = np.minimum(cell, variable.size - 1)
+            inside = (cell >= box.low[0, v]) & (cell < box.high[0, v])
+            outside[:, v] = ~np.where(np.isnan(own[:, 0]), box.missing[0, v], inside)
+            continue
+        allowed = unpacked_levels(box.levels[0, space.word_start[v] : space.word_start[v + 1]], variable.size)
+        same = np.zeros(len(rows), bool)
+        for place in np.flatnonzero(allowed).tolist():
+            code = variable.encoded[place]
+            same |= ((own == code) | (np.isnan(own) & np.isnan(code))).all(axis=1)
+        outside[:, v] = ~same
+    count = outside.sum(axis=1)
+    row = int(count.argmin())
+    changes, named = {}, True
+    for v in np.flatnonzero(outside[row]).tolist():
+        variable = space.variables[v]
+        if variable.name is None:
+            named = False
+            continue
+        changes[variable.name] = (
+            variable.values[_cell_in(space, box, v, rows[row])] if _has_cell(box, v, space) else None
+        )
+    return row, changes, named
+
+
+def _has_cell(box: Boxes, v: int, space: InputSpace) -> bool:
+    return not space.is_interval[v] or bool(box.low[0, v] < box.high[0, v])
+
+
+def _cell_in(space: InputSpace, box: Boxes, v: int, row: Float) -> int:
+    """The cell of a box that is nearest to a row's own value."""
+    variable = space.variables[v]
+    if not variable.is_interval:
+        words = box.levels[0, space.word_start[v] : space.word_start[v + 1]]
+        return int(np.flatnonzero(unpacked_levels(words, variable.size))[0])
+    own = row[variable.columns[0]]
+    cell = 0 if np.isnan(own) else int(np.searchsorted(variable.encoded[:, 0], own, side="left"))
+    return int(np.clip(cell, box.low[0, v], box.high[0, v] - 1))
+
+
+def names_of(space: InputSpace, chosen: Iterable[int]) -> list[Any]:
+    """The frame's columns of some variables."""
+    return [space.variables[v].name for v in chosen]
+
+
+def is_missing(value: Any) -> bool:
+    return bool(is_missing_value(value))

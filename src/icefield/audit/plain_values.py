@@ -1,0 +1,33 @@
+"""Results as plain values: what JSON and TOML can hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from icefield.data.columns import is_missing_value
+
+
+def plain(value: Any) -> Any:
+    """Numbers, texts, lists and mappings; no number that is none, and other things as their text."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    if isinstance(value, (set, frozenset)):
+        return [plain(one) for one in sorted(value, key=str)]
+    if isinstance(value, np.ndarray):
+        return [plain(one) for one in value.tolist()]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or is_missing_value(value):
+        return None
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, (bool, int, str)) else str(value)

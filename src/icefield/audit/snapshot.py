@@ -1,0 +1,513 @@
+"""Snapshots: a model's effects as small sorted files, and what of them another model changes by more than noise.
+
+A folder holds ``model.json`` and one file per feature, a number a line. What is written down of a feature, for every output:
+
+* its average curve less its mean, at fixed values (quantiles of the first data, or levels), where missing stands, and how far
+  predictions move with it;
+* how its largest change differs between rows, and the change from its lower to its upper values by subgroup: the levels of
+  columns that have few.
+
+How much a number may differ is learnt from refits: the standard deviation between them, moderated by that of like numbers of other
+features, times the square root of two (both models are draws), times a margin that many numbers may be asked about at
+once. Refits that are made here are fitted to halves of the rows, whose spread is that of fits to all of them, and asked about rows drawn
+anew. Without refits a share of the predictions' standard deviation is allowed, and every answer says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from icefield.audit.checking import FAIL, PASS, Check, Statement, number
+from icefield.core.question import Question
+from icefield.core.rows import Block
+from icefield.data.columns import ORDERED_KINDS, TIME_KINDS, is_missing_value, object_array
+from icefield.data.grid import Grid
+from icefield.effect.whole_files import written_beside
+from icefield.errors import InputError, MissingFileError, complaint
+from icefield.sampling import choose_rows
+from icefield.typing import Float, Positions
+
+if TYPE_CHECKING:
+    from icefield.core.study import Study
+
+FORMAT = 1
+POINTS = 20
+LEVELS = 30
+SUBGROUPS, SUBGROUP_ROWS = 8, 20  # levels a column may have to make subgroups, and rows one needs
+SNAPSHOT_ROWS = 5_000
+STATED = 0.1  # of the predictions' SD, where there are no refits
+FLOOR = 0.02  # of the predictions' SD: smaller differences matter to nobody
+TIMES, TIMES_CURVE = (
+    5.0,
+    4.0,
+)  # standard deviations of a difference between two fits; a curve's is a mean over points
+PRIOR = 5.0  # degrees of freedom that like numbers of other features count for
+MADE = 10  # refits, where they are made here
+NUMBER = "number"
+
+
+@dataclass(frozen=True)
+class Written:
+    """One feature as it is written down: where, and by quantity the values."""
+
+    kind: str
+    at: tuple[Any, ...]
+    quantities: Mapping[str, tuple[float, ...]]
+
+
+def snapshot(study: Study, path: str | Path, refits: Any = None) -> Path:
+    """Write a model's effects to a folder; see `icefield.Explainer.snapshot`."""
+    folder = Path(path)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(
+            complaint("path", "is a file; a snapshot is a folder", str(path), 'write "effects/"')
+        )
+    before = read(folder) if (folder / "model.json").is_file() else None
+    if before is not None and not _is_same_kind(study, before[0]):
+        before = None
+    now = _written(study, None if before is None else before[1])
+    unit = _unit(study)
+    tolerances = _tolerances(study, now, refits, unit)
+    if before is not None:
+        if refits is None:
+            tolerances = before[0]["tolerance"] | {
+                k: v for k, v in tolerances.items() if k not in before[0]["tolerance"]
+            }
+        now = {name: _kept(name, one, before[1].get(name), tolerances) for name, one in now.items()}
+        unit = float(before[0]["unit"])
+    said = (
+        "stated"
+        if refits is None and before is None
+        else "refits"
+        if refits is not None
+        else before[0]["tolerance_from"]
+        if before
+        else "stated"
+    )
+    head = {
+        "format": FORMAT, "kind": study.model.kind, "scale": study.model.scale, "outputs": [str(o) for o in study.model.outputs],
+        "features": sorted(now), "unit": _rounded(unit, unit), "tolerance_from": said,
+        "tolerance": {key: _rounded(value, unit) for key, value in sorted(tolerances.items())},
+    }  # fmt: skip
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(folder / "model.json", head)
+    for name, one in now.items():
+        _write(folder / file_name(name), {
+            "feature": name, "kind": one.kind, "at": list(one.at),
+            **{key: [_rounded(v, unit) for v in values] for key, values in one.quantities.items()},
+        })  # fmt: skip
+    for old in set() if before is None else set(before[1]) - set(now):
+        (folder / file_name(old)).unlink(missing_ok=True)
+    return folder
+
+
+def read(folder: str | Path) -> tuple[dict[str, Any], dict[str, Written]]:
+    """The head of a snapshot, and its features by name."""
+    folder = Path(folder)
+    if not (folder / "model.json").is_file():
+        raise MissingFileError(
+            complaint(
+                "against",
+                "names no snapshot: it has no model.json",
+                str(folder),
+                "write one with `icefield snapshot MODEL DATA -o effects/`",
+            )
+        )
+    try:
+        head = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+        if head.get("format") != FORMAT:
+            raise InputError(
+                complaint(
+                    "against",
+                    f"is a snapshot of format {head.get('format')}, and this version reads {FORMAT}",
+                    str(folder),
+                )
+            )
+        found = {}
+        for name in head["features"]:
+            own = json.loads((folder / file_name(name)).read_text(encoding="utf-8"))
+            own.pop("feature")
+            kind, at = own.pop("kind"), own.pop("at")
+            found[name] = Written(kind, tuple(at), {key: tuple(values) for key, values in own.items()})
+    except (OSError, ValueError, KeyError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            complaint("against", f"is a damaged snapshot: {error}", str(folder), "write it again")
+        ) from error
+    return head, found
+
+
+def file_name(feature: str) -> str:
+    """A feature's file: its name, with what file systems do not take replaced."""
+    safe = re.sub(r"[^A-Za-z0-9_.-]", "_", feature)[:60]
+    if safe == feature and feature.lower() != "model":
+        return f"{feature}.json"
+    return f"{safe}-{hashlib.sha256(feature.encode()).hexdigest()[:8]}.json"
+
+
+def compare(study: Study, against: str | Path) -> Check:
+    """What of a model's effects differs from a snapshot by more than noise.
+
+    Parameters
+    ----------
+    study : the new model, and its rows
+    against : the folder
+    """
+    from icefield.audit.records import record_of
+
+    head, before = read(against)
+    if study.sample.n_rows == 0:
+        raise InputError("There are no rows to compare the model on. Hint: give X with at least one row.")
+    if not _is_same_kind(study, head):
+        raise InputError(
+            complaint("against", "is a snapshot of another kind of model", str(against),
+                      f"it has {head['kind']} {head['outputs']} on scale {head['scale']!r}, this one is {study.model.kind} "
+                      f"{[str(o) for o in study.model.outputs]} on {study.model.scale!r}")
+        )  # fmt: skip
+    names = {str(c) for c in study.model.columns}
+    lost = [name for name in before if name not in names]
+    if lost and len(lost) == len(before):
+        raise InputError(
+            complaint("against", "is a snapshot of other columns: the model has none of them", lost[:5])
+        )
+    for name in lost:
+        if study.sample.table.has(name):
+            continue
+        raise InputError(
+            complaint(
+                "against",
+                "has columns that this model and its data do not have",
+                lost,
+                "check the same data, or write a new snapshot",
+            )
+        )
+    now = _written(study, before)
+    statements = [Statement(name, "feature", "used", "the model has it no longer", FAIL) for name in lost]
+    for name in sorted(set(now) - set(before)):
+        moved = max(now[name].quantities["movement"], default=0.0)
+        statements.append(
+            Statement(name, "feature", "not there", f"new; predictions move by {number(moved)} with it", FAIL)
+        )
+    tolerances = head["tolerance"]
+    for name in sorted(set(now) & set(before)):
+        statements += list(_differences(name, before[name], now[name], tolerances, float(head["unit"])))
+    note = (
+        f"tolerance from refits: {TIMES:g} standard deviations of a difference between two fits ({TIMES_CURVE:g} for curves), at least {FLOOR:.0%} of the predictions' SD"
+        if head["tolerance_from"] == "refits"
+        else f"tolerance stated, not learnt: {STATED:.0%} of the predictions' SD; give refits when the snapshot is written to learn it"
+    )
+    return Check.of(
+        statements,
+        f"Check against {against}",
+        (note,),
+        study.rows.head.library,
+        record_of(study) | {"against": str(against)},
+    )
+
+
+def _differences(
+    name: str, before: Written, now: Written, tolerances: Mapping[str, float], unit: float
+) -> Iterator[Statement]:
+    """One statement for each quantity, and for levels that are new or lost."""
+    levels = [str(v) for v in before.at]
+    if before.kind != NUMBER:
+        present = {str(v) for v in now.at}
+        for level in sorted(set(levels) - present):
+            yield Statement(name, "levels", level, "lost", FAIL)
+        for level in sorted(present - set(levels)):
+            yield Statement(name, "levels", "as before", f"new level {level}", FAIL)
+    for key in sorted({*before.quantities, *now.quantities}):
+        old, new = before.quantities.get(key), now.quantities.get(key)
+        if old is None or new is None:
+            if key.startswith("missing"):
+                yield Statement(
+                    name,
+                    key,
+                    "as before",
+                    "missing values " + ("are new" if old is None else "are gone"),
+                    FAIL,
+                )
+            continue
+        if key.startswith("curve") and before.kind != NUMBER:
+            shared = [v for v in levels if v in {str(w) for w in now.at}]
+            a = np.array([old[levels.index(v)] for v in shared])
+            b = np.array([new[[str(w) for w in now.at].index(v)] for v in shared])
+            at: Sequence[Any] = shared
+        else:
+            a, b, at = np.array(old), np.array(new), before.at
+        if len(a) != len(b) or not len(a):
+            continue
+        size, place = _distance(key, a, b)
+        limit = float(tolerances.get(f"{name}: {key}", STATED * unit))
+        where = f"most at {at[place]}" if key.startswith("curve") and len(at) > place else ""
+        shown = f"{number(a[place])} -> {number(b[place])}"
+        yield Statement(
+            name,
+            key,
+            f"within {number(limit)}",
+            f"{number(size)} off",
+            PASS if size <= limit else FAIL,
+            f"{where} {shown}".strip(),
+        )
+
+
+def _distance(key: str, a: Float, b: Float) -> tuple[float, int]:
+    """How far two versions of a quantity are apart, and where most; a curve's is the root mean square."""
+    apart = np.abs(a - b)
+    place = int(apart.argmax())
+    return (
+        float(np.sqrt(np.mean(np.square(apart)))) if key.startswith("curve") else float(apart[place])
+    ), place
+
+
+def _is_same_kind(study: Study, head: Mapping[str, Any]) -> bool:
+    model = study.model
+    return (
+        head["kind"] == model.kind
+        and head["outputs"] == [str(o) for o in model.outputs]
+        and head["scale"] == model.scale
+    )
+
+
+# --- what is written of a model -----------------------------------------------------------------------------
+
+
+def _unit(study: Study) -> float:
+    """The standard deviation of the predictions, the largest of all outputs."""
+    return float(np.max(study.prediction_level().std, initial=0.0)) or 1.0
+
+
+def _written(
+    study: Study, before: Mapping[str, Written] | None, rows: Positions | None = None
+) -> dict[str, Written]:
+    """Every feature of the model, at the values of an earlier snapshot where there is one; on a seeded sample unless rows are given."""
+    if rows is None:
+        rows = choose_rows(None, study.sample.n_rows, study.seed, SNAPSHOT_ROWS).positions
+    block = study.sample.take(rows)
+    groups = _subgroups(study, block)
+    return {
+        str(name): _feature(study, name, block, groups, None if before is None else before.get(str(name)))
+        for name in study.model.columns
+    }
+
+
+def _subgroups(study: Study, block: Block) -> dict[str, Any]:
+    """Rows by the levels of columns that have few, by ``column=level``."""
+    found = {}
+    for name in study.model.columns:
+        column = block.table.column(name)
+        if column.kind == "float":
+            continue
+        levels = column.levels.tolist()
+        if not 2 <= len(levels) <= SUBGROUPS:
+            continue
+        for code, level in enumerate(levels):
+            inside = column.codes == code
+            if inside.sum() >= SUBGROUP_ROWS:
+                found[f"{name}={level}"] = inside
+    return found
+
+
+def _feature(
+    study: Study, name: Any, block: Block, groups: Mapping[str, Any], before: Written | None
+) -> Written:
+    feature = study.feature(name)
+    column = study.column(feature)
+    ordered = feature.kind in ORDERED_KINDS and feature.kind not in TIME_KINDS
+    if ordered and before is not None and before.kind == NUMBER:
+        values = np.array(before.at, np.float64)
+        values = (
+            np.unique(np.rint(values)).astype(column.dtype)
+            if feature.kind == "integer"
+            else values.astype(column.dtype)
+        )
+    else:
+        kind = (
+            Grid("quantile", points=POINTS, trim=(0.02, 0.98), missing="hide")
+            if ordered
+            else Grid("distinct", points=LEVELS, missing="hide")
+        )
+        (values,), _ = study.rows.statistics.grids((feature,), kind, lambda one: np.empty(0))
+        if ordered and feature.kind == "float":
+            values = np.unique(np.array([float(f"{v:.4g}") for v in values.tolist()], column.dtype))
+    asked = values
+    if column.any_missing:
+        asked = (
+            np.append(values, np.array([np.nan], values.dtype))
+            if values.dtype.kind == "f"
+            else object_array([*values.tolist(), None])
+        )
+    question = Question(
+        (feature.axis(asked, block.table),), spread=False, rows=np.arange(block.n_rows), averaged=False
+    )
+    (answer,) = study.answers([question], Block(block.table))
+    curves, weights = np.asarray(answer.curves), block.row_weights()
+    weights = weights / weights.sum()
+    quantities: dict[str, tuple[float, ...]] = {}
+    for output, label in enumerate(study.model.outputs):
+        ending = f" of {label}" if len(study.model.outputs) > 1 else ""
+        own = curves[output][:, : len(values)]
+        average = weights @ own
+        center = float(average.mean())
+        quantities[f"curve{ending}"] = tuple((average - center).tolist())
+        spread = own - own.mean(axis=1, keepdims=True)
+        quantities[f"movement{ending}"] = (float(np.sqrt(np.mean(weights @ np.square(spread)))),)
+        if column.any_missing:
+            quantities[f"missing{ending}"] = (float(weights @ curves[output][:, -1]) - center,)
+        # A number's change from its lower to its upper quarter, a category's from one half of its levels to the other.
+        quarter = max(1, len(values) // 4)
+        change = own[:, -quarter:].mean(axis=1) - own[:, :quarter].mean(axis=1)
+        mean = float(weights @ change)
+        quantities[f"disagreement{ending}"] = (float(np.sqrt(weights @ np.square(change - mean))),)
+        for group, inside in groups.items():
+            if group.partition("=")[0] != str(name):
+                share = weights * inside
+                quantities[f"change where {group}{ending}"] = (float(share @ change / share.sum()),)
+    at = (
+        tuple(float(v) for v in values.tolist())
+        if ordered
+        else tuple(str(v) for v in values.tolist() if not is_missing_value(v))
+    )
+    return Written(NUMBER if ordered else "levels", at, quantities)
+
+
+# --- noise ---------------------------------------------------------------------------------------------------
+
+
+def _tolerances(study: Study, now: Mapping[str, Written], refits: Any, unit: float) -> dict[str, float]:
+    """How much each quantity may differ, by ``feature: quantity``."""
+    if refits is None:
+        return {f"{name}: {key}": STATED * unit for name, one in now.items() for key in one.quantities}
+    rng = np.random.default_rng(study.seed)
+    members = [
+        _written(other, now, rng.integers(0, study.sample.n_rows, min(SNAPSHOT_ROWS, study.sample.n_rows)))
+        for other in _refitted(study, refits)
+    ]
+    if len(members) < 2:
+        raise InputError(
+            complaint("refits", "must be at least two to tell noise", len(members), f"write refits={MADE}")
+        )
+    spread: dict[str, dict[str, tuple[float, int]]] = {}
+    for name, one in now.items():
+        for key, values in one.quantities.items():
+            versions = [
+                m[name].quantities[key]
+                for m in members
+                if len(m[name].quantities.get(key, ())) == len(values)
+            ]
+            if len(versions) > 1:
+                variance = float(np.var(np.array(versions), axis=0, ddof=1).mean())
+                spread.setdefault(key.partition(" ")[0], {})[f"{name}: {key}"] = (variance, len(versions) - 1)
+    found = {f"{name}: {key}": STATED * unit for name, one in now.items() for key in one.quantities}
+    for kind, alike in spread.items():
+        prior = float(np.mean([variance for variance, _ in alike.values()]))
+        for label, (variance, degrees) in alike.items():
+            moderated = (PRIOR * prior + degrees * variance) / (PRIOR + degrees)
+            times = TIMES_CURVE if kind == "curve" else TIMES
+            found[label] = max(FLOOR * unit, times * float(np.sqrt(2.0 * moderated)))
+    return found
+
+
+def _refitted(study: Study, refits: Any) -> Iterator[Study]:
+    """Studies of refits on the same rows: given models, or so many made from resampled rows."""
+    from icefield.core.study import Study as StudyClass
+    from icefield.models.model import read_model
+
+    models: Iterator[Any]
+    if isinstance(refits, int) and not isinstance(refits, bool):
+        models = _made(study, refits)
+    elif isinstance(refits, Sequence) and not isinstance(refits, (str, bytes)) and len(refits):
+        models = iter(refits)
+    else:
+        raise InputError(
+            complaint(
+                "refits", "must be fitted models, or a number of refits to make", refits, "write refits=6"
+            )
+        )
+    for model in models:
+        read_as = read_model(model, study.sample.table, target=None, scale=study.model.scale)
+        if read_as.columns != study.model.columns or len(read_as.all_outputs) != len(study.model.all_outputs):
+            raise InputError(
+                complaint(
+                    "refits", "must have the same columns and outputs as the model", type(model).__name__
+                )
+            )
+        from dataclasses import replace
+
+        yield StudyClass.of(replace(read_as, selected=study.model.selected), study.rows, study.choices)
+
+
+def _made(study: Study, number_of: int) -> Iterator[Any]:
+    """Refits on halves of the rows, by the model's own class and parameters."""
+    import copy
+
+    y, model = study.sample.y, study.model.native
+    if number_of < 2:
+        raise InputError(
+            complaint("refits", "must be at least 2 to tell noise", number_of, f"write refits={MADE}")
+        )
+    if y is None:
+        raise InputError(
+            complaint(
+                "refits",
+                "are made from observed targets, which the Explainer was not given",
+                number_of,
+                "write Explainer(model, X, y)",
+            )
+        )
+    if not hasattr(model, "get_params") or not hasattr(model, "fit"):
+        raise InputError(
+            complaint(
+                "refits",
+                f"cannot be made of a {type(model).__name__}, which has no fit",
+                number_of,
+                "give fitted models: refits=[...]",
+            )
+        )
+    rng = np.random.default_rng(study.seed)
+    for _ in range(number_of):
+        rows = np.sort(rng.permutation(study.sample.n_rows)[: study.sample.n_rows // 2])
+        table = study.sample.table.take(rows).select(study.model.columns)
+        fresh = type(model)(**copy.deepcopy(model.get_params()))
+        yield fresh.fit(table.native, np.asarray(y)[rows])
+
+
+# --- files ---------------------------------------------------------------------------------------------------
+
+
+def _kept(name: str, now: Written, before: Written | None, tolerances: Mapping[str, float]) -> Written:
+    """The feature as it is, but for what differs from before by noise: that stays as it was written."""
+    if before is None or before.kind != now.kind or tuple(map(str, before.at)) != tuple(map(str, now.at)):
+        return now
+    kept = dict(now.quantities)
+    for key, values in now.quantities.items():
+        old = before.quantities.get(key)
+        if old is not None and len(old) == len(values):
+            size, _ = _distance(key, np.array(old), np.array(values))
+            if size <= tolerances.get(f"{name}: {key}", 0.0):
+                kept[key] = old
+    return Written(now.kind, before.at, kept)
+
+
+def _rounded(value: float, unit: float) -> float:
+    """A number to a two-hundredth of the unit or three digits, whichever is finer."""
+    step = 10.0 ** np.floor(np.log10(abs(unit) / 200)) if unit else 1e-9
+    whole = round(float(value) / step) * step
+    return float(f"{whole:.10g}") + 0.0
+
+
+def _write(file: Path, document: Mapping[str, Any]) -> None:
+    text = json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    if file.is_file() and file.read_text(encoding="utf-8") == text:
+        return
+    with written_beside(file) as target:
+        target.write_text(text, encoding="utf-8", newline="\n")

@@ -1,0 +1,41 @@
+"""Contracts in a test suite: each statement a test of its own, or all in one assertion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from icefield.audit.contracts import check
+
+if TYPE_CHECKING:
+    from icefield.audit.checking import Check
+
+
+def assert_expectations(
+    explainer: Any, expectations: Any = None, *, against: Any = None, seconds: float = 10.0
+) -> Check:
+    """`icefield.check` as an assertion: what failed, with the rows that show it, is the message.
+
+    Parameters
+    ----------
+    explainer, expectations, against, seconds : as in `icefield.check`
+    """
+    found = check(explainer, expectations, against=against, seconds=seconds)
+    if not found.ok:
+        lines = [
+            f"{one.feature} {one.expectation}: expected {one.expected}, found {one.found}. {one.detail}".rstrip()
+            for one in found.failures
+        ]
+        raise AssertionError("\n".join([f"{len(lines)} expectations do not hold:", *lines]))
+    return found
+
+
+def expectation_cases(found: Check) -> list[Any]:
+    """One parameter per statement, for ``pytest.mark.parametrize``, named after it.
+
+    Parameters
+    ----------
+    found : what `icefield.check` gave
+    """
+    import pytest
+
+    return [pytest.param(one, id=f"{one.feature}-{one.expectation}") for one in found.statements]

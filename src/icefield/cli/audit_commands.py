@@ -1,0 +1,229 @@
+"""Commands for pipelines: audits and contracts, whose exit codes say what was found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from icefield.cli.asking import BY, FEATURES, question, with_outputs
+from icefield.cli.output import aloud, printable, show
+from icefield.errors import InputError, complaint
+
+EXIT_BROKEN = 4  # something that was asked for does not hold
+EXIT_UNDECIDED = 5  # nothing is known to be broken, and not everything was decided
+_MODEL_AND_DATA = (
+    "MODEL is a model file, or package.module:object, which imports that module and so runs its code. "
+    "DATA is a CSV, Parquet or Feather/Arrow file, or - for standard input. "
+    "Exit codes: 0 everything asked for holds, 4 something does not, 5 something was not decided, 1 the request cannot be done."
+)
+SECONDS = click.option(
+    "--time", "seconds", type=click.FloatRange(min=0), default=10.0, show_default=True, metavar="SECONDS",
+    help="At most so long for what is asked about every possible input.",
+)  # fmt: skip
+
+
+def _print(text: str) -> None:
+    with aloud():
+        click.echo(printable(text))
+
+
+def _say(path: str, quiet: bool) -> None:
+    if not quiet:
+        click.echo(f"wrote {path}", err=True)
+
+
+def _write_text(text: str, path: str, quiet: bool) -> None:
+    """To a file, or for ``-`` to standard output."""
+    if path == "-":
+        _print(text.rstrip("\n"))
+        return
+    from icefield.effect.whole_files import written_beside
+
+    with written_beside(path) as file:
+        file.write_text(text, encoding="utf-8", newline="\n")
+    _say(path, quiet)
+
+
+@click.command(epilog=_MODEL_AND_DATA)
+@question
+@FEATURES
+@BY
+@click.option(
+    "--increasing",
+    multiple=True,
+    metavar="FEATURE",
+    help="Predictions must never fall along it; repeat for more.",
+)
+@click.option(
+    "--decreasing",
+    multiple=True,
+    metavar="FEATURE",
+    help="Predictions must never rise along it; repeat for more.",
+)
+@click.option("--undeclared", is_flag=True, help="Leave out the constraints that the model was fitted with.")
+@click.option("--rows-only", is_flag=True, help="On the given rows only, not for every possible input.")
+@SECONDS
+@click.option(
+    "--flips",
+    multiple=True,
+    metavar="COLUMN",
+    help="Say what changing this column alone does; repeat for more.",
+)
+@click.option("--threshold", type=float, help="A prediction of at least this is a decision, for --flips.")
+@click.option("--bounds", is_flag=True, help="Say what outputs lie between over all inputs.")
+@with_outputs
+def audit(
+    explainer: Any,
+    features: tuple[str, ...],
+    increasing: tuple[str, ...],
+    decreasing: tuple[str, ...],
+    undeclared: bool,
+    rows_only: bool,
+    seconds: float,
+    flips: tuple[str, ...],
+    threshold: float | None,
+    bounds: bool,
+    **out: Any,
+) -> None:
+    """Whether predictions only rise or fall along features: with a proof, or with a row that shows they do not.
+
+    \b
+    Example:
+      icefield audit model.txt loans.csv --increasing income --decreasing debt --time 60
+    """
+    found = explainer.audit(
+        features or None, increasing=increasing, decreasing=decreasing, declared=not undeclared, everywhere=not rows_only,
+        seconds=seconds, flips=flips or None, threshold=threshold, bounds=bounds,
+    )  # fmt: skip
+    document = out.pop("json_path")
+    if document is not None:
+        _write_text(json.dumps(found.document, indent=1, ensure_ascii=False), document, out["quiet"])
+    if document is None or any(value for key, value in out.items() if key != "quiet"):
+        show(found, json_path=None, **out)
+    if document != "-" and out["csv_path"] != "-" and out["parquet_path"] != "-":
+        for line in (*found.failures, *(f"not decided: {one}" for one in found.undecided)):
+            _print(line)
+        for example in found.examples:
+            _print(f"  {example}")
+    if not found.ok:
+        raise click.exceptions.Exit(EXIT_BROKEN)
+    if found.undecided:
+        raise click.exceptions.Exit(EXIT_UNDECIDED)
+
+
+@click.command(epilog=_MODEL_AND_DATA)
+@question
+@FEATURES
+@SECONDS
+@click.option(
+    "-o", "--output", default="-", show_default=True, type=click.Path(dir_okay=False, allow_dash=True)
+)
+def expect(explainer: Any, features: tuple[str, ...], seconds: float, output: str, quiet: bool) -> None:
+    """Draft a file of expectations from what holds now.
+
+    \b
+    Example:
+      icefield expect model.txt loans.csv > expectations.toml
+    """
+    _write_text(explainer.expectations(features or None, seconds=seconds), output, quiet)
+
+
+@click.command(epilog=_MODEL_AND_DATA)
+@question
+@click.argument("expectations", required=False, type=click.Path())
+@click.option(
+    "--against",
+    type=click.Path(),
+    metavar="FOLDER",
+    help="A folder of effects that `icefield snapshot` wrote.",
+)
+@SECONDS
+@click.option(
+    "--json",
+    "json_path",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    is_flag=False,
+    flag_value="-",
+    help="Print JSON, or write it to the file named next.",
+)
+@click.option(
+    "--junit", type=click.Path(dir_okay=False), metavar="FILE", help="Write JUnit XML, as pipelines show it."
+)
+@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write a page.")
+def check(
+    explainer: Any,
+    expectations: str | None,
+    against: str | None,
+    seconds: float,
+    json_path: str | None,
+    junit: str | None,
+    html: str | None,
+    quiet: bool,
+) -> None:  # fmt: skip
+    """Hold a model to expectations, to the effects of an earlier model, or to both.
+
+    \b
+    Examples:
+      icefield check model.txt loans.csv expectations.toml --junit check.xml
+      icefield check new.txt loans.csv --against effects/
+    """
+    from icefield.audit.contracts import check as checked
+
+    if expectations is None and against is None:
+        raise InputError(
+            complaint(
+                "EXPECTATIONS",
+                "must be a file, unless --against names a folder",
+                ...,
+                "draft one with: icefield expect MODEL DATA",
+            )
+        )
+    found = checked(explainer, expectations, against=against, seconds=seconds)
+    for path, text in ((junit, found.to_junit), (html, found.to_html)):
+        if path is not None:
+            text(path)
+            _say(path, quiet)
+    if json_path is not None:
+        _write_text(found.to_json() or "", json_path, quiet)
+    if json_path != "-":
+        _print(repr(found))
+        for one in found.failures:
+            _print(
+                f"FAIL {one.feature} {one.expectation}: expected {one.expected}, found {one.found}. {one.detail}".rstrip()
+            )
+    if not found.ok:
+        raise click.exceptions.Exit(EXIT_BROKEN)
+
+
+@click.command(epilog=_MODEL_AND_DATA)
+@question
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(file_okay=False),
+    metavar="FOLDER",
+    help="Where to write.",
+)
+@click.option(
+    "--refit",
+    "refits",
+    multiple=True,
+    metavar="MODEL",
+    help="The same model fitted to other data, to learn noise from; repeat for more.",
+)
+def snapshot(explainer: Any, output: str, refits: tuple[str, ...], quiet: bool) -> None:
+    """Write the model's effects to a folder of small files, to check the next model against.
+
+    \b
+    Example:
+      icefield snapshot model.txt loans.csv -o effects/ --refit refit1.txt --refit refit2.txt
+    """
+    from icefield.cli.loading import load_model
+
+    models = [load_model(path, allow_pickle=False, trust=()) for path in refits]
+    explainer.snapshot(Path(output), refits=models or None)
+    _say(output, quiet)

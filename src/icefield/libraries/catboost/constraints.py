@@ -1,0 +1,15 @@
+"""The constraints a CatBoost model was fitted with: among the parameters that its files keep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from icefield.libraries.declared import Declared, signs
+
+
+def declared(model: Any) -> Declared:
+    """Monotone constraints, by position; interactions cannot be constrained there."""
+    found = model.get_all_params().get("monotone_constraints")
+    if isinstance(found, str):
+        found = [int(part) for part in found.strip("() ").split(",") if part.strip()]
+    return Declared(signs(found) if found else {})

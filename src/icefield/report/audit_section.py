@@ -1,0 +1,99 @@
+"""The report's record of an audit and of checks: what was asked, what holds, what shows it does not, and of which model and data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from icefield.audit.auditing import audit as audited
+from icefield.audit.checking import Check
+from icefield.audit.plain_values import plain
+from icefield.audit.records import record_of
+from icefield.audit.result import Audit
+from icefield.errors import InputTypeError, complaint
+from icefield.statistics.tables import cell_text
+from icefield.wording.names import page_name
+
+if TYPE_CHECKING:
+    from icefield.core.study import Study
+
+MOST_EXAMPLES = 60
+
+
+def audit_section(study: Study, given: Any) -> dict[str, Any] | None:
+    """The section's contents; None where nothing was asked for.
+
+    Parameters
+    ----------
+    study : the model and its rows
+    given : an `Audit`, a `Check`, a list of these, a mapping of what `Explainer.audit` takes, or True for an audit as it is
+    """
+    if given is None or given is False:
+        return None
+    parts: list[Any] = []
+    for one in (
+        given
+        if isinstance(given, Iterable) and not isinstance(given, (Mapping, Audit, Check, str))
+        else [given]
+    ):
+        if one is True or isinstance(one, Mapping):
+            parts.append(audited(study, **({} if one is True else dict(one))))
+        elif isinstance(one, (Audit, Check)):
+            parts.append(one)
+        else:
+            raise InputTypeError(
+                complaint(
+                    "audit",
+                    "must be an Audit, a Check, a list of these, or True",
+                    one,
+                    "write audit=ex.audit(increasing=['income'])",
+                )
+            )
+    seconds = next((one.asked.get("seconds") for one in parts if isinstance(one, Audit)), None)
+    record = record_of(study, seconds=seconds)
+    for one in parts:
+        if isinstance(one, Check) and "expectations" in one.record:
+            record["expectations"] = one.record["expectations"]
+        if isinstance(one, Check) and "against" in one.record:
+            record["compared with"] = one.record["against"]
+    examples = [str(example) for one in parts if isinstance(one, Audit) for example in one.examples]
+    return {
+        "parts": [_part(one) for one in parts],
+        "examples": [page_name(text, 400) for text in examples[:MOST_EXAMPLES]],
+        "more_examples": max(0, len(examples) - MOST_EXAMPLES),
+        "record": [
+            (name, page_name(json.dumps(plain(value), ensure_ascii=False), 2000))
+            for name, value in record.items()
+        ],
+        "ok": all(one.ok for one in parts),
+    }
+
+
+def _part(one: Audit | Check) -> dict[str, Any]:
+    """A table, what does not hold, and how it was found."""
+    columns = one.shown
+    failures: Sequence[str]
+    if isinstance(one, Audit):
+        failures = (*one.failures, *(f"not decided: {text}" for text in one.undecided))
+        asked = [
+            f"{name}: {cell_text(tuple(value) if isinstance(value, list) else json.dumps(plain(value), ensure_ascii=False))}"
+            for name, value in one.asked.items()
+            if value not in (None, [], {})
+        ]
+    else:
+        failures = [
+            f"{s.feature} {s.expectation}: expected {s.expected}, found {s.found}. {s.detail}"
+            for s in one.failures
+        ]
+        asked = []
+    return {
+        "title": page_name(one.title, 200),
+        "head": list(columns),
+        "rows": [
+            [page_name(cell_text(values[i]), 300) for values in columns.values()] for i in range(len(one))
+        ],
+        "failures": [page_name(text, 600) for text in failures],
+        "notes": [page_name(text, 400) for text in one.notes],
+        "asked": [page_name(text, 400) for text in asked],
+    }
