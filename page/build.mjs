@@ -1,5 +1,5 @@
-// Builds the two files that the Python package carries: the drawing module for any page, and the report's script with
-// it inside. `--check` builds again and compares with what is committed.
+// Builds the files that the Python package carries: the drawing module for any page, and the scripts of the report and of
+// the explorer with it inside. `--check` builds again and compares with what is committed.
 import {build} from "esbuild";
 import {readFile, writeFile} from "node:fs/promises";
 
@@ -8,6 +8,8 @@ const common = {bundle: true, minify: true, charset: "utf8", target: "es2022", l
 const files = [
   {name: "draw.js", entryPoints: ["source/index.js"], format: "esm"},
   {name: "report.js", entryPoints: ["source/report/main.js"], format: "iife"},
+  {name: "live.js", entryPoints: ["source/live/start.js"], format: "iife"},
+  {name: "explore.js", entryPoints: ["source/explore/index.js"], format: "esm", loader: {".css": "text"}},
 ];
 let stale = false;
 for (const {name, ...options} of files) {

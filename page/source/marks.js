@@ -124,7 +124,7 @@ function strip(on, mark) {
   return Array.from(mark.lefts, (v, i) => {
     const [from, to] = [on.along(v), on.along(mark.rights[i])].sort((p, q) => p - q), tall = long * mark.counts[i] / most, room = Math.min(0.5, 0.06 * (to - from));
     if (!(tall > 0)) return null;
-    const style = {fill: on.ink("bar")};
+    const style = {fill: on.ink(mark.colour ?? "bar")};
     return on.lying ? h("rect", {x: a, y: from + room, width: tall, height: to - from - 2 * room, style}) : h("rect", {x: from + room, y: a + b * tall, width: Math.max(0.5, to - from - 2 * room), height: tall, style});
   });
 }
@@ -195,9 +195,33 @@ function rule(on, mark) {
 function stretch(on, mark) {
   const {left, top, width, height} = on.box;
   return Array.from(mark.lefts, (v, i) => {
-    const [from, to] = [on.along(v), on.along(mark.rights[i])].sort((p, q) => p - q), style = {fill: on.ink("low")};
+    const [from, to] = [on.along(v), on.along(mark.rights[i])].sort((p, q) => p - q), style = {fill: mark.hatched ? hatch(on) : on.ink("low")};
     return on.lying ? h("rect", {x: left, y: from, width, height: to - from, style}) : h("rect", {x: from, y: top, width: to - from, height, style});
   });
+}
+// Diagonal lines, one pattern for a picture.
+function hatch(on) {
+  if (!on.hatch) {
+    on.hatch = newId();
+    on.defs = h("pattern", {id: on.hatch, width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)"},
+      h("rect", {width: 7, height: 7, style: {fill: on.ink("low")}}), h("path", {d: "M0 0V7", style: {stroke: on.ink("ghost"), strokeWidth: 1, opacity: 0.55}}));
+  }
+  return `url(#${on.hatch})`;
+}
+// How far two curves are apart: upright rules between them, which stay readable over bands.
+function difference(on, mark) {
+  const {x, y, to} = mark, every = 5, d = [];
+  if (on.panel.x.kind === "category" || x.length < 2) Array.from(x).forEach((v, i) => { if (isNumber(y[i]) && isNumber(to[i])) d.push(`M${point(on.at(v, y[i]))}L${point(on.at(v, to[i]))}`); });
+  else {
+    const first = on.along(x[0]), last = on.along(x[x.length - 1]), step = Math.sign(last - first) * every;
+    let k = 0;
+    for (let p = first; (last - p) * step > 0; p += step) {
+      while (k + 2 < x.length && (on.along(x[k + 1]) - p) * step < 0) k++;
+      const [a, b] = [on.along(x[k]), on.along(x[k + 1])], t = b === a ? 0 : (p - a) / (b - a), at = (list) => on.across(list[k] + t * (list[k + 1] - list[k]));
+      if (isNumber(y[k]) && isNumber(y[k + 1]) && isNumber(to[k]) && isNumber(to[k + 1])) d.push(on.lying ? `M${at(y).toFixed(1)} ${p.toFixed(1)}H${at(to).toFixed(1)}` : `M${p.toFixed(1)} ${at(y).toFixed(1)}V${at(to).toFixed(1)}`);
+    }
+  }
+  return path(d.join(""), {fill: "none", stroke: on.ink(mark.colour ?? "accent"), strokeWidth: 1, opacity: 0.55});
 }
 function edgeText(on, mark) {
   const {right, top} = on.box, style = {fontSize: "11px", fill: on.ink("muted")};
@@ -249,4 +273,4 @@ function note(on, mark) {
   const [x, y] = on.at(mark.x, mark.y), style = {fontSize: "12px", fill: on.ink("ink"), paintOrder: "stroke", stroke: on.ink("paper"), strokeWidth: 3, strokeLinejoin: "round"};
   return h("text", {x, y: y - 8, "text-anchor": mark.end ? "end" : "start", style}, mark.text);
 }
-const MARKS = {line, band, curves, dots, bars, strip, rug, margin, field, shade, rule, stretch, edgetext: edgeText, sparks, rings, named, note, ends};
+const MARKS = {line, difference, band, curves, dots, bars, strip, rug, margin, field, shade, rule, stretch, edgetext: edgeText, sparks, rings, named, note, ends};

@@ -56,6 +56,7 @@ export function render(element, panel, options) {
     const made = drawMark(on, mark);
     if (made) (["margin", "edgetext", "sparks", "named", "dots", "ends"].includes(mark.kind) ? free : inside).append(made);
   }
+  if (on.defs) svg.append(on.defs);
   if (panel.scale) svg.append(...colourBar(on, scaleWidth));
   title.forEach((text, i) => svg.append(h("text", {class: "heading", x: 12, y: 22 + 20 * i, style: {fontSize: "15px", fill: ink("ink")}}, text)));
   if (legend.rows) svg.append(...legend.draw(on, title.length ? 20 * title.length + 10 : 0));

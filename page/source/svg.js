@@ -4,7 +4,7 @@ import {colourer} from "./colours.js";
 const SPACE = "http://www.w3.org/2000/svg";
 // Colours by name: a page's CSS variables, with what they are where a page defines none.
 const FALLBACK = {
-  paper: "#fff", ink: "#1c2126", muted: "#5f666c", rule: "#dedad2", faint: "#ebe8e1", accent: "#0a6496", second: "#b4530a", ale: "#b3123f", low: "#8a857a26", bar: "#b9b4a8",
+  paper: "#fff", ink: "#1c2126", muted: "#5f666c", rule: "#dedad2", faint: "#ebe8e1", accent: "#0a6496", second: "#b4530a", ale: "#b3123f", low: "#8a857a26", bar: "#b9b4a8", ghost: "#8d8a83",
   g0: "#0072b2", g1: "#d55e00", g2: "#00805d", g3: "#b6568b", g4: "#b37a00", g5: "#3a93c8", g6: "#7a6a00", g7: "#6f42a8",
   sans: "system-ui, sans-serif",
 };

@@ -42,6 +42,14 @@ export function cardPanel(panel, view, {lying = false, wide = 600, small = false
   }
   if (now.curves && !small) add("curves", "curves", {x, y: now.curves.map(cut), colour: "text", alpha: strength * 0.14, width: 0.5});
   if (now.error && !levels && !small) add("band", "error", {x, low: cut(now.average).map((v, i) => v - 1.96 * now.error[i]), high: cut(now.average).map((v, i) => v + 1.96 * now.error[i]), colour: main, alpha: 0.28});
+  if (now.interval && !small) {
+    const [low, high, bandLow, bandHigh] = now.interval, [each, whole] = panel.interval.labels;
+    if (levels) add("dots", "interval", {x, y: x.map(() => null), low: cut(low), high: cut(high), colour: main, label: each});
+    else for (const [a, b, dashed, label] of [[low, high, 1, each], [bandLow, bandHigh, 2, whole]]) {
+      add("line", "interval", {x, y: cut(a), colour: main, width: 0.7, dashed, label});
+      add("line", "interval", {x, y: cut(b), colour: main, width: 0.7, dashed});
+    }
+  }
   if (gone !== null) add("rule", "apart", {x: axis.log ? Math.sqrt(last * gone) : (last + gone) / 2, dashed: true});
   if (view.ale && now.ale) marks.push(...aleMarks(panel, now, levels, first, last));
   if (now.observed && !small) marks.push(...observedMarks(panel, now, levels, first, last));
@@ -126,6 +134,7 @@ export function litMarks(panel, view, x, row, pointed) {
 export function pointWords(panel, view, i) {
   const now = shownCurves(panel, view), words = [panel.points[i]];
   if (!data.models) words.push(`average ${said(now.average[i])}${now.error ? " ± " + said(1.96 * now.error[i]) : ""}`);
+  if (now.interval) words.push(`${panel.interval.labels[0]}: ${said(now.interval[0][i])} to ${said(now.interval[1][i])}`);
   if (now.bands) words.push(`half of the rows ${said(now.bands[1][i])} to ${said(now.bands[3][i])}`, `90 % of them ${said(now.bands[0][i])} to ${said(now.bands[4][i])}`);
   if (now.observed && panel.observed.x.length) words.push(...observedNear(panel, now, i));
   if (panel.support) words.push(`${percent(panel.support[i])} of the rows could be here`);

@@ -53,7 +53,9 @@ export function shownCurves(panel, view) {
   const o = view.output, base = view.centre ? panel.mean[o] : 0, seen = panel.observed;
   return {
     average: minus(panel.average[o], base),
-    error: panel.error ? panel.error[o] : null,
+    error: panel.error && !panel.interval ? panel.error[o] : null,
+    // Of levels only: how surely a centred curve is known is not to be had from them.
+    interval: panel.interval && !view.centre ? panel.interval.ends[o] : null,
     // Of curves around their own means: where rows stand is not the feature's doing.
     bands: panel.bands ? panel.bands[o].map((q) => within(minus(q, view.centre ? 0 : -panel.mean[o]), view)) : null,
     ale: panel.ale ? minus(panel.ale.y[o], panel.ale.mean[o] - (view.centre ? 0 : panel.mean[o])) : null,

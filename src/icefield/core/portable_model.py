@@ -1,0 +1,40 @@
+"""A study's model as compact arrays for a page, or the reason why there are none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from icefield.core.study import Study
+from icefield.errors import ModelError
+from icefield.forest import CannotRead
+from icefield.forest.links import identity
+from icefield.forest.portable import portable
+from icefield.models.tree_reading import tree_scale
+
+INSTEAD = "use ex.serve(), which asks the model itself"
+
+
+def portable_model(study: Study) -> dict[str, Any]:
+    """The trees as `icefield.forest.portable.portable` packs them, on the study's scale.
+
+    Raises
+    ------
+    ModelError
+        Where the model is not read as trees, or a page could not evaluate them, with the reason.
+    """
+    trees = study.plan.trees
+    if trees is None:
+        raise ModelError(
+            f"A live row needs a model that is read as trees, to evaluate it in the page: {study.plan.why}. Hint: {INSTEAD}."
+        )
+    link = trees.link if tree_scale(study.model, trees) == "response" else identity()
+    if (
+        tree_scale(study.model, trees) == "response"
+        and study.model.scale == "raw"
+        and trees.raw_link is not None
+    ):
+        link = trees.raw_link
+    try:
+        return portable(trees, link, adds_in_float32="xgboost" in trees.source.lower())
+    except CannotRead as reason:
+        raise ModelError(f"A live row cannot be put into the page: {reason}. Hint: {INSTEAD}.") from reason

@@ -1,0 +1,114 @@
+"""Rules: which rows a filter keeps. A rule is data, never an expression, and a row is kept where all its conditions hold.
+
+A condition names a column by its number and says ``ge`` and ``le`` (places on its axis, both ends included), ``in`` (numbers of
+levels) or ``missing``: with a range, missing values are kept too; alone, only they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.explore.explored_columns import ExploredColumn
+from icefield.explore.messages import MOST_CONDITIONS, BadMessage, number
+
+KEYS = {"column", "ge", "le", "in", "missing"}
+BESIDE = ("observed", "predicted")
+
+
+def checked(rule: Any, columns: Sequence[ExploredColumn], beside: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """A rule in its plain form, or an error that names the condition."""
+    if not isinstance(rule, list) or len(rule) > MOST_CONDITIONS:
+        raise BadMessage(f"A rule is a list of at most {MOST_CONDITIONS} conditions.", "rule")
+    return [_condition(one, columns, beside, f"rule[{i}]") for i, one in enumerate(rule)]
+
+
+def _condition(
+    one: Any, columns: Sequence[ExploredColumn], beside: Sequence[str], where: str
+) -> dict[str, Any]:
+    if not isinstance(one, dict) or set(one) - KEYS:
+        raise BadMessage(f"{where} must have a column, and ge, le, in or missing.", where)
+    column = one.get("column")
+    if isinstance(column, str):
+        if column not in beside:
+            raise BadMessage(f"{where} names a column that is not there.", where)
+        levels = 0
+    elif isinstance(column, bool) or not isinstance(column, int) or not 0 <= column < len(columns):
+        raise BadMessage(f"{where} names a column that is not there.", where)
+    else:
+        levels = len(columns[column].levels)
+    found: dict[str, Any] = {"column": column}
+    if "in" in one:
+        members = one["in"]
+        if not levels or not isinstance(members, list) or len(members) > levels:
+            raise BadMessage(f"{where}: `in` is for columns of levels, and lists some of them.", where)
+        if any(isinstance(m, bool) or not isinstance(m, int) or not 0 <= m < levels for m in members):
+            raise BadMessage(f"{where}: `in` holds numbers of levels, 0 to {levels - 1}.", where)
+        return {**found, "in": sorted(set(members))}
+    if levels and ("ge" in one or "le" in one):
+        raise BadMessage(f"{where}: a column of levels has no order; write `in`.", where)
+    for end in ("ge", "le"):
+        if one.get(end) is not None:
+            found[end] = number(one[end], f"{where}.{end}")
+    missing = one.get("missing", False)
+    if not isinstance(missing, bool):
+        raise BadMessage(f"{where}.missing must be true or false.", where)
+    if missing:
+        found["missing"] = True
+    if len(found) == 1:
+        raise BadMessage(f"{where} says nothing: give ge, le, in or missing.", where)
+    return found
+
+
+def mask_of(places: NDArray[np.float64], condition: dict[str, Any]) -> NDArray[np.bool_]:
+    """The rows of a column, by their places, that a condition keeps."""
+    if "in" in condition:
+        highest = int(np.nanmax(places, initial=0)) + 2
+        table = np.zeros(max(highest, *(m + 2 for m in condition["in"]), 2), bool)
+        table[condition["in"]] = True
+        return np.asarray(table[np.where(np.isfinite(places), places, len(table) - 1).astype(np.intp)])
+    if "ge" not in condition and "le" not in condition:
+        return np.isnan(places)
+    inside = np.ones(len(places), bool)
+    if "ge" in condition:
+        inside &= places >= condition["ge"]
+    if "le" in condition:
+        inside &= places <= condition["le"]
+    return inside | np.isnan(places) if condition.get("missing") else inside
+
+
+def in_words(rule: Sequence[dict[str, Any]], columns: Sequence[ExploredColumn]) -> str:
+    """The rule as a reader says it: "working day is 1 and temp from 0.5 up"."""
+    return " and ".join(condition_words(one, columns) for one in rule) or "all rows"
+
+
+def condition_words(one: dict[str, Any], columns: Sequence[ExploredColumn]) -> str:
+    """One condition as a reader says it."""
+    column = one["column"]
+    if isinstance(column, str):
+        name, text = column, lambda v: f"{v:.4g}"
+    else:
+        own = columns[column]
+        name, text = own.label, lambda v: own.text_at(_round_place(v, own))
+    if "in" in one:
+        members = [columns[column].text(columns[column].levels[m]) for m in one["in"]]
+        if not members:
+            return f"{name} is none of its levels"
+        shown = ", ".join(members[:3]) + (f" or {len(members) - 3} more" if len(members) > 3 else "")
+        return f"{name} is {shown}"
+    if "ge" in one and "le" in one:
+        said = f"{name} from {text(one['ge'])} to {text(one['le'])}"
+    elif "ge" in one:
+        said = f"{name} ≥ {text(one['ge'])}"
+    elif "le" in one:
+        said = f"{name} ≤ {text(one['le'])}"
+    else:
+        return f"{name} is missing"
+    return f"{said}, or missing" if one.get("missing") else said
+
+
+def _round_place(place: float, column: ExploredColumn) -> float:
+    return float(f"{place:.6g}") if column.kind in ("number", "integer") else place

@@ -1,0 +1,91 @@
+"""The explorer in a notebook: an anywidget that speaks the same messages, and leaves a picture behind where no script runs."""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import io
+from typing import Any
+
+from icefield.errors import MissingDependencyError
+from icefield.explore.controller import Controller
+from icefield.explore.messages import AnswerPart
+from icefield.page import built
+
+PICTURE = "image/png"
+
+
+def check_installed() -> None:
+    """An error that says what to install."""
+    if importlib.util.find_spec("anywidget") is None:
+        raise MissingDependencyError(
+            'The explorer in a notebook needs anywidget. Hint: pip install "icefield[explore]", or use ex.serve().'
+        )
+
+
+def explorer_widget(controller: Controller, state: dict[str, Any] | None = None, letters: bool = True) -> Any:
+    """The widget over a controller. Its trait `state` is the committed state, which gives the same view again."""
+    check_installed()
+    import anywidget
+    import traitlets
+
+    class ExplorerWidget(anywidget.AnyWidget):
+        """The live explorer; `state` is a dict that `ex.explore(state=...)` takes, `python` its lines of code."""
+
+        _esm = built("explore.js")
+        state = traitlets.Dict().tag(sync=True)
+        letters = traitlets.Bool(True).tag(sync=True)
+
+        def __init__(self) -> None:
+            super().__init__(state=dict(state or {}), letters=letters)
+            self._session = controller.open()
+            self.on_msg(self._asked)
+
+        def _asked(self, _: Any, message: Any, __: Any) -> None:
+            self._session.ask(message, self._answer)
+
+        def _answer(self, answer: AnswerPart) -> None:
+            head, bodies = answer.listed()
+            self.send(head, bodies)
+
+        @property
+        def python(self) -> str:
+            """The Python lines that give what is shown."""
+            return "\n".join(self._session.lines(self.state if "feature" in self.state else {"feature": 0}))
+
+        def close(self) -> None:
+            self._session.close()
+            super().close()
+
+        def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+            """The widget and, for what shows no widgets (nbconvert, GitHub), a picture of all rows' curves."""
+            found = super()._repr_mimebundle_(**kwargs)
+            if found is None:
+                return None
+            bundle, more = found if isinstance(found, tuple) else (found, {})
+            return {**bundle, PICTURE: self._still()}, more
+
+        def _still(self) -> str:
+            return str(controller.once("still", lambda: still(controller)))
+
+    return ExplorerWidget()
+
+
+def still(controller: Controller) -> str:
+    """A PNG in base64: the curves of the features that move the predictions most, over all rows."""
+    import matplotlib.pyplot as plt
+
+    from icefield.plots import plot_many
+    from icefield.statistics.importance import curve_importance
+
+    effects = sorted(controller.ghosts.values(), key=lambda e: -float(curve_importance(e).mean()))[:6]
+    axes = plot_many(effects)
+    figure = (
+        next(iter(axes.flat)).figure
+        if hasattr(axes, "flat")
+        else (axes[0] if isinstance(axes, (list, tuple)) else axes).figure
+    )
+    written = io.BytesIO()
+    figure.savefig(written, format="png", dpi=80, bbox_inches="tight")
+    plt.close(figure)
+    return base64.b64encode(written.getvalue()).decode()

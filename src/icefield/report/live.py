@@ -1,0 +1,68 @@
+"""The live row of a report: the model as compact arrays, rows to begin with, and the grids of its curves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from icefield.core.portable_model import portable_model
+from icefield.core.study import Study
+from icefield.errors import InputError
+from icefield.report.card_data import Place, raw, texts
+from icefield.statistics.every_effect import every_effect
+from icefield.wording.names import page_name
+
+MOST_FEATURES = 60
+
+
+def live_row(study: Study) -> dict[str, Any]:
+    """What the page needs to evaluate the model itself; an error, with the reason, for models that are not read as trees."""
+    model = portable_model(study)
+    effects = every_effect(study, None)
+    if len(effects) > MOST_FEATURES:
+        raise InputError(
+            f"A live row shows at most {MOST_FEATURES} features, this model has {len(effects)}. Hint: use ex.serve()."
+        )
+    features = []
+    for name, effect in effects.items():
+        place = Place(effect)
+        values = effect.grid[0]
+        features.append(
+            {"key": _key(name), "name": page_name(study.naming.name(name)), "axis": place.axis(), "x": place(values),
+             "values": raw(values), "texts": texts(effect, values), "ordered": bool(effect.ordered[0])}
+        )  # fmt: skip
+    for rule in model["encode"]:
+        rule["name"] = _key(rule["name"])
+        if rule["kind"] == "level":
+            rule["codes"] = [[str(level), code] for level, code in rule["codes"]]
+    return {
+        "model": model,
+        "features": features,
+        "rows": _rows(study),
+        "selected": list(study.model.selected),
+        "seed": study.seed,
+    }
+
+
+def _key(name: Any) -> str:
+    return str(name)
+
+
+def _rows(study: Study) -> list[dict[str, Any]]:
+    """Rows at quantiles of the predictions, as their values; the one in the middle comes first."""
+    predicted = study.predictions()[:, 0]
+    order = np.argsort(predicted, kind="stable")
+    found = []
+    for share, said in (
+        (0.5, "typical"),
+        (0.05, "very low"),
+        (0.25, "low"),
+        (0.75, "high"),
+        (0.95, "very high"),
+    ):
+        at = int(order[min(len(order) - 1, int(share * len(order)))])
+        one = study.sample.table.take(np.array([at]))
+        values = {_key(name): raw(one.column(name).shown())[0] for name in study.model.columns}
+        found.append({"said": said, "values": values, "predicted": float(predicted[at])})
+    return found
