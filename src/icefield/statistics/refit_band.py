@@ -41,7 +41,10 @@ def refit_band(
     curves = np.stack([effect.average for effect in members], axis=1)
     shared = [label for label in first.groups if all(label in e.groups for e in members)] if groups else []
     left_out = {label for e in members for label in e.groups} - set(shared) if groups else set()
-    why = f"mean and spread of {len(members)} refits, each an average over rows of its own model: {first.why}"
+    why = (
+        f"mean and spread of {len(members)} refits as they are, each an average over rows of its own model, and no confidence interval "
+        f"(Explainer.refits gives one): {first.why}"
+    )
     if left_out:
         why += f"; {len(left_out)} groups that not every refit has are left out"
     return replace(

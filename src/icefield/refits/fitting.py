@@ -1,0 +1,310 @@
+"""Fits a learner again and again: here or in processes, with progress, going on where an interruption stopped it.
+
+A fit cannot be stopped half-way in this process, so it is done by a thread that Ctrl-C does not wait for: what it comes to
+is forgotten. Fits in other processes are killed.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import inspect
+import json
+import pickle
+import queue
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.data.frame import Table
+from icefield.effect.whole_files import written_beside
+from icefield.engines.brute.processes import ModelProcess, ProcessEnded, sendable
+from icefield.errors import InputError, InputTypeError, ModelError, complaint
+from icefield.libraries.row_form import RowForm
+from icefield.models.trial import one_line
+from icefield.progress import Progress
+from icefield.typing import Float, Positions
+
+BLINK = 0.1  # seconds between looks at the keyboard
+SEEDS = ("random_state", "random_seed")
+WEIGHTS = ("sample_weight", "weights")
+
+
+@dataclass(frozen=True, eq=False)
+class Fitter:
+    """What is fitted, and to what: sent to processes as a whole.
+
+    Attributes
+    ----------
+    fit : an estimator with `fit`, of which copies are fitted, or a function of rows and targets that gives a fitted model; it
+        gets a seed and weights where it names them (``seed``, ``weights`` or ``sample_weight``)
+    table : the rows, with the model's columns
+    form : the form of rows the model takes
+    y : targets
+    weights : of rows, or None
+    """
+
+    fit: Any
+    table: Table
+    form: RowForm
+    y: NDArray[Any]
+    weights: Float | None
+
+    def fitted(self, rows: Positions, seed: int) -> Any:
+        """The learner fitted to some rows, with a seed of its own."""
+        X, y = self.form.of(self.table.take(rows)), self.y[rows]
+        weights = None if self.weights is None else self.weights[rows]
+        try:
+            if is_estimator(self.fit):
+                return _fit_estimator(self.fit, X, y, weights, seed)
+            return _fit_function(self.fit, X, y, weights, seed)
+        except (InputError, InputTypeError):
+            raise
+        except Exception as error:
+            raise ModelError(
+                complaint("fit", f"could not fit {len(rows)} rows ({one_line(error)})", hint="try it on half of the rows by hand")
+            ) from error  # fmt: skip
+
+
+def is_estimator(fit: Any) -> bool:
+    """Whether copies of it are fitted by `fit`; else it is called."""
+    return hasattr(fit, "fit") and not inspect.isclass(fit)
+
+
+def check_fit(fit: Any) -> None:
+    """An error where nothing could be fitted by it."""
+    if inspect.isclass(fit):
+        raise InputTypeError(
+            complaint("fit", "is a class", fit.__name__, f"pass {fit.__name__}(...), not fitted")
+        )
+    if not is_estimator(fit) and not callable(fit):
+        raise InputTypeError(
+            complaint("fit", "must be an estimator, or a function of rows and targets that gives a fitted model", fit,
+                      "write ex.refits(RandomForestRegressor(), y)")
+        )  # fmt: skip
+
+
+def _fit_estimator(estimator: Any, X: Any, y: NDArray[Any], weights: Float | None, seed: int) -> Any:
+    fresh = _copied(estimator)
+    if hasattr(fresh, "get_params") and hasattr(fresh, "set_params"):
+        named = [name for name in fresh.get_params() if name.rpartition("__")[2] in SEEDS]
+        # One seed for all parts: a fixed one would hide how far seeds move the curve.
+        if named:
+            fresh.set_params(**dict.fromkeys(named, seed))
+    if weights is None:
+        given = {}
+    elif "sample_weight" in inspect.signature(fresh.fit).parameters:
+        given = {"sample_weight": weights}
+    else:
+        raise InputTypeError(
+            complaint("fit", "takes no sample_weight, and the Explainer has weights", type(fresh).__name__,
+                      "pass a function: def fit(X, y, weights): ...")
+        )  # fmt: skip
+    answered = fresh.fit(X, y, **given)
+    return answered if answered is not None else fresh
+
+
+def _copied(estimator: Any) -> Any:
+    """An unfitted copy: scikit-learn's, where it is in use."""
+    base = sys.modules.get("sklearn.base")
+    if base is not None and hasattr(estimator, "get_params"):
+        return base.clone(estimator)
+    return copy.deepcopy(estimator)
+
+
+def _fit_function(fit: Callable[..., Any], X: Any, y: NDArray[Any], weights: Float | None, seed: int) -> Any:
+    parameters = inspect.signature(fit).parameters
+    given: dict[str, Any] = {"seed": seed} if "seed" in parameters else {}
+    if weights is not None:
+        named = [name for name in WEIGHTS if name in parameters]
+        if not named:
+            raise InputTypeError(
+                complaint("fit", "takes no weights, and the Explainer has some", getattr(fit, "__name__", fit),
+                          "write def fit(X, y, weights): ...")
+            )  # fmt: skip
+        given[named[0]] = weights
+    model = fit(X, y, **given)
+    if model is None:
+        raise InputTypeError(complaint("fit", "gave nothing back", None, "return the fitted model"))
+    return model
+
+
+# --- one after another, here or in processes ---------------------------------------------------------
+
+
+def fit_all(
+    learner: Fitter,
+    work: Sequence[tuple[Positions, int]],
+    *,
+    processes: int | None,
+    checkpoint: Path | None,
+    known: dict[int, Any],
+) -> list[Any]:
+    """The learner fitted to each part of the rows, with its seed.
+
+    Parameters
+    ----------
+    learner : what is fitted
+    work : rows and seed of every fit
+    processes : in how many processes; None for a thread of this one
+    checkpoint : a folder in which every fitted model is written down as a pickle, and looked for first
+    known : models that are there already, by their number: those that get done are added
+    """
+    store = None if checkpoint is None else _FittedModels(checkpoint, learner, work)
+    if store is not None:
+        known.update(store.found())
+    missing = [i for i in range(len(work)) if i not in known]
+    with Progress("refits", total=len(work)) as progress:
+        progress.advance(len(work) - len(missing))
+        crew = _Crew(learner, [(i, *work[i]) for i in missing], processes)
+        with crew:
+            for _ in missing:
+                number, model = crew.next()
+                if store is not None:
+                    store.write(number, model)
+                known[number] = model
+                progress.advance()
+    return [known[i] for i in range(len(work))]
+
+
+class _Crew:
+    """Threads that fit, each here or by a process of its own; leaving early waits for nobody."""
+
+    def __init__(
+        self, learner: Fitter, work: Sequence[tuple[int, Positions, int]], processes: int | None
+    ) -> None:
+        self._work: queue.SimpleQueue[tuple[int, Positions, int]] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[tuple[int, Any, BaseException | None]] = queue.SimpleQueue()
+        for one in work:
+            self._work.put(one)
+        self._learner, self._left = learner, False
+        self._sent = None if processes is None else sendable(learner, processes, "fit")
+        self._processes: list[ModelProcess] = []
+        self._threads = min(1 if processes is None else processes, len(work))
+
+    def __enter__(self) -> _Crew:
+        for _ in range(self._threads):
+            threading.Thread(target=self._fit, name="icefield refits", daemon=True).start()
+        return self
+
+    def next(self) -> tuple[int, Any]:
+        """The next fit that is done; looks at the keyboard all the while."""
+        while True:
+            try:
+                number, model, error = self._done.get(timeout=BLINK)
+            except queue.Empty:
+                continue
+            if error is not None:
+                raise error
+            return number, model
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        self._left = True
+        for process in self._processes:
+            if kind is not None:
+                process.kill()
+
+    def _fit(self) -> None:
+        process = None
+        try:
+            if self._sent is not None:
+                process = ModelProcess(self._sent, _fitted)
+                self._processes.append(process)
+            while not self._left:
+                try:
+                    number, rows, seed = self._work.get_nowait()
+                except queue.Empty:
+                    return
+                model = self._learner.fitted(rows, seed) if process is None else process.ask(rows, seed)
+                self._done.put((number, model, None))
+        except ProcessEnded as error:
+            ended = ModelError(
+                complaint("fit", "ended its process", hint="is there memory for several fits at once?")
+            )
+            ended.__cause__ = error
+            self._done.put((-1, None, ended))
+        except BaseException as error:
+            self._done.put((-1, None, error))
+        finally:
+            if process is not None:
+                if self._left:
+                    process.kill()
+                process.end()
+
+
+def _fitted(learner: Fitter, rows: Positions, seed: int) -> Any:
+    """A fit in another process."""
+    return learner.fitted(rows, seed)
+
+
+class _FittedModels:
+    """A folder of fitted models, one pickle each, with what they were fitted to."""
+
+    def __init__(self, folder: Path, learner: Fitter, work: Sequence[tuple[Positions, int]]) -> None:
+        self._folder = folder
+        about = {"refits": len(work), "key": fits_key(learner, work)}
+        folder.mkdir(parents=True, exist_ok=True)
+        note = folder / "refits.json"
+        if note.exists():
+            try:
+                same = json.loads(note.read_text(encoding="utf-8")) == about
+            except ValueError:
+                same = False
+            if not same:
+                raise InputError(
+                    complaint("checkpoint", "holds refits of another learner, other rows or other halves", str(folder),
+                              "name another folder, or empty this one")
+                )  # fmt: skip
+        else:
+            with written_beside(note) as beside:
+                beside.write_text(json.dumps(about), encoding="utf-8")
+
+    def found(self) -> dict[int, Any]:
+        """The models that are there, by their number."""
+        return {
+            int(file.stem.rpartition("-")[2]): pickle.loads(file.read_bytes())
+            for file in sorted(self._folder.glob("refit-*.pickle"))
+        }
+
+    def write(self, number: int, model: Any) -> None:
+        """Write one model down, whole or not at all."""
+        try:
+            content = pickle.dumps(model)
+        except Exception as error:
+            raise InputError(
+                complaint("checkpoint", f"needs models that can be pickled ({one_line(error)})", str(self._folder),
+                          "leave it out")
+            ) from error  # fmt: skip
+        with written_beside(self._folder / f"refit-{number:02d}.pickle") as beside:
+            beside.write_bytes(content)
+
+
+def fits_key(learner: Fitter, work: Sequence[tuple[Positions, int]]) -> str:
+    """What refits are of: the learner's parameters or code, targets, weights, a thousand rows, and the halves."""
+    found = hashlib.sha256(_learner_text(learner.fit).encode())
+    found.update(repr((learner.table.n_rows, list(map(str, learner.table.names)))).encode())
+    found.update(repr(learner.y.tolist()).encode())
+    for name in learner.table.names:
+        column = learner.table.column(name)
+        found.update(repr(column.values[:: max(1, len(column.values) // 1000)].tolist()).encode())
+    if learner.weights is not None:
+        found.update(np.ascontiguousarray(learner.weights).tobytes())
+    for rows, seed in work:
+        found.update(rows.astype("<i8").tobytes())
+        found.update(str(seed).encode())
+    return found.hexdigest()
+
+
+def _learner_text(fit: Any) -> str:
+    name = f"{type(fit).__module__}.{type(fit).__qualname__}"
+    if is_estimator(fit):
+        own = fit.get_params() if hasattr(fit, "get_params") else {}
+        return f"{name} {sorted((key, repr(value)) for key, value in own.items())}"
+    code = getattr(fit, "__code__", None)
+    return f"{getattr(fit, '__qualname__', name)} {None if code is None else (code.co_code, code.co_names)}"

@@ -1,0 +1,588 @@
+"""Refits: an Explainer whose answers carry the intervals of its learner.
+
+The full-data model answers as it always does; refits on random halves answer the same question, each about the rows that it
+has not seen; `LearnerInterval` says how their spread becomes an interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield import validate
+from icefield.core.study import Study
+from icefield.counts import counted
+from icefield.data.columns import TIME_KINDS
+from icefield.data.groups import Groups
+from icefield.effect import Effect, Effects
+from icefield.effect.learner_interval import LearnerInterval, RefitSpread, t_quantile
+from icefield.errors import InputError, ModelError, complaint
+from icefield.explainer import Explainer
+from icefield.libraries.sklearn.nesting import core
+from icefield.models.model import read_model
+from icefield.refits.fitting import Fitter, check_fit, fit_all, fits_key
+from icefield.refits.halves import halves, whole_units
+from icefield.refits.hypotheses import Tests, flatness, group_differences, interaction
+from icefield.rows.memory import MemoryRows
+from icefield.statistics.change import Change
+from icefield.statistics.importance import Importance
+from icefield.statistics.interactions import Interactions
+from icefield.typing import EffectKind, Float, Positions
+
+if TYPE_CHECKING:
+    from icefield.report import Report
+
+LEAST_ROWS = 40  # of which halves are fitted
+LEAST_REFITS = 8  # below which t is so wide that intervals say little
+FORESTS = ("ForestRegressor", "ForestClassifier", "XGBRFRegressor", "XGBRFClassifier", "BaggingRegressor", "BaggingClassifier")  # fmt: skip
+NETS = ("BaseMultilayerPerceptron",)
+BOOSTING = (
+    "LGBMModel",
+    "XGBModel",
+    "CatBoost",
+    "BaseHistGradientBoosting",
+    "BaseGradientBoosting",
+    "Booster",
+)
+LINEAR = (
+    "LinearModel",
+    "LinearClassifierMixin",
+    "BaseSGD",
+    "_GeneralizedLinearRegressor",
+    "LinearRegression",
+)
+
+# Percent of 90 % intervals that held the learner's expected curve, at each point and all along it, and of how many
+# settings of 16, by kind of learner: `python -m benchmarks coverage --learner`, stored in benchmarks/learner_coverage.json.
+MEASURED: dict[str, tuple[int, int, int]] = {
+    "linear": (90, 90, 16),
+    "boosting": (91, 91, 8),
+    "neural net": (95, 96, 2),
+    "forest": (95, 95, 2),
+}
+SETTINGS = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """One half's model on the half that it has not seen: an Explainer's study, and which rows those are."""
+
+    study: Study
+    rows: Positions
+
+    def explainer(self, groups: Groups | None) -> Explainer:
+        """An Explainer of it, with groups of the full rows."""
+        study = self.study
+        if groups is not None:
+            block = study.sample
+            rows = MemoryRows(
+                block.table, y=block.y, weights=block.weights,
+                groups=Groups(groups.name, groups.codes[self.rows], groups.labels), clusters=block.clusters, seed=study.seed,
+                statistics=study.rows.statistics,  # type: ignore[arg-type]
+            )  # fmt: skip
+            study = Study(study.model, rows, study.choices, study.plans, study.cache)
+        return StudyExplainer(study)
+
+
+class StudyExplainer(Explainer):
+    """An Explainer of a study that is there already."""
+
+    def __init__(self, study: Study) -> None:  # pylint: disable=super-init-not-called
+        self.study = study
+        self.model = study.model
+
+
+class Refits(StudyExplainer):
+    """A model and its learner's refits on random halves of the rows: an Explainer whose answers carry intervals.
+
+    Made by `Explainer.refits`. `partial_dependence`, `ice`, `ale`, `effects`, `change`, `slope`, `importance` and `interactions`
+    answer as the Explainer does, with intervals of **this learner's expected curve at this many rows**: what it would give, on
+    average, on other data drawn like these. How far that is from the world (bias) is not covered, and weighs more as rows grow.
+    `flatness_test`, `group_test` and `interaction_test` give p-values. Everything else is the Explainer's own.
+
+    Attributes
+    ----------
+    fitted : the refits, each with its model and the rows that it has not seen
+    level : of intervals
+    about : ``"mean"`` (standard deviation of the refits) or ``"full"`` (root mean square about the full-data answer)
+    kept_whole : what halves are drawn of: ``"rows"``, ``"groups"``, ``"clusters"`` or ``"stretches of time"``
+    """
+
+    def __init__(
+        self, study: Study, refits: Sequence[Refit], *, level: float, about: str, kept_whole: str
+    ) -> None:
+        super().__init__(study)
+        self.fitted = tuple(refits)
+        self.level, self.about, self.kept_whole = float(level), about, kept_whole
+
+    def __len__(self) -> int:
+        return len(self.fitted)
+
+    @property
+    def target(self) -> str:
+        """What intervals are intervals of."""
+        return f"this learner's expected curve at {counted(self.study.rows.n_rows)} rows"
+
+    @property
+    def how(self) -> str:
+        """How intervals are formed, for notes."""
+        df = len(self) - (self.about == "mean")
+        spread = "their SD" if self.about == "mean" else "their RMS about it"
+        return (
+            f"{self.level:.0%} intervals of this learner's expected answer at {counted(self.study.rows.n_rows)} rows: that of the full-data "
+            f"model ± t{df} x {spread}, {len(self)} refits on random halves of the {self.kept_whole}; bias against the world is not covered"
+        )
+
+    def __repr__(self) -> str:
+        n_rows = counted(self.study.rows.n_rows)
+        whole = "" if self.kept_whole == "rows" else f", {self.kept_whole} kept whole"
+        spread = "SD of the refits" if self.about == "mean" else "RMS of the refits about the full-data curve"
+        lines = [
+            f"Refits of {self.study!r}",
+            f"  {len(self)} random halves of {n_rows} rows{whole}",
+            f"  {self.level:.0%} intervals of {self.target}, by the {spread}",
+            f"  {measured_coverage(learner_kind(self.study.model.native))}",
+            "  not covered: bias against the world, which weighs more as rows grow",
+        ]
+        return "\n".join(line for line in lines if line.strip())
+
+    # --- curves --------------------------------------------------------------------------------
+
+    def partial_dependence(
+        self,
+        *features: Any,
+        grid: Any = None,
+        individual: bool = False,
+        spread: bool | None = None,
+        quantiles: Sequence[float] | None = None,
+        rows: Any = None,
+        precision: float | None = None,
+        support: bool = False,
+        by: Any = None,
+    ) -> Effect:
+        """`Explainer.partial_dependence`, with `Effect.interval`; neither `rows` nor `precision` can be given."""
+        _refuse_rows("precision", precision)
+        _refuse_rows("rows", rows)
+        effect = super().partial_dependence(
+            *features, grid=grid, individual=individual, spread=spread, quantiles=quantiles, support=support, by=by
+        )  # fmt: skip
+        return self._around(effect, features, by)
+
+    def ice(
+        self,
+        *features: Any,
+        grid: Any = None,
+        rows: Any = None,
+        changed: Mapping[Any, Any] | None = None,
+        quantiles: Any = None,
+        support: bool = False,
+        by: Any = None,
+    ) -> Effect:
+        """`Explainer.ice`, with the interval of its average, but where rows are `changed`."""
+        effect = super().ice(
+            *features, grid=grid, rows=rows, changed=changed, quantiles=quantiles, support=support, by=by
+        )
+        if changed is not None:
+            return effect
+        return self._around(effect, features, by)
+
+    def ale(
+        self,
+        *features: Any,
+        bins: Any = None,
+        level_order: Any = "similarity",
+        rows: Any = None,
+        by: Any = None,
+    ) -> Effect:
+        """`Explainer.ale`, with `Effect.interval`; `rows` cannot be given."""
+        _refuse_rows("rows", rows)
+        effect = super().ale(*features, bins=bins, level_order=level_order, by=by)
+        edges: Any = effect.grid[0] if len(effect.grid) == 1 else list(effect.grid)
+        levels = [list(g) for g, kind in zip(effect.grid, effect.kinds) if kind in ("categorical", "boolean")]
+        asked: dict[str, Any] = {"level_order": levels[0]} if levels else {"bins": edges}
+        return self._with_intervals(
+            effect, [part.ale(*features, **asked) for part in self._parts(by)]
+        )  # fmt: skip
+
+    def effects(
+        self,
+        features: Iterable[Any] | None = None,
+        order: int = 1,
+        spread: bool = False,
+        grid: Any = None,
+        by: Any = None,
+        *,
+        kind: EffectKind = "pd",
+        rows: Any = None,
+    ) -> Effects:
+        """`Explainer.effects`, each with `Effect.interval`."""
+        if kind != "ice":
+            _refuse_rows("rows", rows)
+        singles = self.study.listed(features, least=0)
+        found = super().effects(singles, order, spread, grid, by, kind=kind, rows=rows)
+        if kind == "ale":
+            return Effects({name: self.ale(f, by=by) for name, f in zip(found, singles)})
+        from itertools import combinations
+
+        asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
+        return Effects({name: self._around(effect, f, by) for (name, effect), f in zip(found.items(), asked)})
+
+    def _parts(self, by: Any = None) -> list[Explainer]:
+        """The refits as Explainers, in the groups of the full rows."""
+        groups = self.study.grouped(by).rows.groups
+        return [refit.explainer(groups) for refit in self.fitted]
+
+    def _around(self, effect: Effect, features: Sequence[Any], by: Any) -> Effect:
+        """An effect with the intervals that its refits give on the same grid."""
+        grid: Any = effect.grid[0] if len(effect.grid) == 1 else list(effect.grid)
+        return self._with_intervals(
+            effect, [part.partial_dependence(*features, grid=grid, spread=False) for part in self._parts(by)]
+        )
+
+    def _with_intervals(self, effect: Effect, parts: Sequence[Effect]) -> Effect:
+        probability = effect.scale_label == "probability" and effect.kind != "ale"
+        interval = LearnerInterval.of(
+            effect.average, np.stack([part.average for part in parts], axis=1), level=self.level, about=self.about,
+            n_rows=self.study.rows.n_rows, logit=probability,
+        )  # fmt: skip
+        return replace(
+            effect,
+            spread=replace(effect.spread, interval=interval),
+            groups={
+                label: self._with_intervals(group, [part.groups[label] for part in parts])
+                for label, group in effect.groups.items()
+            },
+        )
+
+    def report(
+        self,
+        path: str | Path | None = None,
+        *,
+        features: Iterable[Any] | None = None,
+        individual: bool = False,
+        title: str | None = None,
+        rows: Any = None,
+        data_name: str | None = None,
+        static: bool = False,
+        audit: Any = None,
+        live: bool = False,
+    ) -> Path | Report:
+        """`Explainer.report`, whose cards carry the intervals of this learner; `rows` cannot be given."""
+        _refuse_rows("rows", rows)
+        from icefield.report import write_report
+
+        return write_report(
+            self.study, path, features=features, individual=individual, title=title, data_name=data_name, static=static, audit=audit, live=live,
+            intervals=lambda asked, effect: self._around(effect, [asked], None),
+        )  # fmt: skip
+
+    # --- tables --------------------------------------------------------------------------------
+
+    def change(
+        self,
+        feature: Any,
+        start: Any = ...,
+        end: Any = ...,
+        *,
+        plus: Any = None,
+        times: Any = None,
+        across: Mapping[Any, Any] | None = None,
+        given: Sequence[Any] | None = None,
+        by: Any = None,
+        quantiles: Any = (0.05, 0.5, 0.95),
+        level: float | None = None,
+        rows: Any = None,
+    ) -> Change:
+        """`Explainer.change`, with the error and the interval of this learner; `rows` cannot be given."""
+        _refuse_rows("rows", rows)
+        asked: dict[str, Any] = {"plus": plus, "times": times, "across": across}
+        level = self.level if level is None else level
+        found = super().change(
+            feature, start, end, given=given, by=by, quantiles=quantiles, level=level, **asked
+        )
+        parts = [part.change(feature, start, end, quantiles=(), **asked) for part in self._parts(by)]
+        return self._changed(found, parts, level)
+
+    def slope(
+        self,
+        feature: Any,
+        *,
+        step: Any = None,
+        given: Sequence[Any] | None = None,
+        by: Any = None,
+        quantiles: Any = (0.05, 0.5, 0.95),
+        level: float | None = None,
+        rows: Any = None,
+    ) -> Change:
+        """`Explainer.slope`, with the error and the interval of this learner; `rows` cannot be given."""
+        _refuse_rows("rows", rows)
+        level = self.level if level is None else level
+        found = super().slope(feature, step=step, given=given, by=by, quantiles=quantiles, level=level)
+        size: Any = step
+        if size is None and found.step is not None:
+            kind = self.study.feature(feature).kind
+            size = timedelta(days=found.step) if kind in TIME_KINDS else found.step
+            size = int(size) if kind == "integer" else size
+        parts = [part.slope(feature, step=size, quantiles=()) for part in self._parts(by)]
+        return self._changed(found, parts, level)
+
+    def _changed(self, found: Change, parts: Sequence[Change], level: float) -> Change:
+        columns = dict(found.columns)
+        error, low, high = self._ends(
+            columns["estimate"], np.stack([part["estimate"] for part in parts]), level
+        )
+        columns |= {"std_error": error, "conf_low": low, "conf_high": high}
+        if "ratio" in columns:
+            ratios = np.stack([part["ratio"] for part in parts])
+            columns["ratio_std_error"] = RefitSpread.of(columns["ratio"], ratios, self.about).std_error
+        notes = tuple(note for note in found.notes if "intervals: this model" not in note)
+        said = self.how.replace(f"{self.level:.0%}", f"{level:.0%}", 1)
+        return replace(found, columns=columns, notes=(said, *notes))
+
+    def importance(
+        self,
+        features: Iterable[Any] | None = None,
+        *,
+        measure: str = "movement",
+        weighted: bool = False,
+        permutation: bool | None = None,
+        repeats: int = 5,
+        grid: Any = None,
+        rows: Any = None,
+    ) -> Importance:
+        """`Explainer.importance`, with ``std_error``, ``conf_low`` and ``conf_high`` of ``importance``; `rows` cannot be given."""
+        _refuse_rows("rows", rows)
+        found = super().importance(
+            features, measure=measure, weighted=weighted, permutation=permutation, repeats=repeats, grid=grid
+        )
+        parts = [
+            part.importance(features, measure=measure, weighted=weighted, permutation=False, grid=grid)
+            for part in self._parts()
+        ]
+        keys = ("feature", "output")
+        values = np.stack([_aligned(found, part, keys, "importance") for part in parts])
+        error, low, high = self._ends(found["importance"], values, self.level)
+        columns: dict[str, NDArray[Any]] = {}
+        for name, column in found.columns.items():
+            columns[name] = column
+            if name == "importance":
+                columns |= {"std_error": error, "conf_low": np.maximum(low, 0.0), "conf_high": high}
+        return replace(found, columns=columns, notes=(self.how, *found.notes))
+
+    def interactions(
+        self,
+        features: Iterable[Any] | None = None,
+        *,
+        method: str = "h",
+        triples: Any = None,
+        overall: bool = True,
+        rows: Any = None,
+    ) -> Interactions:
+        """`Explainer.interactions`, with the ends of intervals: ``h_low``, ``h_high``, ``strength_low`` and ``strength_high``.
+
+        Neither is ever below 0, so noise adds to both: a learner without any interaction to find has an expected H above 0. Whether
+        there is none is for `interaction_test`.
+        """
+        found = super().interactions(features, method=method, triples=triples, overall=overall, rows=rows)
+        parts = [
+            part.interactions(features, method=method, triples=triples, overall=overall, rows=_fewer(rows))
+            for part in self._parts()
+        ]
+        columns: dict[str, NDArray[Any]] = {}
+        for name, column in found.columns.items():
+            columns[name] = column
+            if name in ("h", "strength"):
+                values = np.stack([_aligned(found, part, ("features", "output"), name) for part in parts])
+                _, low, high = self._ends(column, values, self.level)
+                most = 1.0 if name == "h" else np.inf
+                columns |= {f"{name}_low": np.maximum(low, 0.0), f"{name}_high": np.minimum(high, most)}
+        return replace(found, columns=columns, notes=(self.how, *found.notes))
+
+    def _ends(self, centre: Float, values: Float, level: float) -> tuple[Float, Float, Float]:
+        """Standard error and ends of the interval of each number."""
+        spread = RefitSpread.of(centre, values, self.about)
+        half = t_quantile(0.5 + level / 2, spread.df) * spread.std_error
+        return spread.std_error, centre - half, centre + half
+
+    # --- tests ---------------------------------------------------------------------------------
+
+    def flatness_test(self, features: Iterable[Any] | None = None, *, grid: Any = 20) -> Tests:
+        """Is the curve flat? A p-value per feature and output, with its effect size.
+
+        Parameters
+        ----------
+        features : which features; all of the model's by default
+        grid : of the curves, as in `partial_dependence`; more points cost power
+
+        Notes
+        -----
+        The statistic is the largest absolute t over the grid of the curve less its mean; ``p_value`` is how often one so large would occur if
+        the learner's expected curve were flat, ``p_adjusted`` the same for all rows of the table together (Holm 1979).
+        """
+        return flatness(self, self.effects(features, grid=grid), self.how)
+
+    def group_test(self, feature: Any, *, by: Any = None, grid: Any = 20) -> Tests:
+        """Is the effect the same in all groups? A p-value per pair of groups and output, with its effect size.
+
+        Parameters
+        ----------
+        feature : one feature
+        by : the groups, as `by` of the Explainer, which is taken without it
+        grid : as in `flatness_test`
+
+        Notes
+        -----
+        Curves are compared less their means: groups may differ in level.
+        """
+        if by is None and self.study.rows.groups is None:
+            raise InputError(complaint("by", "is needed: of which groups", None, 'write by="sex"'))
+        return group_differences(self, self.partial_dependence(feature, grid=grid, by=by), self.how)
+
+    def interaction_test(self, features: Iterable[Any] | None = None, *, grid: Any = 6) -> Tests:
+        """Is there no interaction? A p-value per pair of features and output, with its effect size.
+
+        Parameters
+        ----------
+        features : which features, of which all pairs are tested; all of the model's by default
+        grid : of the surfaces, along each feature
+
+        Notes
+        -----
+        What is tested is the surface less both of its margins.
+        """
+        return interaction(self, self.effects(features, order=2, grid=grid), self.how)
+
+
+# --- made of an Explainer ----------------------------------------------------------------------------
+
+
+def make_refits(
+    study: Study,
+    fit: Any,
+    y: Any,
+    n: int,
+    *,
+    level: float,
+    about: str,
+    groups: Any,
+    time: Any,
+    blocks: int,
+    processes: int | None,
+    checkpoint: Any,
+) -> Refits:
+    """Fit a learner to random halves of a study's rows; see `Explainer.refits`."""
+    study.needs_rows("refits")
+    validate.count("n", n, least=LEAST_REFITS)
+    validate.count("blocks", blocks)
+    validate.count("processes", processes, optional=True)
+    validate.share("level", level)
+    validate.choice("about", about, ("auto", "mean", "full"))
+    check_fit(fit)
+    block = study.sample
+    if not study.rows.resident or study.rows.is_sampled:
+        raise InputError(
+            complaint("X", "is streamed, and refits need the rows together", study.rows.label,
+                      "read a sample of whole groups into a frame, and pass that as X")
+        )  # fmt: skip
+    if block.n_rows < LEAST_ROWS:
+        raise InputError(complaint("X", f"must have at least {LEAST_ROWS} rows for refits on halves", f"{block.n_rows} rows"))  # fmt: skip
+    targets = validate.observed(y, block.table) if y is not None else block.y
+    if targets is None:
+        raise InputError(
+            complaint("y", "is needed: what is the learner fitted to", None, "write ex.refits(fit, y)")
+        )
+    units, kept_whole = whole_units(block, groups, time, blocks)
+    classes = targets if study.model.kind == "classifier" else None
+    parts = list(halves(block.n_rows, int(n), study.seed, units, classes))
+    learner = Fitter(fit, block.table.select(study.model.columns), study.model.form, targets, block.weights)
+    work = [(fitted, seed) for fitted, _, seed in parts]
+    # Interrupted, and asked again, it goes on; the learner is held so that its identity is nobody else's.
+    held: tuple[Any, dict[int, Any]] = study.cache.once(
+        ("refits", id(fit), fits_key(learner, work)), lambda: (fit, {})
+    )
+    folder = None if checkpoint is None else Path(checkpoint)
+    models = fit_all(learner, work, processes=processes, checkpoint=folder, known=held[1])
+    made = [_refit(study, model, rows) for model, (_, rows, _) in zip(models, parts)]
+    if about == "auto":
+        about = "full" if learner_kind(study.model.native) == "forest" else "mean"
+    return Refits(study, made, level=level, about=about, kept_whole=kept_whole)
+
+
+def _refit(study: Study, native: Any, rows: Positions) -> Refit:
+    """A fitted model on the rows that it has not seen."""
+    block, full = study.sample.take(rows), study.model
+    model = read_model(native, block.table, target="all", scale=full.scale, row_by_row=not full.across_rows)
+    if model.all_outputs != full.all_outputs:
+        raise ModelError(
+            complaint("fit", f"gave a model with other outputs than the Explainer's {list(full.all_outputs)}",
+                      list(model.all_outputs), "fit the same kind of model")
+        )  # fmt: skip
+    if set(model.columns) != set(full.columns):
+        raise ModelError(
+            complaint("fit", "gave a model of other columns than the Explainer's", list(model.columns))
+        )
+    own = MemoryRows(
+        block.table, y=block.y, weights=block.weights, clusters=block.clusters, seed=study.seed
+    )  # fmt: skip
+    return Refit(Study.of(replace(model, selected=full.selected), own, study.choices), rows)
+
+
+def learner_kind(native: Any) -> str:
+    """``"forest"``, ``"boosting"``, ``"neural net"``, ``"linear"``, or ``"other"``, by the names of its classes."""
+    model = core(native)
+    names = {kind.__name__ for kind in type(model).__mro__}
+    rf = getattr(model, "boosting_type", None) == "rf" or getattr(model, "booster", None) == "rf"
+    if rf or names & set(FORESTS):
+        return "forest"
+    for kind, known in (("neural net", NETS), ("boosting", BOOSTING), ("linear", LINEAR)):
+        if names & set(known):
+            return kind
+    return "other"
+
+
+def measured_coverage(kind: str) -> str:
+    """What was measured of intervals of 90 % for learners of a kind, in words."""
+    if not MEASURED:
+        return ""
+    if kind in MEASURED:
+        points, curves, settings = MEASURED[kind]
+        part = "" if settings == SETTINGS else f", {settings} of {SETTINGS} settings run"
+        return f"in simulations intervals of 90 % held it at {points} % of points and along {curves} % of curves ({kind}{part})"
+    at_points, along, _ = zip(*MEASURED.values())
+    return (
+        f"in simulations of other learners intervals of 90 % held it at {min(at_points)} to {max(at_points)} % of points and along "
+        f"{min(along)} to {max(along)} % of curves"
+    )
+
+
+def _refuse_rows(parameter: str, given: Any) -> None:
+    if given is not None:
+        raise InputError(
+            complaint(parameter, "cannot be given to refits: each averages over all rows that it has not seen", given,
+                      "build an Explainer of the rows you mean, and ask that for refits")
+        )  # fmt: skip
+
+
+def _fewer(rows: Any) -> Any:
+    """Rows to evaluate at, of a half: so many at most; which ones is for each to draw."""
+    return rows // 2 if isinstance(rows, (int, np.integer)) and not isinstance(rows, bool) else None
+
+
+def _aligned(table: Any, other: Any, keys: Sequence[str], value: str) -> Float:
+    """A column of another table, in the order of this one's rows."""
+    places = {_key(other, keys, row): row for row in range(len(other))}
+    return np.array([other[value][places[_key(table, keys, row)]] for row in range(len(table))], dtype=float)
+
+
+def _key(table: Any, keys: Sequence[str], row: int) -> tuple[Any, ...]:
+    found = []
+    for name in keys:
+        value = table[name][row]
+        found.append(frozenset(value) if isinstance(value, tuple) else value)
+    return tuple(found)

@@ -1,0 +1,66 @@
+"""The coverage benchmark computes curves without an Explainer: its numbers must be those of the public `Refits`."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import icefield
+from benchmarks import learner_coverage as bench
+from icefield.refits.refits import MEASURED
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("process", "learner"),
+    [
+        ("additive", "linear"),
+        ("classes", "forest"),
+        pytest.param("panel", "boosting", marks=pytest.mark.slow),
+        pytest.param("heavy tails", "forest", marks=pytest.mark.slow),
+        pytest.param("classes", "neural net", marks=pytest.mark.slow),
+    ],
+)
+def test_its_intervals_are_the_public_ones(process, learner):
+    X, y, units = bench.draw(process, 120, np.random.default_rng(3))
+    seed = 11
+    full, parts = bench.full_and_refits(process, learner, X, y, units, seed)
+    mine = bench.intervals(process, learner, full, parts, len(X), "level")
+
+    def fit(X, y, seed):
+        model = bench.fit(learner, X, y, seed)
+        return model.predict if learner == "linear" else model
+
+    ex = icefield.Explainer(fit(X, y, seed), X, seed=seed, row_by_row=True)
+    about = "full" if learner == "forest" else "mean"
+    refits = ex.refits(fit, y, groups=units, about=about if learner == "linear" else "auto")
+    assert refits.about == about
+    for k, feature in enumerate(bench.FEATURES.values()):
+        effect = refits.partial_dependence(feature, grid=bench.GRID)
+        for name in ("low", "high", "band_low", "band_high"):
+            np.testing.assert_allclose(
+                getattr(effect.interval, name)[0], getattr(mine, name)[k], rtol=1e-5, atol=1e-7
+            )
+        centred, own = effect.center("mean").interval, bench.intervals(process, learner, full, parts, 120, "centred")  # fmt: skip
+        np.testing.assert_allclose(centred.band_high[0], own.band_high[k], rtol=1e-4, atol=1e-6)
+
+
+def test_what_the_repr_says_is_what_was_stored():
+    done = json.loads(bench.STORED.read_text(encoding="utf-8"))["settings"]
+    for kind, said in MEASURED.items():
+        found = bench.pooled(done, learner=kind)
+        settings = sum(one["learner"] == kind for one in done)
+        assert said == (round(100 * found["pointwise"]), round(100 * found["simultaneous"]), settings), kind
+    assert set(MEASURED) == {one["learner"] for one in done}
+
+
+def test_a_setting_in_small():
+    found = bench.setting("linear", "linear", 100, replicates=12, target_fits=200)
+    assert {(r["feature"], r["view"]) for r in found["results"]} == {
+        (f, v) for f in ("signal", "null") for v in ("level", "centred")
+    }
+    pooled = bench.pooled([found])
+    assert 0.75 < pooled["pointwise"] <= 1
+    assert 0.8 < pooled["width"] < 1.6
