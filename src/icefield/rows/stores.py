@@ -1,0 +1,428 @@
+"""Where files lie: this machine, S3, Google Cloud Storage, Azure, the web, or whatever fsspec reaches.
+
+A `Store` is a pyarrow file system, with credentials that are never shown and patience that ends. S3, Google's and Azure's stores are
+reached by pyarrow itself; the web, other schemes, and options that only they know by fsspec. Options may be spelled as pandas
+(``key=``, ``client_kwargs=``) or as polars (``aws_access_key_id=``) spell them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
+
+from icefield.data.columns import library_named
+from icefield.errors import IcefieldError, InputError, InputTypeError, MissingDependencyError, complaint
+from icefield.rows.secrets import Secrets
+
+ANSWER_SECONDS = 25.0  # within which a store must answer when it is first asked
+BATCH_SECONDS = 120.0  # within which rows must come, of stores that know no limit of their own
+OPENED_AT_ONCE = 8  # files of a store elsewhere, each of which takes a round trip or more
+URL = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*(://|::)")
+WILD = re.compile(r"[*?\[]")
+NATIVE = {"s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs", "abfs": "abfs", "abfss": "abfs", "az": "abfs"}
+FSSPEC_PACKAGE = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs", "abfss": "adlfs", "az": "adlfs",
+                  "http": "aiohttp", "https": "aiohttp", "hf": "huggingface_hub"}  # fmt: skip
+_T = TypeVar("_T")
+
+# What pandas (s3fs, gcsfs, adlfs) and polars call the same thing; all in small letters.
+S3_NAMES = {
+    "access_key": ("key", "access_key", "aws_access_key_id", "access_key_id"),
+    "secret_key": ("secret", "secret_key", "aws_secret_access_key", "secret_access_key"),
+    "session_token": ("token", "session_token", "aws_session_token"),
+    "region": ("region", "aws_region", "region_name", "aws_default_region", "default_region"),
+    "endpoint": ("endpoint_url", "aws_endpoint_url", "endpoint", "aws_endpoint", "endpoint_override"),
+    "anonymous": ("anon", "anonymous", "skip_signature", "aws_skip_signature"),
+    "allow_http": ("allow_http", "aws_allow_http"),
+}
+GS_NAMES = {
+    "access_token": ("access_token",),
+    "project_id": ("project", "project_id"),
+    "anonymous": ("anon", "anonymous", "skip_signature", "google_skip_signature"),
+    "endpoint": ("endpoint_url", "endpoint_override"),
+}
+AZURE_NAMES = {
+    "account_name": ("account_name", "azure_storage_account_name"),
+    "account_key": ("account_key", "azure_storage_account_key", "access_key"),
+    "sas_token": ("sas_token", "azure_storage_sas_token", "sas_key"),
+    "tenant_id": ("tenant_id", "azure_tenant_id", "azure_storage_tenant_id"),
+    "client_id": ("client_id", "azure_client_id", "azure_storage_client_id"),
+    "client_secret": ("client_secret", "azure_client_secret", "azure_storage_client_secret"),
+    "blob_storage_authority": ("blob_storage_authority",),
+    "blob_storage_scheme": ("blob_storage_scheme",),
+}
+NAMES = {"s3": S3_NAMES, "gs": GS_NAMES, "abfs": AZURE_NAMES}
+
+
+def is_url(text: str) -> bool:
+    """Whether a text names something by a scheme, rather than a path of this machine.
+
+    Examples
+    --------
+    >>> is_url("s3://bucket/rows"), is_url("simplecache::s3://bucket/rows"), is_url("rows/*.parquet")
+    (True, True, False)
+    """
+    return URL.match(text) is not None
+
+
+@dataclass(frozen=True, eq=False)
+class Store:
+    """A file system that rows are read from.
+
+    Attributes
+    ----------
+    filesystem : a `pyarrow.fs.FileSystem`; None for data in memory
+    scheme : what its paths are shown with, such as ``"s3"``; empty for this machine
+    secrets : what must not be shown
+    patience : seconds that rows may take to come; None where the file system has a limit of its own
+    """
+
+    filesystem: Any
+    scheme: str = ""
+    secrets: Secrets = field(default_factory=Secrets)
+    patience: float | None = None
+
+    @property
+    def is_remote(self) -> bool:
+        return bool(self.scheme)
+
+    def shown(self, path: str) -> str:
+        """A path as messages have it: with its scheme, without credentials."""
+        whole = path if not self.scheme or is_url(path) else f"{self.scheme}://{path}"
+        return self.secrets.masked(whole) if self.is_remote else path
+
+    def answer(self, where: str, function: Callable[..., _T], *arguments: Any) -> _T:
+        """What a call to the store gives; of one elsewhere, an error that names `where` when that takes too long or fails."""
+        if not self.is_remote:
+            return function(*arguments)
+        return self.reached(where, in_time, ANSWER_SECONDS, where, function, *arguments)
+
+    def reached(self, where: str, function: Callable[..., _T], *arguments: Any) -> _T:
+        """What a call to a store elsewhere gives; what its library raises becomes an error without credentials."""
+        try:
+            return function(*arguments)
+        except IcefieldError:
+            raise
+        except Exception as error:  # every library behind a file system has its own
+            raise not_reached(where, error, self.secrets) from None
+
+    def within(self, where: str, batches: Iterator[_T]) -> Iterator[_T]:
+        """The same batches, each in time."""
+        if self.patience is None:
+            yield from batches
+            return
+        end = object()
+        while (batch := in_time(self.patience, where, next, batches, end)) is not end:
+            yield batch
+
+    def infos(self, paths: Sequence[str]) -> list[Any]:
+        """Size and time of the last change of files, as pyarrow has them."""
+        return list(self.filesystem.get_file_info(list(paths)))
+
+    def files(self, path: str) -> list[str]:
+        """The files that a path of the store, a folder in it or a glob mean, by name; hidden ones are left out."""
+        fs, shown = library_named("pyarrow.fs"), self.shown(path)
+        wild = WILD.search(path) if self.scheme not in ("http", "https") else None
+        folder = path if wild is None else path[: wild.start()].rpartition("/")[0]
+        if wild is None:
+            (found,) = self.answer(shown, self.infos, [path])
+            if found.type == fs.FileType.File:
+                return [path]
+            if found.type == fs.FileType.NotFound:
+                raise _names_nothing(
+                    shown, "names no file that can be reached" if self.scheme.startswith("http") else None
+                )
+        elif folder:
+            self.answer(shown, self.infos, [folder])  # says in time whether there is anybody
+        selector = fs.FileSelector(folder, recursive=True, allow_not_found=True)
+        found = self.reached(shown, self.filesystem.get_file_info, selector)
+        listed = [one.path for one in found if one.type == fs.FileType.File]
+        if wild is not None:
+            pattern = _glob_pattern(path)
+            listed = [one for one in listed if pattern.fullmatch(one)]
+        else:
+            listed = [one for one in listed if not is_hidden(one[len(folder) :])]
+        if not listed:
+            raise _names_nothing(shown)
+        return sorted(listed)
+
+    def has_folder(self, path: str) -> bool:
+        """Whether there is a folder of this name."""
+        if self.scheme in ("http", "https") or WILD.search(path):
+            return False
+        (found,) = self.answer(self.shown(path), self.infos, [path])
+        return bool(found.type == library_named("pyarrow.fs").FileType.Directory)
+
+
+def is_hidden(path: str) -> bool:
+    """Whether a path below a folder is kept from readers: a part of it begins with a dot or an underscore.
+
+    Examples
+    --------
+    >>> is_hidden("_delta_log/0.json"), is_hidden("2024/.tmp.parquet"), is_hidden("_day=3/part.parquet")
+    (True, True, False)
+    """
+    return any(
+        part.startswith((".", "_")) and "=" not in part
+        for part in path.replace(os.sep, "/").split("/")
+        if part
+    )
+
+
+def in_time(seconds: float, where: str, function: Callable[..., _T], *arguments: Any) -> _T:
+    """What a call gives; an error where it is not done in time, whatever it does then."""
+    found: list[tuple[bool, Any]] = []
+
+    def call() -> None:
+        try:
+            found.append((True, function(*arguments)))
+        except BaseException as error:  # raised where it is waited for
+            found.append((False, error))
+
+    # A daemon: who gave up waiting is not to wait at the end of the program either.
+    thread = threading.Thread(target=call, daemon=True, name="icefield store")
+    thread.start()
+    thread.join(seconds)
+    if not found:
+        raise InputError(
+            complaint("X", f"lies in a store that did not answer within {seconds:.0f} seconds", where,
+                      "check the address, the network and storage_options (endpoint, region)")
+        )  # fmt: skip
+    is_done, result = found[0]
+    if not is_done:
+        raise result
+    return result
+
+
+# --- which store a text means --------------------------------------------------------------------
+
+
+def open_store(texts: Sequence[str], options: Mapping[str, Any] | None) -> tuple[Store, list[str]]:
+    """The store that URLs of one scheme lie in, and their paths there.
+
+    Parameters
+    ----------
+    texts : ``s3://``, ``gs://``, ``abfs://``, ``file://``, ``https://`` or any URL that fsspec knows
+    options : as pandas and polars take them; None for what the environment says
+    """
+    check_options(options)
+    given = dict(options or {})
+    texts, users = zip(*map(_without_user, texts))
+    given = {**next((user for user in users if user), {}), **given}
+    secrets = Secrets(given)
+    schemes = list(dict.fromkeys(_scheme(text) for text in texts))
+    if len(schemes) > 1:
+        raise InputError(
+            complaint("X", "names files of several stores", [secrets.masked(text) for text in texts[:4]],
+                      "make one Explainer for each")
+        )  # fmt: skip
+    scheme = schemes[0]
+    shown = secrets.masked(texts[0])
+    if scheme in ("file", "local", ""):
+        local = [unquote(urlsplit(text).path) if is_url(text) else text for text in texts]
+        if given:
+            raise InputError(complaint("storage_options", "are for stores elsewhere, and X is on this machine", sorted(given)))  # fmt: skip
+        return Store(library_named("pyarrow.fs").LocalFileSystem()), local
+    known = NATIVE.get(scheme)
+    if known is not None and "::" not in texts[0]:
+        canonical = canonical_options(known, given)
+        if canonical is not None:
+            maker = {"s3": _s3, "gs": _gs, "abfs": _azure}[known]
+            return (
+                Store(
+                    maker(texts[0], canonical, shown),
+                    scheme,
+                    secrets,
+                    BATCH_SECONDS if known == "abfs" else None,
+                ),
+                [_native_path(text) for text in texts],
+            )
+    return _by_fsspec(texts, scheme, given, secrets)
+
+
+def check_options(options: Any) -> None:
+    """Whether `storage_options` are a mapping of names."""
+    if options is None or (isinstance(options, Mapping) and all(isinstance(name, str) for name in options)):
+        return
+    # What was given may hold a secret: its type says enough.
+    raise InputTypeError(
+        complaint("storage_options", f"must be a mapping of names to values, not {type(options).__name__}",
+                  hint='write storage_options={"key": ..., "secret": ...}')
+    )  # fmt: skip
+
+
+def canonical_options(store: str, given: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Options by one name each; None where one is known to fsspec's own libraries alone."""
+    flat = {name: value for name, value in given.items() if name != "client_kwargs"}
+    flat |= dict(given.get("client_kwargs") or {})
+    known = {alias: name for name, aliases in NAMES[store].items() for alias in aliases}
+    found: dict[str, Any] = {}
+    for name, value in flat.items():
+        if name.lower() not in known:
+            return None
+        found[known[name.lower()]] = value
+    if "anonymous" in found:
+        found["anonymous"] = str(found["anonymous"]).lower() in ("true", "1", "yes")
+    return found
+
+
+def object_store_options(url: str, given: Mapping[str, Any] | None) -> dict[str, str]:
+    """Options as libraries on top of Rust's object_store take them, with limits on how long they wait."""
+    seconds = f"{ANSWER_SECONDS:.0f}s"
+    waits = {"timeout": seconds, "connect_timeout": "5s"}
+    found = canonical_options("s3", given or {}) if NATIVE.get(_scheme(url)) == "s3" else None
+    if found is None:
+        return {**waits, **{name: str(value) for name, value in (given or {}).items()}}
+    names = {"access_key": "AWS_ACCESS_KEY_ID", "secret_key": "AWS_SECRET_ACCESS_KEY", "session_token": "AWS_SESSION_TOKEN",
+             "region": "AWS_REGION", "endpoint": "AWS_ENDPOINT_URL", "anonymous": "AWS_SKIP_SIGNATURE"}  # fmt: skip
+    spelled = {names[name]: str(value) for name, value in found.items() if name in names}
+    if str(found.get("endpoint", "")).startswith("http://"):
+        spelled["AWS_ALLOW_HTTP"] = "true"
+    return {**waits, **spelled}
+
+
+def _without_user(text: str) -> tuple[str, dict[str, str]]:
+    """An S3 URL without the key and secret it may begin with, and these as options.
+
+    Examples
+    --------
+    >>> _without_user("s3://AKIA:word@bucket/rows")
+    ('s3://bucket/rows', {'key': 'AKIA', 'secret': 'word'})
+    """
+    found = re.match(r"^(s3a?://)([^/@:]+):([^@]+)@(.*)$", text)
+    if found is None:
+        return text, {}
+    return found[1] + found[4], {"key": unquote(found[2]), "secret": unquote(found[3])}
+
+
+def _scheme(text: str) -> str:
+    return text.split("://")[0].split("::")[-1].lower() if is_url(text) else ""
+
+
+def _native_path(text: str) -> str:
+    """Bucket and key; of Azure, container and path, also where the container stands before an account."""
+    return re.sub(r"^([^/@]+)@[^/]+", r"\1", text.split("://", 1)[1]).rstrip("/")
+
+
+def _s3(url: str, options: dict[str, Any], shown: str) -> Any:
+    fs = library_named("pyarrow.fs")
+    settings: dict[str, Any] = {name: options[name] for name in ("access_key", "secret_key", "session_token", "anonymous") if name in options}  # fmt: skip
+    endpoint = (
+        options.get("endpoint") or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    )
+    region = options.get("region") or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    if endpoint:
+        parts = urlsplit(endpoint if "://" in endpoint else f"https://{endpoint}")
+        settings |= {"endpoint_override": parts.netloc, "scheme": parts.scheme}
+        region = region or "us-east-1"  # of which other servers know nothing
+    elif not region:
+        bucket = _native_path(url).split("/")[0]
+        try:
+            region = in_time(ANSWER_SECONDS, shown, fs.resolve_s3_region, bucket)
+        except OSError as error:
+            raise not_reached(shown, error, Secrets(options)) from None
+    half = ANSWER_SECONDS / 2.5
+    return fs.S3FileSystem(
+        **settings, region=region, connect_timeout=half / 2, request_timeout=half,
+        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=2),
+    )  # fmt: skip
+
+
+def _gs(_: str, options: dict[str, Any], __: str) -> Any:
+    fs = library_named("pyarrow.fs")
+    settings: dict[str, Any] = {
+        name: options[name] for name in ("access_token", "project_id", "anonymous") if name in options
+    }
+    if "access_token" in settings:  # pyarrow asks until when it holds, and does not renew it
+        from datetime import UTC, datetime
+
+        settings["credential_token_expiration"] = datetime.now(UTC) + timedelta(hours=1)
+    if "endpoint" in options:
+        parts = urlsplit(options["endpoint"])
+        settings |= {"endpoint_override": parts.netloc, "scheme": parts.scheme}
+    return fs.GcsFileSystem(**settings, retry_time_limit=timedelta(seconds=ANSWER_SECONDS - 5))
+
+
+def _azure(url: str, options: dict[str, Any], shown: str) -> Any:
+    fs = library_named("pyarrow.fs")
+    if not hasattr(fs, "AzureFileSystem"):
+        raise MissingDependencyError(f"Reading {shown} needs a pyarrow with AzureFileSystem. Hint: pip install adlfs, or a newer pyarrow.")  # fmt: skip
+    account = re.search(r"@([^./]+)", url.split("://", 1)[1].split("/")[0])
+    name = (
+        account[1] if account else options.get("account_name") or os.environ.get("AZURE_STORAGE_ACCOUNT_NAME")
+    )
+    if not name:
+        raise InputError(
+            complaint("storage_options", "must name the storage account", hint='write storage_options={"account_name": ...}, or abfs://container@account.dfs.core.windows.net/path')
+        )  # fmt: skip
+    return fs.AzureFileSystem(**{**options, "account_name": name})
+
+
+def _by_fsspec(texts: Sequence[str], scheme: str, options: dict[str, Any], secrets: Secrets) -> tuple[Store, list[str]]:  # fmt: skip
+    fs, shown = library_named("pyarrow.fs"), secrets.masked(texts[0])
+    try:
+        import fsspec
+    except ImportError:
+        raise MissingDependencyError(
+            f"Reading {shown} needs fsspec. Hint: pip install fsspec {FSSPEC_PACKAGE.get(scheme, '')}".rstrip()
+            + "."
+        ) from None
+    try:
+        opened = [
+            in_time(ANSWER_SECONDS, shown, lambda one: fsspec.core.url_to_fs(one, **options), text)
+            for text in texts
+        ]
+    except ImportError as error:
+        package = FSSPEC_PACKAGE.get(scheme)
+        hint = f"pip install {package}" if package else "install what it names"
+        raise MissingDependencyError(f"Reading {shown} needs another package ({secrets.masked(str(error))}). Hint: {hint}.") from None  # fmt: skip
+    except IcefieldError:
+        raise
+    except Exception as error:  # every library behind fsspec has its own
+        raise not_reached(shown, error, secrets) from None
+    handler = fs.PyFileSystem(fs.FSSpecHandler(opened[0][0]))
+    return Store(handler, scheme, secrets, BATCH_SECONDS), [path for _, path in opened]
+
+
+def not_reached(where: str, error: BaseException, secrets: Secrets) -> InputError:
+    """What to say when a store refuses or cannot be reached."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    text = secrets.masked(lines[0])[:300]
+    hint = None
+    if re.search(r"ACCESS_DENIED|INVALID_ACCESS_KEY|SIGNATURE|Forbidden|denied|403|401|credential|InvalidAccessKey", text, re.IGNORECASE):  # fmt: skip
+        hint = "check the credentials in storage_options, or in the environment"
+    return InputError(complaint("X", f"could not be read: {text}", where, hint))
+
+
+def _names_nothing(shown: str, problem: str | None = None) -> InputError:
+    return InputError(
+        complaint("X", problem or "names no file that exists", shown, "name a file, a folder or a glob such as s3://bucket/rows/*.parquet")
+    )  # fmt: skip
+
+
+def _glob_pattern(path: str) -> re.Pattern[str]:
+    """A glob as an expression: ``*`` within a name, ``**`` over any number of folders.
+
+    Examples
+    --------
+    >>> bool(_glob_pattern("b/**/*.parquet").fullmatch("b/2024/05/a.parquet"))
+    True
+    >>> bool(_glob_pattern("b/*.parquet").fullmatch("b/2024/a.parquet"))
+    False
+    """
+    found = ""
+    for piece in re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]]*\])", path):
+        if piece == "**/":
+            found += r"(?:.*/)?"
+        elif piece in ("**", "*", "?"):
+            found += {"**": ".*", "*": "[^/]*", "?": "[^/]"}[piece]
+        elif piece.startswith("["):
+            found += piece.replace("[!", "[^")
+        else:
+            found += re.escape(piece)
+    return re.compile(found)
