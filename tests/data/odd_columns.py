@@ -19,6 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sparse
 
+from icefield.data.zones import zone_info
+
 N = 24
 Z = np.linspace(-1.0, 1.0, N).round(3)
 
@@ -161,6 +163,10 @@ def zoned(unit: str, zone: str) -> Any:
 IN_UTC = [moment.replace(tzinfo=dt.UTC) for moment in MOMENTS]
 
 
+def in_zone(zone: str) -> list[dt.datetime]:
+    return [moment.astimezone(zone_info(zone)) for moment in IN_UTC]
+
+
 def pandas_zoo() -> list[Specimen]:
     found = [
         Specimen(f"pandas {dtype}", of_pandas(lambda d=dtype: pd.Series(WHOLE, dtype=d)), WHOLE)
@@ -223,7 +229,7 @@ def pandas_zoo() -> list[Specimen]:
         for unit in ("s", "ms", "us", "ns")
     ]  # fmt: skip
     found += [
-        Specimen(f"pandas {unit} in {zone}", of_pandas(lambda u=unit, z=zone: zoned(u, z)), IN_UTC)
+        Specimen(f"pandas {unit} in {zone}", of_pandas(lambda u=unit, z=zone: zoned(u, z)), in_zone(zone))
         for unit, zone in (("ns", "Europe/Berlin"), ("s", "Asia/Kolkata"), ("us", "UTC"), ("ms", "+05:30"))
     ]
     return found
@@ -253,7 +259,7 @@ def polars_zoo() -> list[Specimen]:
         Specimen("polars Datetime in ms", of_polars(lambda: pl.Series(holey(MOMENTS), dtype=pl.Datetime("ms"))), holey(MOMENTS)),
         Specimen("polars Datetime in ns", of_polars(lambda: pl.Series(holey(MOMENTS), dtype=pl.Datetime("ns"))), holey(MOMENTS)),
         Specimen("polars zoned Datetime", of_polars(
-            lambda: pl.Series(MOMENTS).dt.replace_time_zone("UTC").dt.convert_time_zone("America/New_York")), IN_UTC),
+            lambda: pl.Series(MOMENTS).dt.replace_time_zone("UTC").dt.convert_time_zone("America/New_York")), in_zone("America/New_York")),
         Specimen("polars Duration", of_polars(lambda: pl.Series(holey(SPANS))), holey(SPANS)),
         Specimen("polars Decimal", of_polars(lambda: pl.Series(holey(PRICES), dtype=pl.Decimal(10, 2))), holey(PRICES)),
         Specimen("polars Null", of_polars(lambda: pl.Series([None] * N)), [None] * N),
@@ -288,7 +294,7 @@ def arrow_zoo() -> list[Specimen]:
     ]
     found += [
         Specimen("arrow zoned timestamp", of_arrow(
-            lambda: pa.array(IN_UTC, type=pa.timestamp("ms", "Asia/Tokyo"))), IN_UTC),
+            lambda: pa.array(IN_UTC, type=pa.timestamp("ms", "Asia/Tokyo"))), in_zone("Asia/Tokyo")),
         Specimen("arrow bool", of_arrow(lambda: pa.array(holey(FLAGS))), holey(FLAGS)),
         Specimen("arrow date32", of_arrow(lambda: pa.array(holey(DAYS), type=pa.date32())), holey(DAYS)),
         Specimen("arrow date64", of_arrow(lambda: pa.array(holey(DAYS), type=pa.date64())), holey(DAYS)),

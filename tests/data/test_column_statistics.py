@@ -68,7 +68,7 @@ def test_grids_are_made_once_and_notes_name_their_feature(table: Any) -> None:
     assert first[1][-1] is None
     other, _ = here.grids(found, 6, None)
     assert len(other[0]) == 7
-    assert len(grids(here, found[:1])[0]) == 101
+    assert len(grids(here, found[:1], Grid())[0]) == 101
     assert len(grids(here, found)[0]) == 26
     _, note = here.grids(features(table, "c"), 2, None)
     assert note.startswith("c: the 2 most frequent of 3 levels")

@@ -392,7 +392,7 @@ def test_polars_categories_do_not_depend_on_what_the_process_saw_before():
 # --- times -----------------------------------------------------------------------------------------
 
 
-def test_zoned_times_are_the_same_instants_in_every_library():
+def test_zoned_times_are_the_same_clock_times_in_every_library():
     moments = [dt.datetime(2020, 1, 1, 3, tzinfo=dt.UTC), dt.datetime(2020, 7, 1, 3, tzinfo=dt.UTC)]
     frames = [
         pd.DataFrame({"x": pd.Series(moments).dt.tz_convert("America/New_York")}),
@@ -403,14 +403,14 @@ def test_zoned_times_are_the_same_instants_in_every_library():
     for frame in frames:
         table = table_of(frame)
         assert table.column("x").values.astype("datetime64[h]").astype(str).tolist() == [
-            "2020-01-01T03",
-            "2020-07-01T03",
+            "2019-12-31T22",
+            "2020-06-30T23",
         ]
         given, _ = grid_values(
             [dt.datetime(2020, 3, 1, 6, tzinfo=dt.timezone(dt.timedelta(hours=1)))], table.column("x"), 1
         )
         crossed = table.crossed({"x": given})
-        assert str(crossed.column("x").values[0].astype("datetime64[h]")) == "2020-03-01T05"
+        assert str(crossed.column("x").values[0].astype("datetime64[h]")) == "2020-03-01T00"
 
 
 def test_times_far_from_now_do_not_wrap_around():

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as dataset
 import pyarrow.parquet as pq
 import pytest
 
@@ -62,11 +65,9 @@ def test_narrower_numbers_in_one_file_are_widened(files, model, expected):
     check_same(Explainer(model, files).effects(grid=GRID), expected)
 
 
-def test_text_instead_of_categories_in_one_file(files, data, model):
+def test_text_instead_of_categories_in_one_file(files, model, expected):
     rewrite(second(files), lambda rows: rows.set_column(4, "level", rows["level"].cast(pa.string())))
-    with pytest.raises(ValueError, match=r"level|categor"):
-        # A booster of categories refuses text, as it does in memory; the levels themselves are not lost.
-        Explainer(model, files, engine="trees").effects(grid=GRID)
+    check_same(Explainer(model, files).effects(grid=GRID), expected)
 
 
 def test_other_levels_in_one_file_are_levels_like_any(files, tmp_path):
@@ -253,3 +254,47 @@ def test_what_else_is_lazy_is_told_how_to_come(module, words, model, complains):
     lazy = type("Frame", (), {"__module__": module, "columns": ["x0"]})
     with complains("X", "lazy", words, error=TypeError):
         Explainer(model, lazy())
+
+
+@pytest.mark.parametrize("how", ["file", "dataset", "filtered"])
+@pytest.mark.parametrize("has_sums", [True, False])
+def test_damage_that_decodes_is_found_by_the_pages_sums(has_sums, how, tmp_path, complains):
+    file = tmp_path / "rows.parquet"
+    numbers = pa.table({"a": np.random.default_rng(0).normal(size=5_000)})
+    pq.write_table(numbers, file, write_page_checksum=has_sums, use_dictionary=False, compression="none")
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 0x40
+    file.write_bytes(content)
+    given = file if how == "file" else dataset.dataset(file)
+    given = given.filter(dataset.field("a") > -100.0) if how == "filtered" else given
+
+    def ask() -> Any:
+        return Explainer(lambda rows: rows["a"].to_numpy(), given, row_by_row=True).partial_dependence(
+            "a", grid=[0.0]
+        )
+
+    if has_sums:
+        with complains("X", "could not be read"):
+            ask()
+    else:
+        assert ask().average.shape == (1, 1)
+
+
+def test_a_filtered_dataset_is_its_rows(folder, data, model):
+    chosen = dataset.dataset(folder, partitioning="hive").filter(dataset.field("x0") > 0)
+    whole = table(data)
+    kept = whole.filter(pc.greater(whole["x0"], 0))
+    found, wanted = (Explainer(model, rows).effects(grid=GRID) for rows in (chosen, kept))
+    for feature in FEATURES:
+        np.testing.assert_allclose(found[feature].average, wanted[feature].average, rtol=1e-12)
+        assert found[feature].n_rows == kept.num_rows
+
+
+def test_what_is_of_a_sample_says_so(folder, data, model, monkeypatch):
+    monkeypatch.setattr("icefield.rows.stream_rows.STREAMED_ROWS", 300)
+    explainer = Explainer(model, folder)
+    curves = explainer.ice("x0", grid=[0.0, 1.0])
+    assert curves.individual.shape[1] == 300
+    assert "300 individual curves kept" in repr(curves)
+    assert "sample of 300" in curves.why
+    assert "a seeded sample of 300 of 6000 rows" in explainer.conditional("x0").notes[0].replace(",", "")

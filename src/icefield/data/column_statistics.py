@@ -8,8 +8,8 @@ for large data the per-row parts are not kept but recomputed in blocks, so that 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -27,21 +27,36 @@ from icefield.data.distribution import (
 )
 from icefield.data.features import Feature, check_levels, feature_column, nearest_counts, nearest_points
 from icefield.data.frame import NUMERIC_KINDS, Column, Table
-from icefield.data.grid import Grid, grid_values, is_of_thresholds, specifications
+from icefield.data.grid import (
+    NO_STEPS,
+    Grid,
+    Points,
+    Steps,
+    grid_points,
+    is_of_thresholds,
+    planned,
+    specifications,
+    with_missing_last,
+    with_steps,
+)
 from icefield.threads import BackgroundTasks
 from icefield.typing import Float
 
 if TYPE_CHECKING:
     from icefield.data.groups import Groups
     from icefield.data.look import Look
+    from icefield.data.looks import Looks
 
 BLOCK = 262_144  # rows placed at a time
 JOINT_ROWS = 200_000  # joint distributions are of at most this many rows
 KEPT_PLACES = 256
 WORTH_THREADS = 500_000  # values
+FEW_ROWS = 4096  # that are counted as they are placed
 
 
-_Waiting = tuple[Feature, int, list[Any]]  # how many features move with it, and which grids are wanted
+Waiting = tuple[Feature, int, list[Any]]  # how many features move with it, and which grids are wanted
+Stepping = Mapping[Any, Steps]  # by column
+HELD = 2**23  # bytes of columns that wait for the model's thresholds before more are looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,13 +77,100 @@ class ColumnValues:
     distinct: bool = True
 
 
+@dataclass(frozen=True, eq=False)
+class Together:
+    """Features whose columns were looked at together, as far as that is possible.
+
+    Attributes
+    ----------
+    block : the features, and which grids are wanted of them
+    plan, counted : the grid that was found, and by their numbers features with rows counted near its points
+    looks, room : the look and the memory it uses; None where each column has a way of its own
+    """
+
+    block: Sequence[Waiting]
+    plan: Any = None
+    counted: Mapping[int, Feature] = field(default_factory=dict)
+    looks: Looks | None = None
+    room: Float | None = None
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return 0 if self.room is None else self.room.nbytes
+
+
+class SummaryTasks:
+    """Columns that threads summarise while the model is read; what they found waits for its thresholds, as far as memory allows.
+
+    Entered twice, as `BackgroundTasks` are.
+    """
+
+    def __init__(
+        self, statistics: MemoryStatistics, threads: int, blocks: Sequence[Sequence[Waiting]]
+    ) -> None:
+        self._statistics = statistics
+        self._rooms, self._held = list[Float](), list[Together]()
+        self._steps: Stepping = NO_STEPS
+        self._told, self._lock = threading.Event(), threading.Lock()
+        self._tasks = BackgroundTasks(threads, self._work, blocks)
+
+    def __enter__(self) -> SummaryTasks:
+        self._tasks.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._told.set()
+        self._tasks.__exit__()
+        # Given back at once, and not when somebody looks for cycles.
+        self._rooms.clear()
+        self._held.clear()
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def tell(self, steps: Stepping) -> None:
+        """Where the model moves."""
+        if not self._told.is_set():
+            self._steps = steps
+            self._told.set()
+
+    def results(self) -> Iterator[None]:
+        """One of each block of columns, when it is summarised."""
+        self.tell(NO_STEPS)
+        yield from self._tasks.results()
+        self._finish()
+
+    def _work(self, block: Sequence[Waiting]) -> None:
+        together = self._statistics.look_together(block, self._rooms)
+        with self._lock:
+            self._held.append(together)
+            too_much = sum(one.size for one in self._held) > HELD
+        if too_much:
+            self._told.wait()
+        if self._told.is_set():
+            self._finish()
+
+    def _finish(self) -> None:
+        while True:
+            with self._lock:
+                if not self._held:
+                    return
+                together = self._held.pop()
+            self._statistics.summarise(together, self._steps)
+            if together.room is not None:
+                self._rooms.append(together.room)
+
+
 class MemoryStatistics:
     """Summary statistics of the columns of one table, with or without weights, each worked out once."""
 
     def __init__(self, table: Table, weights: Float | None, seed: int) -> None:
         self.table, self.weights, self.seed = table, weights, seed
         self._lock = threading.RLock()
-        self._grids: dict[Any, tuple[NDArray[Any], str]] = {}
+        self._grids: dict[Any, Points] = {}
+        self._stepped: dict[Any, Points] = {}
+        self._uncounted: dict[Any, tuple[Feature, NDArray[Any]]] = {}
         self._places: dict[Any, NDArray[np.int32]] = {}
         self._nearby: dict[Any, Float] = {}
         self._marginals: dict[Any, Marginal] = {}
@@ -95,76 +197,117 @@ class MemoryStatistics:
         """Never: the rows are here."""
         return False
 
-    def summarised(
-        self, sets: Iterable[tuple[Sequence[Feature], Any]], threads: int
-    ) -> BackgroundTasks[None] | None:
+    def summarised(self, sets: Iterable[tuple[Sequence[Feature], Any]], threads: int) -> SummaryTasks | None:
         """The columns of many features summarised side by side, for the grids that will be asked for; None where one by one is as good.
 
         `sets` are features that move together, and what was passed as their grid. Grids of the model's own thresholds
         wait for the model.
         """  # fmt: skip
-        waiting: dict[Any, _Waiting] = {}
+        waiting: dict[Any, Waiting] = {}
         for features, asked in sets:
             if not (asked is None or isinstance(asked, (Grid, int))) or is_of_thresholds(asked):
                 continue
+            if isinstance(asked, bool):
+                continue
+            plan = planned(asked, len(features))
             for feature in features:
                 key = (feature.columns, len(features))
-                if (feature.columns, asked, len(features)) not in self._grids:
+                if (feature.columns, plan, len(features)) not in self._grids:
                     known = waiting.setdefault(key, (feature, len(features), []))[2]
-                    if asked not in known:
-                        known.append(asked)
+                    if plan not in known:
+                        known.append(plan)
         if len(waiting) < 2 or len(waiting) * self.table.n_rows < WORTH_THREADS:
             return None
-        rooms = list[Float]()
-        blocks = list(self._blocks(list(waiting.values()), threads))
-        return BackgroundTasks(threads, lambda block: self._summarise(block, rooms), blocks)
+        return SummaryTasks(self, threads, list(self._blocks(list(waiting.values()), threads)))
 
-    def _blocks(self, waiting: Sequence[_Waiting], threads: int) -> Iterator[Sequence[_Waiting]]:
+    def _blocks(self, waiting: Sequence[Waiting], threads: int) -> Iterator[Sequence[Waiting]]:
         """Features whose columns are looked at together."""
         from icefield.data.looks import side_by_side
 
         for together in side_by_side([self.column(feature).values for feature, _, _ in waiting], threads):
             yield [waiting[i] for i in together]
 
-    def _summarise(self, block: Sequence[_Waiting], rooms: list[Float]) -> None:
-        """Several grids of each of some features, from one look at it; `rooms` are taken for copies and given back."""
+    def look_together(self, block: Sequence[Waiting], rooms: list[Float]) -> Together:
+        """A first look at some features' columns, together where they are neighbours in a matrix; `rooms` are taken for copies."""
         from icefield.data.looks import can_look
+        from icefield.data.together import known_together, places_of
 
-        columns = [self.column(feature).values for feature, _, _ in block]
-        room = kept = None
-        if self.weights is None and can_look(columns):
-            size = (len(columns) + 1) * len(columns[0])
-            room = rooms.pop() if rooms else np.empty(size)
-            room = room if room.size >= size else np.empty(size)
-            kept = self._know_together(block, room)
-        for i, (feature, n_features, asked) in enumerate(block):
-            wanted = [g for g in asked if (feature.columns, g, n_features) not in self._grids]
-            look = self._look(feature, None if kept is None else kept[i]) if wanted else None
-            for one in wanted:
-                self._grid(feature, one, n_features, None, look)
-        if room is not None:
-            rooms.append(room)
-
-    def _know_together(self, block: Sequence[_Waiting], room: Float) -> Float | None:
-        """Keep what a look at neighbouring columns tells of them; gives their values, in any order."""
-        from icefield.data.together import even_points, known_together, usual_points
-
-        _, n_features, (wanted, *_) = block[0]
+        columns = [self.column(feature) for feature, _, _ in block]
+        if self.weights is not None or not can_look([column.values for column in columns]):
+            return Together(block)
+        size = (len(columns) + 1) * len(columns[0].values)
+        room = rooms.pop() if rooms else np.empty(size)
+        room = room if room.size >= size else np.empty(size)
+        _, n_features, (plan, *_) = block[0]
         # What is wanted first of the first is wanted of all, as a rule; the rest finds these values in one piece.
-        even = even_points(wanted, n_features) or usual_points(n_features)
-        named = [(feature.label, self.column(feature)) for feature, _, _ in block]
-        found, looks = known_together(named, self._rug_rows, even, room)
-        for (feature, n, asked), known in zip(block, found):
+        places = places_of(plan, n_features)
+        if places is None:
+            plan = planned(None, n_features)
+            places = places_of(plan, n_features)
+        assert places is not None  # of the usual grid there always are
+        named = [(feature.label, column) for (feature, _, _), column in zip(block, columns)]
+        found, looks = known_together(named, self._rug_rows, places, room)
+        counted: dict[int, Feature] = {}
+        for i, ((feature, n, asked), known) in enumerate(zip(block, found)):
             if known is None:
                 continue
-            self.column(feature).note_complete()
+            columns[i].note_missing(known.missing)
+            grid, nearest = known.grid, known.nearest
+            if known.missing and plan.missing == "show":
+                grid, nearest = with_missing_last(grid), np.append(nearest, float(known.missing))
             with self._lock:
                 self._marginals.setdefault((feature.label, feature.columns), known.marginal)
-                if n == n_features and wanted in asked and even_points(wanted, n) == even:
-                    self._grids.setdefault((feature.columns, wanted, n), (known.grid, ""))
+                if n == n_features and plan in asked:
+                    points = Points(grid, spaced=plan.kind == "auto")
+                    self._grids.setdefault((feature.columns, plan, n), points)
                     if n == 1:
-                        self._nearby[feature.columns, known.grid.tobytes()] = known.nearest
-        return looks.kept
+                        self._nearby[feature.columns, grid.tobytes()] = nearest
+                        counted |= {i: feature} if points.spaced else {}
+        return Together(block, plan, counted, looks, room)
+
+    def summarise(self, together: Together, steps: Stepping) -> None:
+        """What a first look left: columns of their own ways, each from another look, and points beside the model's thresholds."""
+        kept = None if together.looks is None else together.looks.kept
+        for i, (feature, n_features, asked) in enumerate(together.block):
+            wanted = [g for g in asked if (feature.columns, g, n_features) not in self._grids]
+            look = self._look(feature, None if kept is None else kept[i]) if wanted else None
+            for plan in wanted:
+                found = self._points(feature, plan, n_features, None, look)
+                if found.spaced and look is not None and not feature.is_group:
+                    self._add_steps(feature, plan, found, look, steps)
+        if together.looks is not None and steps:
+            self._add_steps_together(together, together.looks, steps)
+
+    def _add_steps(self, feature: Feature, plan: Grid, found: Points, look: Look, steps: Stepping) -> None:
+        own = steps.get(feature.columns[0])
+        more = found if own is None else with_steps(plan, found, own)
+        if more is found:
+            return
+        counts = nearest_counts(more.values, self.column(feature), look)
+        with self._lock:
+            if counts is not None and self._stepped.setdefault((feature.columns, plan), more) is more:
+                self._nearby[feature.columns, more.values.tobytes()] = counts
+
+    def _add_steps_together(self, together: Together, looks: Looks, steps: Stepping) -> None:
+        """Points beside thresholds for columns that were looked at together, and how many rows are near each."""
+        grids, keys = {}, {}
+        for i, feature in together.counted.items():
+            key = (feature.columns, together.plan)
+            with self._lock:
+                if key in self._stepped:
+                    continue
+                found = self._grids[feature.columns, together.plan, 1]
+            more = with_steps(together.plan, found, steps.get(feature.columns[0]))
+            if more is not found:
+                own = more.values[:-1] if np.isnan(more.values[-1]) else more.values
+                grids[i], keys[i] = own, (feature.columns, more.values.tobytes())
+            with self._lock:
+                self._stepped[key] = more
+        if grids:
+            for i, counts in looks.counts_near(grids):
+                missing = float(looks.missing[i])
+                shown = missing and together.plan.missing == "show"
+                self._nearby[keys[i]] = np.append(counts, missing) if shown else counts
 
     @cached_property
     def _rug_rows(self) -> NDArray[np.int64]:
@@ -186,15 +329,19 @@ class MemoryStatistics:
         return self._rng.permutation(min(self.table.n_rows, JOINT_ROWS))
 
     def grids(
-        self, features: Sequence[Feature], asked: Any, thresholds: Callable[[Feature], Float] | None
+        self,
+        features: Sequence[Feature],
+        asked: Any,
+        thresholds: Callable[[Feature], Float] | None,
+        steps: Stepping = NO_STEPS,
     ) -> tuple[tuple[NDArray[Any], ...], str]:
         """The grid of every feature for what was passed as ``grid=``, and notes about them."""
         values, notes = [], []
         for feature, wanted in zip(features, specifications(asked, [f.label for f in features])):
-            points, note = self._grid(feature, wanted, len(features), thresholds)
-            values.append(points)
-            if note:
-                notes.append(f"{feature.label}: {note}")
+            found = self._grid(feature, wanted, len(features), thresholds, steps)
+            values.append(found.values)
+            if found.note:
+                notes.append(f"{feature.label}: {found.note}")
         return tuple(values), "; ".join(notes)
 
     def _grid(
@@ -203,30 +350,79 @@ class MemoryStatistics:
         wanted: Any,
         n_features: int,
         thresholds: Callable[[Feature], Float] | None,
-        look: Look | None = None,
-    ) -> tuple[NDArray[Any], str]:
-        column = self.column(feature)
+        steps: Stepping,
+    ) -> Points:
         own = None if thresholds is None else lambda: thresholds(feature)
         # True is no number of points, though it equals one and would find its grid.
-        if isinstance(wanted, bool) or not (wanted is None or isinstance(wanted, (Grid, int))):
-            points, note = grid_values(wanted, column, n_features, self.weights, own)
-            check_levels(feature, column, points)
-            return points, note
-        key = (feature.columns, wanted, n_features)
+        plan = wanted if isinstance(wanted, bool) else planned(wanted, n_features)
+        if not isinstance(plan, Grid):
+            column = self.column(feature)
+            found = grid_points(wanted, column, n_features, self.weights, own)
+            check_levels(feature, column, found.values)
+            return found
+        found = self._points(feature, plan, n_features, own)
+        own_steps = None if feature.is_group else steps.get(feature.columns[0])
+        if not found.spaced or own_steps is None:
+            return found
+        key = (feature.columns, plan)
+        with self._lock:
+            if key not in self._stepped:
+                more = with_steps(plan, found, own_steps)
+                if more is not found and self.table.n_rows > FEW_ROWS:
+                    self._uncounted[feature.columns, more.values.tobytes()] = feature, more.values
+                self._stepped[key] = more
+            return self._stepped[key]
+
+    def _points(
+        self,
+        feature: Feature,
+        plan: Grid,
+        n_features: int,
+        thresholds: Callable[[], Float] | None,
+        look: Look | None = None,
+    ) -> Points:
+        """The grid of a feature before points beside the model's thresholds are added."""
+        key = (feature.columns, plan, n_features)
         with self._lock:
             if key in self._grids:
                 return self._grids[key]
+        column = self.column(feature)
         look = look or self._look(feature)  # several columns at once, where threads ask for them
         if look is not None:
             self._describe(feature, look)
-        found = grid_values(wanted, column, n_features, self.weights, own, look)
-        if look is not None and n_features == 1 and len(found[0]) > 1:
-            counts = nearest_counts(found[0], column, look)
+        found = grid_points(plan, column, n_features, self.weights, thresholds, look)
+        if look is not None and n_features == 1 and len(found.values) > 1:
+            counts = nearest_counts(found.values, column, look)
             if counts is not None:
                 with self._lock:
-                    self._nearby[feature.columns, found[0].tobytes()] = counts
+                    self._nearby[feature.columns, found.values.tobytes()] = counts
         with self._lock:
             return self._grids.setdefault(key, found)
+
+    def _count_stepped(self) -> None:
+        """Count the rows near the points of grids that model's thresholds were added to, neighbouring columns together."""
+        from icefield.data.looks import counts_near, side_by_side
+
+        waiting, self._uncounted = list(self._uncounted.items()), {}
+        if self.weights is not None:
+            return
+        known = list[tuple[Any, NDArray[Any], Column]]()
+        for key, (feature, values) in waiting:
+            column = self.column(feature)
+            if values.dtype != object and (column.kind == "float" or not column.any_missing):
+                known.append((key, values, column))
+        columns = [_as_floats(column.values) for _, _, column in known]
+        for together in side_by_side(columns, 1):
+            grids = []
+            for i in together:
+                values, column = known[i][1], known[i][2]
+                grids.append(values[:-1] if column.any_missing and np.isnan(values[-1]) else values)
+            counted = counts_near([columns[i] for i in together], grids)
+            for i, counts in zip(together, counted):
+                key, values, column = known[i]
+                if len(counts) < len(values):
+                    counts = np.append(counts, float(np.count_nonzero(column.missing)))
+                self._nearby[key] = counts
 
     def _look(self, feature: Feature, values: NDArray[Any] | None = None) -> Look | None:
         """A look at a column of numbers without weights, from which all that is known of it comes at once.
@@ -262,6 +458,9 @@ class MemoryStatistics:
         """Weight of the data nearest to each grid point: over all rows, then per group."""
         codes, n_groups = (None, 0) if groups is None else (groups.codes, len(groups.labels))
         if len(features) == 1 and codes is None:
+            if (features[0].columns, grid[0].tobytes()) in self._uncounted:
+                with self._lock:
+                    self._count_stepped()
             looked_up = self._nearby.get((features[0].columns, grid[0].tobytes()))
             if looked_up is not None:
                 return [looked_up]
@@ -350,6 +549,11 @@ class MemoryStatistics:
         if feature.columns not in self._binned:
             self._binned[feature.columns] = binned(self._joint_column(feature))
         return self._binned[feature.columns]
+
+
+def _as_floats(values: NDArray[Any]) -> NDArray[Any]:
+    """Numbers as a kernel takes them: floats where they lie, others as float64."""
+    return values if values.dtype in (np.float64, np.float32) else values.astype(np.float64)
 
 
 def _nearest(column: Column, values: NDArray[Any], rows: slice) -> NDArray[np.int32]:

@@ -36,11 +36,12 @@ class Column:
     name : label
     kind : ``"float" | "integer" | "boolean" | "categorical" | "datetime" | "date" | "duration" | "other"``
     values : numpy array; unspecified (but valid) content where `missing`, except NaN and NaT.
-        Times with a zone are shown in UTC. Use `shown` for values to hand on
+        Times with a zone are its clock times. Use `shown` for values to hand on
     missing : boolean mask; given as None for floats, whose NaN say it
     codes, levels : for categories, level numbers (-1 missing) and level values in level order
     closed : whether the dtype itself lists the levels, so that no other value can be written
     decimals : for decimal dtypes, how many digits after the point can be written
+    zone : the zone of times that have one, by name or as Python's; None for all others
     """
 
     def __init__(
@@ -54,11 +55,12 @@ class Column:
         *,
         closed: bool = False,
         decimals: int | None = None,
+        zone: Any = None,
     ) -> None:
         self.name, self.kind, self.values = name, kind, values
         self._missing = missing
         self._codes, self._levels = codes, levels
-        self.closed, self.decimals = closed, decimals
+        self.closed, self.decimals, self.zone = closed, decimals, zone
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -78,6 +80,13 @@ class Column:
         """Take note that no value is missing, from someone who has looked at them all."""
         self._missing = np.broadcast_to(np.False_, len(self.values))
         self.any_missing = False
+
+    def note_missing(self, number: int) -> None:
+        """Take note of how many values are missing, likewise."""
+        if number:
+            self.any_missing = True
+        else:
+            self.note_complete()
 
     @cached_property
     def _coded(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -132,7 +141,9 @@ class Column:
             return self
         codes = None if self.kind != "categorical" else self.codes[rows]
         levels = None if self.kind != "categorical" else self.levels
-        return Column(self.name, self.kind, self.values[rows], self.missing[rows], codes, levels)
+        return Column(
+            self.name, self.kind, self.values[rows], self.missing[rows], codes, levels, zone=self.zone
+        )
 
     def shown(self, rows: NDArray[Any] | None = None) -> NDArray[Any]:
         """The values at some rows (all by default), with missing ones recognisable as such.
@@ -301,9 +312,10 @@ def column_of_series(name: Any, series: nw.Series[Any]) -> Column:
             values[missing] = np.nan
         return Column(name, "float", values, np.isnan(values))
     if dtype == nw.Datetime:
-        if getattr(dtype, "time_zone", None):
-            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        return Column(name, "datetime", _times(series, "datetime64[us]"), missing)
+        zone = getattr(dtype, "time_zone", None)
+        if zone:
+            series = series.dt.replace_time_zone(None)  # which keeps what clocks show
+        return Column(name, "datetime", _times(series, "datetime64[us]"), missing, zone=zone)
     if dtype == nw.Date:
         return Column(name, "date", _times(series, "datetime64[D]").astype("datetime64[D]"), missing)
     if dtype == nw.Duration:
@@ -343,8 +355,8 @@ def _column_of_other(name: Any, native: Any) -> Column:
     if hasattr(dtype, "pyarrow_dtype"):
         return column_of_series(name, nw.from_native(native.array.__arrow_array__(), series_only=True))
     if getattr(dtype, "tz", None) is not None:
-        values = native.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
-        return Column(name, "datetime", values, np.isnat(values))
+        values = native.dt.tz_localize(None).to_numpy()
+        return Column(name, "datetime", values, np.isnat(values), zone=dtype.tz)
     return _column_of_objects(name, object_array(list(native)))
 
 

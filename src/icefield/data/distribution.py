@@ -26,6 +26,12 @@ CELLS = 4_000_000  # of a joint histogram; beyond, only the most frequent levels
 
 SKEWED = 3.0  # half-widths of the middle two thirds; a standard deviation beyond is made by few values
 LEAST_UNIT = 0.1  # of the standard deviation
+HANDFUL, HANDFUL_AT_MOST = (
+    5,
+    0.03,
+)  # values that do not decide alone how far all lie apart, and of few values this share
+HANDFUL_SHARE = 0.005  # ... of many
+ROUNDING = 1e-12  # of the largest number
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +84,8 @@ def suiting_unit(values: NDArray[np.float64], weights: NDArray[np.float64] | Non
 
     Where a few values far from the rest make it (as of a risk that is small for nearly all), it is three times half the
     width of the middle two thirds, which for normal values would be three standard deviations; but no
-    less than a tenth of the standard deviation.
+    less than a tenth of the standard deviation. The farthest handful of values never decides: the standard deviation is
+    that of the others where it is less than a third of that of all.
 
     Examples
     --------
@@ -90,9 +97,27 @@ def suiting_unit(values: NDArray[np.float64], weights: NDArray[np.float64] | Non
     """
     if not np.isfinite(values).all() or not std > 0:
         return std
+    others = _deviation_without_farthest(values, weights)
+    whole, std = std, others if 0 < SKEWED * others < std else std
     low, high = weighted_quantiles(values, np.array([1 / 6, 5 / 6]), weights)
     middle = SKEWED * 0.5 * float(high - low)
-    return max(middle, LEAST_UNIT * std) if 0 < middle < std else std
+    # Values of which most are alike up to rounding have no spread but that of the few.
+    least = ROUNDING * float(np.abs(values).max(initial=0.0))
+    return max(middle, LEAST_UNIT * std) if least < middle < std else std if std > least else whole
+
+
+def _deviation_without_farthest(values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> float:
+    """Standard deviation of values without the handful farthest from their median."""
+    handful = max(min(HANDFUL, int(HANDFUL_AT_MOST * len(values))), int(HANDFUL_SHARE * len(values)))
+    if not 0 < handful < len(values):
+        return float("nan")
+    (middle,) = weighted_quantiles(values, np.array([0.5]), weights)
+    kept = np.argpartition(np.abs(values - middle), len(values) - handful - 1)[: len(values) - handful]
+    own = None if weights is None else weights[kept]
+    if own is not None and not own.sum() > 0:
+        return float("nan")
+    mean = np.average(values[kept], weights=own)
+    return float(np.sqrt(np.average(np.square(values[kept] - mean), weights=own)))
 
 
 def suiting_units(
@@ -183,10 +208,19 @@ def marginal_of(
         deciles = looked_up_quantiles(values, tenths, look)
         below = look.at_most(limits)
         counts = np.diff(below, prepend=0, append=look.finite).astype(np.float64)
-    rug = values if len(values) <= RUG else values[rng.integers(0, len(values), RUG)]
+    rug = values if len(values) <= RUG else _drawn(column, len(values), rng)
     return Marginal(
         feature, column.kind, total, missing, counts, edges=edges, deciles=deciles, rug=np.sort(rug)
     )
+
+
+def _drawn(column: Column, finite: int, rng: np.random.Generator) -> NDArray[Any]:
+    """The known, finite values of some rows drawn by chance."""
+    rows = rng.integers(0, len(column.values), RUG)
+    drawn = column.values[rows]
+    if finite == len(column.values):
+        return drawn
+    return drawn[~column.missing[rows] & np.isfinite(drawn)]
 
 
 def _counted(

@@ -61,6 +61,17 @@ class FrameTable(Table):
         return int(self.native.num_rows if self.library == "pyarrow" else len(self.native))
 
     @cached_property
+    def zones(self) -> dict[Any, Any]:
+        if self.library == "pandas":
+            kinds = [getattr(dtype, "pyarrow_dtype", dtype) for dtype in self.native.dtypes]
+        elif self.library == "polars":
+            kinds = list(self.native.schema.values())
+        else:
+            kinds = list(self.native.schema.types)
+        found = ((name, _zone(kind)) for name, kind in zip(self.names, kinds))
+        return {name: zone for name, zone in found if zone is not None}
+
+    @cached_property
     def row_bytes(self) -> int:
         if self.n_rows == 0:
             return 1
@@ -184,6 +195,12 @@ class FrameTable(Table):
                     other = np.nan if c.kind in NUMERIC_KINDS else None
                     out[c.missing, i] = other if own is UNSET else own
         return out if dtype is None else out.astype(dtype, copy=False)
+
+
+def _zone(kind: Any) -> Any:
+    """The zone of a library's type of times; None for any other type."""
+    found = getattr(kind, "tz", None) or getattr(kind, "time_zone", None)
+    return None if callable(found) else found or None
 
 
 def _plain_numbers(native: Any, library: str) -> bool:

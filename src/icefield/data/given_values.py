@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.columns import NUMERIC_KINDS, TIME_KINDS, Column, is_missing_value, object_array
+from icefield.data.replacement import whole_kind
+from icefield.data.zones import clock_time
 from icefield.errors import InputError, InputTypeError, Setting, Value, complaint, did_you_mean, worded
 
 NUMBER_LIKE = (*NUMERIC_KINDS, "boolean")
@@ -93,18 +95,22 @@ def _given_floats(items: list[Any], column: Column) -> NDArray[Any]:
 
 
 def _given_integers(items: list[Any], known: list[Any], column: Column) -> NDArray[Any]:
-    """Whole numbers of the column's dtype; floats where the user asks for fractions."""
+    """Whole numbers of the column's dtype, or of 64 bits beyond it; floats where the user asks for fractions, or more than that."""
     if any(not isinstance(v, (int, np.integer)) and v != int(v) for v in known):
         return np.array([np.nan if is_missing_value(v) else float(v) for v in items])
-    whole = np.array([int(v) for v in known], dtype=column.dtype)
-    if len(known) == len(items):
-        return whole
-    return object_array([None if is_missing_value(v) else int(v) for v in items])
+    whole = [int(v) for v in known]
+    info = np.iinfo(column.dtype)
+    kind = whole_kind(whole, int(info.min), int(info.max)) or column.dtype
+    if len(known) == len(items) or kind == "float64":
+        return np.array(
+            [*map(float, whole), np.nan][: len(items)] if kind == "float64" else whole, dtype=kind
+        )
+    return object_array([*whole, None])
 
 
 def _given_time(value: Any, column: Column) -> Any:
     """One time in the column's unit, refused where the unit cannot hold it."""
-    time = time_value(value, duration=column.kind == "duration")
+    time = time_value(value, duration=column.kind == "duration", zone=column.zone)
     try:
         cast = time.astype(column.dtype)
         fits = bool(cast.astype(time.dtype) == time)
@@ -118,31 +124,31 @@ def _given_time(value: Any, column: Column) -> Any:
     return cast
 
 
-def time_value(value: Any, duration: bool) -> Any:
-    """A time or duration the user wrote as numpy's; bare numbers have no unit, so they are refused."""
+def time_value(value: Any, duration: bool, zone: Any = None) -> Any:
+    """A time or duration the user wrote as numpy's; bare numbers have no unit, so they are refused.
+
+    A time that names no zone is one that clocks show in the column's `zone`; one that does becomes that, and is UTC's where the
+    column has none.
+    """
     if isinstance(value, (bool, int, float, np.number)) and not isinstance(value, np.timedelta64):
         raise TypeError("a bare number for a time")
     if not duration:
-        return np.datetime64(_plain_time(value))
+        return np.datetime64(_plain_time(value, zone))
     if isinstance(value, (str, bytes)):
         raise TypeError("text for a duration")
-    return np.timedelta64(_plain_time(value))
+    return np.timedelta64(_plain_time(value, zone))
 
 
-def _plain_time(value: Any) -> Any:
-    """Library timestamps and ISO text as something numpy reads; zoned times as UTC, as columns are."""
+def _plain_time(value: Any, zone: Any) -> Any:
+    """Library timestamps and ISO text as something numpy reads; zoned times as what clocks show in a zone."""
     if isinstance(value, str):
         try:
             value = dt.datetime.fromisoformat(value)
         except ValueError:
             return value
-    if hasattr(value, "tz_convert") and getattr(value, "tzinfo", None) is not None:
-        return value.tz_convert("UTC").tz_localize(None).to_datetime64()
-    if hasattr(value, "to_numpy"):
-        return value.to_numpy()
     if getattr(value, "tzinfo", None) is not None:
-        return value.astimezone(dt.UTC).replace(tzinfo=None)
-    return value
+        return clock_time(value, dt.UTC if zone is None else zone)
+    return value.to_numpy() if hasattr(value, "to_numpy") else value
 
 
 def _given_levels(items: list[Any], known: list[Any], column: Column) -> NDArray[Any]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,9 +37,21 @@ from icefield.errors import (
 if TYPE_CHECKING:
     from icefield.data.look import Look
 
-KINDS = ("uniform", "log", "quantile", "distinct", "thresholds")
+KINDS = ("auto", "uniform", "log", "quantile", "distinct", "thresholds")
 DEFAULT_POINTS = {1: 100, 2: 25}
 POINTS_BEYOND = 10
+MOST_AUTO = 120  # points of a grid of its own choice: of these
+QUANTILES, FURTHER = (
+    51,
+    17,
+)  # are quantiles and values next to even points; the others are next to the model's own thresholds
+WORTH_A_POINT = (
+    0.02  # of how far a model moves at all thresholds of a column: what moves less at one needs no point
+)
+
+Steps = tuple[
+    NDArray[np.float64], NDArray[np.float64]
+]  # thresholds of a column, and about how far the model moves at each
 
 
 @dataclass(frozen=True)
@@ -48,8 +61,10 @@ class Grid:
     Parameters
     ----------
     kind : ``"uniform"`` (evenly spaced), ``"log"`` (each by the same factor above the last), ``"quantile"`` (evenly many rows between points),
-        ``"distinct"`` (the values that occur), ``"thresholds"`` (where a tree model itself changes)
-    points : how many, at most; None for the default (100 one-way, 25 two-way, 10 beyond;
+        ``"distinct"`` (the values that occur), ``"thresholds"`` (where a tree model itself changes), ``"auto"`` (what ``grid=None`` means:
+        of one feature the data's quantiles from end to end, values next to evenly spaced ones, and of a tree model points beside the
+        thresholds at which it moves most; of several, evenly spaced points)
+    points : how many, at most; None for the default (120 for ``auto``; 100 one-way, 25 two-way, 10 beyond;
         no limit for ``distinct`` and ``thresholds``)
     trim : the quantiles between which ``uniform``, ``log`` and ``quantile`` points lie
     missing : ``"show"`` adds a missing point, last, when the data has missing values; ``"hide"`` never
@@ -92,43 +107,34 @@ class Grid:
         """The quantiles that decide where the points of an ordered column lie; none for other kinds of grid."""
         if self.kind in ("uniform", "log"):
             return np.array(self.trim)
+        if self.kind == "auto":
+            return np.linspace(0.0, 1.0, self.parts[0]) if n_features == 1 else np.array(self.trim)
         points = self.points or DEFAULT_POINTS.get(n_features, POINTS_BEYOND)
         return np.linspace(*self.trim, points) if self.kind == "quantile" else np.zeros(0)
 
+    @property
+    def parts(self) -> tuple[int, int]:
+        """Of a grid of its own choice, how many quantiles and values next to even points there are, at most."""
+        if self.points is None:
+            return QUANTILES, FURTHER
+        quantiles = max(1, self.points * QUANTILES // MOST_AUTO)
+        return quantiles, min(self.points * FURTHER // MOST_AUTO, self.points - quantiles)
 
-@dataclass(frozen=True)
-class ReadingGrid(Grid):
-    """What a curve is read at: the data's quantiles, and values evenly apart, so that tails have points of their own.
 
-    `points` are quantiles from the smallest value to the largest; `further` values of the data lie evenly between these.
-    A column of no more distinct values than both has all of them.
-    """
+AUTO = Grid("auto")
+NO_STEPS: Mapping[Any, Steps] = MappingProxyType({})
 
-    kind: str = "quantile"
-    points: int | None = 51
-    trim: tuple[float, float] = (0.0, 1.0)
-    further: int = 17
 
-    def places(
-        self, present: NDArray[Any], weights: NDArray[np.float64] | None, look: Look | None = None
-    ) -> NDArray[Any]:
-        """The points of an ordered column's known values, from a look at them where there was one."""
-        most = (self.points or 0) + self.further
-        if look is not None and look.certainly_differ(most):
-            even = np.linspace(look.low, look.high, self.further)
-            # As many values as are below; the next one is the first that is not.
-            below = np.minimum(look.at_most(np.nextafter(even, -np.inf)), look.finite - 1)
-            quantiles = looked_up_quantiles(present, np.linspace(*self.trim, self.points or 2), look)
-            return np.unique(np.concatenate([quantiles, look.at_ranks(below).astype(present.dtype)]))
-        distinct = _few_distinct(present, most)
-        if distinct is not None:
-            return distinct
-        ranked = np.sort(present)
-        numbers = ranked.astype(np.int64) if ranked.dtype.kind in "mM" else ranked
-        even = np.linspace(float(numbers[0]), float(numbers[-1]), self.further)
-        at = np.minimum(np.searchsorted(numbers, even), len(ranked) - 1)
-        quantiles = weighted_quantiles(present, np.linspace(*self.trim, self.points or 2), weights)
-        return np.unique(np.concatenate([quantiles.astype(ranked.dtype), ranked[at]]))
+def planned(asked: Any, n_features: int) -> Any:
+    """What was asked as the grid of one of so many features that move together, nothing and numbers of points as a `Grid`."""
+    if isinstance(asked, Grid):
+        return replace(asked, kind="uniform") if asked.kind == "auto" and n_features > 1 else asked
+    if asked is None:
+        return AUTO if n_features == 1 else Grid()
+    if _is_whole(asked):
+        _check_points(asked, "grid")
+        return Grid(points=int(asked))
+    return asked
 
 
 def _check_points(points: Any, parameter: str = "points") -> None:
@@ -192,6 +198,22 @@ def whole_steps(asked: Any) -> bool:
     return isinstance(asked, Grid) and asked.kind == "thresholds" and asked.points is None
 
 
+@dataclass(frozen=True, eq=False)
+class Points:
+    """The grid of one column.
+
+    Attributes
+    ----------
+    values : the points, a missing one last where it is shown
+    note : what is to be said about them; empty for nothing
+    spaced : whether they rise and leave out values that occur, so that others may lie between them
+    """
+
+    values: NDArray[Any]
+    note: str = ""
+    spaced: bool = False
+
+
 def grid_values(
     specification: Any,
     column: Column,
@@ -199,26 +221,40 @@ def grid_values(
     weights: NDArray[np.float64] | None = None,
     thresholds: Callable[[], NDArray[np.float64]] | None = None,
     look: Look | None = None,
+    steps: Steps | None = None,
 ) -> tuple[NDArray[Any], str]:
     """The grid of one column and a note about it (empty when there is nothing to say).
 
-    `thresholds` gives the model's own split values, for the grid kind of that name; `look` is one at the
-    column's values, where there was one and they have no weights.
+    `thresholds` gives the model's own split values, for the grid kind of that name, `steps` those at which it moves, and how
+    far, for a grid of its own choice; `look` is one at the column's values, where there was one and they have no weights.
     """
+    found = grid_points(specification, column, n_features, weights, thresholds, look)
+    if found.spaced:
+        found = with_steps(planned(specification, n_features), found, steps)
+    return found.values, found.note
+
+
+def grid_points(
+    specification: Any,
+    column: Column,
+    n_features: int,
+    weights: NDArray[np.float64] | None = None,
+    thresholds: Callable[[], NDArray[np.float64]] | None = None,
+    look: Look | None = None,
+) -> Points:
+    """The same before points beside thresholds are added, for which see `with_steps`."""
     column.check_can_move()
-    if specification is not None and not isinstance(specification, Grid) and not _is_whole(specification):
-        return given_values(specification, column), ""
-    if _is_whole(specification):
-        _check_points(specification, "grid")
-        specification = Grid(points=int(specification))
-    plan = specification if isinstance(specification, Grid) else Grid()
+    plan = planned(specification, n_features)
+    if not isinstance(plan, Grid):
+        return Points(given_values(specification, column))
     points = plan.points
-    if points is None and plan.kind in ("uniform", "log", "quantile"):
+    if points is None and plan.kind in ("auto", "uniform", "log", "quantile"):
         points = DEFAULT_POINTS.get(n_features, POINTS_BEYOND)
     if look is not None and look.finite == len(column.values):
         present, kept = column.values, None
     else:
         present, kept = _present(column, weights)
+    spaced = False
     if plan.kind == "thresholds":
         if thresholds is None:
             raise EngineError(
@@ -230,6 +266,9 @@ def grid_values(
         values, note = _levels(column, points, weights)
     elif len(present) == 0:
         values, note = present[:0], f"{column.name!r} has no finite values"
+    elif plan.kind == "auto":
+        values, spaced = _auto_points(plan, present, kept, look)
+        note = ""
     else:
         values, note = _ordered_points(plan, points, column, present, kept, look)
     if plan.missing == "show" and column.any_missing:
@@ -241,7 +280,7 @@ def grid_values(
                 worded("pass the values with ", Setting("grid", ..., python="grid=[...]")),
             )
         )
-    return values, note
+    return Points(values, note, spaced and column.kind in NUMERIC_KINDS)
 
 
 def with_missing_last(values: NDArray[Any]) -> NDArray[Any]:
@@ -275,8 +314,6 @@ def _ordered_points(
     kept: NDArray[np.float64] | None,
     look: Look | None,
 ) -> tuple[NDArray[Any], str]:
-    if isinstance(plan, ReadingGrid):
-        return plan.places(present, kept, look), ""
     if points is None:
         return np.unique(present), ""
     if look is None or not look.certainly_differ(points):
@@ -315,6 +352,82 @@ def _ordered_points(
     if column.decimals is not None:
         values = np.unique(np.round(values, column.decimals))
     return values, note
+
+
+def _auto_points(
+    plan: Grid, present: NDArray[Any], weights: NDArray[np.float64] | None, look: Look | None
+) -> tuple[NDArray[Any], bool]:
+    """The data's quantiles, and values evenly apart, so that tails have points of their own; whether that leaves values out.
+
+    A column of no more distinct values than both has all of them.
+    """
+    n_quantiles, further = plan.parts
+    most, probabilities = n_quantiles + further, np.linspace(0.0, 1.0, n_quantiles)
+    if look is not None and look.certainly_differ(most):
+        even = 2.0 * np.linspace(
+            look.low / 2.0, look.high / 2.0, further
+        )  # numbers may span more than a float does
+        # As many values as are below; the next one is the first that is not.
+        below = np.minimum(look.at_most(np.nextafter(even, -np.inf)), look.finite - 1)
+        quantiles = looked_up_quantiles(present, probabilities, look)
+        return np.unique(np.concatenate([quantiles, look.at_ranks(below).astype(present.dtype)])), True
+    distinct = _few_distinct(present, most)
+    if distinct is not None:
+        return distinct, False
+    ranked = np.sort(present)
+    numbers = ranked.astype(np.int64) if ranked.dtype.kind in "mM" else ranked
+    even = 2.0 * np.linspace(float(numbers[0]) / 2.0, float(numbers[-1]) / 2.0, further)
+    at = np.minimum(np.searchsorted(numbers, even), len(ranked) - 1)
+    quantiles = weighted_quantiles(present, probabilities, weights)
+    return np.unique(np.concatenate([quantiles.astype(ranked.dtype), ranked[at]])), True
+
+
+def with_steps(plan: Grid, grid: Points, steps: Steps | None) -> Points:
+    """Spaced points of a grid of its own choice, and such beside thresholds at which the model moves, where none of them is.
+
+    Between two thresholds the model is constant. An interval that holds no point gets its last value as one, where the
+    model moves by a noticeable part at either of its ends; those where it moves most, if there are too many.
+    """
+    if steps is None or len(steps[0]) < 2:
+        return grid
+    values, (last, moved) = grid.values, steps
+    known = _without_missing(values)
+    seen = known.searchsorted(last, side="right")
+    # Beyond the data there is nothing to see.
+    empty = (seen[1:] == seen[:-1]) & (seen[1:] > 0) & (seen[1:] < len(known))
+    worth = np.maximum(moved[1:], moved[:-1])
+    (wanted,) = (empty & (worth > WORTH_A_POINT * moved.sum())).nonzero()
+    if not len(wanted):
+        return grid
+    room = max(0, (MOST_AUTO if plan.points is None else plan.points) - len(known))
+    if len(wanted) > room:
+        wanted = wanted[np.argsort(-worth[wanted], kind="stable")[:room]]
+    found = last_left(last[wanted + 1], known.dtype)
+    points = np.concatenate([known, found[found > last[wanted]]])
+    points.sort()
+    if len(known) == len(values):
+        return replace(grid, values=points)
+    return replace(
+        grid, values=with_missing_last(points if values.dtype == known.dtype else points.astype(object))
+    )
+
+
+def _without_missing(values: NDArray[Any]) -> NDArray[Any]:
+    """The numbers among grid values, whose last may be a missing one."""
+    if values.dtype == object:
+        return np.array([v for v in values.tolist() if v is not None])
+    return values[:-1] if values.dtype.kind == "f" and np.isnan(values[-1]) else values
+
+
+def last_left(thresholds: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The last values of a type that are at most each of some thresholds, which lie between values of it."""
+    if dtype.kind in "iu":
+        return np.floor(thresholds).astype(dtype)
+    below = thresholds.astype(dtype)
+    # Rounding to a narrower column may step over the threshold: step back.
+    over = below.astype(np.float64) > thresholds
+    below[over] = np.nextafter(below[over], dtype.type(-np.inf))
+    return below
 
 
 def _few_distinct(present: NDArray[Any], limit: int) -> NDArray[Any] | None:
@@ -396,10 +509,7 @@ def _whole_below(thresholds: NDArray[np.float64], dtype: np.dtype[Any], top: int
 
 def _floats_below(thresholds: NDArray[np.float64], dtype: np.dtype[Any], top: Any) -> NDArray[Any]:
     with np.errstate(over="ignore"):
-        below = thresholds.astype(dtype)
-    # Rounding to a narrower column may step over the threshold: step back.
-    over = below.astype(np.float64) > thresholds
-    below[over] = np.nextafter(below[over], dtype.type(-np.inf))
+        below = last_left(thresholds, dtype)
     below = below[np.isfinite(below)]
     if not len(below):
         return np.array([top], dtype=dtype)

@@ -32,25 +32,26 @@ def groups_of(by: Any, table: Table, weights: NDArray[np.float64] | None) -> Gro
     """Read ``by``: a column of X, an array or series with one entry per row, or None."""
     if by is None:
         return None
-    column = _column_of("by", by, table)
+    column = column_of("by", by, table)
     return _grouped(column, str(column.name), weights)
 
 
-def clusters_of(cluster: Any, table: Table) -> NDArray[np.intp] | None:
+def clusters_of(cluster: Any, table: Table, parameter: str = "cluster") -> NDArray[np.intp] | None:
     """Read ``cluster``, given as ``by`` is: one code per row. A row without a label is a cluster of its own."""
     if cluster is None:
         return None
-    column = _column_of("cluster", cluster, table)
+    column = column_of(parameter, cluster, table)
     if column.kind == "other":
         raise InputTypeError(
-            complaint("cluster", "must hold numbers, text, categories or times", column.values[0])
+            complaint(parameter, "must hold numbers, text, categories or times", column.values[0])
         )
     codes = column.codes.astype(np.intp)
     codes[column.missing] = len(column.levels) + np.arange(int(column.missing.sum()))
     return np.unique(codes, return_inverse=True)[1].astype(np.intp)
 
 
-def _column_of(parameter: str, given: Any, table: Table) -> Column:
+def column_of(parameter: str, given: Any, table: Table) -> Column:
+    """A column of the table by its name, or one entry per row that was given itself."""
     if isinstance(given, (bool, float)):
         raise InputTypeError(
             complaint(

@@ -8,7 +8,7 @@ at most some limit, is then found in one cell. What cells do not tell apart, and
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,14 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from icefield import kernels
-from icefield.data.distribution import BINS, ranks_of
+from icefield.data.distribution import BINS
 from icefield.data.look import FEW, HELD
 from icefield.typing import Float
 
 BESIDE, MOST_BESIDE = 2**25, 16  # bytes and number of neighbouring columns that are copied out together
+CELLS = 4096
 BLOCKS = 2  # a thread, at least: none of them waits long for the last
-LOOKED = {np.dtype(np.float64): kernels.look_together, np.dtype(np.float32): kernels.look_together_narrow}
+LOOKED = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def side_by_side(columns: Sequence[NDArray[Any]], threads: int) -> Iterator[range]:
@@ -59,6 +60,29 @@ def can_look(columns: Sequence[NDArray[Any]]) -> bool:
     return first.dtype in LOOKED and FEW < len(first) <= HELD and first.strides[0] % first.itemsize == 0
 
 
+def _beside(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Neighbouring columns as a matrix, where they lie."""
+    first = columns[0]
+    return as_strided(first, (len(first), len(columns)), (first.strides[0], first.itemsize), writeable=False)
+
+
+def counts_near(columns: Sequence[NDArray[Any]], grids: Sequence[NDArray[Any]]) -> list[Float]:
+    """How many finite values of neighbouring columns are nearest to each of their rising points, a value midway to the lower one."""
+    limits, sizes, counts = _limits(grids)
+    kernels.count_up_to(matrix=_beside(columns), limits=limits, sizes=sizes, counts=counts)
+    return [own[: len(points)].copy() for own, points in zip(counts, grids)]
+
+
+def _limits(grids: Sequence[NDArray[Any]]) -> tuple[Float, NDArray[np.int64], Float]:
+    """Halfway between the points of each grid, how many such limits it has, and room for counts between them."""
+    sizes = np.array([len(points) - 1 for points in grids], np.int64)
+    limits = np.zeros((len(grids), int(sizes.max())))
+    for own, points in zip(limits, grids):
+        halves = points.astype(np.float64) / 2  # first: the sum of two large numbers may be none
+        np.add(halves[:-1], halves[1:], out=own[: len(points) - 1])
+    return limits, sizes, np.empty((len(grids), limits.shape[1] + 1))
+
+
 class Looks:
     """A look at neighbouring columns, as `side_by_side` gives them.
 
@@ -66,17 +90,21 @@ class Looks:
     ----------
     columns : the columns' values
     drawn : rows whose values are wanted as they are
-    probabilities : of the quantiles that are wanted; the grid lies between the last two
-    points : of the grid
+    probabilities, first : of the quantiles that are wanted, and from which on they are the grid's
+    points : of the grid, at most
+    further : the grid is made of its quantiles and so many values next to even points; 0: it lies evenly between two quantiles
     room : memory that may be used, where it is enough
 
     Attributes
     ----------
     known : which columns are known now; nothing else below is said of others
     drawn, quantiles, grid : by column, in its dtype
+    sizes : how many points the grid has, by column
+    missing : how many values are NaN, by column; nothing else counts them
     edges, counts : of a histogram, by column
     nearest : how many values are nearest to each point of the grid, by column
     kept : each column's values, in any order
+    room : the memory that is used
     """
 
     def __init__(
@@ -84,10 +112,12 @@ class Looks:
         columns: Sequence[NDArray[Any]],
         drawn: NDArray[np.int64],
         probabilities: Float,
+        first: int,
         points: int,
+        further: int = 0,
         room: Float | None = None,
     ) -> None:
-        first, width, rows = columns[0], len(columns), len(columns[0])
+        one, width, rows = columns[0], len(columns), len(columns[0])
         size = (width + 1) * rows
         kept = (np.empty(size) if room is None or room.size < size else room[:size]).reshape(width + 1, rows)
         found = {
@@ -98,11 +128,24 @@ class Looks:
         known = np.empty(width, np.uint8)
         self.edges, self.counts = np.empty((width, BINS + 1)), np.empty((width, BINS))
         self.nearest = np.empty((width, points))
-        LOOKED[first.dtype](
-            matrix=as_strided(first, (rows, width), (first.strides[0], first.itemsize), writeable=False),
-            drawn=drawn, ranks=ranks_of(probabilities, rows), kept=kept, known=known, edges=self.edges,
-            counts=self.counts, nearest=self.nearest, **found,
+        sizes, missing = np.zeros(width, np.int64), np.zeros(width, np.int64)
+        self._starts, self._ends = np.empty((width, CELLS + 1), np.int32), np.empty((width, 2))
+        kernels.look_together(
+            matrix=_beside(columns), drawn=drawn, probabilities=probabilities, kept=kept, known=known,
+            edges=self.edges, counts=self.counts, nearest=self.nearest, sizes=sizes, first_of_grid=first,
+            further=further, starts=self._starts, ends=self._ends, missing=missing, **found,
         )  # fmt: skip
-        self.known, self.kept = known > 0, kept[1:]
+        self.known, self.room, self.kept, self.sizes = known > 0, kept, kept[1:], sizes.tolist()
+        self.missing = missing.tolist()
         with np.errstate(all="ignore"):  # of columns that are not known
-            self.drawn, self.quantiles, self.grid = (one.astype(first.dtype) for one in found.values())
+            self.drawn, self.quantiles, self.grid = (own.astype(one.dtype) for own in found.values())
+
+    def counts_near(self, grids: Mapping[int, NDArray[Any]]) -> Iterator[tuple[int, Float]]:
+        """How many values of known columns are nearest to each of rising points of theirs, by the columns' numbers."""
+        limits, sizes, counts = _limits(list(grids.values()))
+        kernels.count_in_cells(
+            chosen=np.array(list(grids), np.int64), kept=self.room, starts=self._starts, ends=self._ends,
+            limits=limits, sizes=sizes, counts=counts,
+        )  # fmt: skip
+        for number, own, size in zip(grids, counts, sizes.tolist()):
+            yield number, own[: size + 1].copy()

@@ -15,6 +15,7 @@ import numpy as np
 from icefield.data.columns import NUMERIC_KINDS
 from icefield.data.features import column_name
 from icefield.data.table import Table
+from icefield.data.zones import zone_name
 from icefield.errors import Argument, InputError, InputTypeError, complaint, worded
 
 CODE = "code"  # a number that stands for something and has no order
@@ -45,6 +46,7 @@ class Naming:
     levels : column -> value -> what that is called
     target : what is predicted, or None
     target_unit : its unit, or ""
+    zones : column -> the zone whose clock times it holds
     """
 
     names: Mapping[Any, str] = field(default_factory=dict)
@@ -52,18 +54,19 @@ class Naming:
     levels: Mapping[Any, Mapping[Any, str]] = field(default_factory=dict)
     target: str | None = None
     target_unit: str = ""
+    zones: Mapping[Any, str] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         """Whether anything is called by another name than its own."""
-        return bool(self.names or self.units or self.levels or self.target)
+        return bool(self.names or self.units or self.levels or self.target or self.zones)
 
     def name(self, feature: Any) -> Any:
         """What a feature is called; its own label where nothing else was said."""
         return self.names.get(feature, feature)
 
     def unit(self, feature: Any) -> str:
-        """The unit its numbers are written with, empty where there is none."""
-        unit = self.units.get(feature, "")
+        """The unit its numbers are written with, or the zone of its times; empty where there is none."""
+        unit = self.units.get(feature, "") or self.zones.get(feature, "")
         return "" if unit in SPECIAL else unit
 
     def meaning(self, feature: Any) -> str:
@@ -125,7 +128,8 @@ def naming_of(table: Table, names: Any = None, units: Any = None, target_name: A
         unit = "" if column in measured or column in levels else _told_by_itself(column, table)
         if unit:
             measured[column] = unit
-    return Naming(own, measured, levels, target_name, target_unit)
+    zones = {column: zone_name(zone) for column, zone in table.zones.items() if zone_name(zone)}
+    return Naming(own, measured, levels, target_name, target_unit, zones)
 
 
 def _check_distinct(own: Mapping[Any, str], levels: Mapping[Any, Mapping[Any, str]], table: Table) -> None:

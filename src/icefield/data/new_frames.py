@@ -11,11 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.columns import library_named, missing_as_none
+from icefield.data.zones import instants, zone_info
 from icefield.errors import MissingDependencyError
 
 
-def frame_of(columns: Mapping[str, Any], library: str) -> Any:
-    """A new frame in the caller's library; for array callers, in the first one installed."""
+def frame_of(columns: Mapping[str, Any], library: str, zones: Mapping[str, str] | None = None) -> Any:
+    """A new frame in the caller's library; for array callers, in the first one installed.
+
+    Columns of times that are named in `zones` hold what clocks show there.
+    """
     if library in ("numpy", "sparse"):
         library = next((n for n in ("pandas", "polars", "pyarrow") if importlib.util.find_spec(n)), "")
         if not library:
@@ -23,9 +27,23 @@ def frame_of(columns: Mapping[str, Any], library: str) -> Any:
                 "A table needs a frame library. Hint: pip install pandas (or polars, or pyarrow)."
             )
     prepared = {str(name): _list_or_array(np.asarray(values), library) for name, values in columns.items()}
+    zoned = {name: zone for name, zone in (zones or {}).items() if _is_times(prepared.get(name))}
+    for name, zone in zoned.items():
+        prepared[name] = instants(prepared[name], zone)
     if library == "pandas":
-        return library_named("pandas").DataFrame(prepared)
-    return nw.from_dict(prepared, backend=cast(Any, library)).to_native()
+        frame = library_named("pandas").DataFrame(prepared)
+        for name, zone in zoned.items():
+            frame[name] = frame[name].dt.tz_localize("UTC").dt.tz_convert(zone_info(zone))
+        return frame
+    found = nw.from_dict(prepared, backend=cast(Any, library))
+    for name, zone in zoned.items():
+        own = nw.col(name).cast(nw.Datetime("us")).dt
+        found = found.with_columns(own.replace_time_zone("UTC").dt.convert_time_zone(zone))
+    return found.to_native()
+
+
+def _is_times(values: Any) -> bool:
+    return isinstance(values, np.ndarray) and values.dtype.kind == "M"
 
 
 def frame_as_csv(frame: Any, path: str | None) -> str | None:
@@ -35,6 +53,26 @@ def frame_as_csv(frame: Any, path: str | None) -> str | None:
         return str(table.write_csv())
     table.write_csv(path)
     return None
+
+
+def frame_as_parquet(frame: Any, path: str) -> None:
+    """A frame of any library as a Parquet file."""
+    try:
+        nw.from_native(frame, eager_only=True).write_parquet(path)
+    except ImportError as error:
+        raise MissingDependencyError(
+            "Writing Parquet needs pyarrow or polars. Hint: pip install pyarrow."
+        ) from error
+
+
+def with_constants(frame: Any, values: Mapping[str, str]) -> Any:
+    """A frame with further columns, each of one text; a column of that name that is there keeps it."""
+    table = nw.from_native(frame, eager_only=True)
+    for name, value in values.items():
+        while name in table.columns:
+            name += "_"
+        table = table.with_columns(nw.lit(value).alias(name))
+    return table.to_native()
 
 
 def _list_or_array(values: NDArray[Any], library: str) -> Any:

@@ -1,9 +1,11 @@
 """Replacement values: the few values of a grid made in a column's own dtype.
 
 A model that checks dtypes must not notice that a column was replaced: category levels, time
-units and zones, widths and the way a missing value is marked all survive. Two things widen a
-column, both only at the user's word: fractional values in a column of whole numbers make it float,
-and a missing value in one that cannot hold any makes it float (numbers) or object.
+units and zones, widths and the way a missing value is marked all survive. Three things widen a
+column, all only at the user's word: fractional values in a column of whole numbers make it float,
+whole numbers beyond what it holds make it one of 64 bits, or float beyond those, and a missing value
+in one that cannot hold any makes it float (numbers) or object. `written_as` says which points do, so that
+they are not put into one frame with others, whose values would change with theirs.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.columns import (
+    Column,
     dictionary_array,
     dictionary_levels,
     is_missing_value,
@@ -22,7 +25,9 @@ from icefield.data.columns import (
     missing_as_none,
     object_array,
 )
+from icefield.data.zones import instants
 
+NULLABLE = {"int64": "Int64", "uint64": "UInt64", "float64": "Float64"}  # as pandas and polars call them
 UNSET: Any = object()
 """Stands for "this column has no missing value whose form could be kept"."""
 
@@ -65,6 +70,55 @@ def _fractional(values: NDArray[Any]) -> bool:
     return False
 
 
+def whole_kind(values: Iterable[Any], low: int, high: int) -> str:
+    """The type that holds whole numbers and some from `low` to `high`; empty where all lie between these.
+
+    Examples
+    --------
+    >>> whole_kind([3, 255], 0, 255), whole_kind([-1, 3], 0, 255), whole_kind([2**63], 0, 255), whole_kind([1e30], 0, 255)
+    ('', 'int64', 'uint64', 'float64')
+    """
+    known = [v for v in values if not is_missing_value(v)]
+    ends = [min(known), max(known)] if known else []
+    if all(low <= end <= high for end in ends):
+        return ""
+    for kind in ("int64", "uint64"):
+        info = np.iinfo(kind)
+        if all(info.min <= end <= info.max for end in (*ends, low, high)):
+            return kind
+    return "float64"
+
+
+def _beyond(values: NDArray[Any], dtype: Any) -> str:
+    """The wider type that numbers need which a dtype of whole numbers, by its name, does not hold; empty for none."""
+    name = str(dtype).lower()
+    if values.dtype.kind not in "iufO" or not name.removeprefix("u").removeprefix("int").isdigit():
+        return ""
+    bits = int(name.removeprefix("u").removeprefix("int"))
+    signed = not name.startswith("u")
+    return whole_kind(values.tolist(), -(2 ** (bits - 1)) if signed else 0, 2 ** (bits - signed) - 1)
+
+
+def written_as(values: NDArray[Any], column: Column) -> NDArray[np.int8]:
+    """How each value can be written into a column: 0 as the column's own, 1 as missing, 2 by widening the column.
+
+    Columns that hold anything of their kind have only the first.
+    """
+    found = np.zeros(len(values), np.int8)
+    if column.kind not in ("integer", "boolean") or values.dtype == column.dtype:
+        return found
+    for at, value in enumerate(values.tolist()):
+        if is_missing_value(value):
+            found[at] = 1
+        elif column.kind == "integer" and isinstance(
+            value, (int, float)
+        ):  # a column of objects may hold texts beside numbers
+            found[at] = (
+                0 if value == np.floor(value) and not _beyond(values[at : at + 1], column.dtype) else 2
+            )
+    return found
+
+
 def _marked(values: NDArray[Any], mark: Any) -> NDArray[Any]:
     """Objects with the column's own missing value."""
     items = values if values.dtype.kind in "mM" else values.tolist()
@@ -103,7 +157,8 @@ def common_dtype(dtype: np.dtype[Any], replaced: list[NDArray[Any]]) -> np.dtype
     """The matrix dtype that holds its own values and the replaced ones, its own where possible."""
     for values in replaced:
         fits = np.can_cast(values.dtype, dtype, "same_kind") and dtype.kind not in "US"
-        if not fits and dtype.kind != "O":
+        beyond = dtype.kind in "iu" and values.dtype.kind in "iu" and _beyond(values, dtype)
+        if (not fits or beyond) and dtype.kind != "O":
             dtype = np.promote_types(dtype, values.dtype)
     return dtype
 
@@ -121,15 +176,16 @@ def pandas_values(values: NDArray[Any], column: Any, mark: Any = UNSET) -> Any:
             return _floats(values)
         if kind == "O" or (kind == "b" and _any_missing(values)):
             return _marked(values, mark)
-        return values.astype(dtype)
+        return values.astype((kind in "iu" and _beyond(values, dtype)) or dtype)
     if isinstance(dtype, pandas.DatetimeTZDtype):
-        naive = values.astype(f"datetime64[{dtype.unit}]")
+        naive = instants(values.astype(f"datetime64[{dtype.unit}]"), dtype.tz)
         return pandas.DatetimeIndex(naive).tz_localize("UTC").tz_convert(dtype.tz)
     if hasattr(dtype, "pyarrow_dtype"):
         new = arrow_array(values, dtype.pyarrow_dtype, column.array.__arrow_array__())
         return pandas.arrays.ArrowExtensionArray(library_named("pyarrow").chunked_array([new]))
-    if kind in "iu" and _fractional(values):
-        dtype = "Float64"
+    if kind in "iu":
+        wide = "float64" if _fractional(values) else _beyond(values, dtype)
+        dtype = NULLABLE.get(wide, dtype)
     if values.dtype.kind in "mM" or (values.dtype.kind in "fiub" and not _any_missing(values)):
         return pandas.array(values, dtype=dtype)
     return pandas.array(missing_as_none(values), dtype=dtype)
@@ -138,11 +194,14 @@ def pandas_values(values: NDArray[Any], column: Any, mark: Any = UNSET) -> Any:
 def polars_series(name: Any, values: NDArray[Any], dtype: Any, mark: Any = UNSET) -> Any:
     """Values as a polars Series of a polars column's dtype."""
     polars = library_named("polars")
-    if dtype.is_integer() and _fractional(values):
-        dtype = polars.Float64
+    if dtype.is_integer():
+        wide = "float64" if _fractional(values) else _beyond(values, dtype)
+        dtype = getattr(polars, NULLABLE[wide]) if wide else dtype
     if dtype.is_decimal() and not np.array_equal(np.round(values, dtype.scale), values, equal_nan=True):
         dtype = polars.Float64
     if dtype.is_temporal() and values.dtype.kind in "mM":
+        if getattr(dtype, "time_zone", None):
+            values = instants(values, dtype.time_zone)
         naive = polars.Series(name, values)
         if getattr(dtype, "time_zone", None):
             utc = naive.cast(polars.Datetime(dtype.time_unit)).dt.replace_time_zone("UTC")
@@ -170,9 +229,15 @@ def arrow_array(values: NDArray[Any], kind: Any, column: Any, mark: Any = None) 
         if types.is_date(kind):
             return arrow.array(values.astype("datetime64[D]")).cast(kind)
         letter = "m" if types.is_duration(kind) else "M"
-        return arrow.array(values.astype(f"{letter}8[{kind.unit}]")).cast(kind)
+        values = values.astype(f"{letter}8[{kind.unit}]")
+        if getattr(kind, "tz", None):
+            values = instants(values, kind.tz)
+        return arrow.array(values).cast(kind)
+    if types.is_integer(kind):
+        wide = "float64" if _fractional(values) else _beyond(values, kind)
+        kind = getattr(arrow, wide)() if wide else kind
     if values.dtype.kind == "f":
-        widened = types.is_integer(kind) and _fractional(values)
+        widened = False
         if types.is_decimal(kind):
             widened = not np.array_equal(np.round(values, kind.scale), values, equal_nan=True)
         if widened:

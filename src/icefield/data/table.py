@@ -71,6 +71,11 @@ class Table(ABC):
     def row_bytes(self) -> int:
         """About how many bytes a row takes when rows are repeated for prediction."""
 
+    @property
+    def zones(self) -> dict[Any, Any]:
+        """The zones of columns of times that have one, by column; no value is read for it."""
+        return {}
+
     def column(self, name: Any) -> Column:
         """One column in library-independent form (read once, then kept)."""
         self.check(name)

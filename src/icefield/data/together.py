@@ -1,7 +1,7 @@
-"""What is known of several columns of floats from one look at all of them: marginals, even grids, rows near each point.
+"""What is known of several columns of floats from one look at all of them: marginals, grids, rows near each point.
 
 The same as `marginal_of`, `grid_values` and `nearest_counts` find of each by itself, number by number. Whatever has a
-way of its own there (missing values, few distinct ones, a range without width) is left to them.
+way of its own there (infinite values, few distinct ones, a range without width) is left to them.
 """
 
 from __future__ import annotations
@@ -14,39 +14,55 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.columns import Column
-from icefield.data.distribution import RUG, USUAL_TRIM, Marginal
+from icefield.data.distribution import RUG, Marginal
 from icefield.data.grid import DEFAULT_POINTS, POINTS_BEYOND, Grid
 from icefield.data.looks import Looks
 from icefield.typing import Float
 
-TENTHS = np.linspace(0, 1, 11)
+TENTHS = tuple(k / 10 for k in range(11))
 
 
 @dataclass(frozen=True)
 class KnownColumn:
-    """What was found of one column: its marginal, its grid, and how many rows are nearest to each point."""
+    """What was found of one column: its marginal, its grid, how many rows are nearest to each point, and how many are missing.
+
+    The grid has no missing point.
+    """
 
     marginal: Marginal
     grid: NDArray[Any]
     nearest: Float
+    missing: int
 
 
-def even_points(wanted: Any, n_features: int) -> tuple[int, tuple[float, float]] | None:
-    """The number of evenly spaced points that are asked for, and between which quantiles; None for other grids."""
-    if wanted is None or (isinstance(wanted, Grid) and wanted.kind == "uniform"):
-        points = None if wanted is None else wanted.points
-        trim = USUAL_TRIM if wanted is None else wanted.trim
-    elif isinstance(wanted, int) and not isinstance(wanted, bool):
-        points, trim = wanted, USUAL_TRIM
-    else:
+@dataclass(frozen=True)
+class GridPlaces:
+    """Where points lie that are found for many columns together.
+
+    Attributes
+    ----------
+    probabilities : of quantiles; where there are no `further` points, of the two between which `points` lie evenly
+    points : how many, at most
+    further : values next to even points, beside the quantiles
+    """
+
+    probabilities: tuple[float, ...]
+    points: int
+    further: int = 0
+
+
+def places_of(plan: Any, n_features: int) -> GridPlaces | None:
+    """Where the points of a grid lie, as `planned` gives it; None for a grid that is not found for columns together."""
+    if not isinstance(plan, Grid):
         return None
-    points = usual_points(n_features)[0] if points is None else points
-    return (points, trim) if points > 1 else None
-
-
-def usual_points(n_features: int) -> tuple[int, tuple[float, float]]:
-    """The same where nothing is said about the grid."""
-    return DEFAULT_POINTS.get(n_features, POINTS_BEYOND), USUAL_TRIM
+    if plan.kind == "auto":
+        quantiles, further = plan.parts
+        if quantiles < 2 or further < 2:
+            return None
+        probabilities = tuple(k / (quantiles - 1) for k in range(quantiles))
+        return GridPlaces(probabilities, quantiles + further, further)
+    points = DEFAULT_POINTS.get(n_features, POINTS_BEYOND) if plan.points is None else plan.points
+    return GridPlaces(plan.trim, points) if plan.kind == "uniform" and points > 1 else None
 
 
 def rug_rows(n_rows: int, seed: int) -> NDArray[np.int64]:
@@ -57,21 +73,33 @@ def rug_rows(n_rows: int, seed: int) -> NDArray[np.int64]:
 def known_together(
     block: Sequence[tuple[Any, Column]],
     rows: NDArray[np.int64],
-    even: tuple[int, tuple[float, float]],
+    places: GridPlaces,
     room: Float | None,
 ) -> tuple[list[KnownColumn | None], Looks]:
     """What is known of each column, given with its label, None where its column must be looked at by itself; and the look."""
-    points, trim = even
-    looks = Looks([column.values for _, column in block], rows, np.concatenate([TENTHS, trim]), points, room)
-    rug = np.sort(looks.drawn, axis=1)
-    total, deciles = float(looks.kept.shape[1]), looks.quantiles[:, : len(TENTHS)]
+    # Among the usual grid's quantiles the deciles are anyway.
+    every = 0 if len(places.probabilities) == 2 else (len(places.probabilities) - 1) // (len(TENTHS) - 1)
+    held = every > 0 and places.probabilities[::every] == TENTHS
+    own = places.probabilities if held else (*TENTHS, *places.probabilities)
+    looks = Looks(
+        [column.values for _, column in block], rows, np.array(own), 0 if held else len(TENTHS), places.points,
+        places.further, room,
+    )  # fmt: skip
+    rug = np.sort(looks.drawn, axis=1)  # missing values last
+    total, deciles = (
+        float(looks.kept.shape[1]),
+        looks.quantiles[:, ::every] if held else looks.quantiles[:, : len(TENTHS)],
+    )
 
     def known(i: int, label: Any, column: Column) -> KnownColumn | None:
         if not looks.known[i] or column.kind != "float" or column.decimals is not None:
             return None
+        missing = looks.missing[i]
+        drawn = rug[i, : len(rug[i]) - np.count_nonzero(np.isnan(rug[i]))] if missing else rug[i]
         marginal = Marginal(
-            label, "float", total, 0.0, looks.counts[i], edges=looks.edges[i], deciles=deciles[i], rug=rug[i]
+            label, "float", total, float(missing), looks.counts[i], edges=looks.edges[i], deciles=deciles[i], rug=drawn
         )  # fmt: skip
-        return KnownColumn(marginal, looks.grid[i], looks.nearest[i])
+        size = looks.sizes[i]
+        return KnownColumn(marginal, looks.grid[i, :size], looks.nearest[i, :size], missing)
 
     return [known(i, *one) for i, one in enumerate(block)], looks

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from icefield.models.sharing import alone
+from icefield.threads import check_wanted
 from icefield.typing import Float
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def interruptible(model: Model, table: Table) -> Float:
     parts: list[Float] = []
     row = 0
     while row < table.n_rows:
+        check_wanted()
         end = min(row + pace.predictions, table.n_rows)
         began = time.perf_counter()
         with alone(model):

@@ -9,13 +9,20 @@ from __future__ import annotations
 
 import copy
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from icefield.libraries.adapter import comes_from
 from icefield.libraries.registry import library_of
 from icefield.libraries.sklearn.nesting import core, handed_on_to, is_pipeline
-from icefield.libraries.sklearn.threads import is_quiet, is_tree_search, search_bytes, search_privately
+from icefield.libraries.sklearn.threads import (
+    is_quiet,
+    is_tree_search,
+    search_bytes,
+    search_privately,
+    thread_settings,
+)
 
 if TYPE_CHECKING:
     from icefield.models.model import Model
@@ -47,6 +54,11 @@ def private_copy(model: Model) -> Model:
     own = copy.deepcopy(model)
     search_privately(core(own.native))
     return own
+
+
+def settings_for_threads() -> Callable[[], AbstractContextManager[Any]]:
+    """A context in which another thread has the settings that libraries keep for this one."""
+    return thread_settings()
 
 
 def _is_shareable(part: Any) -> bool:

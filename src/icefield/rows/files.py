@@ -2,14 +2,17 @@
 
 Files are read one after another in the order of their names, so that whatever goes wrong is said of one file. Columns
 are found by name; files may order them differently, and number types may differ where one type holds
-them all. A file that lacks a column, or that is not the file it was at the start, is an error that names it.
+them all. A file that lacks a column, or that is not the file it was at the start, is an error that names it. Small files are
+read several at a time: a scanner of its own for each would take longer than its rows. Where files lie is the business of
+`icefield.rows.stores`.
 """
 
 from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,9 +20,10 @@ from typing import Any
 
 from icefield.counts import counted
 from icefield.data.columns import library_named
-from icefield.errors import InputError, complaint, did_you_mean
+from icefield.errors import IcefieldError, InputError, complaint, did_you_mean
 from icefield.rows.csv_text import HEAD, problem_of, separator_of
 from icefield.rows.source import Source, as_wanted, common_type, unreadable, without_first
+from icefield.rows.stores import OPENED_AT_ONCE, Store, is_hidden, is_url, not_reached, open_store
 
 FORMATS = {
     ".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc", ".csv": "csv",
@@ -28,6 +32,11 @@ FORMATS = {
 USUAL = {"csv": ",", "tsv": "\t"}  # between the cells of texts
 BLOCK = 2**20  # bytes of a text that Arrow parses at a time
 AHEAD = 2  # batches a file is decoded ahead: a row group of hundreds of columns is large
+TOGETHER = 64  # files at most that are read by one scanner
+FILES_AHEAD, REMOTE_FILES_AHEAD = (
+    4,
+    16,
+)  # small files that are decoded ahead: those elsewhere take a round trip each
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,43 +57,72 @@ class FileSource(Source):
     ----------
     label : what messages call it
     fragments : `pyarrow.dataset` fragments
-    filesystem : where they are; None for data in memory
-    chosen : an expression that says which rows are meant; None for all
+    store : where they are; None for data in memory
+    version : of a table whose states have numbers, what tells this one from others; of plain values
     """
 
     def __init__(
-        self, label: str, fragments: Sequence[Any], filesystem: Any = None, chosen: Any = None
+        self,
+        label: str,
+        fragments: Sequence[Any],
+        store: Store | None = None,
+        version: Mapping[str, Any] | None = None,
     ) -> None:
-        self.label = label
-        self._filesystem, self._chosen = filesystem, chosen
+        self.label, self._version = label, version
+        self._store = Store(None) if store is None else store
         self._closed: set[str] = set()  # texts whose quotes are known to be closed
-        self._parts = [self._part(number, fragment) for number, fragment in enumerate(fragments)]
+        if self._store.is_remote:
+            with ThreadPoolExecutor(OPENED_AT_ONCE) as threads:
+                self._parts = list(threads.map(self._part, range(len(fragments)), fragments))
+        else:
+            self._parts = list(map(self._part, range(len(fragments)), fragments))
         if not self._parts:
             raise InputError(complaint("X", "names no file of rows", label))
 
     def _part(self, number: int, fragment: Any) -> FilePart:
         arrow, dataset = library_named("pyarrow"), library_named("pyarrow.dataset")
         path = getattr(fragment, "path", None)
-        where = path or f"part {number + 1} of {self.label}"
-        try:
-            looks, schema = self._looks(path), fragment.physical_schema
+        where = f"part {number + 1} of {self.label}" if path is None else self._store.shown(path)
+
+        def opened() -> tuple[Any, Any, list[str], int | None]:
+            looks, schema = self._looks([path])[0], fragment.physical_schema
             names = schema.names  # which may not even be text
+            count = None if _is_text(fragment) else fragment.count_rows()
+            return looks, schema, names, count
+
+        try:
+            looks, schema, names, count = self._store.answer(where, opened)
             keys = dataset.get_partition_keys(fragment.partition_expression)
-            count = None if self._chosen is not None or _is_text(fragment) else fragment.count_rows()
         except (OSError, UnicodeDecodeError, arrow.ArrowException) as error:
-            raise _unreadable(path, where, error) from error
+            raise self._unreadable(path, where, error) from self._cause(error)
         if _is_text(fragment) and any(arrow.types.is_binary(kind) for kind in schema.types):
-            raise _unreadable(path, where, ValueError("it holds bytes that are no text in UTF-8"))
+            raise self._unreadable(path, where, ValueError("it holds bytes that are no text in UTF-8"))
         for name, value in keys.items():  # what a folder's name says of all its rows
             if name not in names:
                 schema = schema.append(arrow.field(name, arrow.scalar(value).type))
         return FilePart(where, fragment, schema, count, looks)
 
-    def _looks(self, path: str | None) -> tuple[int, int] | None:
-        if path is None or self._filesystem is None:
-            return None
-        found = self._filesystem.get_file_info(path)
-        return int(found.size or 0), int(found.mtime_ns or 0)
+    def _looks(self, paths: Sequence[str | None]) -> list[tuple[int, int] | None]:
+        """Size and time of the last change of each file, where that is known."""
+        if None in paths or self._store.filesystem is None:
+            return [None] * len(paths)
+        found = self._store.infos([str(path) for path in paths])
+        return [(int(one.size or 0), int(one.mtime_ns or 0)) for one in found]
+
+    def _unreadable(self, path: str | None, where: str, error: Exception) -> InputError:
+        """What is wrong with a file, with its line where it is a text."""
+        if self._store.is_remote:
+            return not_reached(where, error, self._store.secrets)
+        return _unreadable(path, where, error)
+
+    @property
+    def _failures(self) -> tuple[type[Exception], ...]:
+        """What reading may raise: elsewhere, whatever the library of the store has."""
+        return (Exception,) if self._store.is_remote else (OSError, library_named("pyarrow").ArrowException)
+
+    def _cause(self, error: Exception) -> Exception | None:
+        """What an error may be raised from: a library's own text may hold credentials."""
+        return None if self._store.is_remote else error
 
     @cached_property
     def schema(self) -> Any:
@@ -111,8 +149,10 @@ class FileSource(Source):
         return None if any(count is None for count in counts) else sum(count or 0 for count in counts)
 
     def identity(self) -> Any:
+        if self._version is not None:
+            return {**self._version, "rows": "None"}
         parts = [[part.where, *(part.looks or ()), part.n_rows] for part in self._parts]
-        return {"files": parts, "rows": str(self._chosen)}
+        return {"files": parts, "rows": "None"}
 
     def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[Any]:
         arrow = library_named("pyarrow")
@@ -124,48 +164,125 @@ class FileSource(Source):
                     complaint("X", f"has a file without the column {missing[0]!r}", part.where,
                               did_you_mean(missing[0], part.schema.names))
                 )  # fmt: skip
-        for part in self._parts:
-            if part.n_rows is not None and skip >= part.n_rows:
-                skip -= part.n_rows
-                continue
-            read = 0
-            for batch in self._read(part, wanted, rows):
-                read += batch.num_rows
+        left = list(self._parts)
+        while left and left[0].n_rows is not None and skip >= left[0].n_rows:
+            skip -= left.pop(0).n_rows or 0
+        for parts in _together(left, rows):
+            for batch in self._read(parts, wanted, rows):
                 yield from without_first(iter([batch]), skip)
                 skip = max(0, skip - batch.num_rows)
-            if part.n_rows is not None and read != part.n_rows:
-                raise InputError(
-                    complaint("X", f"has a file that gave {counted(read)} rows where it should have {counted(part.n_rows)}", part.where)
-                )  # fmt: skip
 
-    def _read(self, part: FilePart, wanted: Any, rows: int) -> Iterator[Any]:
-        arrow = library_named("pyarrow")
-        self._check_unchanged(part)
+    def _read(self, parts: Sequence[FilePart], wanted: Any, rows: int) -> Iterator[Any]:
+        """The rows of one file, or of several small ones of one schema."""
+        self._check_unchanged(parts)
+        read = dict.fromkeys((part.where for part in parts), 0)
         try:
-            reading = part.fragment.scanner(
-                schema=part.schema, columns=wanted.names, batch_size=rows, batch_readahead=AHEAD,
-                fragment_readahead=1, filter=self._chosen,
+            for part, batch in self._store.within(parts[0].where, self._scanned(parts, wanted, rows)):
+                read[part.where] += batch.num_rows
+                yield as_wanted(batch, wanted)
+        except IcefieldError:
+            raise
+        except self._failures as error:
+            self._check_unchanged(parts)  # a file that is being rewritten reads as a broken one
+            part = parts[0] if len(parts) == 1 else self._broken(parts, wanted, rows)
+            raise self._unreadable(getattr(part.fragment, "path", None), part.where, error) from self._cause(
+                error
+            )
+        self._check_unchanged(parts)
+        for part in parts:
+            if part.n_rows is not None and read[part.where] != part.n_rows:
+                raise InputError(
+                    complaint("X", f"has a file that gave {counted(read[part.where])} rows where it should have {counted(part.n_rows)}", part.where)
+                )  # fmt: skip
+            if _is_text(part.fragment) and not self._store.is_remote and part.where not in self._closed:
+                if _ends_within_quotes(part.where):
+                    raise _unreadable(part.where, part.where, ValueError("a quoted text does not end"))
+                self._closed.add(part.where)
+
+    def _scanned(self, parts: Sequence[FilePart], wanted: Any, rows: int) -> Iterator[tuple[FilePart, Any]]:
+        """Batches in the order of files, each with the file it is of."""
+        first = parts[0]
+        if len(parts) == 1:
+            reading = first.fragment.scanner(
+                schema=first.schema, columns=wanted.names, batch_size=rows, batch_readahead=AHEAD,
+                fragment_readahead=1, fragment_scan_options=_checked(getattr(first.fragment, "format", None)),
             )  # fmt: skip
             for batch in reading.to_batches():
-                yield as_wanted(batch, wanted)
-        except (OSError, arrow.ArrowException) as error:
-            self._check_unchanged(part)  # a file that is being rewritten reads as a broken one
-            raise _unreadable(getattr(part.fragment, "path", None), part.where, error) from error
-        self._check_unchanged(part)
-        if _is_text(part.fragment) and part.where not in self._closed:
-            if _ends_within_quotes(part.where):
-                raise _unreadable(part.where, part.where, ValueError("a quoted text does not end"))
-            self._closed.add(part.where)
-
-    def _check_unchanged(self, part: FilePart) -> None:
-        if part.looks is None:
+                yield first, batch
             return
-        now = self._looks(part.fragment.path)
-        if now != part.looks:
-            raise InputError(
-                complaint("X", "has a file that changed while its rows were read: no answer would be about one state of it",
-                          part.where, "make a new Explainer once the file is complete")
-            )  # fmt: skip
+        dataset = library_named("pyarrow.dataset")
+        fragments, of_path = [part.fragment for part in parts], {part.fragment.path: part for part in parts}
+        several = dataset.FileSystemDataset(
+            fragments, first.schema, first.fragment.format, self._store.filesystem
+        )
+        reading = several.scanner(
+            columns=wanted.names, batch_size=rows, batch_readahead=AHEAD,
+            fragment_readahead=REMOTE_FILES_AHEAD if self._store.is_remote else FILES_AHEAD,
+            fragment_scan_options=_checked(first.fragment.format),
+        )  # fmt: skip
+        for tagged in reading.scan_batches():
+            yield of_path[tagged.fragment.path], tagged.record_batch
+
+    def _broken(self, parts: Sequence[FilePart], wanted: Any, rows: int) -> FilePart:
+        """The first of some files that cannot be read by itself."""
+        for part in parts:
+            try:
+                for _ in self._scanned([part], wanted, rows):
+                    pass
+            except self._failures:
+                return part
+        return parts[0]
+
+    def _check_unchanged(self, parts: Sequence[FilePart]) -> None:
+        if parts[0].looks is None:
+            return
+        found = self._store.answer(parts[0].where, self._looks, [part.fragment.path for part in parts])
+        for part, now in zip(parts, found):
+            if now != part.looks:
+                raise InputError(
+                    complaint("X", "has a file that changed while its rows were read: no answer would be about one state of it",
+                              part.where, "make a new Explainer once the file is complete")
+                )  # fmt: skip
+
+
+def _together(parts: Sequence[FilePart], rows: int) -> Iterator[list[FilePart]]:
+    """Files in runs that one scanner reads: alike in schema and format, and in all no more rows than a batch has."""
+    run: list[FilePart] = []
+    held = 0
+    for part in parts:
+        alike = (
+            run
+            and part.n_rows is not None
+            and part.schema.equals(run[0].schema)
+            and _same_format(part, run[0])
+        )
+        if run and not (
+            alike and run[0].n_rows is not None and held + (part.n_rows or 0) <= rows and len(run) < TOGETHER
+        ):
+            yield run
+            run, held = [], 0
+        run.append(part)
+        held += part.n_rows or 0
+    if run:
+        yield run
+
+
+def _same_format(part: FilePart, other: FilePart) -> bool:
+    own, its = getattr(part.fragment, "path", None), getattr(other.fragment, "path", None)
+    return None not in (own, its) and bool(part.fragment.format == other.fragment.format)
+
+
+def _checked(reader: Any) -> Any:
+    """How a Parquet file is read so that its pages' checksums are compared, where it has any; None for what is read as it is.
+
+    Damage that decodes would change a curve in silence. A dataset read with options of its user's keeps them.
+    """
+    dataset = library_named("pyarrow.dataset")
+    if type(reader).__name__ != "ParquetFileFormat":
+        return None
+    if reader.default_fragment_scan_options != dataset.ParquetFragmentScanOptions():
+        return None
+    return dataset.ParquetFragmentScanOptions(page_checksum_verification=True)
 
 
 def _is_text(fragment: Any) -> bool:
@@ -178,45 +295,115 @@ def _is_text(fragment: Any) -> bool:
     )
 
 
-def files_of(*given: str, missing: Sequence[str] = ()) -> FileSource:
-    """The files that paths, folders and globs, or a URI, mean; `missing` are texts that stand for no value in CSV."""
+def files_of(
+    *given: str, missing: Sequence[str] = (), storage_options: Mapping[str, Any] | None = None
+) -> FileSource:
+    """The files that paths, folders and globs mean, on this machine or by a URL.
+
+    Parameters
+    ----------
+    given : where they are; several of one store
+    missing : texts that stand for no value in CSV
+    storage_options : how a store elsewhere is reached; see `icefield.rows.stores`
+    """
     arrow, dataset = library_named("pyarrow"), library_named("pyarrow.dataset")
-    text = given[0] if len(given) == 1 else f"{given[0]} and {len(given) - 1:,} more"
-    fragments, filesystem, where = [], None, None
+    store, paths = open_store(given, storage_options)
+    shown = store.secrets.masked(given[0])
+    text = shown if len(given) == 1 else f"{shown} and {len(given) - 1:,} more"
+    fragments, where = [], None
     try:
-        if "://" in text:
-            reader = _reader(_format(text), USUAL.get(_format(text), ""), missing)
-            found = dataset.dataset(text, format=reader, partitioning="hive")
-            return of_dataset(found, text)
-        paths = list(dict.fromkeys(path for one in given for path in paths_of(one)))
-        filesystem = library_named("pyarrow.fs").LocalFileSystem()
-        kinds = {path: _dialect(path) for path in paths}
+        paths = list(dict.fromkeys(path for one in paths for path in _paths_in(store, one)))
+        kinds = {path: _dialect(path, store) for path in paths}
         for kind in dict.fromkeys(kinds.values()):
             own = [path for path in paths if kinds[path] == kind]
             where = own[0]  # whose columns are looked at
-            read = dataset.dataset(
-                own, format=_reader(*kind, missing), partitioning="hive", filesystem=filesystem
-            )
-            fragments += list(read.get_fragments())
+            reader = _reader(*kind, missing)
+
+            def opened(own: list[str] = own, reader: Any = reader) -> list[Any]:
+                files = dataset.dataset(own, format=reader, partitioning="hive", filesystem=store.filesystem)
+                return list(files.get_fragments())
+
+            fragments += store.answer(store.shown(where), opened)
     except (OSError, UnicodeDecodeError, arrow.ArrowException) as error:
+        if store.is_remote:
+            raise not_reached(text if where is None else store.shown(where), error, store.secrets) from None
         raise _unreadable(where, where or text, error) from error
-    return FileSource(text, sorted(fragments, key=lambda one: str(one.path)), filesystem)
+    return FileSource(text, sorted(fragments, key=lambda one: str(one.path)), store)
 
 
-def of_dataset(found: Any, label: str = "the dataset") -> FileSource:
-    """A `pyarrow.dataset.Dataset` as it is, with whatever filter and partitions it has."""
-    fragments = sorted(found.get_fragments(), key=lambda one: str(getattr(one, "path", "")))
-    chosen = (getattr(found, "_scan_options", None) or {}).get("filter")
-    return FileSource(label, fragments, getattr(found, "filesystem", None), chosen)
+class FilteredSource(Source):
+    """A `pyarrow.dataset.Dataset` with a filter, which shows neither its files nor its filter: it is scanned as a whole.
+
+    Parameters
+    ----------
+    label : what messages call it
+    dataset : with its filter
+    """
+
+    def __init__(self, label: str, dataset: Any) -> None:
+        self.label, self._dataset = label, dataset
+
+    @property
+    def schema(self) -> Any:
+        return self._dataset.schema
+
+    def identity(self) -> Any:
+        return {"filtered": str(getattr(self._dataset, "files", self.label)), "schema": str(self.schema)}
+
+    def batches(self, columns: Sequence[str], rows: int, skip: int = 0) -> Iterator[Any]:
+        arrow = library_named("pyarrow")
+        try:
+            reading = self._dataset.scanner(
+                columns=list(columns), batch_size=rows, batch_readahead=AHEAD, fragment_readahead=1,
+                fragment_scan_options=_checked(getattr(self._dataset, "format", None)),
+            )  # fmt: skip
+            yield from without_first(reading.to_batches(), skip)
+        except (OSError, arrow.ArrowException) as error:
+            raise unreadable(self.label, error) from error
 
 
-def _dialect(path: str) -> tuple[str, str]:
+def of_dataset(
+    found: Any,
+    label: str = "the dataset",
+    version: Mapping[str, Any] | None = None,
+    store: Store | None = None,
+) -> Source:
+    """A `pyarrow.dataset.Dataset` as it is, with whatever filter and partitions it has; `version` is as in `FileSource`."""
+    try:
+        fragments = sorted(found.get_fragments(), key=lambda one: str(getattr(one, "path", "")))
+    except ValueError:  # which is what Arrow says of a filter
+        return FilteredSource("the filtered dataset", found)
+    if store is None and getattr(found, "filesystem", None) is not None:
+        local = found.filesystem.type_name in ("local", "subtree")
+        store = Store(found.filesystem, "" if local else str(found.filesystem.type_name))
+    return FileSource(label, fragments, store, version)
+
+
+def _dialect(path: str, store: Store | None = None) -> tuple[str, str]:
     """A file's format and, of a text, what stands between its cells."""
     kind = _format(path)
     if kind not in USUAL:
         return kind, ""
+    if store is not None and store.is_remote:
+        return kind, separator_of(store.answer(store.shown(path), _head, store, path), USUAL[kind])
     with open(path, "rb") as file:
         return kind, separator_of(file.read(HEAD), USUAL[kind])
+
+
+def _head(store: Store, path: str) -> bytes:
+    with store.filesystem.open_input_file(path) as file:
+        return bytes(file.read(HEAD))
+
+
+def _paths_in(store: Store, path: str) -> list[str]:
+    """The files of known formats that a path of a store means."""
+    if not store.is_remote:
+        return paths_of(path)
+    found = store.files(path)
+    known = [one for one in found if Path(one.partition("?")[0]).suffix.lower() in FORMATS]
+    if not known:
+        raise InputError(complaint("X", f"must name files of {', '.join(FORMATS)}", store.shown(path)))
+    return known
 
 
 def _unreadable(path: str | None, where: str, error: Exception) -> InputError:
@@ -263,11 +450,10 @@ def _reader(kind: str, separator: str, missing: Sequence[str]) -> Any:
 
 
 def paths_of(text: str) -> list[str]:
-    """The files that a path, a folder or a glob means."""
+    """The files that a path, a folder or a glob means, of this machine."""
     if os.path.isdir(text):
         within = (os.path.join(folder, name) for folder, _, names in os.walk(text) for name in names)
-        hidden = (".", "_")
-        found = [p for p in within if not os.path.basename(p).startswith(hidden)]
+        found = [p for p in within if not is_hidden(p[len(text) :])]
         known = [path for path in found if Path(path).suffix.lower() in FORMATS]
         if not known:
             raise InputError(
@@ -291,7 +477,7 @@ def paths_of(text: str) -> list[str]:
 
 
 def _format(path: str) -> str:
-    suffix = Path(path).suffix.lower()
+    suffix = Path(path.partition("?")[0] if is_url(path) else path).suffix.lower()
     if suffix not in FORMATS:
         raise InputError(complaint("X", f"must name files of {', '.join(FORMATS)}", path))
     return FORMATS[suffix]

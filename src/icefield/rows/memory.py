@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
 from icefield.core.rows import Accumulator, Block, GridRequest, PendingStatistics, Rows
-from icefield.data.column_statistics import MemoryStatistics
+from icefield.data.column_statistics import MemoryStatistics, SummaryTasks
 from icefield.data.frame import Table
+from icefield.data.grid import Steps
 from icefield.data.groups import Groups, groups_of
 from icefield.progress import Progress
 from icefield.sampling import count_copies
-from icefield.threads import BackgroundTasks, ThreadCrew
+from icefield.threads import ThreadCrew
 from icefield.typing import Float, Positions
 
 
@@ -105,7 +106,7 @@ def _again(
 class _Summaries(PendingStatistics):
     """Columns that threads summarise while the model is read."""
 
-    def __init__(self, statistics: MemoryStatistics, tasks: BackgroundTasks[None] | None) -> None:
+    def __init__(self, statistics: MemoryStatistics, tasks: SummaryTasks | None) -> None:
         self._statistics, self._tasks = statistics, tasks
 
     def __enter__(self) -> PendingStatistics:
@@ -120,6 +121,10 @@ class _Summaries(PendingStatistics):
     @property
     def is_working(self) -> bool:
         return self._tasks is not None
+
+    def tell(self, steps: Mapping[Any, Steps]) -> None:
+        if self._tasks is not None:
+            self._tasks.tell(steps)
 
     def result(self, also: Sequence[Accumulator] = ()) -> tuple[MemoryStatistics, bool]:
         if self._tasks is not None:

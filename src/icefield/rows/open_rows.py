@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -50,12 +50,13 @@ def open_rows(
     scale: str = "response",
     row_by_row: bool = False,
     checkpoint: str | Path | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Opened:
     """Rows in memory, or a stream or a distributed frame of them."""
-    source = _source_of(X)
+    source = _source_of(X, storage_options)
     if source is not None:
         reads = partial(read_model, model, target=target, scale=scale, row_by_row=row_by_row)
-        return _open_stream(reads, source, beside, choices, checkpoint)
+        return _open_stream(model, reads, source, beside, choices, checkpoint)
     if checkpoint is not None:
         raise InputError(
             complaint("checkpoint", "is for rows that are streamed, and these are in memory", checkpoint,
@@ -68,7 +69,7 @@ def open_rows(
     weights = validate.weights(beside.weights, table)
     rows = MemoryRows(
         table,
-        y=validate.observed(beside.y, table.n_rows),
+        y=validate.observed(beside.y, table),
         weights=weights,
         groups=groups_of(beside.by, table, weights),
         clusters=clusters_of(beside.cluster, table),
@@ -77,13 +78,13 @@ def open_rows(
     return Opened(rows, read, table)
 
 
-def _source_of(X: Any) -> Origin | None:
+def _source_of(X: Any, storage_options: Mapping[str, Any] | None) -> Origin | None:
     """Where rows are streamed from; None for data in memory, of which most is told by its library alone."""
-    if type(X).__module__.split(".")[0] in ("numpy", "pandas", "scipy"):
+    if storage_options is None and type(X).__module__.split(".")[0] in ("numpy", "pandas", "scipy"):
         return None
     from icefield.rows.sources import source_of
 
-    return source_of(X)
+    return source_of(X, storage_options)
 
 
 def _named_like_the_model(table: Table, model: Any) -> Table:
@@ -100,6 +101,7 @@ def _named_like_the_model(table: Table, model: Any) -> Table:
 
 
 def _open_stream(
+    model: Any,
     read_model_on: Callable[[Table], Model],
     source: Origin,
     beside: BesideColumns,
@@ -107,6 +109,7 @@ def _open_stream(
     checkpoint: str | Path | None,
 ) -> Opened:
     """A stream, or a distributed frame; `y`, `weights` and `by` are names of columns. The model is read on the first rows."""
+    from icefield.rows.categorised import with_categories_of
     from icefield.rows.source import first_rows
 
     if beside.cluster is not None:
@@ -120,6 +123,9 @@ def _open_stream(
         _check_column(parameter, name, known)
     # What is named for another purpose is no feature, unless the model knows its columns and lists it.
     shown = source.table(first_rows(source, known))
+    typed = with_categories_of(model, source, shown)
+    if typed is not source:
+        source, shown = typed, typed.table(first_rows(typed, known))
     read = read_model_on(shown)
     needed = dict.fromkeys([*read.columns, *(name for name in named.values() if name is not None)])
     file = None if checkpoint is None else Path(checkpoint)

@@ -1,15 +1,16 @@
 """Rows beyond memory are recognised here.
 
-`source_of` knows what is too large, or too lazy, to be a table: paths, datasets, lazy frames, relations,
-factories of readers, and distributed frames. Whatever is lazy and cannot be taken gets an error that says how to hand it over.
+`source_of` knows what is too large, or too lazy, to be a table: paths and URLs, datasets, Delta and Iceberg tables, lazy
+frames, relations, factories of readers, and distributed frames. Whatever is lazy and cannot be taken gets an error that says how to hand it over.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from icefield.errors import InputTypeError, complaint
+from icefield.errors import InputError, InputTypeError, complaint
 from icefield.rows.files import files_of, of_dataset
 from icefield.rows.lazy_frames import DuckDBSource, PolarsSource, ReaderSource
 from icefield.rows.source import Origin, Source
@@ -26,8 +27,10 @@ HAND_OVER = {
 DISTRIBUTED = ("dask", "pyspark", "ray")
 
 
-def source_of(data: Any) -> Origin | None:
+def source_of(data: Any, storage_options: Mapping[str, Any] | None = None) -> Origin | None:
     """The source a user means; None where the data is no source but a table.
+
+    `storage_options` say how the store of a URL is reached; they are for paths and URLs alone.
 
     Examples
     --------
@@ -37,9 +40,18 @@ def source_of(data: Any) -> Origin | None:
     if isinstance(data, Origin):
         return data
     if isinstance(data, (str, os.PathLike)):
-        return files_of(os.fspath(data))
+        return source_at([os.fspath(data)], storage_options)
     if isinstance(data, (list, tuple)) and data and all(isinstance(one, (str, os.PathLike)) for one in data):
-        return files_of(*map(os.fspath, data))
+        return source_at([os.fspath(one) for one in data], storage_options)
+    if storage_options is not None:
+        # What they hold is not shown.
+        raise InputError(
+            complaint(
+                "storage_options",
+                f"are for a path or a URL, and X is a {type(data).__name__}",
+                hint="leave them out",
+            )
+        )
     module = type(data).__module__.split(".")[0].lstrip("_")
     if module == "pyarrow":
         return _of_arrow(data)
@@ -47,6 +59,14 @@ def source_of(data: Any) -> Origin | None:
         return PolarsSource("the polars LazyFrame", data)
     if module == "duckdb" and type(data).__name__ == "DuckDBPyRelation":
         return DuckDBSource("the DuckDB relation", data)
+    if module == "deltalake" and type(data).__name__ == "DeltaTable":
+        from icefield.rows.table_formats import of_delta
+
+        return of_delta(data)
+    if module == "pyiceberg":
+        from icefield.rows.table_formats import of_iceberg
+
+        return of_iceberg(data)
     if module == "narwhals" and type(data).__name__ == "LazyFrame":
         return source_of(data.to_native())
     if module in DISTRIBUTED:
@@ -67,6 +87,18 @@ def source_of(data: Any) -> Origin | None:
                       "pass a function that begins anew, X=lambda: pyarrow.RecordBatchReader.from_batches(schema, rows())")
         )  # fmt: skip
     return None
+
+
+def source_at(
+    texts: Sequence[str], storage_options: Mapping[str, Any] | None, missing: Sequence[str] = ()
+) -> Source:
+    """The files or the table that paths or URLs name; `missing` are texts that stand for no value in CSV."""
+    table = None
+    if len(texts) == 1:
+        from icefield.rows.table_formats import table_at
+
+        table = table_at(texts[0], storage_options)
+    return files_of(*texts, missing=missing, storage_options=storage_options) if table is None else table
 
 
 def _of_arrow(data: Any) -> Source | None:

@@ -121,6 +121,9 @@ class StreamRows(Rows):
                 "choose rows to ask it about with rows=..., or load the data",
             )  # fmt: skip
 
+    def identity(self) -> Any:
+        return self._stream.source.identity()
+
     def described(self, n_features: int) -> str:
         rows = "?" if self._stream.n_rows is None else counted(self._stream.n_rows)
         return f"{rows} rows x {n_features} features streamed from {self.label}"
@@ -148,7 +151,7 @@ class StreamRows(Rows):
         table = self._drawn
         groups, weights, y = self.groups, self._sample_statistics.weights, self._y
         codes, n_groups = (None, 0) if groups is None else (groups.codes, len(groups.labels))
-        observed = None if y is None else validate.observed(table.column(y).shown(), table.n_rows)
+        observed = None if y is None else validate.observed(y, table)
         return Block(table, weights, codes, n_groups, self._copies, y=observed)
 
     @property

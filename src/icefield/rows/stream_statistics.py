@@ -7,7 +7,7 @@ taken from the sample.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from icefield.data.columns import Column, dictionary_array, library_named, objec
 from icefield.data.distribution import Distribution, marginal_of
 from icefield.data.features import NO_LEVEL, Feature, check_levels, nearest_points
 from icefield.data.frame import Table
-from icefield.data.grid import Grid, grid_values, specifications
+from icefield.data.grid import NO_STEPS, Grid, Steps, grid_values, specifications
 from icefield.errors import InputTypeError, complaint
 from icefield.rows.column_sketch import of_values
 from icefield.rows.rank_sketch import Sketched
@@ -139,7 +139,11 @@ class StreamStatistics:
         return replace(found, rank_error=0.0) if found.distinct and found.rank_error else found
 
     def grids(
-        self, features: Sequence[Feature], asked: Any, thresholds: Callable[[Feature], Float] | None
+        self,
+        features: Sequence[Feature],
+        asked: Any,
+        thresholds: Callable[[Feature], Float] | None,
+        steps: Mapping[Any, Steps] = NO_STEPS,
     ) -> tuple[tuple[NDArray[Any], ...], str]:
         """The grid of every feature for what was passed as ``grid=``, and notes about them."""
         values, notes = [], []
@@ -148,7 +152,8 @@ class StreamStatistics:
             known = self._exact.get((feature.label, len(features), wanted)) if is_exact(wanted) else None
             if known is None:
                 known = self._columns.of(feature)
-            points, note = grid_values(wanted, known.column, len(features), known.weights, own)
+            moving = None if feature.is_group else steps.get(feature.columns[0])
+            points, note = grid_values(wanted, known.column, len(features), known.weights, own, steps=moving)
             check_levels(feature, self.column(feature), points)
             values.append(points)
             if note:
