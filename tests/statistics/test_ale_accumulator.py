@@ -184,7 +184,7 @@ def test_kinds_that_cannot_be(models, frame):
         ex.effects(kind="ale", order=2)
     with pytest.raises(InputError, match=r"grid.*ALE has bins"):
         ex.effects(kind="ale", grid=5)
-    with pytest.raises(BudgetError, match=r"900 individual curves of 7 features.*rows=187"):
+    with pytest.raises(BudgetError, match=r"900 individual curves of 7 features.*rows=156"):
         ex.effects(kind="ice")
     assert ex.effects(["few"], kind="ice", rows=100, grid=5)["few"].individual.shape[:2] == (1, 100)
     with pytest.raises(IcefieldError, match="training"):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from icefield import Explainer
+from icefield import Explainer, Grid
 from icefield.statistics.combinations import in_gaps, joint_partners
 
 
@@ -17,7 +17,7 @@ def first(rows: Any) -> Any:
 
 
 def supported(X: Any, feature: Any, model: Any = first, **given: Any) -> Any:
-    return Explainer(model, X, **given).partial_dependence(feature, support=True).support
+    return Explainer(model, X, **given).partial_dependence(feature, grid=Grid(), support=True).support
 
 
 def sphere(rng: np.random.Generator, rows: int) -> np.ndarray:

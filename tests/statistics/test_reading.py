@@ -26,7 +26,7 @@ EVEN = np.linspace(-1, 1, 300)
         (lambda x: (x > 0.2) * 1.0, "threshold", "increasing"),
         (lambda x: -3.0 * (x > -0.6), "threshold", "decreasing"),
         (lambda x: np.exp(2 * x), "monotone", "increasing"),
-        (lambda x: -np.sqrt(x + 1), "monotone", "decreasing"),
+        (lambda x: -np.log(x + 1.05), "monotone", "decreasing"),
         (lambda x: np.maximum(0, x - 0.2), "monotone", "increasing"),
         (lambda x: x**2, "U-shaped", "mixed"),
         (lambda x: -np.abs(x - 0.2), "inverted U", "mixed"),
@@ -180,7 +180,7 @@ def test_missing_values_that_stand_apart(rng):
     reading = Explainer(lambda r: np.where(np.isnan(r[:, 0]), 5.0, 0.0) + r[:, 1], X).ice(0).reading
     assert reading.shape == "flat"
     assert reading.missing_jump > 1
-    assert "missing values stand" in reading.sentence
+    assert "higher where it is missing" in reading.sentence
 
 
 def test_dates(rng):
@@ -289,7 +289,7 @@ def test_a_risk_that_rises_many_times_over_is_not_flat(rng):
     assert effect.reading.shape == "monotone"
     assert ex.summary().readings[0].shape == "monotone"
     assert ex.summary().readings[2].flat
-    assert any("most lie apart" in note for note in ex.summary().notes)
+    assert any("most predictions lie apart" in note for note in ex.summary().notes)
 
 
 @pytest.mark.parametrize("draw", ["normal", "exponential", "uniform"])

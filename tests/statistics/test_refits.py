@@ -11,7 +11,6 @@ import pytest
 
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt
 
 import icefield
 from icefield import compare
@@ -35,12 +34,6 @@ def X(rng):
 @pytest.fixture
 def refits(X):
     return compare([linear(s, c, X) for s, c in zip(SLOPES, LEVELS)])
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
 
 
 def test_band_of_lines_is_the_mean_line_and_the_spread_of_its_coefficients(refits, X):

@@ -178,7 +178,7 @@ def test_a_sign_that_two_columns_decide_together_is_found(rows, cuts):
     assert found.removed > 0.95
     assert {split.column for split in found.splits} == {1, 2}
     assert found.splits[0].together > 0.95
-    assert any("with the cuts that follow" in note for note in found.notes)
+    assert any("with the splits that follow" in note for note in found.notes)
     # Every condition stands where the sign changes.
     for rule in found["rule"].tolist():
         for part in rule.split(" and "):
@@ -219,7 +219,7 @@ def test_curves_that_differ_without_a_rule_are_not_split(rows):
         model = lambda r: r[:, 0] * np.sin(1e5 * (r[:, 1:] @ np.arange(1, 6)))  # noqa: E731
         found = Explainer(model, X).regions(0)
         assert len(found["rule"]) == 1, (seed, found["rule"])
-        assert "one or two cuts" in " ".join(found.notes)
+        assert "one or two splits" in " ".join(found.notes)
 
 
 def test_rules_that_rest_on_rows_unlike_the_data_say_so(rng):
@@ -232,7 +232,7 @@ def test_rules_that_rest_on_rows_unlike_the_data_say_so(rng):
         return r[:, 0] + far * 3 * r[:, 0] * np.sign(r[:, 2])
 
     said = " ".join(Explainer(wild, X).regions(0).notes)
-    assert "unlike the data" in said
+    assert "do not occur in the data" in said
     honest = Explainer(lambda r: r[:, 0] * np.sign(r[:, 2]), X[rng.permutation(800)] * [1, 0, 1]).regions(0)
     assert honest.splits
-    assert "unlike the data" not in " ".join(honest.notes)
+    assert "do not occur in the data" not in " ".join(honest.notes)

@@ -46,7 +46,7 @@ def test_partners_and_what_to_look_at(found):
 
 
 def test_warns_by_support_where_the_model_responds(found):
-    assert "outside the data" in row(found, 3)["warning"]
+    assert "do not occur in the data" in row(found, 3)["warning"]
     assert row(found, 3)["next"] == "ale(3)"
     assert row(found, 4)["outside"] > 0.2
     assert row(found, 4)["warning"] is None
@@ -123,7 +123,8 @@ def test_trees_and_brute_agree(rng):
     brute, trees = (Explainer(model, X, engine=engine).summary(grid=20) for engine in ("brute", "trees"))
     assert brute["feature"].tolist() == trees["feature"].tolist()
     assert brute["shape"].tolist() == trees["shape"].tolist()
-    np.testing.assert_allclose(brute["heterogeneity"], trees["heterogeneity"], atol=1e-10)
+    # Trees are read at their own thresholds too, so the points differ a little.
+    np.testing.assert_allclose(brute["heterogeneity"], trees["heterogeneity"], rtol=0.02)
 
 
 def hinge(rng, decimals):
@@ -166,7 +167,7 @@ def test_what_was_not_computed_is_unknown(rng):
     silent = ex.partial_dependence(0, spread=False).reading
     assert silent.interacts is None
     assert silent.heterogeneity is None
-    assert "cannot tell without individual curves" in silent.sentence
+    assert "use ice() to see whether rows differ" in silent.sentence
     assert ex.summary().readings[0].hidden
 
 

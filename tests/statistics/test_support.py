@@ -161,7 +161,7 @@ def test_disagreement_of_pd_and_ale(rng):
     found = supported(X, 0, wild)
     assert found.disagreement[0] > 0.5
     assert found.disagrees
-    assert "trust ALE" in found.warning
+    assert "prefer ALE here" in found.warning
     calm = supported(X, 0, lambda r: r[:, 0] + r[:, 1])
     assert calm.disagreement[0] < 0.05
     assert calm.doubtful
@@ -225,9 +225,9 @@ def test_support_comes_with_the_effect_when_asked(tied, question):
     np.testing.assert_array_equal(effect.support.share, expected.share)
     np.testing.assert_array_equal(effect.support.disagreement, expected.disagreement)
     assert effect.support.doubtful
-    assert "lie outside the data" in repr(effect)
+    assert "do not occur in the data" in repr(effect)
     assert "little data at" in repr(effect)
-    assert "lie outside the data" in effect._repr_html_()
+    assert "do not occur in the data" in effect._repr_html_()
     assert "little data" not in repr(ask(2, support=True))
     with pytest.raises(TypeError, match="`support`"):
         ask(0, support="yes")

@@ -46,8 +46,10 @@ def test_an_average_in_one_sentence(explainer):
     effect = explainer.ice("dep")
     words = plain_words(effect.reading, subject_text(effect, 0))
     assert words.startswith("predicted delay rises from ")
-    assert " min before 8:30 to " in words  # where it leaves its start by more than a twentieth of its range
-    assert words.endswith(" min after 18:00.")
+    assert (
+        " min (before 8:30) to " in words
+    )  # where it leaves its start by more than a twentieth of its range
+    assert words.endswith(" min (after 18:00).")
 
 
 def test_codes_get_no_ordinal_words(explainer):

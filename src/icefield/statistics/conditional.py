@@ -68,22 +68,31 @@ def conditional(study: Study, feature: Any, *, bins: Any = BINS, rows: Any = Non
     study : the model and its data
     feature : one feature
     bins : number of quantile bins, or the edges; categories have their levels
-    rows : rows the partial dependence averages over; by default all, or a seeded sample where each
-        row costs predictions. Means per bin are always over all rows
+    rows : whose means and effects: a mask or positions, all rows by default. Bins are those of all rows whichever are
+        chosen, so that tables of different rows compare. A number is how many rows, sampled with the seed, the partial
+        dependence averages over while means stay those of all rows; without any, that is so where each row costs
+        predictions
     """
     (found,) = study.resolve([feature])
     weights = study.sample.row_weights()
     steps = feature_steps(study, found, bins, "given", weights)
     bin_of, labels, values = _bins(study.column(found), steps, weights)
-    predicted = study.predictions()
+    is_number = isinstance(rows, (int, np.integer)) and not isinstance(rows, bool)
+    own = None if is_number else study.chosen(rows).positions
+    predicted = study.predictions(own)
     observed, reason = observed_outputs(study)
+    if own is not None:
+        bin_of, weights = bin_of[own], weights[own]
+        observed = None if observed is None else observed[own]
     inside = bin_of >= 0
     mass: Float = np.bincount(bin_of[inside], weights[inside], minlength=len(labels)).astype(np.float64)
     chosen = study.chosen(rows, when_costly=CURVE_ROWS)
     (pd,) = compute_effects(
         study, Request(sets=[(feature,)], grid=values, spread=False, rows=chosen.positions)
     )
-    local = ale(study, feature, bins=bins, order="given")
+    ordered = study.column(found).kind in ORDERED_KINDS and steps.n_steps > 0
+    edges = steps.nodes if own is not None and ordered else bins
+    local = ale(study, feature, bins=edges, order="given", rows=own)
     mean = np.average(predicted, axis=0, weights=weights)
     accumulated = np.stack([ale_at(local, o, values) + mean[o] for o in range(len(mean))])
     arrays = {
@@ -102,7 +111,8 @@ def conditional(study: Study, feature: Any, *, bins: Any = BINS, rows: Any = Non
     columns |= {name: array.ravel() for name, array in arrays.items() if array is not None}
     plain = replace(pd, spread=Spread(), backing=replace(pd.backing, weight=mass), groups={}, by=None)
     effects = {name: replace(plain, average=array) for name, array in arrays.items() if array is not None}
-    notes = [f"means over {study.rows.sample_said.removeprefix('all ')}; PD over {counted(pd.n_rows)}"]
+    over = study.rows.sample_said.removeprefix("all ") if own is None else f"{counted(len(own))} rows"
+    notes = [f"means over {over}; PD over {counted(pd.n_rows)}"]
     if observed is None and study.sample.y is not None:
         notes.append(f"no observed means: {reason}")
     return Conditional(
@@ -145,4 +155,5 @@ def _means(bin_of: NDArray[np.intp], values: Float, weights: Float, mass: Float)
     out = np.zeros((values.shape[1], len(mass)))
     for o in range(values.shape[1]):
         out[o] = np.bincount(bin_of[inside], (weights * values[:, o])[inside], minlength=len(mass))
-    return out / mass
+    with np.errstate(invalid="ignore"):  # chosen rows leave bins empty, whose mean is unknown
+        return out / mass

@@ -271,4 +271,5 @@ def _with_partners(reading: Reading, others: Sequence[tuple[Any, float, float]])
     borderline = dict(reading.borderline)
     if unsure and any(error > 0 for _, _, error in others):
         borderline["interacts"] = tuple(dict.fromkeys(unsure))
-    return replace(reading, interacts=named, borderline=borderline)
+    errors = tuple(error for _, size, error in others if size >= least)
+    return replace(reading, interacts=named, interaction_errors=errors, borderline=borderline)

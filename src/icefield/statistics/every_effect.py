@@ -11,7 +11,7 @@ import numpy as np
 from icefield import validate
 from icefield.core.effects import Request, compute_effects
 from icefield.counts import counted
-from icefield.data.grid import DEFAULT_POINTS
+from icefield.data.grid import DEFAULT_POINTS, MOST_AUTO
 from icefield.effect import Effect
 from icefield.errors import BudgetError, InputError, Setting, complaint, statement, worded
 from icefield.typing import Positions
@@ -90,7 +90,13 @@ def _kept(study: Study, n_features: int, grid: Any, rows: Any) -> Positions:
         if rows is None
         else validate.row_positions(rows, study.sample.n_rows, study.seed)
     )
-    points = int(grid) if isinstance(grid, (int, np.integer)) else DEFAULT_POINTS[1]
+    points = (
+        int(grid)
+        if isinstance(grid, (int, np.integer))
+        else DEFAULT_POINTS[1]
+        if grid is not None
+        else MOST_AUTO
+    )
     a_row, memory = 8 * len(study.model.outputs) * n_features * points, study.resources.memory
     if len(kept) * a_row > memory:
         raise BudgetError(

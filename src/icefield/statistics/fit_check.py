@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.sampling import equal_parts
+from icefield.statistics.fit_score import ranked_right
 from icefield.statistics.observations import observed_outputs
 from icefield.typing import Float
 
@@ -25,18 +26,17 @@ if TYPE_CHECKING:
 
 ROWS = 1_500  # that are learned from and scored
 LEAST_ROWS = 60
+LEAST_EVENTS = 30  # rows of a class, and of the others: with fewer nobody can tell what carries over
+EVENTS = 400  # rows of a rare class that are learned from, where there are so many
 OUTPUTS = 3  # that are looked at, those whose targets vary most
 COLUMNS = 30  # that are learned from, those most associated with the target
 FOLDS = 5
 GROUPS = 16  # of a number
 ROUNDS, DEPTH, RATE = 40, 3, 0.1
 LEAST_LEAF = 15
-LEARNED = (
-    0.10  # of the targets' variance: a model that explains less on the rows given has little to carry over
-)
-NOTHING = (
-    0.02  # of the targets' variance: what carries over by less, or less than its standard error, is nothing
-)
+LEARNED = 0.05  # a model that scores less on the rows given has little to carry over
+NOTHING = 0.02  # what carries over by less, or by less than its standard error, is nothing
+SURE = 2.0  # standard errors
 
 
 @dataclass(frozen=True)
@@ -45,50 +45,53 @@ class FitCheck:
 
     Attributes
     ----------
-    score : share of the targets' variance that the predictions explain on the rows given; below 0 where the mean
-        would do better
-    carried : share that a small model fitted to four fifths of the rows explains on the others; `error` is its
-        standard error
+    score : on the rows given: share of the targets' variance that the predictions explain (R², below 0 where the mean
+        would do better), or of classes 2 AUC - 1, which is 0 for guessing and does not depend on how rare they are
+    carried : the same of a small model fitted to four fifths of the rows, on the others; `error` is its standard error
     rows : how many rows were learned from and scored
+    chance : what a model with as many columns would score on the rows it was fitted to if there were nothing to learn
+    classes : whether the targets are classes
+    events : rows of the rarest class looked at; with too few, nobody can tell
     """
 
     score: float
     carried: float
     error: float
     rows: int
+    chance: float = 0.0
+    classes: bool = False
+    events: int | None = None
+
+    @property
+    def too_few_events(self) -> bool:
+        """Whether a class has so few rows that what carries over cannot be told."""
+        return self.events is not None and self.events < LEAST_EVENTS
 
     @property
     def useless(self) -> bool:
         """Whether the model predicts these rows no better than their mean does."""
-        return self.score <= NOTHING
+        return self.score <= NOTHING and not self.too_few_events
 
     @property
     def by_heart(self) -> bool:
         """Whether it explains these rows, although nothing learned from some of them carries over to others."""
-        return self.score >= LEARNED and self.carried <= max(NOTHING, self.error)
+        # The ranks of a few events lie well above guessing now and then.
+        error = SURE * self.error if self.classes else self.error
+        if self.too_few_events or self.carried > max(NOTHING, error):
+            return False
+        return self.score >= LEARNED or self.score <= self.chance
 
     @property
     def caution(self) -> str:
         """What to keep in mind before anything else, empty where there is nothing."""
-        known = f"the predictions explain {_percent(self.score)} of the variance of y on the rows given"
-        if self.useless:
-            return f"{known}: what the model says of them is hardly about y"
-        if self.by_heart:
-            return (
-                f"{known}, but a small model fitted to some of these rows explains {_percent(self.carried)} on the "
-                "others: if the model was fitted to them, its effects may be noise; look at rows it has not seen"
-            )
-        return ""
+        from icefield.wording.fit import fit_caution
+
+        return fit_caution(self)
 
     def __str__(self) -> str:
-        return self.caution or (
-            f"the predictions explain {_percent(self.score)} of the variance of y on the rows given; a small model "
-            f"fitted to some of them, {_percent(self.carried)} on the others"
-        )
+        from icefield.wording.fit import fit_words
 
-
-def _percent(share: float) -> str:
-    return f"{100 * max(share, 0.0):.0f} %" if share > -0.005 else "less than nothing"
+        return fit_words(self)
 
 
 def fit_check(study: Study) -> FitCheck | None:
@@ -101,7 +104,8 @@ def _checked(study: Study) -> FitCheck | None:
     if observed is None or study.sample.n_rows < LEAST_ROWS or study.background != "data":
         return None
     rng = np.random.default_rng(study.seed)
-    rows = np.sort(rng.permutation(study.sample.n_rows)[:ROWS])
+    classes = "probab" in study.model.scale_label
+    rows = _looked_at(observed, classes, rng)
     weights = study.sample.row_weights(rows)
     weights = weights / weights.mean() if weights.sum() > 0 else np.ones(len(rows))
     truth = observed[rows]
@@ -111,18 +115,70 @@ def _checked(study: Study) -> FitCheck | None:
     if not kept.any():
         return None
     truth, spread = truth[:, kept], spread[kept]
-    score = float(np.mean(1.0 - _square(truth - study.predictions(rows)[:, kept], weights) / spread))
+    predicted = study.predictions(rows)[:, kept]
     # Rows of a cluster know each other: they are learned from together, or scored together.
     groups = np.arange(len(rows)) if study.sample.clusters is None else study.sample.clusters[rows]
-    fold_of = rng.permutation(int(groups.max()) + 1)[groups] % FOLDS
+    if study.sample.clusters is None and classes:
+        fold_of = _stratified(truth, rng)
+    else:
+        fold_of = rng.permutation(int(groups.max()) + 1)[groups] % FOLDS
     columns = _coded(study, rows, truth, weights)
-    held_out = _carried_over(columns, truth, weights, fold_of)
+    mean, learned = _carried_over(columns, truth, weights, fold_of)
+    n_columns = len(study.model.columns)
+    if classes:
+        events = int(np.minimum(truth.sum(axis=0), len(rows) - truth.sum(axis=0)).min())
+        score = float(np.mean([_ranked(t, p, weights) for t, p in zip(truth.T, predicted.T)]))
+        carried = float(np.mean([_ranked_apart(t, p, weights, fold_of) for t, p in zip(truth.T, learned.T)]))
+        # Of an area under the curve of guesses: the standard error of a rank sum, twice as of 2 AUC - 1.
+        error = float(2.0 * np.sqrt((len(rows) + 1) / (12.0 * max(events, 1) * max(len(rows) - events, 1))))
+        return FitCheck(score, carried, error, len(rows), 0.0, True, events)
+    score = float(np.mean(1.0 - _square(truth - predicted, weights) / spread))
     # Against the mean of the rows learned from, which is what there is without the columns.
-    better = weights[:, None] * (np.square(truth - held_out[0]) - np.square(truth - held_out[1]))
+    better = weights[:, None] * (np.square(truth - mean) - np.square(truth - learned))
     gain = (better / (spread * weights.sum())).mean(axis=1) * len(rows)
     means = np.bincount(groups, gain)[np.unique(groups)]
     error = float(means.std() * np.sqrt(len(means)) / len(rows))
-    return FitCheck(score, float(gain.mean()), error, len(rows))
+    n_rows = study.sample.n_rows
+    chance = (n_columns + SURE * np.sqrt(2.0 * n_columns)) / max(n_rows, 1)
+    return FitCheck(score, float(gain.mean()), error, len(rows), min(1.0, float(chance)))
+
+
+def _looked_at(observed: Float, classes: bool, rng: np.random.Generator) -> NDArray[np.intp]:
+    """A seeded sample of rows; of a rare class enough to learn from, which ranks do not mind."""
+    order = rng.permutation(len(observed))
+    if not classes or len(order) <= ROWS:
+        return np.sort(order[:ROWS])
+    rare = observed[:, int(np.argmin(np.minimum(observed.mean(axis=0), 1.0 - observed.mean(axis=0))))]
+    is_event = rare[order] > 0.5 if rare.mean() <= 0.5 else rare[order] <= 0.5
+    wanted = min(EVENTS, int(is_event.sum()))
+    if is_event[:ROWS].sum() >= wanted:
+        return np.sort(order[:ROWS])
+    events, others = order[is_event][:wanted], order[~is_event][: ROWS - wanted]
+    return np.sort(np.concatenate([events, others]))
+
+
+def _stratified(truth: Float, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Folds with the same share of every class."""
+    kind = np.unique(truth, axis=0, return_inverse=True)[1].ravel()
+    order = np.lexsort((rng.random(len(truth)), kind))
+    folds = np.empty(len(truth), dtype=np.intp)
+    folds[order] = np.arange(len(truth)) % FOLDS
+    return folds
+
+
+def _ranked(truth: Float, predicted: Float, weights: Float) -> float:
+    """2 AUC - 1: 0 for guessing, 1 where every row of the class is ranked above all others."""
+    area = ranked_right(truth, predicted, weights)
+    return 2.0 * area - 1.0 if np.isfinite(area) else 0.0
+
+
+def _ranked_apart(truth: Float, predicted: Float, weights: Float, fold_of: NDArray[np.intp]) -> float:
+    """The same within each fold, on average: folds have different means, which rank their rows."""
+    found = [
+        _ranked(truth[fold_of == f], predicted[fold_of == f], weights[fold_of == f])
+        for f in np.unique(fold_of)
+    ]
+    return float(np.mean(found))
 
 
 def _square(apart: Float, weights: Float) -> Float:

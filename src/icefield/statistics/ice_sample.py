@@ -17,14 +17,14 @@ from icefield.core.effects import Request, compute, compute_effects
 from icefield.core.question import Question
 from icefield.core.rows import Block
 from icefield.core.study import Study
-from icefield.data.grid import ReadingGrid
+from icefield.data.grid import AUTO
 from icefield.data.row_values import RowValues
 from icefield.effect import Effect, KeptCurves
 from icefield.effect.parts import centered_deviation
 from icefield.sampling import CENTERED_CURVES, CURVE_ROWS, KEPT_CURVES, in_proportion
 from icefield.typing import Float, Positions
 
-READ_GRID = ReadingGrid()  # what is said is read there, whatever grid a picture has
+READ_GRID = AUTO  # what is said is read there, and shown there where nobody asks for another grid
 AT_ONCE = 0.125  # of the memory budget that curves asked for at a time take; an engine holds them twice
 AT_MOST = 0.3  # ... where fewer features would be asked about than share a walk
 SHARE_A_WALK = 20

@@ -25,6 +25,7 @@ HELD_BYTES = 2**24  # of what takes rows to averages by group, kept for the next
 BY_ONE_THREAD = 2**18  # multiplications that BLAS does not spread over threads
 LEAST_AT_ONCE = 32  # rows that are worth a product of their own
 STEPS = 30  # of a power iteration
+ROUNDING = 1e-12  # of the largest number: what additions in another order may differ by
 
 
 def shown_points(effect: Effect, axis: int = 0) -> slice:
@@ -48,15 +49,35 @@ def point_weights(effect: Effect) -> Float:
     return weight / weight.sum()
 
 
+def missing_share(effect: Effect) -> float:
+    """Share of the data at a one-way effect's missing point; 0 where it has none, or carries no weights."""
+    if not effect.missing_last[0] or len(effect.grid[0]) < 2 or effect.weight is None:
+        return 0.0
+    total = float(effect.weight.sum())
+    return float(effect.weight[-1]) / total if np.isfinite(total) and total > 0 else 0.0
+
+
+def all_point_weights(effect: Effect) -> Float:
+    """How much of the data each point of a one-way effect stands for, its missing point with the others; sums to 1."""
+    own = point_weights(effect)
+    if len(own) == len(effect.grid[0]):
+        return own
+    gone = missing_share(effect)
+    return np.append((1.0 - gone) * own, gone)
+
+
 def output_unit(effect: Effect, output: int) -> float:
     """What strengths are relative to: the standard deviation of the model's predictions, or what suits them better."""
     known = effect.output_std if effect.unit is None else effect.unit
+    average = effect.average[output]
+    # Of a constant model, equal numbers added in another order: rounding is no spread.
+    least = ROUNDING * float(np.abs(average[np.isfinite(average)]).max(initial=0.0))
     spread = 0.0 if known is None else float(known[output])
-    if spread > 0 and np.isfinite(spread):
+    if spread > least and np.isfinite(spread):
         return spread
     # Without predictions to compare with, an effect is measured against itself.
-    own = float(np.nanstd(effect.average[output]))
-    return own if own > 0 else 1.0
+    own = float(np.nanstd(average))
+    return own if own > least else 1.0
 
 
 def deviation(curve: Float, weights: Float) -> Float:

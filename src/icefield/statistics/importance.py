@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from icefield import validate
 from icefield.counts import counted
 from icefield.data.features import Feature
+from icefield.data.grid import Grid
 from icefield.effect import Effect, drawing
 from icefield.errors import InputError
 from icefield.models.pace import interruptible
@@ -116,7 +117,7 @@ def importance(
     weighted : `curve_sd` and `individual` over the data's distribution of the feature instead of evenly over the grid
     permutation : permutation importance too; by default when ``y`` was given
     repeats : shuffles per feature
-    grid : grid of the curves behind `curve_sd`, as in `Explainer.partial_dependence`
+    grid : grid of the curves behind `curve_sd`, as in `Explainer.partial_dependence`; by default ``Grid()``, evenly spaced points
     rows : average over these rows; by default all, or a seeded sample where each row costs predictions
 
     Notes
@@ -135,7 +136,9 @@ def importance(
         measure = "curve_sd"
     validate.choice("measure", measure, MEASURES)
     asked = study.listed(features)
-    made, (drawn,) = decisions_beside(study, asked, Curved(grid, spread=False), rows=rows)
+    # The classical measure is over an even grid.
+    even = Curved(Grid() if grid is None else grid, spread=False)
+    made, (drawn,) = decisions_beside(study, asked, even, rows=rows)
     ranked = list(made)
     if measure == "curve_sd":
         ranked.sort(key=lambda name: -float(np.nanmean(curve_importance(drawn[name], weighted))))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from icefield.core.study import EvaluatedRows, Study
 from icefield.counts import counted
 from icefield.data.features import Feature
 from icefield.effect import drawing
-from icefield.errors import InputError, complaint
+from icefield.errors import BudgetError, InputError, Setting, complaint, statement, worded
 from icefield.sampling import CROSSED_ROWS
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.typing import Backend, Float
@@ -30,6 +31,7 @@ _Name = tuple[Any, ...]  # of a set of features: the part it plays, and their la
 METHODS = ("h", "variance")
 # Rounding leaves squares of about this share of the predictions' own; below it a sum counts as zero.
 NOISE = 1e-20
+SET_BYTES = 100  # about what a pair takes, with its name and statistics, for one output
 SUMMED_ROWS = 2_000  # at which the interactions of all pairs are added up
 LEAST_JOINT = (
     0.05  # a joint effect below this share of the predictions' SD is none: H would divide noise by noise
@@ -173,6 +175,7 @@ def interactions(
             'Hint: use Explainer(..., background="data").'
         )
     found = study.resolve(study.listed(features, least=2))
+    _check_fits(study, found, triples)
     wanted_triples = _triples(study, found, triples)
     if method == "variance":
         return _by_variance(study, found, rows)
@@ -185,6 +188,27 @@ def interactions(
     sets |= {("triple", *(f.label for f in triple)): triple for triple in wanted_triples}
 
     return _collected(study, found, sets, rows, keeps_surfaces=bool(wanted_triples))
+
+
+def _check_fits(study: Study, found: Sequence[Feature], triples: Any) -> None:
+    """Refuse more pairs, or triples, than the budget has room for, with their number: all of wide tables are never ready."""
+    size = 3 if triples is True else 2
+    count, memory = comb(len(found), size), study.resources.memory
+    needed = SET_BYTES * count * len(study.model.outputs)
+    if needed <= memory:
+        return
+    fitting = len(found)
+    while fitting > size and SET_BYTES * comb(fitting, size) * len(study.model.outputs) > memory:
+        fitting = int(0.9 * fitting)
+    raise BudgetError(
+        statement(
+            f"{counted(len(found))} features have {counted(count)} {'triples' if size == 3 else 'pairs'}, which would take "
+            f"about {needed / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
+            worded("choose some features, such as the first of importance(), with ",
+                   Setting("features", ..., python="features=[...]"),
+                   f" (about {counted(fitting)} fit), or raise Explainer(memory=...)"),
+        )
+    )  # fmt: skip
 
 
 def pair_interactions(study: Study, pairs: Sequence[tuple[Any, Any]]) -> Interactions:

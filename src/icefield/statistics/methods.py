@@ -12,6 +12,9 @@ from icefield import validate
 from icefield.core.study import Study
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from icefield.audit.result import Audit
     from icefield.effect import Effect
     from icefield.statistics.change import Change
     from icefield.statistics.conditional import Conditional
@@ -161,6 +164,103 @@ class StatisticsMethods:
             rows=rows,
         )
 
+    def audit(
+        self,
+        features: Iterable[Any] | None = None,
+        *,
+        increasing: Any = (),
+        decreasing: Any = (),
+        declared: bool = True,
+        everywhere: bool = True,
+        seconds: float = 10.0,
+        bounds: Any = False,
+        flips: Any = None,
+        threshold: float | None = None,
+        points: int = 100,
+        worst: int = 3,
+        by: Any = None,
+        rows: Any = None,
+    ) -> Audit:
+        """Whether predictions only rise or only fall along features, with a proof or a counter-example.
+
+        On all given rows, at every threshold of a model made of trees (on a grid for others, and it says so); and for every
+        possible input, where trees allow it.
+
+        Parameters
+        ----------
+        features : which; all of the model's by default
+        increasing, decreasing : features along which predictions must never fall, or never rise
+        declared : also hold the model to the monotone and interaction constraints it was fitted with
+        everywhere : also decide for every possible input: every number, a missing value in columns that have some, the levels
+            that categories have
+        seconds : at most so long for that search; what is not decided by then has a bound
+        bounds : True for what outputs lie between over all inputs, or a box: ``{"age": (18, 30), "sex": ["male"]}``
+        flips : a column, or several: what changing it alone does to predictions
+        threshold : a prediction of at least this is a decision, for `flips`
+        points : of the grid, where thresholds are not known
+        worst : how many rows to name as counter-examples, for each feature
+        by : shares by group too, as `by` of the Explainer
+        rows : these rows only: a number (sampled with the seed), a mask or positions
+
+        Examples
+        --------
+        >>> import icefield
+        >>> import numpy as np
+        >>> X = np.column_stack([np.arange(4.0), [0.0, 1.0, 0.0, 1.0]])
+        >>> ex = icefield.Explainer(lambda rows: rows[:, 0] * (1 - 2 * rows[:, 1]), X)
+        >>> found = ex.audit(increasing=[0])
+        >>> found.ok, found["falls"].tolist()
+        (False, [0.5, 0.75])
+        """
+        self.study.needs_rows("audits")
+        from icefield.audit.auditing import audit
+
+        return audit(
+            self.study.grouped(by),
+            features,
+            increasing=increasing,
+            decreasing=decreasing,
+            declared=declared,
+            everywhere=everywhere,
+            seconds=seconds,
+            bounds=bounds,
+            flips=flips,
+            threshold=threshold,
+            points=points,
+            worst=worst,
+            rows=rows,
+        )
+
+    def expectations(self, features: Iterable[Any] | None = None, *, seconds: float = 10.0) -> str:
+        """A first file of expectations (TOML), drafted from what holds now; `icefield.check` holds a model to it.
+
+        Parameters
+        ----------
+        features : which; all of the model's by default
+        seconds : at most so long for what is asked about every possible input
+        """
+        self.study.needs_rows("expectations")
+        from icefield.audit.expectations import draft
+
+        return draft(self.study, features, seconds)
+
+    def snapshot(self, path: str | Path, *, refits: Any = None) -> Path:
+        """Write the model's effects to a folder of small sorted files, to compare the next model with (`icefield.check`).
+
+        Written over an earlier snapshot, numbers that differ by noise stay as they were, so that the files' diff is what changed.
+
+        Parameters
+        ----------
+        path : the folder
+        refits : fitted models (the same model fitted to other draws of the data), or how many to make from resampled rows (the
+            Explainer needs ``y`` then): how far they differ is how much a number may change. Without, a share of the predictions'
+            standard deviation is allowed, and answers say so
+        """
+        self.study.needs_rows("snapshots")
+        from icefield.audit.snapshot import snapshot
+
+        return snapshot(self.study, path, refits)
+
     def conditional(self, feature: Any, *, bins: Any = 20, rows: Any = None) -> Conditional:
         """Observed and predicted means per bin (the M-plot), with PD and ALE, in one table.
 
@@ -168,8 +268,10 @@ class StatisticsMethods:
         ----------
         feature : one feature
         bins : number of quantile bins, or the edges; categories have their levels
-        rows : rows the partial dependence averages over; by default all, or a seeded sample where each
-            row costs predictions. Means per bin are always over all rows
+        rows : whose means and effects: a mask or positions, all rows by default. Bins are those of all rows whichever
+            are chosen, so that tables of different rows compare. A number is how many rows, sampled with the seed, the
+            partial dependence averages over while means stay those of all rows; without any, that is so where each row
+            costs predictions
 
         Examples
         --------

@@ -23,6 +23,7 @@ from icefield.statistics.ice_statistics import (
     RowGroups,
     deviation,
     explaining_columns,
+    missing_share,
     output_unit,
     point_weights,
     shown_points,
@@ -45,7 +46,9 @@ EXPLAINED_FROM = (
 GOES_ON = 0.5  # of the range that was read: a curve that goes on beyond it by less does nothing new
 LEVEL = 0.05  # of the range that was read: an average that moves no more stays where it is
 LEVEL_SHARE = 0.10  # ... where this share of the data is
-ONE_DIRECTIONAL = ("linear", "threshold", "monotone")
+ONE_DIRECTIONAL = ("linear", "threshold", "monotone", "mostly monotone")
+FEW_ROWS = 60  # rows of a normal sample that would carry a standard error as well as needed
+TIED = 0.02  # of the range of an average: levels nearer to the highest, or lowest, are as high, or low
 TURNING = ("U-shaped", "inverted U")
 
 
@@ -74,12 +77,13 @@ class Reading:
     Attributes
     ----------
     features, output : what was read
-    shape : ``"flat"``, ``"linear"``, ``"threshold"``, ``"monotone"``, ``"U-shaped"``, ``"inverted U"``,
-        ``"non-monotone"``, ``"levels"`` (categories), or for two features ``"additive"`` or ``"interacting"``
+    shape : ``"flat"``, ``"linear"``, ``"threshold"``, ``"monotone"``, ``"mostly monotone"`` (it gives back a little,
+        more than its noise), ``"U-shaped"``, ``"inverted U"``, ``"non-monotone"``, ``"levels"`` (categories), or for two features ``"additive"`` or ``"interacting"``
     direction : ``"increasing"``, ``"decreasing"``, ``"mixed"`` or ``"none"``
     strength : standard deviation of the average over the data, per standard deviation of the predictions
     low, high : smallest and largest average in the range that was read; `low_at`, `high_at` where
-    changes_at : where it changes: a threshold, the turn of a U, or the stretch with half the movement
+    changes_at : where it changes: a threshold, the turn of a U, or the shortest stretch over which it changes by half
+        of its range
     read_from, read_to : the range the shape is read in, without the outermost 5 % of the data on either side
         where the curve goes on beyond; None for levels
     tails : what the average does beyond that range, where it is much
@@ -95,6 +99,7 @@ class Reading:
     borderline : statements (``"shape"``, ``"direction"``, ``"hidden"``, ``"differ"``, ``"interacts"``) that lie within
         their sampling error of a threshold, with what other rows would have it say
     missing_jump : average at the missing point less the mean of the rest, in units of `strength`
+    missing_share : share of the data that is missing; that point counts in `strength` and `heterogeneity`, and has no shape
     interaction : for two features, share of the surface's variance that is interaction
     measures : further numbers behind the shape
     thresholds : what the numbers were compared with
@@ -102,6 +107,14 @@ class Reading:
     level_until, level_from : for an average that runs one way, up to where it stays at its start, and from where at
         its end, None where it does not
     naming : what the feature, its values and the target are called
+    unit : one unit of `strength` in the predictions' own; `unit_name` is ``"SD"`` (of the predictions), or ``"robust SD"``
+        where a few predictions lie far from all others
+    scale_label : what the predictions are: ``"prediction"``, ``"probability"``, ...
+    several : whether the effect has other outputs too
+    low_ties, high_ties : levels whose average is as low as `low`, as high as `high`, with these
+    own_grid : whether it was read of a grid that the user chose
+    interaction_errors : standard errors of the sizes in `interacts`, 0 where all rows were used
+    error_rows : about how many rows carry the average's standard error, where so few do that it is too small; else None
     """
 
     features: tuple[Any, ...]
@@ -126,6 +139,7 @@ class Reading:
     interacts: tuple[tuple[Any, float], ...] | None = None
     borderline: dict[str, tuple[str, ...]] = field(default_factory=dict)
     missing_jump: float | None = None
+    missing_share: float = 0.0
     interaction: float | None = None
     measures: dict[str, float] = field(default_factory=dict)
     thresholds: dict[str, float] = field(default_factory=lambda: dict(THRESHOLDS))
@@ -133,6 +147,15 @@ class Reading:
     level_until: Any = None
     level_from: Any = None
     naming: Naming = PLAIN
+    unit: float = float("nan")
+    unit_name: str = "SD"
+    scale_label: str = "prediction"
+    several: bool = False
+    low_ties: tuple[Any, ...] = ()
+    high_ties: tuple[Any, ...] = ()
+    own_grid: bool = False
+    interaction_errors: tuple[float, ...] = ()
+    error_rows: float | None = None
 
     @property
     def flat(self) -> bool:
@@ -156,11 +179,11 @@ class Reading:
 
     @property
     def responds(self) -> bool:
-        """Whether the model responds to the feature: on average, or at least in individual rows.
+        """Whether the model responds to the feature: on average, where it is missing, or at least in individual rows.
 
         Where it does not, it does not matter where it was asked.
         """
-        return not self.flat or self.hidden
+        return not self.flat or self.hidden or self.missing_moves
 
     @property
     def movement(self) -> float:
@@ -171,6 +194,13 @@ class Reading:
     def missing_apart(self) -> bool:
         """Whether the average at missing values stands apart from the rest."""
         return self.missing_jump is not None and abs(self.missing_jump) >= self.thresholds["flat"]
+
+    @property
+    def missing_moves(self) -> bool:
+        """Whether it matters to the predictions that values are missing: enough rows, far enough from the rest."""
+        share = self.missing_share
+        moved = abs(self.missing_jump or 0.0) * float(np.sqrt(share * (1.0 - share)))
+        return moved >= self.thresholds["flat"]
 
     @property
     def opposed(self) -> bool:
@@ -258,7 +288,7 @@ def _read_curve(effect: Effect, output: int, population: int, groups: RowGroups 
         nothing = np.nan
         return Reading(
             effect.features, effect.outputs[output], "flat", "none", 0.0, nothing, nothing, None, None,
-            naming=effect.naming,
+            **reading_context(effect, output),
         )  # fmt: skip
     unit = output_unit(effect, output)
     x = _places(effect, grid) if effect.ordered[0] else None
@@ -266,10 +296,20 @@ def _read_curve(effect: Effect, output: int, population: int, groups: RowGroups 
     if x is not None:
         at = at[np.argsort(x[at], kind="stable")]
     grid, y, weights = grid[at], y[at], _normalised(point_weights(effect)[at])
+    gone = missing_share(effect) if np.isfinite(effect.average[output][-1]) else 0.0
     curves = OutputCurves(None if x is None else x[at], y, weights, unit, _rows_behind(effect))
+    every = at
+    if gone > 0:  # one point more, which has no place on the axis
+        every = np.append(at, len(effect.grid[0]) - 1)
+        curves = replace(
+            curves,
+            average=effect.average[output][every],
+            weights=np.append((1.0 - gone) * weights, gone),
+            missing=True,
+        )
     partners: tuple[tuple[Any, float], ...] = ()
     if _has_rows(effect):
-        curves, partners = _with_rows(effect, output, curves, at, groups)
+        curves, partners = _with_rows(effect, output, curves, every, groups)
     said = judged(curves)
     count = effect.n_rows or (0 if curves.own is None else len(curves.own))
     unsure = on_other_grids(curves, said) | near_threshold(curves, said)
@@ -301,12 +341,51 @@ def _read_curve(effect: Effect, output: int, population: int, groups: RowGroups 
         heterogeneous=said.heterogeneous,
         partners=partners,
         missing_jump=missing,
+        missing_share=gone,
         borderline=unsure,
         measures={**_measures(said), "rows_could_differ": float(_has_rows(effect))},
         level_until=plain_value(within[until]) if x is not None and until is not None else None,
         level_from=plain_value(within[since]) if x is not None and since is not None else None,
-        naming=effect.naming,
+        error_rows=_error_rows(effect, output),
+        low_ties=() if x is not None else _tied(within, read, read.min()),
+        high_ties=() if x is not None else _tied(within, read, read.max()),
+        **reading_context(effect, output),
     )
+
+
+def _error_rows(effect: Effect, output: int) -> float | None:
+    """About how many rows carry the standard error where the kept curves lie farthest apart; None where they are enough.
+
+    A normal sample of n rows has n / 3 of these: (sum of squares)² / sum of fourth powers. With few, the error
+    of the error is large, and intervals cover less than they say.
+    """
+    if effect.se is None or effect.individual is None or effect.individual.shape[1] < FEW_ROWS:
+        return None
+    apart = effect.individual[output] - effect.individual[output].mean(axis=0)
+    squares = np.square(apart).sum(axis=0)
+    widest = apart[:, int(np.argmax(np.nan_to_num(squares)))]
+    fourth = float((widest**4).sum())
+    carried = float(np.square(widest).sum()) ** 2 / fourth if fourth > 0 and np.isfinite(fourth) else np.inf
+    return carried if carried < FEW_ROWS / 3 else None
+
+
+def reading_context(effect: Effect, output: int) -> dict[str, Any]:
+    """What a reading takes over from its effect: names, units, whether it is one of several outputs, whose grid it is."""
+    robust = effect.unit is not None and effect.output_std is not None
+    robust = robust and float(effect.unit[output]) != float(effect.output_std[output])  # type: ignore[index]
+    return {
+        "naming": effect.naming,
+        "unit": output_unit(effect, output),
+        "unit_name": "robust SD" if robust else "SD",
+        "scale_label": effect.scale_label,
+        "several": len(effect.outputs) > 1,
+        "own_grid": effect.own_grid,
+    }
+
+
+def _tied(levels: NDArray[Any], y: Float, extreme: float) -> tuple[Any, ...]:
+    """The levels at an extreme of an average, as near as makes no difference."""
+    return tuple(plain_value(v) for v in levels[np.abs(y - extreme) <= TIED * np.ptp(y)])
 
 
 def _has_rows(effect: Effect) -> bool:
@@ -377,15 +456,17 @@ def _changes(effect: Effect, grid: NDArray[Any], said: Judged) -> tuple[Any, ...
     found = said.found
     if found is None or found.name == "linear":
         return ()
+    whole = effect.kinds[0] not in TIME_KINDS and bool((grid == np.round(grid.astype(np.float64))).all())
     if found.name == "threshold" and found.steps_at is not None:
-        return (place(found.steps_at),)
+        # Of whole numbers, the first on the far side: nobody counts 185.5 days.
+        return (place(float(np.ceil(found.steps_at)) if whole else found.steps_at),)
     if found.turns_at is not None:
-        return (place(found.turns_at),)
+        return (place(float(np.round(found.turns_at)) if whole else found.turns_at),)
     return (place(found.busiest[0]), place(found.busiest[1]))
 
 
 def _measures(said: Judged) -> dict[str, float]:
-    measures = {"flat_limit": said.flat_limit}
+    measures = {"flat_limit": said.flat_limit, "known_strength": said.known_strength}
     if said.found is not None:
         found = said.found
         measures |= {

@@ -25,10 +25,10 @@ from icefield.sampling import READ_CURVES
 from icefield.statistics.decision import Decision, decision_of, read_curves
 from icefield.statistics.ice_sample import Curved, effects_with_curves
 from icefield.statistics.ice_statistics import (
+    all_point_weights,
     centred,
     heterogeneity,
     output_unit,
-    point_weights,
     shown_points,
 )
 from icefield.statistics.partition import Limits, RegionRows, Split, assigned, partition
@@ -46,6 +46,12 @@ if TYPE_CHECKING:
 
 LEAST_REMOVED = 0.10
 BY_CHANCE = 12.0  # rows' worth of squared distance that the best of many cuts may remove by chance
+SMALL_CURVES, SMALL_REMOVED = (
+    4,
+    0.10,
+)  # of a region of few rows, looked for where a feature is known to interact
+EVERYTHING = 0.8  # of the differences
+SMALL = 0.05  # share of the rows below which a region is called small
 LEAST_CURVES = 10  # of a region, however few rows there are
 TOGETHER = (
     0.15  # more that cuts must explain where it takes two of them: four parts follow noise further than two
@@ -157,8 +163,13 @@ def regions(
         parts, splits = _ruled(bundle, columns, every, Limits(depth, least_rows, least))
         if splits and least_removed is None and not has_a_reason(bundle.differ, _explained(splits)):
             parts, splits = [RegionRows((), np.ones(len(bundle.rows), dtype=bool))], []
+        if not splits and least_removed is None:
+            is_named = len(columns) < len(every)
+            parts, splits = _small(
+                bundle, columns, depth, THRESHOLDS["explained"] if is_named else EVERYTHING
+            )
         labels = assigned(parts)
-        cuts = "one cut" if depth == 1 else "one or two cuts"
+        cuts = "one split" if depth == 1 else "one or two splits"
         said = "" if splits else f"the curves differ, but no rule of {cuts} on other columns tells them apart"
         usual = rows is None and grid is None
         said = _unlike(study, found, effect, bundle, labels, usual) if splits else said
@@ -183,9 +194,9 @@ class RuleBundle:
     @classmethod
     def of(cls, study: Study, effect: Effect) -> RuleBundle:
         rows = cast("NDArray[np.intp]", effect.rows)  # `effects_with_curves` keeps both
-        shown, over = shown_points(effect), point_weights(effect)
+        over = all_point_weights(effect)
         units = np.array([output_unit(effect, o) for o in range(len(effect.outputs))])
-        curves = cast(Float, effect.individual)[:, :, shown] / units[:, None, None]
+        curves = cast(Float, effect.individual) / units[:, None, None]
         weights = np.ones(len(rows)) if effect.row_weights is None else effect.row_weights
         shapes = centred(curves, over) * np.sqrt(over)
         differ = float(np.sqrt(np.square(heterogeneity(curves, over, weights)).mean()))
@@ -213,6 +224,20 @@ def _ruled(
     return parts, splits
 
 
+def _small(
+    bundle: RuleBundle, named: Mapping[Any, Column], depth: int, least: float
+) -> tuple[list[RegionRows], list[Split]]:
+    """Rules for a few rows: on the features that are named elsewhere, for what is known to interact is somewhere; or
+    on any that tell nearly all differences, which no noise does."""
+    limits = Limits(
+        depth, min(0.5, SMALL_CURVES / len(bundle.rows)), max(SMALL_REMOVED, 3 / len(bundle.rows))
+    )
+    parts, splits = partition(named, bundle.shapes, bundle.weights, limits)
+    if splits and _explained(splits) >= least:
+        return parts, splits
+    return [RegionRows((), np.ones(len(bundle.rows), dtype=bool))], []
+
+
 def _explained(splits: Sequence[Split]) -> float:
     """What the first cut explains, or the first cuts where it takes several."""
     return max(splits[0].removed, splits[0].together - TOGETHER)
@@ -230,6 +255,8 @@ def _unlike(
     shown = shown_points(effect)
     some = np.unique(np.linspace(0, len(bundle.rows) - 1, MOVED).round().astype(np.intp))
     inside = rows_inside(study, feature, effect.grid[0][shown], bundle.rows, some, usual=usual)
+    if inside.shape[1] < len(effect.grid[0]):  # any row may lack a value
+        inside = np.column_stack([inside, np.ones(len(inside), dtype=bool)])
     shapes, weights = bundle.shapes[some], bundle.weights[some]
     counted = np.tile(inside, (1, shapes.shape[1] // inside.shape[1]))
 
@@ -246,7 +273,7 @@ def _unlike(
     share = 1.0 - removed(counted) / whole if whole > 0 else 0.0
     if share < MOSTLY:
         return ""
-    return f"beware: {100 * share:.0f} % of what the rules remove lies where rows are unlike the data"
+    return f"caution: {100 * share:.0f} % of what these rules explain rests on combinations that do not occur in the data"
 
 
 def _told_apart_by(decision: Decision, columns: Mapping[Any, Column]) -> Mapping[Any, Column]:
@@ -312,11 +339,24 @@ def _table(
         arrays["recall"] = np.array([r for _, _, r in quality])
     removed = 1.0 - left / bundle.differ**2 if bundle.differ > 0 and len(numbers) > 1 else 0.0
     said = [_split_words(split) for split in splits] if method == "rules" else []
+    said += [
+        f"{rule}: a small region, {100 * share:.1f} % of the rows"
+        if share < 0.1 * SMALL
+        else f"{rule}: a small region, {100 * share:.0f} % of the rows"
+        for rule, share in zip(columns["rule"], columns["share"])
+        if share < SMALL
+    ]
+    reading = read_effect(effect.averages_only())
     return Regions(
         columns=arrays,
         title=(
-            f"Regions of {study.naming.name(effect.features[0])}: {len(numbers)}, from the curves of {counted(len(labels))} rows; heterogeneity "
-            f"{sd_text(bundle.differ)} SD of the predictions, {100 * removed:.0f} % of it (squared) removed"
+            f"Regions of {study.naming.name(effect.features[0])}: {len(numbers)}, from the curves of {counted(len(labels))} rows, "
+            f"which differ by {sd_text(bundle.differ)} {reading.unit_name} of the predictions"
+            + (
+                f"; these rules explain {100 * removed:.0f} % of the differences between rows"
+                if len(numbers) > 1
+                else ""
+            )
         ),
         notes=tuple(n for n in (*said, *notes) if n),
         library=study.sample.table.library,
@@ -330,8 +370,12 @@ def _table(
 
 
 def _split_words(split: Split) -> str:
-    removes = f"{split.words}: removes {100 * split.removed:.0f} %"
-    return f"{removes}, {100 * split.together:.0f} % with the cuts that follow" if split.together else removes
+    explains = f"{split.words}: explains {100 * split.removed:.0f} % of the differences"
+    return (
+        f"{explains}, {100 * split.together:.0f} % with the splits that follow"
+        if split.together
+        else explains
+    )
 
 
 def _region_effect(effect: Effect, inside: NDArray[np.bool_], weights: Float) -> Effect:

@@ -16,6 +16,7 @@ from icefield.typing import Float
 THRESHOLDS = {
     "turn": 0.15,  # a reversal counts when it gives back more than this share of the range ...
     "forgiven": 0.30,  # ... or than this share, where a line explains the curve all the same
+    "wiggle": 0.05,  # a curve that gives back more than this share, and than its noise, is "mostly monotone" at best
     "dip": 0.20,  # ... or than this share, where a step does
     "linear": 0.90,  # share of the curve's variance a straight line explains ...
     "curvature": 0.025,  # ... and a cubic must not explain this much more
@@ -30,10 +31,11 @@ class Shape:
 
     Attributes
     ----------
-    name : ``"linear"``, ``"threshold"``, ``"monotone"``, ``"U-shaped"``, ``"inverted U"`` or ``"non-monotone"``
+    name : ``"linear"``, ``"threshold"``, ``"monotone"``, ``"mostly monotone"``, ``"U-shaped"``, ``"inverted U"`` or
+        ``"non-monotone"``
     direction : ``"increasing"``, ``"decreasing"`` or ``"mixed"``
     turns_at, steps_at : where a U turns and a threshold lies, else None
-    busiest : the shortest stretch that holds half of the curve's movement
+    busiest : the shortest stretch over which the curve changes by half of its range, from one end of it to the other
     linear, cubic, step : share of the variance the three fits explain
     reversal : largest movement against the main direction, as a share of the range
     """
@@ -49,8 +51,8 @@ class Shape:
     reversal: float
 
 
-def shape_of(x: Float, y: Float, weights: Float) -> Shape:
-    """Describe a curve that is not flat; `x` ascending, `weights` sum to 1.
+def shape_of(x: Float, y: Float, weights: Float, noise: float = 0.0) -> Shape:
+    """Describe a curve that is not flat; `x` ascending, `weights` sum to 1, `noise` is that of a difference of two points.
 
     Examples
     --------
@@ -79,12 +81,14 @@ def shape_of(x: Float, y: Float, weights: Float) -> Shape:
     elif reversal > THRESHOLDS["turn"]:
         name, turns_at = _turning(gx, gy, extent)
         direction = "mixed"
+    elif reversal * extent > max(THRESHOLDS["wiggle"] * extent, noise):
+        name = "mostly monotone"
     return Shape(
         name,
         direction,
         turns_at,
         steps_at if name == "threshold" else None,
-        _busiest(x, y),
+        _busiest(x, y, direction),
         linear,
         cubic,
         step,
@@ -151,13 +155,14 @@ def _grouped(x: Float, y: Float, weights: Float) -> tuple[Float, Float]:
     return np.bincount(group, weights * x) / mass, np.bincount(group, weights * y) / mass
 
 
-def _busiest(x: Float, y: Float) -> tuple[float, float]:
-    """The shortest stretch of x in which half of the curve's movement happens."""
-    moved = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(y)))])
-    if len(x) < 2 or moved[-1] == 0:
+def _busiest(x: Float, y: Float, direction: str) -> tuple[float, float]:
+    """The shortest stretch of x between whose ends the curve changes by half of its range, in its direction if it has one."""
+    if len(x) < 2 or np.ptp(y) == 0:
         return float(x[0]), float(x[-1])
-    half = 0.5 * moved[-1] * (1 - 1e-12)
-    ends = np.searchsorted(moved, moved + half)
-    starts = np.flatnonzero(ends < len(x))
-    best = starts[np.argmin(x[ends[starts]] - x[starts])]
-    return float(x[best]), float(x[ends[best]])
+    change = y[None, :] - y[:, None]
+    change = {"increasing": change, "decreasing": -change}.get(direction, np.abs(change))
+    enough = np.triu(change >= 0.5 * np.ptp(y) * (1 - 1e-9), 1)
+    half = x / 2.0  # numbers may span more than a float does
+    length = np.where(enough, half[None, :] - half[:, None], np.inf)
+    first, last = np.unravel_index(int(length.argmin()), length.shape)
+    return float(x[first]), float(x[last])

@@ -21,6 +21,7 @@ from icefield.typing import Float
 LEAST_POINTS = 3  # of a range that is read by itself
 RESAMPLED = 16
 HALVED_FROM = 40  # points of a grid, from which on half of them must tell the same shape
+STRAIGHT = 0.99  # share of its variance from which on a line is one, however few points it has
 GRID_ERROR = 0.10  # share of a threshold by which the same curves differ from one grid to another
 
 
@@ -30,7 +31,7 @@ class OutputCurves:
 
     Attributes
     ----------
-    x : places along an ordered feature, ascending; None for levels
+    x : places along an ordered feature, ascending, without its missing point; None for levels
     average : ``(points,)``
     weights : share of the data at each point
     unit : standard deviation of the predictions
@@ -39,6 +40,7 @@ class OutputCurves:
     row_weights : their weights, or None
     least_differ : lower bound of their differences where they were not kept, in units; None: nothing is known
     explained : share of the differences that one column explains
+    missing : whether the last point is the missing value: it counts in strength and differences, and has no shape
     """
 
     x: Float | None
@@ -50,6 +52,24 @@ class OutputCurves:
     row_weights: Float | None = None
     least_differ: float | None = None
     explained: float = 0.0
+    missing: bool = False
+
+    @property
+    def known(self) -> slice:
+        """The points that are values."""
+        return slice(0, -1) if self.missing else slice(None)
+
+    def without_missing(self) -> OutputCurves:
+        """The same curves at the points that are values."""
+        if not self.missing:
+            return self
+        return replace(
+            self,
+            average=self.average[:-1],
+            weights=_shares(self.weights[:-1]),
+            own=None if self.own is None else self.own[:, :-1],
+            missing=False,
+        )
 
     @cached_property
     def bundle(self) -> Bundle | None:
@@ -75,6 +95,7 @@ class Judged:
     shape: str
     direction: str
     strength: float
+    known_strength: float
     flat_limit: float
     first: int
     last: int
@@ -97,6 +118,8 @@ def judged(curves: OutputCurves) -> Judged:
 def _compared_with_thresholds(curves: OutputCurves, differ: float | None, against: float | None) -> Judged:
     """The statements about an average whose rows differ so much, and run so much against each other."""
     strength = _strength(curves.average, curves.weights, curves.unit)
+    every, curves = strength, curves.without_missing()
+    strength = _strength(curves.average, curves.weights, curves.unit)
     size = differ or 0.0
     # An average of curves that differ is itself uncertain: a shape within its error is no shape.
     limit = max(THRESHOLDS["flat"], THRESHOLDS["sampling"] * size / np.sqrt(max(curves.rows, 1.0)))
@@ -111,19 +134,25 @@ def _compared_with_thresholds(curves: OutputCurves, differ: float | None, agains
         if beyond:
             first, last = 0, len(curves.average)
             inside = slice(first, last)
-        found = shape_of(curves.x[inside], curves.average[inside], _shares(curves.weights[inside]))
-        if beyond and found.name in ("threshold", "linear"):
+        # How far apart two points of the average lie by chance, from how much the rows' curves differ.
+        noise = THRESHOLDS["sampling"] * np.sqrt(2.0 / max(curves.rows, 1.0)) * size * curves.unit
+        found = shape_of(curves.x[inside], curves.average[inside], _shares(curves.weights[inside]), noise)
+        straight = found.name == "linear" and found.linear >= STRAIGHT
+        if beyond and found.name in ("threshold", "linear") and not straight:
             # A few points at the end, the fewer the more a column is rounded, tell no step from a bend.
             found = replace(found, name="monotone")
         shape, direction = found.name, found.direction
         if shape == "non-monotone" and strength < THRESHOLDS["formless"] * limit:
             limit *= THRESHOLDS["formless"]
             shape, direction, found = "flat", "none", None
-    hidden, differing = _told_of_rows(size, strength, shape == "flat", against or 0.0, curves.explained)
+    hidden, differing = _told_of_rows(
+        size, every, shape == "flat" and every < limit, against or 0.0, curves.explained
+    )
     return Judged(
         shape=shape,
         direction=direction,
-        strength=strength,
+        strength=every,
+        known_strength=strength,
         flat_limit=limit,
         first=first,
         last=last,
@@ -194,7 +223,7 @@ def overturned(
     for average, strong, size, share in zip(
         moved, strength.tolist(), (differ / curves.unit).tolist(), against.tolist()
     ):
-        if strong < THRESHOLDS["flat"]:  # then it is flat whatever else there is
+        if strong < THRESHOLDS["flat"] and not curves.missing:  # then it is flat whatever else there is
             seen["flat", "none", *_told_of_rows(size, strong, True, share, curves.explained)] = None
         else:
             other = _compared_with_thresholds(replace(curves, average=average), size, share)
@@ -218,6 +247,7 @@ def _resampled(kept: int) -> NDArray[np.int64]:
 
 def on_other_grids(curves: OutputCurves, said: Judged) -> dict[str, tuple[str, ...]]:
     """Statements that half of the points would overturn, each with what would be said instead."""
+    curves = curves.without_missing()
     if curves.x is None or len(curves.x) < HALVED_FROM:
         return {}
     others: dict[str, dict[str, None]] = {}
@@ -233,7 +263,10 @@ def on_other_grids(curves: OutputCurves, said: Judged) -> dict[str, tuple[str, .
         if _strength(half.average, half.weights, half.unit) >= THRESHOLDS["flat"]:
             again = _compared_with_thresholds(half, half.differ, None)
             shape, direction = again.shape, again.direction
-        for name, now, then in (("shape", said.shape, shape), ("direction", said.direction, direction)):
+        for name, now, then in (
+            ("shape", _kind(said.shape), _kind(shape)),
+            ("direction", said.direction, direction),
+        ):
             if now != then:
                 others.setdefault(name, {})[then] = None
     return {name: tuple(seen) for name, seen in others.items()}
@@ -252,13 +285,13 @@ def _halves(size: int) -> tuple[tuple[NDArray[np.intp], NDArray[np.intp]], ...]:
 def near_threshold(curves: OutputCurves, said: Judged) -> dict[str, tuple[str, ...]]:
     """Statements that another grid could overturn: numbers so near a threshold that where points lie decides."""
     unsure: dict[str, tuple[str, ...]] = {}
-    if abs(said.strength / said.flat_limit - 1.0) < GRID_ERROR:
+    if abs(said.known_strength / said.flat_limit - 1.0) < GRID_ERROR:
         unsure["shape"] = ("not flat" if said.shape == "flat" else "flat",)
     for factor in (1.0 - GRID_ERROR, 1.0 + GRID_ERROR):
         hidden, differing = _told_of_rows(
             factor * (said.differ or 0.0),
             said.strength,
-            said.shape == "flat",
+            said.shape == "flat" and said.strength < said.flat_limit,
             said.opposing or 0.0,
             curves.explained,
         )
@@ -269,9 +302,14 @@ def near_threshold(curves: OutputCurves, said: Judged) -> dict[str, tuple[str, .
     return unsure
 
 
+def _kind(shape: str) -> str:
+    """A shape without the wiggles, which every sample has others of."""
+    return shape.removeprefix("mostly ")
+
+
 def _words(shape: str, direction: str, hidden: bool, heterogeneous: bool) -> dict[str, str]:
     return {
-        "shape": shape,
+        "shape": _kind(shape),
         "direction": direction,
         "hidden": "curves differ" if hidden else "nothing hidden",
         "differ": "rows differ" if heterogeneous else "rows agree",

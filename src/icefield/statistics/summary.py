@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.effect import Drawable, Effect
+from icefield.effect.data_support import Support
 from icefield.progress import Progress
 from icefield.statistics.ale import ales_beforehand
 from icefield.statistics.decision import Decisions, decisions_beside
+from icefield.statistics.findings import findings
 from icefield.statistics.fit_check import FitCheck, fit_check
 from icefield.statistics.ice_sample import Curved
 from icefield.statistics.reading import Reading
@@ -28,10 +30,15 @@ from icefield.statistics.support import (
     surroundings,
 )
 from icefield.statistics.tables import ResultTable, labels_column
-from icefield.wording.sentences import shape_words, summary_warning
+from icefield.wording.labels import model_quantity
+from icefield.wording.overview import opening_text
+from icefield.wording.sentences import enumerated, shape_words, summary_warning
+from icefield.wording.values import few_digits
 
 if TYPE_CHECKING:
     from icefield.core.study import Study
+
+OUTPUT_LINES = 5  # features whose effect on several outputs is told
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,15 +46,16 @@ class Summary(Drawable, ResultTable):
     """Features by how much they move the predictions.
 
     Columns: ``feature``, ``movement``, by which they are ranked: how far rows' predictions move with the feature;
-    it consists of ``strength`` (of the average) and ``heterogeneity`` (how individual curves differ), as the sides
-    of a right angle, all in standard deviations of the predictions. ``shape``, ``partner`` and ``interaction`` (the
-    strongest pair, same unit), ``outside`` (share of moved rows outside the data), ``warning`` and ``next`` (what to
+    movement² = strength² + heterogeneity², ``strength`` of the average and ``heterogeneity`` how individual curves
+    differ, all in standard deviations of the predictions. ``output``, of which the line speaks, where there are several:
+    the one it moves most. ``shape``, ``partner`` and ``interaction`` (the strongest pair, same unit), ``outside`` (share of moved rows outside the data), ``warning`` and ``next`` (what to
     look at).
 
     Attributes
     ----------
     effects : mapping of feature -> Effect with curves and support
     readings : mapping of feature -> Reading of the output it moves most
+    opening : what the model predicts, what drives it, and the one caution that matters, in a few sentences
     warnings : what to keep in mind before anything else
     fit : with ``y``, how well it is predicted and how much of that carries over; None without
     decisions : mapping of feature -> Decision, from which all of it is said
@@ -58,6 +66,7 @@ class Summary(Drawable, ResultTable):
     warnings: tuple[str, ...]
     fit: FitCheck | None
     decisions: Decisions
+    opening: str = ""
 
     @property
     def shown(self) -> Mapping[str, NDArray[Any]]:
@@ -112,8 +121,10 @@ def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: s
     said = [one.reading for one in made.values()]
     partners = [one.partner for one in made.values()]
     warned = {name: summary_warning(one.reading, effects[name].support) for name, one in made.items()}
+    several = len(study.model.outputs) > 1
     columns = {
         "feature": labels_column(list(made)),
+        **({"output": labels_column([r.output for r in said])} if several else {}),
         "movement": np.array([one.movement for one in made.values()]),
         "strength": np.array([r.strength for r in said]),
         "heterogeneity": np.array([r.heterogeneity or 0.0 for r in said]),
@@ -127,12 +138,19 @@ def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: s
     fit = fit_check(study)
     warnings = tuple(f"{study.naming.name(name)}: {text}" for name, text in warned.items() if text)
     warnings = (*((fit.caution,) if fit is not None and fit.caution else ()), *warnings)
+    opening = opening_of(study, made, fit, {name: effect.support for name, effect in effects.items()})
+    notes = (
+        opening,
+        *(f"! {w}" for w in warnings),
+        *_per_output(made),
+        note,
+        *_about_all(study, fit),
+        study.how,
+    )
     return Summary(
         columns=columns,
         title=f"{study!r}",
-        notes=tuple(
-            n for n in (*(f"! {w}" for w in warnings), note, *_about_all(study, fit), study.how) if n
-        ),
+        notes=tuple(n for n in notes if n),
         library=study.sample.table.library,
         naming=study.naming,
         effects=effects,
@@ -140,17 +158,43 @@ def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: s
         warnings=warnings,
         fit=fit,
         decisions=made,
+        opening=opening,
     )
+
+
+def opening_of(
+    study: Study, made: Decisions, fit: FitCheck | None, supports: Mapping[Any, Support | None]
+) -> str:
+    """The opening, the same in a summary, in a report and in the shell."""
+    unit = study.naming.target_unit if study.model.scale_label == "prediction" else ""
+    return opening_text(
+        findings(study, made, fit, supports), model_quantity(study.naming, study.model), unit or ""
+    )
+
+
+def _per_output(made: Decisions) -> Iterator[str]:
+    """Features that do one thing to one output and another to the next."""
+    told = 0
+    for one in made.values():
+        shapes: dict[str, list[str]] = {}
+        for reading in one.readings:
+            shapes.setdefault(shape_words(reading), []).append(str(reading.output))
+        if len(shapes) > 1 and one.reading.responds and told < OUTPUT_LINES:
+            told += 1
+            by = [f"{words} in {enumerated(outputs)}" for words, outputs in shapes.items()]
+            yield f"{one.reading.naming.name(one.feature)}: {'; '.join(by)}"
 
 
 def _about_all(study: Study, fit: FitCheck | None) -> Iterator[str]:
     """What holds for every line: how well y is predicted, and which unit strengths have where it is not the SD."""
     if fit is not None and not fit.caution:
         yield str(fit)
-    if study.prediction_level().unit is not None:
+    unit = study.prediction_level().unit
+    if unit is not None:
+        size = enumerated([few_digits(float(one)) for one in unit[:3]])
         yield (
-            "a few predictions lie far from all others: strengths are relative to how far most lie apart (three times "
-            "half the width of their middle two thirds) where it says SD"
+            f"sizes are in robust SD ({size}), from how far most predictions lie apart: a few lie far from all others and "
+            "would make everything else look flat"
         )
 
 
@@ -159,6 +203,8 @@ def next_steps(made: Decisions, name: Any, effect: Effect) -> str | None:
     decision = made[name]
     own, reading = repr(decision.asked), decision.reading
     if effect.support is not None and effect.support.doubtful and not reading.flat:
+        if effect.support.one_hot is not None:
+            return f"partial_dependence({effect.support.one_hot!r})"
         return f"ale({own})"
     steps = []
     if decision.partner is not None:

@@ -28,6 +28,7 @@ from icefield.effect import Effect
 from icefield.effect.data_support import THRESHOLDS, Support
 from icefield.errors import InputError
 from icefield.statistics.combinations import TOGETHER, Impossible, in_gaps, joint_partners
+from icefield.statistics.one_hot import one_hot_group_of
 from icefield.statistics.row_space import (
     LEAST,
     Association,
@@ -101,10 +102,18 @@ def support_of(
     low = share < THRESHOLDS["low"]
     columns = [study.column(feature) for feature in features]
     usual, area = (_area(grid, columns, weight, tails) for tails in (False, True))
+    details: dict[str, Any] = {
+        "neighbours": NEIGHBOURS,
+        "coordinates": found.names,
+        "stretch": float(area[low].sum()),
+    }
+    whole = one_hot_group_of(study, [c for f in features for c in f.columns]) if len(features) == 1 else None
+    if whole is not None:
+        details["one_hot"] = {whole[0]: list(whole[1])}
     return Support(
         share=share,
         low=low,
-        details={"neighbours": NEIGHBOURS, "coordinates": found.names, "stretch": float(area[low].sum())},
+        details=details,
         outside=float((usual * (1.0 - share)).sum()),
         correlation=found.correlation,
         related=_related(space, never),
@@ -187,6 +196,33 @@ def moved_inside(
             inside &= ~never.rows[np.arange(len(places)) if len(one) > 1 else 0, places]
         inside &= ~_in_gaps(placed, one)
     return inside
+
+
+def row_inside(study: Study, row: int, features: Sequence[Feature], values: Sequence[Any]) -> bool:
+    """Whether one row of the sample still looks like data once some of its features have other values.
+
+    Parameters
+    ----------
+    study : the model and its data
+    row : its position in the sample
+    features : those that are changed; without any, the row is data
+    values : what each takes, as a one-element array
+    """
+    if not features:
+        return True
+    around = Surroundings(study, np.append(_reference_rows(study), row))
+    place = np.array([len(around.rows) - 1])
+    space = _telling_space(around, features)
+    moved = space.found.matrix[place]
+    inside = True
+    for feature, one, placed, (low, high) in zip(
+        features, values, space.found.placed, space.found.own_columns
+    ):
+        moved[:, low:high] = ranks_among(one, placed)
+        never = around.combinations.impossible(feature, one)
+        inside &= never is None or not bool(never.rows[0, place[0]])
+        inside &= not bool(_in_gaps(placed, one)[0])
+    return inside and bool(space.inside(moved)[0])
 
 
 def _looked_at(values: NDArray[Any]) -> NDArray[np.intp]:

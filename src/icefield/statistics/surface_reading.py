@@ -8,7 +8,7 @@ import numpy as np
 
 from icefield.effect import Effect
 from icefield.statistics.ice_statistics import output_unit, shown_points
-from icefield.statistics.reading import Reading, plain_value
+from icefield.statistics.reading import Reading, plain_value, reading_context
 from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Float
 
@@ -54,7 +54,7 @@ def read_surface(effect: Effect, output: int) -> Reading:
         high_at=place(high),
         interaction=share,
         measures={"interaction": float(np.sqrt(beyond)) / unit},
-        naming=effect.naming,
+        **reading_context(effect, output),
     )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from icefield.counts import counted
 from icefield.data.columns import is_missing_value, object_array
 from icefield.data.naming import PLAIN, Naming
 from icefield.wording.values import number_text
+
+if TYPE_CHECKING:
+    from icefield.effect.record import Record
 
 SHOWN_ROWS = 30
 LABELS = ("feature", "features", "partner")  # columns of features
@@ -53,11 +56,22 @@ class ResultTable:
     def __getitem__(self, column: str) -> NDArray[Any]:
         return self.columns[column]
 
-    def to_frame(self) -> Any:
-        """All columns as a frame of the caller's library."""
-        from icefield.data.new_frames import frame_of
+    def to_frame(self, record: Record | None = None) -> Any:
+        """All columns as a frame of the caller's library.
 
-        return frame_of({name: frameable(values) for name, values in self.framed.items()}, self.library)
+        `record` (`Explainer.record`) adds the columns ``run_id``, ``model_hash`` and ``data_version``.
+        """
+        from icefield.data.new_frames import frame_of
+        from icefield.effect.tidy import recorded
+
+        columns = {name: frameable(values) for name, values in self.framed.items()}
+        return recorded(frame_of(columns, self.library), record)
+
+    def to_parquet(self, path: str | Path, record: Record | None = None) -> None:
+        """Write `to_frame` as a Parquet file."""
+        from icefield.effect.tidy import write_parquet
+
+        write_parquet(self.to_frame(record), path)
 
     def to_csv(self, path: str | Path | None = None) -> str | None:
         """`to_frame` as CSV: written to `path`, or returned as text without one."""
@@ -131,7 +145,8 @@ def table_text(title: str, columns: Mapping[str, NDArray[Any]], notes: Sequence[
         table.add_column(Text(name), justify="right" if _numeric(values) else "left", overflow="fold")
     for row in _rows(columns):
         table.add_row(*(Text(text) for text in row))
-    console = Console(file=io.StringIO(), width=TERMINAL_WIDTH, color_system=None)
+    # In a notebook rich would show each line by itself, beside the text that is wanted.
+    console = Console(file=io.StringIO(), width=TERMINAL_WIDTH, color_system=None, force_jupyter=False)
     console.print(Text(title))
     console.print(table)
     for note in (*_left_out(columns), *notes):
@@ -142,12 +157,21 @@ def table_text(title: str, columns: Mapping[str, NDArray[Any]], notes: Sequence[
 
 def table_html(title: str, columns: Mapping[str, NDArray[Any]], notes: Sequence[str]) -> str:
     """The same for notebooks; every text is escaped."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in _rows(columns)
+    aligned = ["right" if _numeric(values) else "left" for values in columns.values()]
+    head = "".join(
+        f'<th style="text-align: {side}">{escape(name)}</th>' for side, name in zip(aligned, columns)
     )
-    said = "".join(f"<br>{escape(note)}" for note in (*_left_out(columns), *notes))
-    return f"<p><b>{escape(title)}</b></p><table><tr>{head}</tr>{body}</table><p><small>{said}</small></p>"
+    body = "".join(
+        "<tr>"
+        + "".join(f'<td style="text-align: {side}">{escape(text)}</td>' for side, text in zip(aligned, row))
+        + "</tr>"
+        for row in _rows(columns)
+    )
+    said = "<br>".join(escape(note) for note in (*_left_out(columns), *notes))
+    return (
+        f"<p><b>{escape(title)}</b></p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f"<p><small>{said}</small></p>"
+    )
 
 
 def _rows(columns: Mapping[str, NDArray[Any]]) -> list[list[str]]:

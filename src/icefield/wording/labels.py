@@ -53,6 +53,16 @@ def predicted_text(naming: Naming, scale_label: str, outputs: Sequence[Any], out
     return scale if name in scale else f"{scale} of {name}"
 
 
+def model_quantity(naming: Naming, model: Any) -> str:
+    """What a model predicts, for the middle of a sentence: "predicted delay", "the probability of survived"."""
+    if naming.target is None:
+        if "probab" in model.scale_label and len(model.outputs) == 1 and isinstance(model.outputs[0], str):
+            return f"the {name_text(model.scale_label)} of {name_text(model.outputs[0])}"
+        return f"the model’s {name_text(model.scale_label)}"
+    what = predicted_text(naming, model.scale_label, model.outputs, None)
+    return what if what.startswith("predicted ") else f"the {what}"
+
+
 def subject_text(effect: Effect, output: int) -> str:
     """The predicted quantity as a sentence's subject: "predicted delay", "the average probability of survived"."""
     what = quantity(effect, output if len(effect.outputs) > 1 else 0)
@@ -69,7 +79,7 @@ def feature_label(naming: Naming, feature: Any, limit: int = NAME_LIMIT) -> str:
     """A feature on its axis: its name, with its unit."""
     unit = naming.unit(feature)
     return (
-        f"{name_text(naming.name(feature), limit)} ({name_text(unit, 20)})"
+        f"{name_text(naming.name(feature), limit)} ({name_text(unit, 40 if feature in naming.zones else 20)})"
         if unit
         else name_text(naming.name(feature), limit)
     )
@@ -121,17 +131,32 @@ def rows_text(effect: Effect) -> str:
 
 def spread_note(spread: str, effect: Effect, drawn: str = "band") -> str:
     """What the band, or whatever else is `drawn`, shows."""
+    if spread in ("interval", "simultaneous") and effect.interval is not None:
+        return _interval_note(spread, effect, drawn)
     if spread == "centered":
         of = "the" if effect.centered_rows == effect.n_rows else f"{counted(effect.centered_rows)} sampled"
         return f"{drawn}: ± 1 standard deviation of {of} rows' curves, each around its own mean"
     if spread == "std":
         return f"{drawn}: ± 1 standard deviation of the {effect.over}"
     if spread == "se":
-        return f"{drawn}: ± 2 standard errors"
+        return f"{drawn}: ± 2 standard errors of this model's curve, over other rows"
     if spread == "quantiles" and effect.quantiles:
         low, high = min(effect.quantiles), max(effect.quantiles)
         return f"{drawn}: {number_text(100 * low)} % to {number_text(100 * high)} % of the {effect.over}"
     return ""
+
+
+def _interval_note(spread: str, effect: Effect, drawn: str) -> str:
+    """What a learner's interval is an interval of; curves have both, levels the one that is asked for."""
+    ends = effect.interval
+    if ends is None:
+        return ""
+    of = f"of this learner's expected curve at {counted(ends.n_rows)} rows ({ends.n_refits} refits)"
+    if spread == "simultaneous":
+        return f"{drawn}: {ends.level:.0%} for the whole curve, {of}"
+    if drawn == "band":
+        return f"inner band: {ends.level:.0%} at each point, outer band: for the whole curve, {of}"
+    return f"{drawn}: {ends.level:.0%} at each level, {of}"
 
 
 def average_note(effect: Effect) -> str:

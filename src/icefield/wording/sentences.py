@@ -8,16 +8,19 @@ themselves whether they are flat, opposed or doubtful.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from icefield.data.naming import HHMM, PLAIN, TIME_OF_DAY, Naming
+import numpy as np
+
+from icefield.data.naming import HHMM, MONTH, PLAIN, TIME_OF_DAY, Naming
 from icefield.wording.names import name_text, page_name, told_apart
 from icefield.wording.values import (
     LEVEL_LIMIT,
+    few_digits,
     named_range,
     named_value,
-    place_text,
+    number_text,
     printed_value,
     sd_text,
     shown_value,
@@ -27,11 +30,28 @@ if TYPE_CHECKING:
     from icefield.statistics.reading import Reading, Tail
     from icefield.statistics.support import Support
 
-DIGITS = 4  # of a place on the axis: curves are known at grid points only
+WHOLE = 10_000  # whole numbers below it are written in full
 RELATED = 2  # columns named that go with the moved one
 NOT_JUST_FLAT = 0.05  # share of the largest spread from which on a flat average needs an explanation
+LEAST_ERROR = 0.005  # in units of strengths: what two decimals show
 NAMED = 2  # features named that a feature interacts with
-UNKNOWN_DIFFERENCES = "whether rows differ: cannot tell without individual curves"
+UNKNOWN_DIFFERENCES = "use ice() to see whether rows differ"
+TIES_NAMED = 3  # levels named that are as high, or as low, as each other
+OTHER_SHAPES = {
+    "flat": "no effect on average",
+    "not flat": "an effect on average",
+    "linear": "a straight line",
+    "threshold": "a step",
+    "monotone": "a steady trend",
+    "U-shaped": "a U",
+    "inverted U": "an inverted U",
+    "non-monotone": "ups and downs",
+    "levels": "levels that differ",
+    "curves differ": "rows that respond differently",
+    "nothing hidden": "rows that agree",
+    "rows differ": "rows that respond differently",
+    "rows agree": "rows that agree",
+}
 STRENGTHS = ((0.5, "strong"), (0.2, "moderate"), (0.07, "slight"))
 
 
@@ -42,33 +62,70 @@ def reading_sentence(reading: Reading) -> str:
     """One reading as one or two sentences."""
     parts = [_main(reading)]
     if reading.missing_jump is not None and reading.missing_apart:
-        side = "above" if reading.missing_jump > 0 else "below"
-        parts.append(f"missing values stand {sd_text(abs(reading.missing_jump))} SD {side} the rest")
-    parts += [_tail(tail, lambda value: _place(reading, value)) for tail in reading.tails]
+        parts.append(missing_words(reading))
+    parts += [_tail(reading, tail, lambda value: _place(reading, value)) for tail in reading.tails]
     parts += _curves(reading)
+    if reading.own_grid:
+        parts.append("read on the grid given")
+    if reading.error_rows is not None:
+        rows = max(1, round(reading.error_rows))
+        parts.append(
+            f"its standard errors rest on about {rows} row{'s' if rows > 1 else ''} and may be too small"
+        )
+    text = "; ".join(parts) + "."
     doubt = borderline_words(reading)
-    return "; ".join([*parts, doubt] if doubt else parts) + "."
+    return f"{text} {doubt}." if doubt else text
 
 
 def borderline_words(reading: Reading) -> str:
-    """What other rows could have it say, empty where nothing lies within its sampling error of a threshold."""
-    others = []
+    """What another sample could show, empty where nothing lies within its sampling error of a threshold."""
+    others: list[str] = []
     for statement in ("shape", "hidden", "differ", "interacts"):
-        seen = reading.borderline.get(statement, ())
-        if seen and statement == "interacts":
-            others.append(
-                "interacts with " + " or ".join(feature_text(reading.naming, name) for name in seen)
-            )
-        elif seen:
-            others.append(" or ".join(seen))
+        for seen in reading.borderline.get(statement, ()):
+            if statement != "interacts":
+                others.append(OTHER_SHAPES.get(seen, seen))
+            elif seen == "nobody":
+                others.append("no interaction")
+            else:
+                others.append(f"an interaction with {feature_text(reading.naming, seen)}")
+    if not others:
+        return ""
+    return f"Borderline: another sample might show {enumerated(list(dict.fromkeys(others)), 'or')}"
+
+
+def enumerated(texts: Sequence[str], word: str = "and") -> str:
+    """Several things as people list them.
+
+    Examples
+    --------
+    >>> enumerated(["a"]), enumerated(["a", "b"], "or"), enumerated(["a", "b", "c"])
+    ('a', 'a or b', 'a, b and c')
+    """
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {word} {texts[-1]}"
+
+
+def size_text(reading: Reading, size: float) -> str:
+    """A size in the unit of what is predicted where that is known, else in the unit of strengths, by its name."""
+    if reading.naming.target_unit and reading.scale_label == "prediction" and np.isfinite(reading.unit):
+        return f"{few_digits(size * reading.unit)} {name_text(reading.naming.target_unit, 20)}"
+    if "probab" in reading.scale_label and np.isfinite(reading.unit):
+        return f"{few_digits(100 * size * reading.unit)} percentage points"
+    return f"{sd_text(size)} {reading.unit_name}"
+
+
+def missing_words(reading: Reading, name: str = "it") -> str:
+    """What missing values do: "2.4 SD higher where it is missing (16 % of rows)"; `name` is what the feature is called."""
+    jump = reading.missing_jump or 0.0
+    rows = f" ({_percent(reading.missing_share)} of rows)" if reading.missing_share else ""
     return (
-        f"borderline, other rows or points might give: {', '.join(dict.fromkeys(others))}" if others else ""
+        f"{size_text(reading, abs(jump))} {'higher' if jump > 0 else 'lower'} where {name} is missing{rows}"
     )
 
 
-def _tail(tail: Tail, text: Callable[[Any], str]) -> str:
+def _tail(reading: Reading, tail: Tail, text: Callable[[Any], str]) -> str:
     moves = "rises" if tail.change > 0 else "falls"
-    return f"{tail.side} {text(tail.at)} ({_percent(tail.share)} of the data) it {moves} by {sd_text(abs(tail.change))} SD"
+    where = f"{tail.side} {text(tail.at)} ({_percent(tail.share)} of the data)"
+    return f"{where} it {moves} by {size_text(reading, abs(tail.change))}"
 
 
 def _place(reading: Reading, value: Any, unit: bool = True) -> str:
@@ -76,14 +133,18 @@ def _place(reading: Reading, value: Any, unit: bool = True) -> str:
     if isinstance(value, tuple):
         own = [named_value(v, reading.naming, f, _few_digits, unit) for f, v in zip(reading.features, value)]
         return f"({', '.join(own)})"
-    ends = reading.read_from, reading.read_to
-    if isinstance(value, float) and all(isinstance(end, (int, float)) for end in ends) and ends[0] != ends[1]:
-        return named_value(value, reading.naming, reading.features[0], lambda v: place_text(v, *ends), unit)
     return named_value(value, reading.naming, reading.features[0], _few_digits, unit)
 
 
 def _few_digits(value: Any) -> str:
-    return printed_value(value, DIGITS)
+    """A value with three digits; a whole number that may be a year or a code with all of its four."""
+    if isinstance(value, (bool, np.bool_, np.timedelta64)):
+        return printed_value(value)
+    if isinstance(value, (int, float, np.integer, np.floating)) and np.isfinite(value):
+        number = float(value)
+        whole = number == round(number) and abs(number) < WHOLE
+        return number_text(number, 4) if whole else few_digits(number)
+    return shown_value(value, 10 * LEVEL_LIMIT) if isinstance(value, np.datetime64) else printed_value(value)
 
 
 def feature_text(naming: Naming, feature: Any) -> str:
@@ -92,12 +153,17 @@ def feature_text(naming: Naming, feature: Any) -> str:
 
 
 def _percent(share: float) -> str:
-    return "under 1 %" if share < 0.01 else f"{100 * share:.0f} %"
+    """A share in whole percents, which neither nothing nor all is where it is not."""
+    if share < 0.01:
+        return "under 1 %"
+    return "over 99 %" if 0.995 <= share < 1.0 else f"{100 * share:.0f} %"
 
 
 def shape_words(reading: Reading) -> str:
     """Shape and direction in a few words, for tables."""
     words = _settled_words(reading)
+    if reading.missing_moves:
+        words += f", {'higher' if (reading.missing_jump or 0.0) > 0 else 'lower'} where missing"
     for tail in reading.tails if not reading.hidden else ():
         words += f", {'rising' if tail.change > 0 else 'falling'} {tail.side} {_place(reading, tail.at)}"
     others = [*reading.borderline.get("shape", ()), *reading.borderline.get("hidden", ())]
@@ -107,13 +173,26 @@ def shape_words(reading: Reading) -> str:
 def _settled_words(reading: Reading) -> str:
     if reading.hidden:
         return f"{_flat_or_nearly(reading)} average, curves differ"
+    if reading.shape == "mostly monotone":
+        return f"mostly {reading.direction}"
     if reading.one_directional:
         return f"{reading.shape}, {reading.direction}"
     if reading.shape == "levels":
         if reading.direction != "none":
             return f"two values, {reading.direction}"
-        return f"levels, highest {_place(reading, reading.high_at)}"
+        return f"levels, highest {_tied(reading, reading.high_at, reading.high_ties)}"
+    if reading.flat and reading.missing_moves:
+        return "flat where known"
     return reading.shape
+
+
+def _tied(reading: Reading, one: Any, ties: Sequence[Any]) -> str:
+    """The level at an extreme, with those that are level with it."""
+    if len(ties) < 2:
+        return _place(reading, one)
+    if len(ties) <= TIES_NAMED:
+        return enumerated([_place(reading, level) for level in ties])
+    return f"{_place(reading, ties[0])} and {len(ties) - 1} others"
 
 
 def importance_words(reading: Reading, share: float) -> str:
@@ -132,18 +211,30 @@ def support_warning(support: Support, naming: Naming = PLAIN) -> str:
     """What to keep in mind about an effect, empty when the data supports it."""
     if not support.doubtful:
         return ""
-    text = f"{100 * support.outside:.0f} % of the moved rows lie outside the data{_stretch(support)}"
+    if support.one_hot is not None:
+        return one_hot_advice(support.one_hot)
+    text = _unsupported(support)
     if support.related:
-        text += f" (it goes with {', '.join(feature_text(naming, name) for name, _ in support.related[:RELATED])})"
-    return text + ("; PD and ALE disagree: trust ALE" if support.disagrees else "; compare with ALE")
+        text += f"; it goes with {enumerated([feature_text(naming, name) for name, _ in support.related[:RELATED]])}"
+    return text + ("; ALE disagrees: prefer ALE here" if support.disagrees else "; compare with ALE")
 
 
-def _stretch(support: Support) -> str:
-    """Where rows lie outside, as pictures shade it."""
-    if support.stretch <= 0:
-        return ""
+def one_hot_advice(group: Mapping[str, Sequence[Any]]) -> str:
+    """What to do with columns that are one feature."""
+    return f"these columns are one feature; read them as one: {dict(group)!r}"
+
+
+def _unsupported(support: Support) -> str:
+    """How much of a curve has no data behind it, and where, as pictures shade it."""
+    text = f"{100 * support.outside:.0f} % of this curve rests on combinations that do not occur in the data"
     share = f"{100 * support.stretch:.0f} %"
-    return ", all along the axis" if share == "100 %" else f", mostly in the faint {share} of the axis"
+    if support.stretch <= 0:
+        return text
+    return (
+        f"{text}, all along the axis"
+        if share == "100 %"
+        else f"{text} (mostly in the shaded {share} of the axis)"
+    )
 
 
 def summary_warning(reading: Reading, support: Support | None) -> str:
@@ -162,22 +253,35 @@ def _flat_or_nearly(reading: Reading) -> str:
 
 def _main(reading: Reading) -> str:
     name = " x ".join(feature_text(reading.naming, f) for f in reading.features)
-    low, high = named_range(reading.low, reading.high, reading.naming)
-    size = f"strength {sd_text(reading.strength)} SD of the predictions, {low} to {high}"
+    name += f" ({name_text(reading.output)})" if reading.several else ""
+    low, high = named_range(reading.low, reading.high, _value_naming(reading))
+    of = f"{reading.unit_name} of the predictions"
+    size = f"strength {sd_text(reading.strength)} {of}, {low} to {high}"
     if reading.flat:
-        own, limit = sd_text(reading.strength), sd_text(reading.flat_limit)
+        known = reading.measures.get("known_strength", reading.strength)
+        own, limit = sd_text(known), sd_text(reading.flat_limit)
         near = "just " if own == limit else ""
-        return (
-            f"{name}: flat on average{_range_read(reading)} "
-            f"(strength {own} SD of the predictions, {near}under {limit})"
-        )
+        where = " where known" if reading.missing_moves else " on average"
+        return f"{name}: flat{where}{_range_read(reading)} (strength {own} {of}, {near}under {limit})"
     if reading.shape == "levels":
-        highest, lowest = (_place(reading, v) for v in (reading.high_at, reading.low_at))
+        highest = _tied(reading, reading.high_at, reading.high_ties)
+        lowest = _tied(reading, reading.low_at, reading.low_ties)
         return f"{name}: highest at {highest}, lowest at {lowest} ({size})"
     if reading.interaction is not None:
         return f"{name}: {reading.shape}, {100 * reading.interaction:.0f} % of the surface is interaction ({size})"
-    words = f"{reading.direction}, {reading.shape}" if reading.one_directional else reading.shape
+    words = reading.shape
+    if reading.shape == "mostly monotone":
+        words = f"mostly {reading.direction}"
+    elif reading.one_directional:
+        words = f"{reading.direction}, {reading.shape}"
     return f"{name}: {words}{_range_read(reading)}{_where(reading)} ({size})"
+
+
+def _value_naming(reading: Reading) -> Naming:
+    """The names for values of the average: the target's unit is not that of other scales."""
+    if reading.scale_label == "prediction" or not reading.naming.target_unit:
+        return reading.naming
+    return PLAIN
 
 
 def _range_read(reading: Reading) -> str:
@@ -194,7 +298,9 @@ def _where(reading: Reading) -> str:
         return f", a step at {places[0]}"
     if reading.turns and places:
         return f", turning at {places[0]}"
-    return f", half of the change between {places[0]} and {places[1]}" if len(places) == 2 else ""
+    if len(places) != 2 or not reading.one_directional or places[0] == places[1]:
+        return ""
+    return f", half of the change between {places[0]} and {places[1]}"
 
 
 def _curves(reading: Reading) -> list[str]:
@@ -202,7 +308,7 @@ def _curves(reading: Reading) -> list[str]:
         return []
     if not reading.differences_known and not reading.curves_differ:
         return [UNKNOWN_DIFFERENCES] if reading.rows_could_differ else []
-    amount = f"{sd_text(reading.heterogeneity or 0.0)} SD"
+    amount = size_text(reading, reading.heterogeneity or 0.0)
     least = "" if reading.heterogeneity_exact else "at least "
     if reading.hidden:
         crossing = "crossing curves" if reading.opposed else "moving curves"
@@ -210,15 +316,16 @@ def _curves(reading: Reading) -> list[str]:
             f"{_flat_or_nearly(reading)} average, {crossing} (they differ by {least}{amount}): {_look(reading)}"
         ]
     if reading.heterogeneous:
-        return [f"individual curves differ by {least}{amount}: {_look(reading)}"]
+        return [f"rows differ by {least}{amount}: {_look(reading)}"]
     return [_look(reading)] if reading.interacts else []
 
 
 def _look(reading: Reading) -> str:
     if reading.interacts:
+        errors = [*reading.interaction_errors, *[0.0] * len(reading.interacts)]
         named = [
-            f"{feature_text(reading.naming, name)} ({sd_text(size)} SD)"
-            for name, size in reading.interacts[:NAMED]
+            f"{feature_text(reading.naming, name)} ({_with_error(reading, size, error)})"
+            for (name, size), error in zip(reading.interacts[:NAMED], errors)
         ]
         return f"it interacts with {' and '.join(named)}"
     if reading.interacts is not None:
@@ -228,6 +335,15 @@ def _look(reading: Reading) -> str:
         return f"look for an interaction with {feature_text(reading.naming, name)} ({100 * share:.0f} % of the differences)"
     where = "summary()" if reading.heterogeneity_exact else "ice(...)"
     return f"look for an interaction, with Explainer.{where}"
+
+
+def _with_error(reading: Reading, size: float, error: float) -> str:
+    """A size, and its standard error where it has a noticeable one."""
+    text = size_text(reading, size)
+    if error < LEAST_ERROR:
+        return text
+    number, unit = text.split(" ", 1)
+    return f"{number} ± {size_text(reading, error).split(' ', 1)[0]} {unit}"
 
 
 # --- for plain readers -------------------------------------------------------------------------------
@@ -250,8 +366,10 @@ def plain_words(reading: Reading, what: str) -> str:
     `what` is the name of the predicted quantity.
     """
     text = _plain_trend(reading, what) if reading.one_directional else _plain_shape(reading, what)
+    if reading.missing_moves:
+        text += f"; {'they are' if is_plural(what) else 'it is'} {missing_words(reading, _name(reading))}"
     for tail in reading.tails:
-        text += f"; {_tail(tail, lambda value: _shown(reading, value))}"
+        text += f"; {_tail(reading, tail, lambda value: _shown(reading, value))}"
     partner = page_name(reading.naming.name(reading.interacts[0][0])) if reading.interacts else None
     if reading.hidden:
         text += ", but individual rows do respond, in ways that cancel out"
@@ -277,43 +395,75 @@ def _clock(reading: Reading) -> bool:
 
 def _plain_shape(reading: Reading, what: str) -> str:
     """An average without a direction: flat, of levels, turning or wandering."""
-    low, high = named_range(reading.low, reading.high, reading.naming)
+    low, high = named_range(reading.low, reading.high, _value_naming(reading))
     low_at, high_at = _shown(reading, reading.low_at), _shown(reading, reading.high_at)
     if low_at == high_at and isinstance(reading.low_at, str) and isinstance(reading.high_at, str):
         whole = [name_text(level, 10 * LEVEL_LIMIT) for level in (reading.low_at, reading.high_at)]
         low_at, high_at = told_apart(whole, LEVEL_LIMIT)  # long, and alike at both ends
+    else:
+        low_at = _tied(reading, reading.low_at, reading.low_ties) if len(reading.low_ties) > 1 else low_at
+        high_at = (
+            _tied(reading, reading.high_at, reading.high_ties) if len(reading.high_ties) > 1 else high_at
+        )
     turn = _shown(reading, reading.changes_at[0]) if reading.changes_at else None
     is_ = "are" if is_plural(what) else "is"
     if reading.flat:
-        return f"{what} hardly {_verb(what, 'change')} on average"
+        where = f"with known values of {_name(reading)}" if reading.missing_moves else "on average"
+        return f"{what} hardly {_verb(what, 'change')} {where}"
     if reading.shape == "levels" and reading.direction != "none":
-        return f"{what} {is_} higher at {high_at} ({high}) than at {low_at} ({low})"
+        at = _preposition(reading, reading.high_at)
+        return f"{what} {is_} higher {at} {high_at} ({high}) than {at} {low_at} ({low})"
     if reading.shape == "levels":
-        return f"{what} {is_} highest at {high_at} ({high}) and lowest at {low_at} ({low})"
+        at = _preposition(reading, reading.high_at)
+        return f"{what} {is_} highest {at} {high_at} ({high}) and lowest {at} {low_at} ({low})"
     if reading.shape == "U-shaped":
         return f"{what} {is_} lowest ({low}) near {turn or low_at} and {_verb(what, 'rise')} on both sides, up to {high}"
     if reading.shape == "inverted U":
         return f"{what} {is_} highest ({high}) near {turn or high_at} and {_verb(what, 'fall')} on both sides, down to {low}"
-    return f"{what} {_verb(what, 'move')} up and down between {low} (at {low_at}) and {high} (at {high_at})"
+    return f"{what} {_verb(what, 'move')} up and down between {low} ({_preposition(reading, reading.low_at)} {low_at}) and {high} ({_preposition(reading, reading.high_at)} {high_at})"
+
+
+def _preposition(reading: Reading, value: Any) -> str:
+    """In January, on Monday, for women, at 3 km."""
+    meaning = reading.naming.meaning(reading.features[0])
+    if meaning == MONTH:
+        return "in"
+    if meaning and not _clock(reading):
+        return "on"
+    if isinstance(value, np.datetime64):
+        return "on"
+    return (
+        "for"
+        if isinstance(value, str) or reading.naming.level(reading.features[0], value) is not None
+        else "at"
+    )
+
+
+def _name(reading: Reading) -> str:
+    return page_name(reading.naming.name(reading.features[0]))
 
 
 def _plain_trend(reading: Reading, what: str) -> str:
     """An average that runs one way: from what to what, and where."""
-    low, high = named_range(reading.low, reading.high, reading.naming)
+    low, high = named_range(reading.low, reading.high, _value_naming(reading))
     rises = reading.direction != "decreasing"
     verb = _verb(what, "rise" if rises else "fall")
     (start, begin), (end, finish) = ((low, reading.low_at), (high, reading.high_at))[:: 1 if rises else -1]
     if reading.shape == "threshold" and reading.changes_at:
-        return f"{what} {verb} in one step, from {start} to {end} at {_shown(reading, reading.changes_at[0])}"
-    before, after = ("before", "after") if _clock(reading) else ("up to", "from")
-    where = f"at {_shown(reading, begin)}"
+        return (
+            f"{what} {verb} in one step, from {start} to {end}, at {_shown(reading, reading.changes_at[0])}"
+        )
+    clock = _clock(reading)
+    at = "around" if clock else _preposition(reading, begin)
+    before = f"{at} {_shown(reading, begin)}"
     if reading.level_until is not None:
-        where = f"{before} {_shown(reading, reading.level_until)}"
-    to = f"at {_shown(reading, finish)}"
+        before = f"{'before' if clock else 'up to'} {_shown(reading, reading.level_until)}"
+    after = f"{at} {_shown(reading, finish)}"
     if reading.level_from is not None:
-        to = f"{after} {_shown(reading, reading.level_from)}" + ("" if _clock(reading) else " on")
-    how = " evenly" if reading.shape == "linear" else ""
-    return f"{what} {verb}{how} from {start} {where} to {end} {to}"
+        after = f"{'after' if clock else 'from'} {_shown(reading, reading.level_from)}"
+        after += "" if clock else " on"
+    how = {"linear": " evenly", "mostly monotone": ", with some ups and downs,"}.get(reading.shape, "")
+    return f"{what} {verb}{how} from {start} ({before}) to {end} ({after})"
 
 
 def is_plural(what: str) -> bool:
@@ -332,13 +482,16 @@ def plain_cautions(reading: Reading, support: Support | None) -> str:
         moves = "does not move" if reading.flat else "hardly moves"
         parts.append(f"the average {moves}, but individual rows do")
     if support is not None and support.doubtful and reading.responds:
-        text = f"{100 * support.outside:.0f} % of the curve is asked of rows unlike any in the data{_stretch(support)}"
+        if support.one_hot is not None:
+            parts.append(one_hot_advice(support.one_hot))
+            return "; ".join(parts)
+        text = _unsupported(support)
         if support.related:
             related = [page_name(reading.naming.name(name), 40) for name, _ in support.related[:RELATED]]
-            text += f" (it goes with {', '.join(related)})"
+            text += f"; it goes with {enumerated(related)}"
         if support.disagrees:
-            text += "; the dashed curve (ALE), which stays near the data, tells another story: trust that one"
+            text += "; the dashed curve (ALE) disagrees: prefer ALE here"
         else:
-            text += "; compare it with the dashed curve (ALE), which stays near the data"
+            text += "; compare with the dashed curve (ALE)"
         parts.append(text)
     return "; ".join(parts)

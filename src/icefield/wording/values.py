@@ -215,6 +215,8 @@ def named_value(
     level = naming.level(feature, value)
     if level is not None:
         return name_text(level, LEVEL_LIMIT)
+    if isinstance(value, np.datetime64) and unit and naming.zones.get(feature):
+        return f"{text(value)} {name_text(naming.zones[feature], 40)}"
     if isinstance(value, (bool, np.bool_, np.timedelta64)) or not isinstance(
         value, (int, float, np.integer, np.floating)
     ):
@@ -254,10 +256,27 @@ def calendar_text(value: float, meaning: str, short: bool = False) -> str:
     return f"between {one(below)} and {one(below + 1)}"
 
 
+def few_digits(value: float, digits: int = 3) -> str:
+    """A number in a sentence: so many digits, also of its whole part.
+
+    Examples
+    --------
+    >>> few_digits(104_935.3), few_digits(0.002), few_digits(18.28), few_digits(-3.0)
+    ('105,000', '0.002', '18.3', '−3')
+    """
+    value = float(value)
+    if value != 0 and np.isfinite(value) and 10.0**digits <= abs(value) < 1e9:
+        value = round(value, digits - 1 - int(np.floor(np.log10(abs(value)))))
+    return number_text(value, digits)
+
+
 def named_range(low: float, high: float, naming: Naming) -> tuple[str, str]:
-    """Both ends of a range of predictions, with the unit of what is predicted."""
+    """Both ends of a range of predictions, with the unit of what is predicted; three digits where they tell them apart."""
     unit = f" {name_text(naming.target_unit, 20)}" if naming.target_unit else ""
     first, second = range_texts(low, high)
+    if max(abs(low), abs(high)) >= 1000:
+        short = few_digits(low), few_digits(high)
+        first, second = short if short[0] != short[1] else (first, second)
     return first + unit, second + unit
 
 

@@ -1,0 +1,97 @@
+"""What matters most of all that was decided: the facts that the opening of a summary, a report and the shell are said from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from icefield.effect.data_support import Support
+from icefield.statistics.decision import Decision
+from icefield.statistics.fit_check import FitCheck
+from icefield.statistics.ice_statistics import ROUNDING
+
+if TYPE_CHECKING:
+    from icefield.core.study import Study
+
+DRIVERS = 3  # features named
+TIED = 0.05  # of the largest movement: features nearer to it are as strong
+SHARING = 0.1  # of the largest movement: a feature that moves less takes no part
+MOSTLY = 0.5  # of all squared movement
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """The facts of an opening.
+
+    Attributes
+    ----------
+    n_rows, n_features : how many there are
+    constant : whether the model predicts the same for every row, and no feature moves it
+    baseline : mean prediction, where there is one output
+    responding : the features that the model responds to, strongest first
+    tied : how many of the first are about as strong as the strongest
+    sharing : features that share the movement where none stands out, or where those that do carry less than half of it; else 0
+    caution : the one caution that matters, empty where there is none
+    """
+
+    n_rows: int
+    n_features: int
+    constant: bool
+    baseline: float | None
+    responding: tuple[Decision, ...]
+    tied: int
+    sharing: int
+    caution: str
+
+    @property
+    def drivers(self) -> tuple[Decision, ...]:
+        """The features that move the predictions most."""
+        return self.responding[:DRIVERS]
+
+
+def findings(
+    study: Study, made: Mapping[Any, Decision], fit: FitCheck | None, supports: Mapping[Any, Support | None]
+) -> Findings:
+    """The facts of an opening, from what was decided of each feature, the fit and the data's support."""
+    every = list(made.values())
+    responding = [one for one in every if one.reading.responds]
+    movement = np.array([one.movement for one in every])
+    level = study.prediction_level()
+    same = bool((level.std <= ROUNDING * np.maximum(np.abs(level.baseline), 1e-300)).all())
+    largest = float(movement.max(initial=0.0))
+    sharing = 0
+    if largest > 0:
+        told = sum(one.movement**2 for one in responding)
+        if told < MOSTLY * float(np.square(movement).sum()):
+            sharing = int((movement >= SHARING * largest).sum()) - len(responding)
+    tied = (
+        sum(one.movement >= (1.0 - TIED) * responding[0].movement for one in responding) if responding else 0
+    )
+    return Findings(
+        study.rows.n_rows,
+        len(every),
+        same and largest == 0.0,
+        float(level.baseline[0]) if len(level.baseline) == 1 else None,
+        tuple(responding),
+        tied,
+        sharing,
+        _caution(responding, fit, supports),
+    )
+
+
+def _caution(
+    responding: Sequence[Decision], fit: FitCheck | None, supports: Mapping[Any, Support | None]
+) -> str:
+    """The fit before the strongest feature's lack of support, and that before what its average hides."""
+    from icefield.wording.sentences import summary_warning
+
+    if fit is not None and fit.caution:
+        return fit.caution
+    for one in responding[:DRIVERS]:
+        text = summary_warning(one.reading, supports.get(one.feature))
+        if text:
+            return f"{one.reading.naming.name(one.feature)}: {text}"
+    return ""

@@ -1,0 +1,394 @@
+"""What is said is true of what a reader cares about: missing values, units, constants, ties, rare events, one-hot columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from icefield import Explainer, Grid
+from icefield.statistics.fit_check import fit_check
+from icefield.statistics.one_hot import one_hot_groups
+from icefield.wording.overview import CONSTANT
+from icefield.wording.sentences import plain_words
+
+N = 600
+
+
+def frame(seed=0, rows=N, names="abc"):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({name: rng.normal(size=rows) for name in names})
+
+
+def without(X, column, share, seed=1):
+    gone = np.random.default_rng(seed).random(len(X)) < share
+    return X.assign(**{column: X[column].mask(gone)})
+
+
+# --- 1: missing values take part ---------------------------------------------------------------------
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("share", [0.05, 0.16, 0.4, 0.8])
+@pytest.mark.parametrize("jump", [5.0, -3.0])
+def test_missing_values_take_part(share, jump):
+    X = without(frame(), "a", share)
+    ex = Explainer(lambda d: jump * d["a"].isna().to_numpy() + 0.2 * d["b"].to_numpy(), X, row_by_row=True)
+    summary = ex.summary()
+    assert summary["feature"][0] == "a"
+    assert ex.importance()["feature"][0] == "a"
+    reading = summary.readings["a"]
+    p = float(X["a"].isna().mean())
+    unit = float(ex.study.prediction_level().std[0])
+    if reading.unit_name == "SD":
+        assert reading.strength == pytest.approx(abs(jump) * np.sqrt(p * (1 - p)) / unit, rel=1e-6)
+    assert reading.shape == "flat"
+    assert reading.responds
+    side = "higher" if jump > 0 else "lower"
+    assert f"{side} where it is missing ({100 * p:.0f} % of rows)" in reading.sentence
+    assert summary["shape"][0].startswith(f"flat where known, {side} where missing")
+    assert f"{side} where it is missing" in summary.opening
+    assert "where a is missing" in plain_words(reading, "the average prediction")
+
+
+def test_missing_values_take_part_in_levels_differences_and_regions():
+    X = without(frame(), "a", 0.4).assign(k=np.where(np.arange(N) % 3 == 0, "x", "y"))
+    X.loc[np.arange(N) % 5 == 0, "k"] = None
+
+    def model(d):
+        gone = d["a"].isna().to_numpy()
+        return gone * np.where(d["b"] > 0, 3.0, -3.0) + 4.0 * d["k"].isna().to_numpy()
+
+    ex = Explainer(model, X, row_by_row=True)
+    summary = ex.summary()
+    a, k = summary.readings["a"], summary.readings["k"]
+    assert a.interacts[0][0] == "b"
+    assert "b" in ex.regions("a")["rule"][0]
+    assert ex.regions("a").heterogeneity == pytest.approx(a.heterogeneity, abs=0.005)
+    assert k.missing_moves
+    assert "higher where it is missing" in k.sentence
+
+
+def test_missing_values_take_no_part_in_the_classical_measure():
+    X = without(frame(), "a", 0.4)
+    table = Explainer(lambda d: 5.0 * d["a"].isna().to_numpy(), X, row_by_row=True).importance(
+        measure="curve_sd"
+    )
+    assert table["curve_sd"].max() < 1e-12
+
+
+def test_a_missing_value_like_any_other_is_not_a_finding():
+    X = without(frame(), "a", 0.3)
+    reading = Explainer(lambda d: d["a"].fillna(0.0).to_numpy(), X, row_by_row=True).summary().readings["a"]
+    assert not reading.missing_moves
+    assert "missing" not in reading.sentence
+
+
+# --- 2: one curve is read ----------------------------------------------------------------------------
+
+
+def test_a_reading_of_a_given_grid_says_so():
+    ex = Explainer(lambda d: d["a"].to_numpy() ** 3, frame(), row_by_row=True)
+    for grid in (Grid("uniform"), 7, [-1.0, 0.0, 1.0]):
+        assert "read on the grid given" in ex.partial_dependence("a", grid=grid).reading.sentence
+    for usual in (ex.partial_dependence("a"), ex.ice("a"), ex.partial_dependence("a", grid=Grid("auto"))):
+        assert "grid" not in usual.reading.sentence
+
+
+@pytest.mark.parametrize("tail", [lambda a: 8 * np.maximum(0, a - 1.9), lambda a: -6 * (a < -2.0)])
+def test_the_curve_that_is_read_is_the_one_that_is_shown(tail):
+    ex = Explainer(
+        lambda d: tail(d["a"].to_numpy()) + 0.7 * d["b"].to_numpy(), frame(rows=900), row_by_row=True
+    )
+    decided = ex.summary().readings["a"]
+    for reading in (ex.partial_dependence("a").reading, ex.ice("a").reading):
+        assert (reading.shape, reading.direction) == (decided.shape, decided.direction)
+        assert reading.strength == pytest.approx(decided.strength, rel=0.02)
+
+
+def test_half_of_the_change_is_net():
+    x = np.linspace(0, 10, 600)
+    X = pd.DataFrame({"a": x, "b": np.random.default_rng(0).normal(size=600)})
+    # Wiggles of no net change before 6, all of the rise after it.
+    ex = Explainer(
+        lambda d: 0.12 * np.sin(12 * d["a"]) * (d["a"] < 6) + 1.5 * np.clip(d["a"] - 6, 0, 3),
+        X,
+        row_by_row=True,
+    )
+    reading = ex.partial_dependence("a").reading
+    assert reading.one_directional
+    assert reading.changes_at[0] > 5.9
+
+
+@pytest.mark.parametrize(
+    ("depth", "word"), [(0.0, "monotone"), (0.1, "mostly monotone"), (0.4, "non-monotone")]
+)
+def test_monotone_only_without_reversals(depth, word):
+    X = pd.DataFrame({"a": np.linspace(0, 3, 600), "b": np.random.default_rng(0).normal(size=600)})
+
+    def model(d):
+        a = d["a"].to_numpy()
+        return np.interp(a, [0, 1, 2, 3], [0.0, 0.5, 0.5 - depth, 1.0]) + 0.3 * np.maximum(0, a - 2.5)
+
+    reading = Explainer(model, X, row_by_row=True).partial_dependence("a").reading
+    assert reading.shape in (word, "linear" if word == "monotone" else word)
+    assert ("mostly increasing" in reading.sentence) == (word == "mostly monotone")
+
+
+# --- 3: the noise caution ----------------------------------------------------------------------------
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("columns", [4, 12])
+def test_models_of_noise_are_cautioned(seed, columns):
+    from sklearn.linear_model import LinearRegression
+    from sklearn.tree import DecisionTreeRegressor
+
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(300, columns)), rng.normal(size=300)
+    for model in (LinearRegression(), DecisionTreeRegressor(max_depth=4, random_state=0)):
+        check = fit_check(Explainer(model.fit(X, y), X, y=y).study)
+        assert "may be noise" in check.caution or "hardly anything about y" in check.caution
+
+
+@pytest.mark.parametrize("rate", [-5.5, -4.5])
+def test_good_models_of_rare_events_are_not_cautioned(rate):
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(12_000, 4))
+    y = (rng.random(12_000) < 1 / (1 + np.exp(-(rate + 1.3 * X[:, 0] - X[:, 1])))).astype(int)
+    model = LogisticRegression().fit(X[:6000], y[:6000])
+    check = fit_check(Explainer(model, X[6000:], y=y[6000:]).study)
+    assert check.classes
+    assert check.caution == ""
+    assert str(check).startswith("AUC 0.")
+
+
+def test_too_few_events_are_said_to_be_too_few():
+    from sklearn.linear_model import LogisticRegression
+
+    X = np.random.default_rng(0).normal(size=(800, 3))
+    y = (np.argsort(np.argsort(-X[:, 0])) < 9).astype(int)
+    check = fit_check(Explainer(LogisticRegression().fit(X, y), X, y=y).study)
+    assert check.caution == ""
+    assert "too few events (9) to tell" in str(check)
+
+
+# --- 4: several outputs ------------------------------------------------------------------------------
+
+
+def test_several_outputs_are_told_apart():
+    ex = Explainer(
+        lambda d: np.column_stack([d["a"] + 0.3 * d["b"], -2 * d["a"] + d["b"]]), frame(), row_by_row=True
+    )
+    summary = ex.summary()
+    assert summary["output"].tolist() == [r.output for r in summary.readings.values()]
+    assert any(
+        note.startswith("a: linear, increasing in") and "linear, decreasing in" in note
+        for note in summary.notes
+    )
+    assert [f"a ({r.output}):" in r.sentence for r in summary.decisions["a"].readings] == [True, True]
+
+
+def test_classes_are_told_apart():
+    from sklearn.linear_model import LogisticRegression
+
+    X = frame()
+    y = np.digitize(X["a"], [-0.5, 0.5])
+    summary = Explainer(LogisticRegression().fit(X, y), X).summary()
+    assert "output" in summary.columns
+    assert "output" not in Explainer(LogisticRegression().fit(X, y > 0), X).summary().columns
+
+
+# --- 5: units ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("far", [1, 3, 5])
+def test_a_handful_of_rows_never_makes_the_rest_flat(far):
+    X = frame(rows=1000)
+    odd = set(X["a"][:far])
+
+    def model(d):
+        return np.where(d["a"].isin(odd), 10_000.0, d["a"] + 0.5 * d["b"])
+
+    summary = Explainer(model, X, row_by_row=True).summary()
+    assert "flat" not in summary.readings["b"].shape
+    assert "robust SD of the predictions" in summary.readings["b"].sentence
+    assert any(note.startswith("sizes are in robust SD") for note in summary.notes)
+
+
+def test_sizes_are_in_the_unit_of_the_target_where_it_is_known():
+    X = without(frame(), "a", 0.2)
+    said = {"target_name": "delay", "units": {"delay": "min"}}
+    ex = Explainer(
+        lambda d: 12 * d["a"].isna().to_numpy() + 5 * d["b"].to_numpy(), X, row_by_row=True, **said
+    )
+    summary = ex.summary()
+    assert "12 min higher where it is missing" in summary.readings["a"].sentence
+    assert " min between its lowest and highest average" in summary.opening
+    assert (
+        "SD of the predictions"
+        in Explainer(lambda d: d["b"], X, row_by_row=True).summary().readings["b"].sentence
+    )
+
+
+# --- 6: constant models ------------------------------------------------------------------------------
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("value", [0.3, 0.0, 1 / 3, 1e9 + 0.1, -7e-9])
+def test_constant_models_do_not_move(value):
+    ex = Explainer(lambda d: np.full(len(d), value), frame())
+    summary = ex.summary()
+    assert summary.opening == CONSTANT
+    assert summary["movement"].tolist() == [0.0, 0.0, 0.0]
+    assert all(not r.tails and r.shape == "flat" for r in summary.readings.values())
+    assert ex.importance()["importance"].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_dummy_and_trees_without_splits_are_constant():
+    from sklearn.dummy import DummyRegressor
+    from sklearn.ensemble import RandomForestRegressor
+
+    X = frame()
+    y = np.random.default_rng(0).normal(size=N)
+    for model in (
+        DummyRegressor(),
+        RandomForestRegressor(20, max_depth=1, min_samples_leaf=N, random_state=0),
+    ):
+        summary = Explainer(model.fit(X, y), X).summary()
+        assert (summary["movement"] == 0).all()
+        assert summary.opening == CONSTANT
+
+
+def test_copies_that_cancel_are_no_constant_model():
+    X = frame().assign(b=lambda d: d["a"])
+    summary = Explainer(lambda d: d["a"] - d["b"], X, row_by_row=True).summary()
+    assert summary.opening != CONSTANT
+    assert summary["movement"][0] > 0.5
+
+
+# --- 7: regions do not deny what the summary names ---------------------------------------------------
+
+
+@pytest.mark.sampled(5)
+@pytest.mark.parametrize("share", [0.02, 0.03])
+@pytest.mark.parametrize("seed", range(3))
+def test_small_regions_are_reported_as_small(share, seed):
+    X = frame(seed, 1000)
+    X["g"] = (np.random.default_rng(seed + 50).random(1000) < share).astype(int)
+    ex = Explainer(lambda d: np.where(d["g"] == 1, -4, 1) * d["a"] + 0.3 * d["b"], X, row_by_row=True)
+    assert ex.summary().decisions["a"].partner[0] == "g"
+    found = ex.regions("a")
+    assert sorted(found["rule"].tolist()) == ["g == 0", "g == 1"]
+    assert any("a small region" in note for note in found.notes)
+    reading = ex.summary().readings["a"]
+    assert reading.interaction_errors[0] > 0
+    assert " ± " in reading.sentence
+
+
+# --- 8: columns that are one feature -----------------------------------------------------------------
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("as_type", [int, float, bool])
+def test_one_hot_columns_are_read_as_one(as_type):
+    X = frame(names="a")
+    city = np.random.default_rng(1).choice(list("xyz"), N)
+    for level in "xyz":
+        X[f"city_{level}"] = (city == level).astype(as_type)
+    group = {"city": ["city_x", "city_y", "city_z"]}
+    ex = Explainer(
+        lambda d: d["a"] + 2 * d["city_x"].astype(float) - d["city_y"].astype(float), X, row_by_row=True
+    )
+    assert one_hot_groups(ex.study) == {"city": ("city_x", "city_y", "city_z")}
+    summary = ex.summary()
+    place = summary["feature"].tolist().index("city_x")
+    assert summary["warning"][place] == f"these columns are one feature; read them as one: {group}"
+    assert summary["next"][place] == f"partial_dependence({group})"
+    ex.partial_dependence(group)  # what is advised works
+    assert not any("ALE" in str(text) for text in summary["warning"])
+
+
+def test_flags_that_overlap_are_not_one_feature():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({f"has_{name}": (rng.random(N) < 0.3).astype(int) for name in "xyz"})
+    assert one_hot_groups(Explainer(lambda d: d.sum(axis=1), X).study) == {}
+
+
+def test_a_group_without_its_first_level_and_unnamed_columns_are_found():
+    codes = np.random.default_rng(0).integers(0, 4, N)
+    hot = (codes[:, None] == np.arange(4)).astype(float)
+    dropped = pd.DataFrame(hot[:, 1:], columns=["k_1", "k_2", "k_3"])
+    assert one_hot_groups(Explainer(lambda d: d.sum(axis=1), dropped).study) == {"k": ("k_1", "k_2", "k_3")}
+    assert list(one_hot_groups(Explainer(lambda d: d.sum(axis=1), hot).study).values()) == [(0, 1, 2, 3)]
+
+
+# --- 9: many small effects ---------------------------------------------------------------------------
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("count", [220, 260])
+def test_many_small_effects_share(count):
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(400, count))).add_prefix("x")
+    opening = Explainer(lambda d: d.to_numpy().sum(axis=1), X, row_by_row=True).summary().opening
+    assert "no single feature moves" in opening or "others together move it more" in opening
+    assert "share it" in opening or "others together" in opening
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("size", [0.08, 0.09, 0.1])
+def test_exact_lines_are_linear_however_small(size):
+    X = frame(rows=1200)
+    reading = Explainer(lambda d: size * d["a"] + d["b"], X, row_by_row=True).summary().readings["a"]
+    assert reading.shape == "linear"
+
+
+# --- 10: ties, and places as people write them -------------------------------------------------------
+
+
+def test_ties_of_levels_are_said():
+    shops = np.array([f"s{i:02d}" for i in range(8)])
+    X = pd.DataFrame({"shop": np.random.default_rng(0).choice(shops, N)})
+    size = dict(zip(shops, [1.0, 20.0, 30.0, 47.2, 12.0, 47.1, 47.15, 5.0]))
+    reading = (
+        Explainer(lambda d: d["shop"].map(size).to_numpy(float), X, row_by_row=True)
+        .summary()
+        .readings["shop"]
+    )
+    assert "highest at s03, s05 and s06, lowest at s00" in reading.sentence
+    assert "highest for s03, s05 and s06" in plain_words(reading, "predicted sales")
+    assert reading.high_ties == ("s03", "s05", "s06")
+
+
+def test_features_about_as_strong_are_said_to_be():
+    X = frame(rows=2000)
+    tie = Explainer(lambda d: d["a"] + 1.01 * d["b"] + 0.1 * d["c"], X, row_by_row=True).summary().opening
+    assert "matter most, about equally" in tie
+    clear = Explainer(lambda d: 3 * d["a"] + d["b"], X, row_by_row=True).summary().opening
+    assert "a matters most: " in clear
+
+
+def test_places_keep_a_digit_and_days_are_whole():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"dose": np.exp(rng.normal(0, 3, 900)), "day": rng.integers(1, 366, 900)})
+    ex = Explainer(lambda d: 3 * np.log(d["dose"]) + 5 * (d["day"] > 185), X, row_by_row=True)
+    readings = ex.summary().readings
+    assert "(at 0.0" in plain_words(readings["dose"], "the average prediction")
+    assert readings["day"].changes_at[0] == round(readings["day"].changes_at[0])
+    assert ".5" not in plain_words(readings["day"], "the average prediction").split(" at ")[-1]
+
+
+# --- 11: few rows carry the variance -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.02, True), (0.03, True), (0.5, False), (1.0, False)])
+def test_standard_errors_of_few_rows_are_said_to_be_small(share, said):
+    X = frame(rows=300)
+    X["c"] = (np.random.default_rng(4).random(300) < share).astype(float)
+    reading = Explainer(lambda d: d["a"] + 40 * d["c"] * d["b"], X, row_by_row=True).ice("a").reading
+    assert (reading.error_rows is not None) == said
+    assert ("standard errors rest on about" in reading.sentence) == said
