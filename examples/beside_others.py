@@ -9,13 +9,11 @@ The peers pin versions of their own, so give them an environment of their own an
     peers/bin/pip install icefield scikit-learn effector plotly psutil pqdm xgboost-cpu
     peers/bin/pip install --no-deps pdpbox
 
-A peer that is not installed, or cannot be imported, is named and left out. Bike sharing is read from the folder named by ICEFIELD_DATA, or from
-``../shared/data`` beside the project. `docs/plots.md` shows what this wrote.
+A peer that is not installed, or cannot be imported, is named and left out. `docs/plots.md` shows what this wrote.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from collections.abc import Callable
@@ -47,11 +45,7 @@ UNITS = {FEATURE: "°C", "humidity": "%", "hour": "time of day", "rentals": "per
 @cache
 def bikes() -> tuple[Any, pd.DataFrame, pd.Series]:
     """Hourly rentals in Washington, D.C.: a boosted model and 5,000 of its rows."""
-    beside = Path(__file__).resolve().parents[1].parent / "shared" / "data"
-    path = Path(os.environ.get("ICEFIELD_DATA", beside)) / "bike_hour.csv"
-    if not path.exists():
-        raise SystemExit(f"{path} is not there. Name the folder that holds bike_hour.csv in ICEFIELD_DATA.")
-    data = pd.read_csv(path)
+    data = icefield.datasets.bikes("pandas")
     X = pd.DataFrame({
         FEATURE: data.temp * 41, "hour": data.hr.astype(float), "humidity": data.hum * 100, "wind": data.windspeed * 67,
         "workingday": data.workingday.astype(float), "year": data.yr.astype(float),

@@ -2,15 +2,12 @@
 
     python examples/gallery.py [folder] [studies, kinds and looks]
 
-Beside ``light``, which is drawn anyway, the looks are ``dark``, ``print`` (serif, small) and ``grey``: PNGs called after them.
-
-Bike sharing, Titanic and California housing are read from the folder named by ICEFIELD_DATA, or from
-``../shared/data`` beside the project; where they are absent, data that comes with scikit-learn stands in.
+Beside ``light``, which is drawn anyway, the looks are ``dark``, ``print`` (serif, small) and ``grey``; ``3.3``, ``5``, ``7`` (inches:
+a column, half a page, a page) and ``slide`` are sizes, each drawn in the looks named. PNGs are called after both.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -26,7 +23,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from PIL import Image
-from sklearn.datasets import load_diabetes, load_iris
+from sklearn.datasets import load_iris
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -223,9 +220,9 @@ def cases() -> Iterator[tuple[str, Draw]]:
 
 def _in_own_axes(effects: list[icefield.Effect], **options: Any) -> Any:
     """Into Axes of the caller's in a plain figure; plotly has none, and draws the first."""
-    if options:
+    if "backend" in options:
         return effects[0].plot(**options)
-    figure, axes = plt.subplots(1, len(effects), figsize=(9, 3.6))
+    figure, axes = plt.subplots(1, len(effects), figsize=options.get("figsize", (9, 3.6)))
     for ax, effect in zip(axes, effects):
         effect.plot(ax=ax)
     return figure
@@ -234,16 +231,9 @@ def _in_own_axes(effects: list[icefield.Effect], **options: Any) -> Any:
 # --- data ------------------------------------------------------------------------------------------
 
 
-def data_folder() -> Path | None:
-    """Where the real data is, or None."""
-    beside = Path(__file__).resolve().parents[1].parent / "shared" / "data"
-    folder = Path(os.environ.get("ICEFIELD_DATA", beside))
-    return folder if (folder / "titanic.csv").exists() else None
-
-
-def bike(folder: Path) -> Study:
+def bike() -> Study:
     """Hourly rentals; the date is a date, which a small wrapper turns into days for the model."""
-    data = pd.read_csv(folder / "bike_hour.csv", parse_dates=["dteday"]).sample(6000, random_state=0)
+    data = icefield.datasets.bikes("pandas").sample(6000, random_state=0)
     season = {1: "winter", 2: "spring", 3: "summer", 4: "autumn"}
     sky = {1: "clear", 2: "mist", 3: "light rain or snow", 4: "heavy rain"}
     X = pd.DataFrame({
@@ -269,8 +259,8 @@ def bike(folder: Path) -> Study:
     )  # fmt: skip
 
 
-def titanic(folder: Path) -> Study:
-    data = pd.read_csv(folder / "titanic.csv")
+def titanic() -> Study:
+    data = icefield.datasets.titanic("pandas")
     ports = {"C": "Cherbourg", "Q": "Queenstown", "S": "Southampton"}
     X = pd.DataFrame({
         "age": data.age, "fare": data.fare, "sex": data.sex.astype("category"),
@@ -288,8 +278,8 @@ def titanic(folder: Path) -> Study:
     )  # fmt: skip
 
 
-def california(folder: Path) -> Study:
-    data = pd.read_csv(folder / "california_housing.csv").sample(8000, random_state=0)
+def california() -> Study:
+    data = icefield.datasets.housing("pandas").sample(8000, random_state=0)
     X = data.drop(columns="median_house_value").assign(
         ocean_proximity=data.ocean_proximity.astype("category")
     )
@@ -302,25 +292,6 @@ def california(folder: Path) -> Study:
         "california", model, rival, X.head(ROWS), number="median_income", second="housing_median_age",
         category="ocean_proximity", other_category="island or bay", group="ocean_proximity", colour="latitude",
         title="House values by median income", rival_name="shallow trees", missing="total_bedrooms",
-    )  # fmt: skip
-
-
-def diabetes() -> Study:
-    """Bundled with scikit-learn: stands in where the real data is absent."""
-    frame = load_diabetes(as_frame=True, scaled=False)
-    X = frame.data.rename(columns={"s5": "log triglycerides", "bp": "blood pressure"})
-    X["sex"] = X["sex"] == 2
-    X["age group"] = pd.cut(
-        X["age"], [0, 35, 50, 65, 100], labels=["to 35", "36 to 50", "51 to 65", "over 65"]
-    )
-    X.loc[X.index % 9 == 0, "blood pressure"] = np.nan
-    settings = {"categorical_features": "from_dtype", "random_state": 0}
-    model = HistGradientBoostingRegressor(max_iter=60, **settings).fit(X, frame.target)
-    rival = HistGradientBoostingRegressor(max_iter=40, max_depth=2, **settings).fit(X, frame.target)
-    return Study(
-        "diabetes", model, rival, X, number="bmi", second="log triglycerides", category="age group",
-        other_category="sex", group="sex", colour="age", title="Progression of diabetes by body mass index", rival_name="shallow trees",
-        missing="blood pressure",
     )  # fmt: skip
 
 
@@ -340,40 +311,51 @@ LOOKS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def write(folder: Path, name: str, draw: Draw, looks: list[str]) -> None:
-    """One picture in both backends, with matplotlib in every look."""
+SIZES: dict[str, dict[str, Any]] = {
+    "3.3": {"figsize": (3.3, 2.5)},
+    "5": {"figsize": (5.0, 3.6)},
+    "7": {"figsize": (7.0, 4.4)},
+    "slide": {"figsize": (11.0, 6.2)},
+}
+
+
+def write(folder: Path, name: str, draw: Draw, looks: list[str], sizes: list[str]) -> None:
+    """One picture in both backends, with matplotlib in every look, at its own size and at those named."""
     for look in looks:
-        with plt.rc_context(LOOKS[look]):
-            drawn = draw()
-            figure = drawn if hasattr(drawn, "savefig") else drawn.get_figure()
-            path = folder / (f"{name}.png" if look == "light" else f"{name}_{look}.png")
-            figure.savefig(path, dpi=110)
-            plt.close(figure)
-        if look == "grey":
-            with Image.open(path) as image:
-                image.convert("L").save(path)
-    draw(backend="plotly").write_html(folder / f"{name}.html", include_plotlyjs="directory")
+        for size in (None, *sizes):
+            ending = "".join(f"_{word}" for word in (look, size) if word not in ("light", None))
+            path = folder / f"{name}{ending}.png"
+            with plt.rc_context(LOOKS[look] | ({"font.size": 18} if size == "slide" else {})):
+                drawn = draw(**SIZES[size]) if size else draw()
+                figure = drawn if hasattr(drawn, "savefig") else drawn.get_figure()
+                figure.savefig(path, dpi=110)
+                plt.close(figure)
+            if look == "grey":
+                with Image.open(path) as image:
+                    image.convert("L").save(path)
+    if not sizes:
+        draw(backend="plotly").write_html(folder / f"{name}.html", include_plotlyjs="directory")
 
 
 def main(folder: Path, only: list[str]) -> None:
-    """Write all pictures, or those whose study or kind is named, in the looks that are named."""
+    """Write all pictures, or those whose study or kind is named, in the looks and sizes that are named."""
     folder.mkdir(parents=True, exist_ok=True)
-    data = data_folder()
-    makers: dict[str, Callable[[], Iterator[tuple[str, Draw]]]] = {"iris": classes, "cases": cases}
-    if data is None:
-        makers["diabetes"] = lambda: pictures(diabetes())
-    else:
-        makers["bike"] = lambda: pictures(bike(data))
-        makers["titanic"] = lambda: pictures(titanic(data))
-        makers["california"] = lambda: pictures(california(data))
+    makers: dict[str, Callable[[], Iterator[tuple[str, Draw]]]] = {
+        "iris": classes,
+        "cases": cases,
+        "bike": lambda: pictures(bike()),
+        "titanic": lambda: pictures(titanic()),
+        "california": lambda: pictures(california()),
+    }
     studies = [name for name in makers if name in only] or list(makers)
-    kinds = [name for name in only if name not in makers and name not in LOOKS]
+    kinds = [name for name in only if name not in makers and name not in LOOKS and name not in SIZES]
     looks = ["light", *(look for look in LOOKS if look in only and look != "light")]
+    sizes = [size for size in SIZES if size in only]
     count = 0
     for study in studies:
         for name, draw in makers[study]():
             if not kinds or name in kinds:
-                write(folder, f"{study}_{name}", draw, looks)
+                write(folder, f"{study}_{name}", draw, looks, sizes)
                 count += 1
     print(f"{count} pictures in {folder}")
 

@@ -2,15 +2,10 @@
 
     python examples/titanic.py
 
-The passengers are read from ``titanic.csv`` in the folder named by ICEFIELD_DATA, or in
-``../shared/data``. The example prints both curves beside a plain loop over ``model.predict``:
-the numbers are the same, since an average of predictions is all that partial dependence is.
+The passengers come with icefield. The example prints both curves beside a plain loop over ``model.predict``: the numbers are the same, since an average of predictions is all that partial dependence is.
 """
 
 from __future__ import annotations
-
-import os
-from pathlib import Path
 
 import lightgbm
 import numpy as np
@@ -18,17 +13,13 @@ import pandas
 
 import icefield
 
-FOLDER = Path(os.environ.get("ICEFIELD_DATA", Path(__file__).parents[2] / "shared" / "data"))
 FEATURES = ["pclass", "sex", "age", "sibsp", "parch", "fare", "embarked"]
 AGES = list(range(0, 70, 5))
 
 
 def passengers() -> pandas.DataFrame:
     """The passengers, with words as categories (ages are missing for some)."""
-    path = FOLDER / "titanic.csv"
-    if not path.is_file():
-        raise SystemExit(f"There is no {path}. Set ICEFIELD_DATA to the folder that holds titanic.csv.")
-    return pandas.read_csv(path).astype({"sex": "category", "embarked": "category"})
+    return icefield.datasets.titanic("pandas").astype({"sex": "category", "embarked": "category"})
 
 
 def fitted(data: pandas.DataFrame) -> lightgbm.Booster:

@@ -372,7 +372,6 @@ def test_quiet_shows_no_bar_and_leaves_no_trace(
         (("pd", "m.txt", "d.csv", "a", "--threads", "0"), 2, "threads"),
         (("pd", "m.txt", "d.csv", "a"), 1, "does not exist"),
         (("pd", "m.xyz", "d.csv", "a"), 1, "does not exist"),
-        (("pd", "no_such_module:thing", "d.csv", "a"), 1, "cannot be imported"),
     ],
 )
 def test_exit_codes(
@@ -383,6 +382,14 @@ def test_exit_codes(
     assert stop.value.code == code
     printed = capfd.readouterr()
     assert words in printed.err + printed.out
+
+
+def test_a_module_that_is_not_there(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "d.csv").write_text("a\n1\n2\n")
+    with pytest.raises(SystemExit) as stop:
+        cli.run(["pd", "no_such_module:thing", str(tmp_path / "d.csv"), "a"])
+    assert stop.value.code == 1
+    assert "cannot be imported" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -434,3 +441,14 @@ def test_names_cannot_steer_the_terminal(tmp_path: Path, monkeypatch: pytest.Mon
     done = asked("pd", "escape_models:first", tmp_path / "names.csv", "\x1b[31mred")
     assert "\x1b" not in done.output
     assert "red" in done.output
+
+
+def test_change_and_slope(linear: tuple[str, ...]) -> None:
+    found = json.loads(asked("change", *linear, "age", "--from", 30, "--to", 50, "--json").stdout)
+    slope = json.loads(asked("slope", *linear, "age", "--given", "siblings", "--json").stdout)
+    assert found[0]["estimate"] == pytest.approx(20 * slope[0]["estimate"], rel=1e-6)
+    own = json.loads(asked("change", *linear, "age", "--plus", 20, "--level", 0.8, "--json").stdout)
+    assert own[0]["estimate"] == pytest.approx(found[0]["estimate"], rel=1e-6)
+    assert "a causal reading given siblings" in asked("change", *linear, "age", "--times", 1.1, "--given", "siblings").stdout  # fmt: skip
+    with pytest.raises(InputError, match="nothing to draw"):
+        asked("slope", *linear, "age", "--plot", "a.png")

@@ -36,8 +36,18 @@ def test_flights_have_categories_and_missing_values(small: None) -> None:
     assert X["departure"].between(0, 24).all()
 
 
-def test_runs_to_the_report(small: None, tmp_path: Path, capsys: Any) -> None:
+def test_ends_with_the_findings_and_where_the_report_is(small: None, tmp_path: Path, capsys: Any) -> None:
     demo.main(tmp_path / "out", small=True)
+    lines = capsys.readouterr().out.strip().splitlines()
+    assert lines[-1].endswith((tmp_path / "out" / "report.html").resolve().as_uri())
+    said = "\n".join(lines)
+    assert "arrival delay" in said
+    assert " min" in said
+    assert "x one predict" not in said
+
+
+def test_times_every_kind_of_answer_on_request(small: None, tmp_path: Path, capsys: Any) -> None:
+    demo.main(tmp_path / "out", small=True, timings=True)
     said = capsys.readouterr().out
     for word in ("one predict", "PD of all 15", "ICE", "ALE", "H of all 105", "report", "Total", "MB"):
         assert word in said

@@ -85,7 +85,7 @@ def written(kind: str) -> Callable[[Any, Path], Any]:
         "html": lambda effect, file: output._draw(effect, str(file)),
     }
     for name in ("csv", "json", "parquet"):
-        ways[name] = lambda effect, file: output._write(effect.to_frame(), **files | {f"{file.suffix[1:]}_path": str(file)})  # fmt: skip
+        ways[name] = lambda effect, file: output._write(effect.to_frame(), None, **files | {f"{file.suffix[1:]}_path": str(file)})  # fmt: skip
     return ways[kind]
 
 

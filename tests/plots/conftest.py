@@ -7,8 +7,6 @@ import pytest
 
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt
-
 
 @pytest.fixture(autouse=True)
 def plain_settings():
@@ -16,4 +14,3 @@ def plain_settings():
         matplotlib.rcdefaults()
         matplotlib.use("Agg")
         yield
-    plt.close("all")

@@ -3,7 +3,7 @@
 Both are averaged over small blocks first, so that another version of the font renderer passes and a
 moved, missing or recoloured part does not. After a wanted change of looks, write the stored pictures anew:
 
-    python tests/plots/test_images.py
+    PYTHONPATH=tests:tests/plots python tests/plots/test_images.py
 """
 
 from __future__ import annotations

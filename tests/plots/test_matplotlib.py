@@ -40,7 +40,8 @@ def test_drawing_into_given_axes(complains):
     figure, (left, right) = plt.subplots(1, 2)
     assert build.numeric().plot(ax=right) is right
     assert not left.has_data()
-    assert right.spines["top"].get_visible()
+    assert not right.spines["top"].get_visible()
+    assert left.spines["top"].get_visible()
     assert drawn(right, "note") == []
     assert figure.get_layout_engine() is None
     with complains("ax", "2", "layout='overlay'"):
@@ -78,7 +79,10 @@ def test_in_an_axes_of_the_caller_a_line_below_it_says_what_a_band_is():
     build.numeric(seed=1).plot(ax=ax)  # says nothing new
     assert said(ax) == [f"band: {meaning}"]
     build.numeric(seed=1).plot(ax=ax, band="se")
-    assert said(ax) == [f"band: {meaning}", "band: ± 2 standard errors"]
+    assert said(ax) == [
+        f"band: {meaning}",
+        "band: ± 2 standard errors of this model's curve, over other rows",
+    ]
     other = plt.subplots()[1]
     build.numeric().plot(ax=other, band=None)
     assert not said(other)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from artists import drawn
 
 import icefield
 
@@ -72,6 +73,6 @@ def test_axes_of_summaries(explainer):
         "humidity",
         "kind of day",
     }
-    assert any(bar.get_ylabel() == "strength (per hour)" for bar in pairs.child_axes)
+    assert [text.get_text() for text in drawn(pairs, "note")] == ["strength (per hour)"]
     panels = explainer.plot().axes
     assert sorted(ax.get_xlabel() for ax in panels) == ["humidity (%)", "kind of day", "temperature (°C)"]

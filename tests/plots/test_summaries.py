@@ -34,14 +34,14 @@ def table(directions=("decreasing", "mixed", "increasing")):
     return Table(columns, effects)
 
 
-def test_bars_longest_first_with_direction_and_shape():
+def test_bars_longest_first_in_one_colour_with_their_shape():
     ax = plot_importance(table())
     bars = drawn(ax, "bar")
     np.testing.assert_allclose([b.get_width() for b in bars], [0.3, 0.2, 0.1])
     assert ticks(ax.yaxis) == ["age", "fare", "class"]
     assert ax.yaxis_inverted()
-    assert [to_hex(b.get_facecolor()).upper() for b in bars[:2]] == [ON_LIGHT[1], ON_LIGHT[0]]
-    assert legend_texts(ax) == ["increasing", "decreasing", "mixed"]
+    assert {to_hex(b.get_facecolor()).upper() for b in bars} == {ON_LIGHT[0]}
+    assert ax.get_legend() is None
     sparks = drawn(ax, "spark")
     assert len(sparks) == 3
     curve = sparks[0].get_ydata()
@@ -62,7 +62,7 @@ def test_small_curves_share_one_scale():
     )
     sparks = drawn(plot_importance(found), "spark")  # age, fare, class
     ranges = [float(np.ptp(found.effects[name].average)) for name in ("age", "fare", "class")]
-    np.testing.assert_allclose([heights_of(s) for s in sparks], 0.6 * np.array(ranges) / max(ranges))
+    np.testing.assert_allclose([heights_of(s) for s in sparks], 0.76 * np.array(ranges) / max(ranges))
     for at, spark in enumerate(sparks):
         y = spark.get_ydata()
         np.testing.assert_allclose((y.min() + y.max()) / 2, at, atol=1e-9)
@@ -70,17 +70,6 @@ def test_small_curves_share_one_scale():
     assert len([s for s in figure.layout.shapes if s.name == "spark"]) == 3
     flat = {name: replace(e, average=np.zeros_like(e.average)) for name, e in found.effects.items()}
     assert [heights_of(s) for s in drawn(plot_importance(Table(found.columns, flat)), "spark")] == [0, 0, 0]
-
-
-def test_no_direction_is_called_none():
-    for backend in ("matplotlib", "plotly"):
-        drawn_so = plot_importance(table(("decreasing", "none", "increasing")), backend=backend)
-        if backend == "matplotlib":
-            assert legend_texts(drawn_so) == ["increasing", "decreasing", "none"]
-            faces = [to_hex(b.get_facecolor()) for b in drawn(drawn_so, "bar")]
-            assert len(set(faces)) == 3
-        else:
-            assert [t.name for t in drawn_so.data if t.showlegend] == ["increasing", "decreasing", "none"]
 
 
 def test_importance_of_plain_numbers_and_the_top_of_them():

@@ -47,7 +47,7 @@ def test_what_changed_comes_first(found: dict[str, Any]) -> None:
     (line,) = found["plain"]
     assert [side["model"] for side in line["each"]] == ["old", "<new>"]
     assert [side["size"][0] for side in line["each"]] == ["+", "−"]
-    assert found["lede"].startswith("Of 3 features, 1 has another effect than in old; 1 changes most, by ")
+    assert found["lede"].startswith("Of 3 features, 1 behaves differently from old; 1 changes most, by ")
 
 
 def test_a_change_is_the_distance_of_curves_and_not_of_levels(

@@ -79,7 +79,7 @@ def test_warnings_use_no_terms_before_they_are_explained(frame):
     ex = Explainer(plain_model, frame[["a", "b", "c"]])
     found = ex.summary()
     text = plain_cautions(found.readings["a"], found.effects["a"].support)
-    assert "rows unlike any in the data, all along the axis (it goes with b)" in text
+    assert "combinations that do not occur in the data, all along the axis; it goes with b" in text
     assert "PD" not in text
     assert plain_cautions(found.readings["c"], found.effects["c"].support) == ""
     crossing = Explainer(lambda r: r[:, 0] * np.sign(r[:, 1]), np.random.default_rng(0).normal(size=(300, 2)))
@@ -109,7 +109,7 @@ def test_a_fit_of_noise_is_said_beside_the_fit():
     X, y = rng.normal(size=(300, 4)), rng.normal(size=300)
     model = HistGradientBoostingRegressor(max_iter=40).fit(X, y)
     page = build(Explainer(model, X, y=y).study)
-    assert page["fit"]["caution"].startswith("the predictions explain")
+    assert page["fit"]["caution"].startswith("R² 0.")
     text = page_html(page)
-    assert text.index('id="fit"') < text.index("Beware: the predictions explain") < text.index('id="plain"')
+    assert text.index('id="fit"') < text.index("Beware: R² 0.") < text.index('id="plain"')
     assert "Beware" not in page_html(build(Explainer(model, X).study))

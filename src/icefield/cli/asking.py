@@ -38,6 +38,9 @@ _SHARED: list[Callable[[Any], Any]] = [
                  help="The model predicts each row by itself, though it is not known to; streams need that."),
     click.option("--checkpoint", type=click.Path(dir_okay=False), metavar="FILE",
                  help="Where a long run over several files writes its sums, to go on from after an interruption."),
+    click.option("--storage-option", "storage_options", multiple=True, metavar="NAME=VALUE",
+                 help="How the store of a URL is reached, such as endpoint_url=http://host:9000; repeat for more. Credentials are better "
+                 "left to the environment: other users of a machine can read what is on a line."),
     click.option("--on", type=click.Choice(["spark", "dask", "ray"]),
                  help="Start this engine on this machine, let it read the Parquet files of DATA, and stop it at the end."),
     click.option("--threads", type=click.IntRange(min=1), help="How many threads."),
@@ -51,7 +54,8 @@ _SHARED: list[Callable[[Any], Any]] = [
 
 
 _PLAIN = ("scale", "engine", "threads", "seed", "row_by_row")  # which an Explainer takes as they are
-NOT_STREAMED = "--checkpoint is for DATA that is streamed: a folder, a glob or several files."
+NOT_STREAMED = "--checkpoint is for DATA that is streamed: a folder, a glob, several files or a URL."
+NO_STORE = "--storage-option is for DATA in a store: a URL such as s3://bucket/rows."
 BY = click.option("--by", metavar="COLUMN", help="A column: one curve per group.")
 
 
@@ -69,7 +73,7 @@ def _file_option(name: str, what: str) -> Callable[[Any], Any]:
 
     return click.option(
         f"--{name}", f"{name}_path", type=click.Path(dir_okay=False, allow_dash=True), is_flag=False, flag_value="-",
-        callback=checked, help=f"Print {what}, or write it to the .{name} file named next.",
+        callback=checked, help=f"Write {what} to FILE.{name}, or to stdout.",
     )  # fmt: skip
 
 
@@ -100,6 +104,8 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
             return answered(model, data, options)
 
     def answered(model: str, data: str, options: dict[str, Any]) -> Any:
+        from icefield.cli.data_files import check_columns
+        from icefield.cli.loading import check_model_file, is_imported
         from icefield.cli.model_data import refusals_explained
         from icefield.cli.streamed_data import is_streamed
 
@@ -109,6 +115,11 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
             raise click.UsageError("-q and -v contradict each other: give one of them.")
         others = named_models(model, options.pop("others", ()))
         check_outputs(options, (model, *files, *others.values()))
+        if options["on"] is None and not is_streamed(files):
+            for path in others.values() or [model]:
+                if not is_imported(path):
+                    check_model_file(path)
+            check_columns(data, options)
         if others:
             if options.pop("on") is not None:
                 raise click.UsageError("--on is for one model: leave it out where several are compared.")
@@ -116,8 +127,7 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
         if options["on"] is not None or is_streamed(files):
             return function(_streamed(model, files, options)(), **options)
         options.pop("on")
-        if options.pop("checkpoint") is not None:
-            raise click.UsageError(NOT_STREAMED)
+        _check_in_memory(options)
         explain = _prepared(model, data, options)
         with refusals_explained(explain.keywords["model"], explain.keywords["X"]):
             return function(explain(), **options)
@@ -148,14 +158,32 @@ def _of_each(
         if is_streamed(files):
             found[name] = _streamed(model, files, left)()
             continue
-        if left.pop("checkpoint") is not None:
-            raise click.UsageError(NOT_STREAMED)
+        _check_in_memory(left)
         explain = _prepared(model, data, left)
         with refusals_explained(explain.keywords["model"], explain.keywords["X"]):
             found[name] = explain()
     for used in set(options) - set(left):
         del options[used]
     return found
+
+
+def _check_in_memory(options: dict[str, Any]) -> None:
+    """Take away what only streams and stores use; an error where it was given."""
+    if options.pop("checkpoint") is not None:
+        raise click.UsageError(NOT_STREAMED)
+    if options.pop("storage_options"):
+        raise click.UsageError(NO_STORE)
+
+
+def _storage_options(given: tuple[str, ...]) -> dict[str, str] | None:
+    """``NAME=VALUE`` as a mapping; what is wrong is told by its place, because a value may be a secret."""
+    found = {}
+    for number, text in enumerate(given, start=1):
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise click.UsageError(f"--storage-option number {number} is not NAME=VALUE.")
+        found[name] = value
+    return found or None
 
 
 def with_outputs(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -189,9 +217,14 @@ def _streamed(model: str, files: tuple[str, ...], options: dict[str, Any]) -> pa
     loaded = load_model(model, allow_pickle=options.pop("allow_pickle"), trust=options.pop("trust"))
     target = options.pop("target")
     missing, engine = MissingCells(options.pop("missing")), options.pop("on")
+    reached = _storage_options(options.pop("storage_options"))
     if engine is None:
-        source: Origin = streamed_data(loaded, files, missing)
+        source: Origin = streamed_data(loaded, files, missing, reached)
     else:
+        if reached is not None:
+            raise click.UsageError(
+                "--storage-option is not for --on: the engine reads with its own settings."
+            )
         from icefield.cli.on_engine import data_on
 
         source = data_on(engine, loaded, files, options["threads"])

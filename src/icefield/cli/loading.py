@@ -22,12 +22,15 @@ PICKLES = (".pkl", ".pickle", ".joblib")
 MODEL_FORMATS = (*native_suffixes(), ".skops", *PICKLES)
 
 
-def load_model(path: str, *, allow_pickle: bool = False, trust: Sequence[str] = ()) -> Any:
-    """A fitted model from a file, or from ``package.module:object`` (which runs that module's code)."""
+def is_imported(path: str) -> bool:
+    """Whether MODEL names an object of a module instead of a file."""
+    return ":" in path and not Path(path).exists() and Path(path).suffix.lower() not in MODEL_FORMATS
+
+
+def check_model_file(path: str) -> None:
+    """Refuse a file that does not exist or is of no known format."""
     file = Path(path)
     suffix = file.suffix.lower()
-    if ":" in path and not file.exists() and suffix not in MODEL_FORMATS:
-        return _imported(path)
     if not file.exists():
         raise LoadError(
             complaint(
@@ -48,6 +51,15 @@ def load_model(path: str, *, allow_pickle: bool = False, trust: Sequence[str] = 
                 did_you_mean(suffix, MODEL_FORMATS),
             )
         )
+
+
+def load_model(path: str, *, allow_pickle: bool = False, trust: Sequence[str] = ()) -> Any:
+    """A fitted model from a file, or from ``package.module:object`` (which runs that module's code)."""
+    file = Path(path)
+    suffix = file.suffix.lower()
+    if is_imported(path):
+        return _imported(path)
+    check_model_file(path)
     if suffix in PICKLES:
         if not allow_pickle:
             raise LoadError(

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import click
 
@@ -74,9 +75,13 @@ def check_outputs(options: dict[str, Any], inputs: tuple[str, ...]) -> None:
 def _read_files(inputs: tuple[str, ...]) -> tuple[list[str], list[str], list[str]]:
     """What is read: files, those of folders and globs too; and the folders and globs themselves, in full."""
     from icefield.rows.files import paths_of
+    from icefield.rows.stores import is_url
 
     files, folders, globs = [], [], []
     for given in inputs:
+        if is_url(given) and not given.startswith("file://"):
+            continue  # nothing is written there
+        given = unquote(given.removeprefix("file://"))
         if os.path.isdir(given):
             folders.append(os.path.realpath(given))
         elif not os.path.exists(given) and any(mark in given for mark in "*?["):
@@ -156,7 +161,7 @@ def only_answers() -> Iterator[None]:
 
 
 @contextmanager
-def _aloud() -> Iterator[Any]:
+def aloud() -> Iterator[Any]:
     """Standard output itself, for an answer."""
     before = sys.stdout
     sys.stdout = _answers[-1] if _answers else before
@@ -168,19 +173,38 @@ def _aloud() -> Iterator[Any]:
 
 
 def show(
-    found: Any, *, plot: str | None, quiet: bool, table: Callable[[], Any] | None = None, **files: Any
+    found: Any,
+    *,
+    plot: str | None,
+    quiet: bool,
+    table: Callable[[], Any] | None = None,
+    record: Callable[[], Any] | None = None,
+    **files: Any,
 ) -> None:
-    """Draw an effect or a table, write it (or `table`, if that is another one), or print it."""
+    """Draw an effect or a table, write it (or `table`, if that is another one), or print it.
+
+    `record` gives what results are known again by; Parquet files carry it.
+    """
     if plot is not None:
         _draw(found, plot)
     if any(files.values()):
-        _write((table or found.to_frame)(), **files)
+        _write((table or found.to_frame)(), record, **files)
     elif plot is None:
         text = printable(repr(found))
-        with _aloud():
+        with aloud():
             click.echo(text)
     if not quiet:
         _say_written(plot, files)
+
+
+def show_report(report: Any, path: str, quiet: bool) -> None:
+    """Write a report's page, and print what it says first."""
+    report.save(path)
+    with aloud():
+        for sentence in report.findings:
+            click.echo(printable(sentence))
+    if not quiet:
+        click.echo(f"wrote {path}", err=True)
 
 
 def _draw(drawable: Any, path: str) -> None:
@@ -199,7 +223,13 @@ def _draw(drawable: Any, path: str) -> None:
         figure.savefig(file, dpi=150, format=Path(path).suffix[1:].lower())
 
 
-def _write(frame: Any, csv_path: str | None, json_path: str | None, parquet_path: str | None) -> None:
+def _write(
+    frame: Any,
+    record: Callable[[], Any] | None,
+    csv_path: str | None,
+    json_path: str | None,
+    parquet_path: str | None,
+) -> None:
     import narwhals as nw
 
     from icefield.effect.whole_files import written_beside
@@ -207,7 +237,7 @@ def _write(frame: Any, csv_path: str | None, json_path: str | None, parquet_path
     table = nw.from_native(frame, eager_only=True)
     if csv_path == "-":
         text = table.write_csv()
-        with _aloud():
+        with aloud():
             click.echo(text, nl=False)
     elif csv_path is not None:
         with written_beside(csv_path) as file:
@@ -215,15 +245,19 @@ def _write(frame: Any, csv_path: str | None, json_path: str | None, parquet_path
     if json_path is not None:
         text = _json_text(table.rows(named=True))
         if json_path == "-":
-            with _aloud():
+            with aloud():
                 click.echo(text)
         else:
             with written_beside(json_path) as file:
                 file.write_text(text + "\n", encoding="utf-8")
+    if parquet_path is not None and record is not None:
+        from icefield.effect.tidy import recorded
+
+        table = nw.from_native(recorded(frame, record()), eager_only=True)
     if parquet_path == "-":
         buffer = io.BytesIO()
         table.write_parquet(buffer)
-        with _aloud() as stream:
+        with aloud() as stream:
             stream.buffer.write(buffer.getvalue())
     elif parquet_path is not None:
         with written_beside(parquet_path) as file:

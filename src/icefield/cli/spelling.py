@@ -13,14 +13,18 @@ import numpy as np
 
 from icefield.errors import IcefieldError, Setting, Spelling, brief
 
-OPTIONS = ("by", "weights", "cluster", "y", "target", "scale", "engine", "threads", "seed", "grid", "rows", "bins", "title", "individual", "missing")  # fmt: skip
+OPTIONS = ("by", "weights", "cluster", "y", "target", "scale", "engine", "threads", "seed", "grid", "rows", "bins", "title", "individual", "missing", "increasing", "decreasing", "flips", "threshold", "against")  # fmt: skip
 ON_THE_LINE = {
     "X": "DATA",
     "model": "MODEL",
     "features": "FEATURE",
     "path": "-o",
     "points": "--grid",
+    "seconds": "--time",
+    "expectations": "EXPECTATIONS",
+    "refits": "--refit",
     "row_by_row": "--row-by-row",
+    "storage_options": "--storage-option",
 } | {name: f"--{name}" for name in OPTIONS}
 
 

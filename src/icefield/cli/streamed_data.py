@@ -1,9 +1,9 @@
-"""Folders, globs and several files as DATA: rows that are streamed, each block as the model takes it."""
+"""Folders, globs, several files and URLs as DATA: rows that are streamed, each block as the model takes it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +11,19 @@ from icefield.cli.data_files import DataFile
 from icefield.cli.missing import MissingCells
 from icefield.cli.model_data import AsItLooks, Wanted, fitted_data, wanted_columns
 from icefield.libraries.native_files import optional
-from icefield.rows.files import FORMATS, files_of
+from icefield.rows.files import FORMATS
 from icefield.rows.source import Source, first_rows
+from icefield.rows.sources import source_at
+from icefield.rows.stores import is_url
+from icefield.rows.table_formats import VERSION
 
 
 def is_streamed(files: Sequence[str]) -> bool:
-    """Whether rows are read in pieces: of a folder, a glob or several files."""
+    """Whether rows are read in pieces: of a folder, a glob, several files, a URL or a version of a table."""
     (data, *further) = files
+    version = VERSION.match(data)
+    if is_url(data) or (version is not None and os.path.isdir(version["folder"])):
+        return True
     wild = any(mark in data for mark in "*?[") and not os.path.exists(data)
     return bool(further) or wild or os.path.isdir(data)
 
@@ -25,14 +31,16 @@ def is_streamed(files: Sequence[str]) -> bool:
 def further_files(features: Sequence[str]) -> int:
     """How many of the words before the first feature are files: what a shell made of a glob."""
     for count, word in enumerate(features):
-        if not (word.lower().endswith(tuple(FORMATS)) and os.path.isfile(word)):
+        if not (word.lower().endswith(tuple(FORMATS)) and (os.path.isfile(word) or is_url(word))):
             return count
     return len(features)
 
 
-def streamed_data(model: Any, files: Sequence[str], missing: MissingCells) -> Source:
+def streamed_data(
+    model: Any, files: Sequence[str], missing: MissingCells, storage_options: Mapping[str, str] | None = None
+) -> Source:
     """The rows of files, with levels as the model knows them."""
-    source = files_of(*files, missing=missing.given)
+    source = source_at(files, storage_options, missing.given)
     names = source.schema.names
     first = _CsvBlock(first_rows(source, names))
     wanted = wanted_columns(model, names, AsItLooks(first, missing))

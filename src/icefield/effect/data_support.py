@@ -52,6 +52,11 @@ class Support:
         return float(self.details.get("stretch", 0.0))
 
     @property
+    def one_hot(self) -> dict[str, list[Any]] | None:
+        """The one-hot group that the feature is a single column of, as a feature to ask for; None where it is none."""
+        return self.details.get("one_hot")
+
+    @property
     def doubtful(self) -> bool:
         """Whether too much of the effect is asked where there is no data."""
         return self.outside > self.thresholds["warning"]

@@ -33,12 +33,15 @@ EffectPicture = Callable[[Any, dict[str, Any]], Any]
 """An Effect and the options of its `plot` to its picture."""
 
 _how_effects_are_drawn: list[EffectPicture] = []
+_how_images_are_made: list[Callable[[Any], bytes]] = []
 _how_effects_are_read: list[Callable[[Any], Any]] = []
 
 
-def draw_effects_by(draw: EffectPicture) -> None:
-    """Say what draws Effects: `icefield.plots`, which reads Effects and is therefore not imported here."""
+def draw_effects_by(draw: EffectPicture, image: Callable[[Any], bytes]) -> None:
+    """Say what draws an Effect, or several, and what makes a PNG of one: `icefield.plots`, which is built on Effects and therefore
+    not imported here."""
     _how_effects_are_drawn[:] = [draw]
+    _how_images_are_made[:] = [image]
 
 
 def read_effects_by(read: Callable[[Any], Any]) -> None:
@@ -54,6 +57,16 @@ def effect_reading(effect: Any) -> Any:
 def effect_picture(effect: Any, options: dict[str, Any]) -> Any:
     """The picture of an Effect, by what `draw_effects_by` was told."""
     return _how_effects_are_drawn[0](effect, options)
+
+
+def many_effects_picture(effects: list[Any], options: dict[str, Any]) -> Any:
+    """Small multiples of several Effects, by what `draw_effects_by` was told."""
+    return _how_effects_are_drawn[0](effects, options)
+
+
+def effect_image(effect: Any) -> bytes:
+    """A PNG of an Effect's picture, drawn without pyplot, by what `draw_effects_by` was told."""
+    return _how_images_are_made[0](effect)
 
 
 def drawing(plot: Callable[Given, Any]) -> Callable[Given, Any]:
@@ -97,7 +110,7 @@ class Drawable(ABC):
         highlight: Any = None,
         mask: MaskShown | None = "auto",
         interaction: Any = False,
-        sort: LevelOrder = "level",
+        sort: LevelOrder = "auto",
         top: int | None = None,
         outputs: Any = None,
         layout: Layout = "auto",
@@ -118,7 +131,8 @@ class Drawable(ABC):
             ``"surface"`` (3-D), ``"lines"`` (a curve for some values of the second feature)
         center : True, ``"mean"`` or a value of the feature: draw the change from there
         derivative : draw the slope
-        band : ``"centered"`` (± 1 standard deviation of the rows' curves, each around its own mean:
+        band : ``"interval"`` (of a learner's expected curve, from `Explainer.refits`: at each point and, lighter, for the whole
+            curve; drawn by default where it is there), ``"simultaneous"`` (the latter alone), ``"centered"`` (± 1 standard deviation of the rows' curves, each around its own mean:
             how differently rows respond; drawn by default where it was computed), ``"std"`` (of the curves as they
             are), ``"quantiles"`` (the outermost computed), ``"se"`` (± 2 standard errors of the average) or None
         data : where the data is: ``"histogram"``, ``"rug"``, ``"deciles"``, None; for two
@@ -131,7 +145,8 @@ class Drawable(ABC):
         mask : where two features have no data: ``"hull"``, ``"density"``, ``"support"`` or None
         interaction : draw the surface minus both one-way curves; True takes these from the surface's own
             margins, or pass the two one-way Effects
-        sort : order of levels: ``"level"`` (the data's own), ``"value"`` (the effect), ``"count"`` (rows) or ``"name"``
+        sort : order of levels: ``"level"`` (the data's own), ``"value"`` (the effect), ``"count"`` (rows) or ``"name"``; by
+            default by the effect where there are more than 12 levels without an order of their own
         top : draw at most so many levels, the most frequent ones, and the rest as one
         outputs : which outputs (names), all by default
         layout : several outputs, groups or models in one panel (``"overlay"``) or ``"side"`` by side

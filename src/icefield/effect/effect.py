@@ -30,6 +30,7 @@ from icefield.typing import Float
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from icefield.effect.record import Record
     from icefield.statistics.reading import Reading
 
 
@@ -58,6 +59,7 @@ class Effect(PartFields, Drawable):
         centered_std : standard deviation of the curves, each minus its own mean over the data, or None: how
             differently rows respond, whatever their predictions are otherwise. Of one feature, over all rows up
             to 1,000 and over so many seeded ones beyond; not of groups
+        interval : intervals of this learner's expected curve (`LearnerInterval`), where `Explainer.refits` was asked
     kept : the curves of single rows, None where none were kept:
         individual : the curves, shape ``(outputs, rows, *grid)``, or None
         rows : their positions in X, or None
@@ -206,20 +208,27 @@ class Effect(PartFields, Drawable):
 
     # --- taking it elsewhere -------------------------------------------------------------------
 
-    def to_frame(self, individual: bool = False) -> Any:
+    def to_frame(self, individual: bool = False, record: Record | None = None) -> Any:
         """A tidy table in the caller's frame library: one row per output, grid point (and group).
 
-        With ``individual=True`` one row per output, kept curve and grid point.
+        With ``individual=True`` one row per output, kept curve and grid point. `record` (`Explainer.record`) adds the columns
+        ``run_id``, ``model_hash`` and ``data_version``.
         """
-        from icefield.effect.tidy import curves_frame, effect_frame
+        from icefield.effect.tidy import curves_frame, effect_frame, recorded
 
-        return curves_frame(self) if individual else effect_frame(self)
+        return recorded(curves_frame(self) if individual else effect_frame(self), record)
 
     def to_csv(self, path: str | Path | None = None, individual: bool = False) -> str | None:
         """`to_frame` as CSV: written to `path`, or returned as text without one."""
         from icefield.effect.tidy import written_csv
 
         return written_csv(self.to_frame(individual), path)
+
+    def to_parquet(self, path: str | Path, individual: bool = False, record: Record | None = None) -> None:
+        """Write `to_frame` as a Parquet file."""
+        from icefield.effect.tidy import write_parquet
+
+        write_parquet(self.to_frame(individual, record), path)
 
     def save(self, path: str | Path) -> None:
         """Write the effect to one file in an open format (a zip of .npy arrays and JSON)."""

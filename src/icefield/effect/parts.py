@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from icefield.data.distribution import Distribution, weighted_quantiles
 from icefield.data.naming import PLAIN, Naming
+from icefield.effect.learner_interval import LearnerInterval
 from icefield.sampling import CENTERED_CURVES, count_copies, sampling_reach
 from icefield.typing import Float
 
@@ -36,12 +37,14 @@ class Spread:
     centered_std : standard deviation of the curves once each is shifted by its own mean over the data: how differently
         rows respond to the feature, without how far their predictions lie apart anyway. Of one feature; over all
         rows up to 1,000, else over so many seeded ones
+    interval : where the curve of this learner, fitted to other data, would lie; from `Explainer.refits`
     """
 
     std: Float | None = None
     se: Float | None = None
     quantiles: Mapping[float, Float] | None = None
     centered_std: Float | None = None
+    interval: LearnerInterval | None = None
 
     @classmethod
     def of(
@@ -140,6 +143,7 @@ class Provenance:
     background : ``"data"`` or ``"training"``
     n_rows : rows averaged over
     sampled_from : how many rows these were drawn from at random, against which `se` is; 0 where they were not drawn
+    own_grid : whether the user chose the grid points, so that what is read is read of those
     over : what the average and its spread are taken over: ``"rows"``, or ``"refits"`` of one model
     others : the model's columns that stay as they are; None where it is not known
     library : the frame library of the data, which tables are given in
@@ -155,6 +159,7 @@ class Provenance:
     others: tuple[Any, ...] | AllBut | None = None
     library: str = "numpy"
     naming: Naming = PLAIN
+    own_grid: bool = False
 
 
 PARTS: dict[str, type[Any]] = {
@@ -213,6 +218,10 @@ class PartFields:
     @property
     def centered_std(self) -> Float | None:
         return self.spread.centered_std
+
+    @property
+    def interval(self) -> LearnerInterval | None:
+        return self.spread.interval
 
     @property
     def centered_rows(self) -> int:
@@ -294,6 +303,10 @@ class PartFields:
     @property
     def over(self) -> str:
         return self.provenance.over
+
+    @property
+    def own_grid(self) -> bool:
+        return self.provenance.own_grid
 
     @property
     def others(self) -> tuple[Any, ...] | None:

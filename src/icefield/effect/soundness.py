@@ -15,6 +15,7 @@ import numpy as np
 from icefield.data.distribution import Distribution, Joint, Marginal
 from icefield.data.naming import Naming
 from icefield.effect.effect import Effect
+from icefield.effect.learner_interval import LearnerInterval
 from icefield.errors import brief
 
 CHOICES = {
@@ -39,6 +40,7 @@ def check_effect(effect: Any, where: str = "") -> None:
     shape = _check_axes(check, effect)
     rows = _check_kept(check, effect, shape)
     _check_curves(check, effect, shape, rows)
+    _check_interval(check, effect, shape)
     _check_words(check, effect)
     _check_distribution(check, effect)
     _check_support(check, effect, shape)
@@ -154,6 +156,22 @@ def _check_curves(check: _Checks, effect: Effect, shape: tuple[int, ...], rows: 
     check.array("unit", effect.unit, (len(effect.outputs),), NUMBERS)
 
 
+def _check_interval(check: _Checks, effect: Effect, shape: tuple[int, ...]) -> None:
+    found = effect.interval
+    if found is None:
+        return
+    if not isinstance(found, LearnerInterval):
+        check.fail("interval", "must be intervals of a learner", found)
+    for name in ("low", "high", "band_low", "band_high", "std_error"):
+        check.array(f"interval.{name}", getattr(found, name), (len(effect.outputs), *shape), NUMBERS, optional=False)  # fmt: skip
+    check.array("interval.curves", found.curves, (len(effect.outputs), None, *shape), NUMBERS, optional=False)
+    check.number("interval.level", found.level)
+    check.count("interval.n_rows", found.n_rows)
+    check.flag("interval.logit", found.logit)
+    if found.about not in ("mean", "full"):
+        check.fail("interval.about", "must be one of mean, full", found.about)
+
+
 def _check_words(check: _Checks, effect: Effect) -> None:
     check.texts(
         ("kind", "view", "scale", "scale_label", "engine", "why", "background", "over", "library"), effect
@@ -171,7 +189,7 @@ def _check_words(check: _Checks, effect: Effect) -> None:
 def _check_naming(check: _Checks, naming: Any) -> None:
     if not isinstance(naming, Naming):
         check.fail("naming", "must be names", naming)
-    for name in ("names", "units", "levels"):
+    for name in ("names", "units", "levels", "zones"):
         found = getattr(naming, name)
         if not isinstance(found, Mapping):
             check.fail(f"naming.{name}", "must be texts by column", found)

@@ -28,6 +28,7 @@ from icefield.data.distribution import Distribution, Joint, Marginal
 from icefield.data.naming import Naming
 from icefield.effect.data_support import Support
 from icefield.effect.effect import Effect
+from icefield.effect.learner_interval import LearnerInterval
 from icefield.effect.parts import PART_FIELDS
 from icefield.effect.soundness import Unsound, check_effect
 from icefield.effect.whole_files import written_beside
@@ -37,12 +38,15 @@ FORMAT = "icefield-effect"
 VERSION = 1
 EXAMPLE = 'write "age.icefield"'
 # Fields that came later are only written where they say something: other files stay readable by what knew none.
-LATER = ("centered_std", "row_clusters", "sampled_from", "unit")
+LATER = ("centered_std", "interval", "row_clusters", "sampled_from", "unit", "own_grid", "zones")
 NO_NAME = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)  # which no disk takes for the name of a file
 
 
 def _known_types() -> dict[str, type]:
-    return {kind.__name__: kind for kind in (Effect, Distribution, Joint, Marginal, Naming, Support)}
+    return {
+        kind.__name__: kind
+        for kind in (Effect, Distribution, Joint, LearnerInterval, Marginal, Naming, Support)
+    }
 
 
 def _field_names(kind: Any) -> list[str]:
@@ -178,7 +182,8 @@ def _encode(value: Any, arrays: list[Any]) -> Any:
         fields = {
             name: _encode(own, arrays)
             for name, own in said.items()
-            if name not in LATER or not (own is None or (isinstance(own, int) and own == 0))
+            if name not in LATER
+            or not (own is None or (isinstance(own, dict) and not own) or (isinstance(own, int) and own == 0))
         }
         if isinstance(value, Effect) and not value.naming:
             del fields["naming"]  # earlier versions read what says no more than they know

@@ -6,14 +6,15 @@ column of labels. Which names the columns have, and how blocks that differ are j
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.columns import object_array
-from icefield.errors import InputError, complaint
+from icefield.effect.record import Record
+from icefield.errors import InputError, InputTypeError, complaint
 
 if TYPE_CHECKING:
     from icefield.effect.effect import Effect
@@ -32,7 +33,7 @@ def effect_frame(effect: Effect) -> Any:
         blocks += [averages(group) for group in effect.groups.values()]
         labels = [None, *(printed_value(label) for label in effect.groups)]
         blocks = [block | {"group": _repeated(label, block)} for label, block in zip(labels, blocks)]
-    return stacked(blocks, effect.library)
+    return stacked(blocks, effect.library, _zones(effect))
 
 
 def curves_frame(effect: Effect) -> Any:
@@ -47,7 +48,29 @@ def curves_frame(effect: Effect) -> Any:
     if effect.rows is not None:
         rows = np.tile(np.repeat(effect.rows, size), len(effect.outputs))
         block = {"output": block.pop("output"), "row": rows} | block
-    return stacked([block | {"prediction": effect.individual.reshape(-1)}], effect.library)
+    return stacked([block | {"prediction": effect.individual.reshape(-1)}], effect.library, _zones(effect))
+
+
+def curves_table(effects: Mapping[Any, Effect]) -> Any:
+    """The averages of many features in one table: values as numbers where they are, and as text in any case."""
+    from icefield.wording.values import printed_value
+
+    blocks = []
+    for feature, effect in effects.items():
+        block = averages(effect, only=("average", "std", "se", "weight"))
+        values = effect.grid[0]
+        numbers = values.astype(float) if values.dtype.kind in "biuf" else np.full(len(values), np.nan)
+        texts = object_array([printed_value(value) for value in values])
+        found = {
+            "feature": object_array([str(feature)] * len(block["average"])),
+            "output": object_array([str(output) for output in block["output"].tolist()]),
+            "value": np.tile(numbers, len(effect.outputs)),
+            "value_text": np.tile(texts, len(effect.outputs)),
+        }
+        blocks.append(
+            found | {name: block[name] for name in ("average", "std", "se", "weight") if name in block}
+        )
+    return stacked(blocks, next(iter(effects.values())).library)
 
 
 def models_frame(effects: dict[Any, Effect]) -> Any:
@@ -60,7 +83,7 @@ def models_frame(effects: dict[Any, Effect]) -> Any:
         blocks.append({"model": _repeated(str(name), block)} | block)
     if not any(np.isfinite(block.get("std", np.nan)).any() for block in blocks):
         blocks = [{name: values for name, values in block.items() if name != "std"} for block in blocks]
-    return stacked(blocks, first.library)
+    return stacked(blocks, first.library, _zones(first))
 
 
 def averages(effect: Effect, taken: Iterable[str] = _RESERVED, only: Sequence[str] | None = None) -> Block:
@@ -74,6 +97,14 @@ def averages(effect: Effect, taken: Iterable[str] = _RESERVED, only: Sequence[st
     shape = effect.average.shape[1:]
     numbers = {"average": effect.average, "std": effect.std, "se": effect.se}
     numbers |= {f"q{q:g}": array for q, array in (effect.quantiles or {}).items()}
+    if effect.interval is not None:
+        ends = effect.interval
+        numbers |= {
+            "conf_low": ends.low,
+            "conf_high": ends.high,
+            "band_low": ends.band_low,
+            "band_high": ends.band_high,
+        }
     if effect.weight is not None and effect.weight.shape == shape:
         numbers["weight"] = np.tile(effect.weight.reshape(-1), len(effect.outputs))
     block = _places(effect, {*taken, *numbers} if only is None else set(taken))
@@ -96,8 +127,15 @@ def _places(effect: Effect, taken: set[str], repeat: int = 1) -> Block:
     return block
 
 
-def stacked(blocks: Sequence[Block], library: str) -> Any:
-    """Blocks below each other as a frame of a library; a column that some blocks lack is NaN there."""
+def _zones(effect: Effect) -> dict[str, str]:
+    return {str(name): effect.naming.zones[name] for name in effect.features if name in effect.naming.zones}
+
+
+def stacked(blocks: Sequence[Block], library: str, zones: Mapping[str, str] | None = None) -> Any:
+    """Blocks below each other as a frame of a library; a column that some blocks lack is NaN there.
+
+    `zones` are those of columns whose times are their clocks'.
+    """
     names = dict.fromkeys(name for block in blocks for name in block)
     lengths = [len(next(iter(block.values()))) for block in blocks]
     from icefield.data.new_frames import frame_of
@@ -108,6 +146,7 @@ def stacked(blocks: Sequence[Block], library: str) -> Any:
             for name in names
         },
         library,
+        zones,
     )
 
 
@@ -121,6 +160,29 @@ def written_csv(frame: Any, path: Any) -> str | None:
         return frame_as_csv(frame, None)
     with written_beside(writable(path, 'write "age.csv"')) as file:
         return frame_as_csv(frame, str(file))
+
+
+def write_parquet(frame: Any, path: Any) -> None:
+    """Write a frame as a Parquet file."""
+    from icefield.data.new_frames import frame_as_parquet
+    from icefield.effect.storage import writable
+    from icefield.effect.whole_files import written_beside
+
+    with written_beside(writable(path, 'write "age.parquet"')) as file:
+        frame_as_parquet(frame, str(file))
+
+
+def recorded(frame: Any, record: Record | None) -> Any:
+    """A frame with what its results are known again by, in columns of their own; as it is without a record."""
+    if record is None:
+        return frame
+    if not isinstance(record, Record):
+        raise InputTypeError(
+            complaint("record", "must be a Record", record, "write record=explainer.record()")
+        )
+    from icefield.data.new_frames import with_constants
+
+    return with_constants(frame, record.columns)
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:

@@ -42,7 +42,9 @@ def centered(effect: Effect, at: Any) -> Effect:
         reference: Any = "mean"
     else:
         values = _reference_values(effect, at)
-        weights = [_interpolation(g, v, o) for g, v, o in zip(effect.grid, values, effect.ordered)]
+        zones = [effect.naming.zones.get(feature) for feature in effect.features]
+        parts = zip(effect.grid, values, effect.ordered, zones)
+        weights = [_interpolation(*part) for part in parts]
 
         def base(values: Float) -> Float:
             for axis, weight in zip(axes, weights):
@@ -115,9 +117,12 @@ def _changed(
                 clusters=effect.row_clusters,
                 sampled_from=effect.sampled_from,
             )
+    average = change(effect.average)
+    if effect.interval is not None:
+        spread = replace(spread, interval=effect.interval.changed(average, change))
     changed = replace(
         effect,
-        average=change(effect.average),
+        average=average,
         spread=spread,
         kept=kept,
         groups={
@@ -182,7 +187,7 @@ def _as_float(values: NDArray[Any]) -> Float:
     return values.astype(np.float64)
 
 
-def _interpolation(grid: NDArray[Any], value: Any, ordered: bool) -> Float:
+def _interpolation(grid: NDArray[Any], value: Any, ordered: bool, zone: str | None) -> Float:
     """Weights w with ``curve @ w`` = the curve at `value` (linear between neighbouring points)."""
     weights = np.zeros(len(grid))
     if is_missing_value(value):
@@ -198,7 +203,7 @@ def _interpolation(grid: NDArray[Any], value: Any, ordered: bool) -> Float:
             raise InputError(complaint("at", f"must be one of the grid's values {levels[:10]}", value))
         weights[same[0]] = 1.0
         return weights
-    x, v = _places(shown, value)
+    x, v = _places(shown, value, zone)
     same_place = np.flatnonzero(x == v)
     if len(same_place):
         weights[same_place[0]] = 1.0
@@ -216,7 +221,7 @@ def _interpolation(grid: NDArray[Any], value: Any, ordered: bool) -> Float:
     return weights
 
 
-def _places(shown: NDArray[Any], value: Any) -> tuple[NDArray[Any], Any]:
+def _places(shown: NDArray[Any], value: Any, zone: str | None) -> tuple[NDArray[Any], Any]:
     """The grid and a value on one scale, in which equal values stay equal."""
     try:
         if shown.dtype.kind not in "mM":
@@ -224,7 +229,7 @@ def _places(shown: NDArray[Any], value: Any) -> tuple[NDArray[Any], Any]:
                 raise TypeError("text for a number")
             exact = shown.dtype.kind in "iu" and isinstance(value, (int, np.integer))
             return (shown.astype(object), int(value)) if exact else (shown.astype(np.float64), float(value))
-        read = time_value(value, duration=shown.dtype.kind == "m")
+        read = time_value(value, duration=shown.dtype.kind == "m", zone=zone)
         return _as_float(shown), float((read - shown[0]) / np.timedelta64(1, "D"))
     except (TypeError, ValueError, OverflowError) as error:
         raise InputTypeError(

@@ -24,6 +24,7 @@ from icefield.plots.summaries import (
 )
 
 __all__ = [
+    "effect_png",
     "plot_comparison",
     "plot_effect",
     "plot_importance",
@@ -49,6 +50,15 @@ def plot_effect(effect: Effect, **options: Any) -> Any:
     """
     chosen = Options.of(options)
     return draw(effect_picture(effect, chosen), chosen)
+
+
+def effect_png(effect: Effect, size: tuple[float, float] = (5.0, 3.2)) -> bytes:
+    """A PNG of an effect's picture, at most `size` inches a panel, drawn without pyplot: no figure stays open."""
+    from icefield.plots import matplotlib
+
+    chosen = Options.of({})
+    picture = effect_picture(effect, chosen)
+    return matplotlib.png(picture, Options.of({"figsize": size} if len(picture.panels) == 1 else {}))
 
 
 def plot_many(effects: Mapping[Any, Effect] | Sequence[Effect], **options: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from icefield.effect import Effect
 from icefield.errors import InputError, complaint, did_you_mean
 from icefield.plots.oneway import one_way_panel
-from icefield.plots.options import Options
+from icefield.plots.options import SMALL_WIDTH, Options
 from icefield.plots.panels import Panel, Picture, said_of_bands, with_shared_values
 from icefield.plots.series import OVERLAID, Series, pattern, viewed
 from icefield.plots.surfaces import surface_scale
@@ -36,12 +36,12 @@ def effect_picture(effect: Effect, options: Options) -> Picture:
     groups = dict(zip(names, effect.groups.values()))
     if effect.n_features == 2:
         return _surfaces(
-            [(title, one) for title, one in _facets(effect, outputs, groups)], effect, options, len(outputs) == 1
+            [(title, one) for title, one in _facets(effect, outputs, groups, options)], effect, options, len(outputs) == 1
         )  # fmt: skip
     side = _side_by_side(effect, outputs, groups, options)
     panels = []
     if side == "all":
-        for title, one in _facets(effect, outputs, groups):
+        for title, one in _facets(effect, outputs, groups, options):
             panels.append(replace(one_way_panel([one], one.effect, options, len(outputs) == 1), title=title))
     elif side == "outputs":
         for output in outputs:
@@ -168,12 +168,15 @@ def _side_by_side(effect: Effect, outputs: list[int], groups: Mapping[str, Effec
     return "outputs" if both or len(outputs) > OVERLAID else "nothing"
 
 
-def _facets(effect: Effect, outputs: list[int], groups: Mapping[str, Effect]) -> list[tuple[str, Series]]:
-    """A title and a series for every output and group."""
+def _facets(
+    effect: Effect, outputs: list[int], groups: Mapping[str, Effect], options: Options
+) -> list[tuple[str, Series]]:
+    """A title and a series for every output and group; narrow pictures name the group only."""
     if not groups:
         titled = len(outputs) > 1
         return [(name_text(effect.outputs[o]) if titled else "", Series(effect, o)) for o in outputs]
-    by = _by_text(effect, 30) + " = " if effect.by else ""
+    narrow = options.width is not None and options.width < SMALL_WIDTH
+    by = _by_text(effect, 30) + " = " if effect.by and not narrow else ""
     return [
         (_titled(by + label, effect, output, outputs), Series(group, output))
         for output in outputs

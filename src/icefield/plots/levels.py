@@ -21,6 +21,7 @@ from icefield.wording.names import abbreviated, shared_words, told_apart
 from icefield.wording.values import LEVEL_LIMIT
 
 READABLE = 30  # levels that still read well in one panel
+MANY_LEVELS = 12  # more than this are sorted by their effect
 KEPT = 25  # how many of more than that are drawn when the user did not say
 SHARED_LIMIT = 90  # letters of what all levels have in common
 LEAST_NAMED = 6  # with fewer levels than this, which are drawn is only a matter of how frequent they are
@@ -106,7 +107,7 @@ def arranged(series: Sequence[Series], whole: Effect, places: Coordinates, optio
         weights[at[inside].astype(np.intp)] = whole.weight[inside]
         known = True
     order = np.arange(count)
-    if options.sort == "value":
+    if options.sort == "value" or (options.sort == "auto" and _many_without_order(whole, count)):
         values = _mean_average(series, places)
         order = np.argsort(np.where(np.isfinite(values), -values, np.inf), kind="stable")
     elif options.sort == "count" and known:
@@ -137,6 +138,13 @@ def arranged(series: Sequence[Series], whole: Effect, places: Coordinates, optio
         drawn.high += 1
     return Levels(
         drawn, places, order, rest, tuple(texts), counts if known else None, weights, joined(*notes)
+    )
+
+
+def _many_without_order(whole: Effect, count: int) -> bool:
+    """Whether levels are too many to find one's way by, and have no order of their own to go by."""
+    return (
+        count > MANY_LEVELS and whole.kinds[0] == "categorical" and not whole.naming.coded(whole.features[0])
     )
 
 

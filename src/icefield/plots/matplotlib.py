@@ -2,14 +2,20 @@
 
 The current style sheet rules: sizes, fonts, grounds and line widths are its own, and colours follow its
 cycle where it has one. Figures made here are laid out by the constrained engine and kept plain
-(no box, a faint grid); an Axes the caller passes in keeps its look. Marks are drawn in `matplotlib_marks`, axes
+(no box, a faint grid); an Axes the caller passes in loses its box and keeps its look otherwise. Narrow figures have
+smaller print, their legend below, and panels arranged for the room there is. Marks are drawn in `matplotlib_marks`, axes
 in `matplotlib_axes`, words in `matplotlib_words`.
 """
 
 from __future__ import annotations
 
+import io
+import sys
+import warnings
+from dataclasses import replace
 from typing import Any
 
+import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -24,11 +30,12 @@ from icefield.plots.matplotlib_axes import (
 )
 from icefield.plots.matplotlib_marks import draw_mark
 from icefield.plots.matplotlib_room import make_room
-from icefield.plots.matplotlib_theme import SETTINGS, Theme, smaller
+from icefield.plots.matplotlib_theme import NARROW, SETTINGS, Theme, small_print, smaller
 from icefield.plots.matplotlib_words import (
     draw_colour_bar,
     draw_figure_legend,
     draw_legend,
+    first_parts,
     rewrap,
     write_below,
     write_labels,
@@ -36,6 +43,9 @@ from icefield.plots.matplotlib_words import (
 from icefield.plots.options import Options
 from icefield.plots.panels import Field, Panel, Picture
 from icefield.wording.names import wrapped
+
+PNG_DPI = 110
+PANEL = (1.5, 1.2)  # inches that a panel among others needs
 
 
 def draw(picture: Picture, options: Options) -> Axes | Figure:
@@ -48,11 +58,56 @@ def draw(picture: Picture, options: Options) -> Axes | Figure:
             )  # fmt: skip
         _draw_into(options.ax, broken_levels(options.ax, picture.panels[0]), options)
         return options.ax
-    figure, axes = _new_figure(picture, options)
+    return _made(picture, options, by_pyplot=True)[0]
+
+
+def png(picture: Picture, options: Options) -> bytes:
+    """The picture as a PNG; its figure is nobody else's."""
+    _, figure = _made(picture, options, by_pyplot=False)
+    file = io.BytesIO()
+    with warnings.catch_warnings():
+        # A name that leaves no room for the curve is seen to do so.
+        warnings.filterwarnings("ignore", "constrained_layout not applied")
+        figure.savefig(file, format="png", dpi=PNG_DPI)
+    return file.getvalue()
+
+
+def _made(picture: Picture, options: Options, by_pyplot: bool) -> tuple[Axes | Figure, Figure]:
+    """The picture in a new figure, arranged for the size the user gave: what `draw` returns, and the figure."""
+    size = options.figsize
+    if size is not None:
+        picture = _rearranged(picture, size)
+    with mpl.rc_context(small_print(None if size is None else size[0] / picture.columns)):
+        figure, axes = _new_figure(picture, options, by_pyplot)
+        return _drawn_figure(picture, options, figure, axes), figure
+
+
+def _rearranged(picture: Picture, size: tuple[float, float]) -> Picture:
+    """As many panels to a row as leave each the most room, in a figure of a given size."""
+    count = len(picture.panels)
+    if count < 2 or any(panel.flip for panel in picture.panels):
+        return picture
+
+    def room(columns: int) -> float:
+        return min(size[0] / columns / PANEL[0], size[1] / -(-count // columns) / PANEL[1])
+
+    # As it was, unless that is too small.
+    if room(picture.columns) >= 1:
+        return picture
+    return replace(picture, columns=max(range(1, count + 1), key=lambda columns: (room(columns), columns)))
+
+
+def _drawn_figure(picture: Picture, options: Options, figure: Figure, axes: list[Axes]) -> Axes | Figure:
     several = len(picture.panels) > 1
+    # What is the same for all is written once a row, or once a column.
+    alike_up = len({panel.y.label for panel in picture.panels}) == 1
+    alike_across = len({(panel.x.label, panel.flip) for panel in picture.panels}) == 1
     for number, (ax, panel) in enumerate(zip(axes, picture.panels)):
-        first = number % picture.columns == 0
-        _draw_panel(ax, panel, options, own=True, several=several, first=first or not picture.share_y)
+        if not several and figure.get_figwidth() < NARROW:
+            panel = broken_levels(ax, panel)
+        first = number % picture.columns == 0 or not (picture.share_y or alike_up)
+        lowest = number + picture.columns >= len(picture.panels) or not alike_across
+        _draw_panel(ax, panel, options, own=True, several=several, first=first, lowest=lowest)
         last = (number + 1) % picture.columns == 0 or number + 1 == len(picture.panels)
         if panel.scale is not None and (last or picture.panels[number + 1].scale is not panel.scale):
             draw_colour_bar(ax, panel, Theme(ax, options))
@@ -77,7 +132,11 @@ def _draw_into(ax: Axes, panel: Panel, options: Options) -> None:
 def _write_heading(figure: Figure, picture: Picture) -> None:
     """The title, with the note at the foot; without a title the note stands in its place."""
     size = smaller(SETTINGS["figure.titlesize"])
-    words = wrapped(picture.note, max(24, int(figure.get_figwidth() * 72 / (0.57 * size))))
+    letters = max(24, int(figure.get_figwidth() * 72 / (0.57 * size)))
+    words = wrapped(
+        first_parts(picture.note, 2 * letters - 8) if figure.get_figwidth() < NARROW else picture.note,
+        letters,
+    )
     small = {"x": 0.01, "ha": "left", "fontsize": size, "alpha": 0.7}
     if picture.title:
         set_text(figure.suptitle("", x=0.01, ha="left"), picture.title)
@@ -87,9 +146,21 @@ def _write_heading(figure: Figure, picture: Picture) -> None:
         set_text(figure.suptitle("", **small), words)
 
 
-def _new_figure(picture: Picture, options: Options) -> tuple[Figure, list[Axes]]:
-    import matplotlib.pyplot as plt
+class PlotFigure(Figure):
+    """A figure that a notebook shows once: IPython shows what a cell ends with, and its inline backend every open figure."""
 
+    def _ipython_display_(self) -> None:
+        pyplot = sys.modules.get("matplotlib.pyplot")
+        if (
+            pyplot is not None
+            and "inline" in str(SETTINGS["backend"])
+            and pyplot.fignum_exists(getattr(self, "number", -1))
+        ):
+            pyplot.close(self)
+        raise NotImplementedError  # IPython then shows it as any figure, in the format that the user chose
+
+
+def _new_figure(picture: Picture, options: Options, by_pyplot: bool) -> tuple[Figure, list[Axes]]:
     size = options.figsize
     if size is None and picture.panel_size is not None:
         width, height = picture.panel_size
@@ -100,18 +171,24 @@ def _new_figure(picture: Picture, options: Options) -> tuple[Figure, list[Axes]]
                 max(height, SETTINGS["figure.figsize"][1]),
             )
     solid = picture.panels[0].z is not None
-    figure, grid = plt.subplots(
+    figure: Figure
+    if by_pyplot:
+        import matplotlib.pyplot as plt
+
+        figure = plt.figure(FigureClass=PlotFigure, figsize=size, layout="constrained")
+    else:
+        figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(
         picture.rows,
         picture.columns,
         squeeze=False,
         sharey=picture.share_y,
         sharex=picture.share_x,
-        figsize=size,
-        layout="constrained",
         subplot_kw={"projection": "3d"} if solid else {},
     )
     engine: Any = figure.get_layout_engine()
-    engine.set(w_pad=0.1, h_pad=0.1)
+    pad = 0.1 if figure.get_figwidth() >= NARROW else 0.03
+    engine.set(w_pad=pad, h_pad=pad)
     axes = list(grid.ravel())
     for spare in axes[len(picture.panels) :]:
         spare.remove()
@@ -119,7 +196,13 @@ def _new_figure(picture: Picture, options: Options) -> tuple[Figure, list[Axes]]
 
 
 def _draw_panel(
-    ax: Axes, panel: Panel, options: Options, own: bool, several: bool = False, first: bool = True
+    ax: Axes,
+    panel: Panel,
+    options: Options,
+    own: bool,
+    several: bool = False,
+    first: bool = True,
+    lowest: bool = True,
 ) -> None:
     solid = panel.z is not None
     if solid != hasattr(ax, "get_zlim"):
@@ -129,8 +212,8 @@ def _draw_panel(
         )
     theme = Theme(ax, options)
     before = (ax.get_xlim(), ax.get_ylim()) if ax.has_data() else None
-    if own and not solid:
-        _plain_look(ax, panel, theme)
+    if not solid and (own or before is None):
+        _plain_look(ax, panel, theme, own)
     for mark in panel.marks:
         draw_mark(ax, panel, mark, theme)
     if solid:
@@ -138,18 +221,21 @@ def _draw_panel(
     else:
         value_axis(ax, panel, before)
         feature_axis(ax, panel, before)
-    write_labels(ax, panel, theme, own, several, first)
+    write_labels(ax, panel, theme, own, several, first, lowest)
     if panel.scale is not None and not own:
         draw_colour_bar(ax, panel, theme)
     if not several:
         draw_legend(ax, panel, theme, own)
 
 
-def _plain_look(ax: Axes, panel: Panel, theme: Theme) -> None:
+def _plain_look(ax: Axes, panel: Panel, theme: Theme, own: bool) -> None:
+    """No box; in a figure of ours a faint grid too. A caller's Axes keeps what it has of a grid."""
     surface = any(isinstance(m, Field) for m in panel.marks)
-    ax.set_axisbelow(True)
     if not theme.boxed:
         ax.spines[["top", "right"]].set_visible(False)
+    if not own:
+        return
+    ax.set_axisbelow(True)
     if surface:
         ax.grid(False)
     elif not SETTINGS["axes.grid"]:

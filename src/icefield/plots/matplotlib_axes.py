@@ -31,6 +31,7 @@ from icefield.plots.ticks import LINE, fitting
 from icefield.wording.names import MISSING, longest_piece, told_apart, wrapped
 
 TICK_LETTERS = 7  # of a time of day with what separates it from the next
+FEW_NUMBERS = 6  # fewer than matplotlib would choose by itself
 LISTED = 0.4  # of the width of an Axes that names of levels may take
 
 
@@ -49,6 +50,8 @@ def value_axis(ax: Axes, panel: Panel, before: Any) -> None:
     number_format(axis, ends)
     if panel.flip and max(map(abs, ends)) >= 1e4:
         axis.set_major_locator(MaxNLocator(4))  # long numbers side by side
+    elif panel.flip:
+        _fit_numbers(ax, ends, whole=False)
     if before is None and np.isfinite(first_tick(panel)):
         axis.set_major_locator(_TicksWithin(axis.get_major_locator(), first_tick(panel), np.inf))
 
@@ -86,6 +89,13 @@ def _place_ticks(ax: Axes, described: Axis, which: str) -> None:
         _log_ticks(axis, described)
     elif described.kind == "integer":
         axis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 3, 4, 5, 6, 10]))
+    if (
+        which == "x"
+        and described.kind in ("number", "integer")
+        and not described.log
+        and not described.meaning
+    ):
+        _fit_numbers(ax, ax.get_xlim(), described.kind == "integer")
     if described.meaning:
         size = smaller(SETTINGS[f"{which}tick.labelsize"], 1.0)
         most = (
@@ -108,12 +118,29 @@ def _place_ticks(ax: Axes, described: Axis, which: str) -> None:
         _missing_tick(ax, axis, described, which)
 
 
+def _fit_numbers(ax: Axes, ends: Sequence[float], whole: bool) -> None:
+    """Fewer numbers along the foot of a narrow Axes, where the usual ones would touch each other."""
+    most = _numbers_that_fit(ax, max(len(f"{end:,.4g}") for end in ends))
+    if most < FEW_NUMBERS:
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=most, integer=whole))
+
+
+def _numbers_that_fit(ax: Axes, letters: int) -> int:
+    size = smaller(SETTINGS["xtick.labelsize"], 1.0)
+    return max(2, int(inches(ax)[0] * 72 / ((letters + 1.5) * 0.62 * size)))
+
+
 def _log_ticks(axis: Any, described: Axis) -> None:
     """Round numbers by factors, written out as elsewhere and not as powers of ten."""
     low, high = described.low or 1.0, described.high or 10.0
     wide = np.log10(high / low)
     factors = (1.0,) if wide > 3 else (1.0, 3.0) if wide > 1.5 else (1.0, 2.0, 5.0)
-    axis.set_major_locator(LogLocator(subs=factors, numticks=99))
+    fitting_numbers = _numbers_that_fit(axis.axes, len(f"{high:,.0f}")) if axis.axis_name == "x" else 99
+    if wide * len(factors) > fitting_numbers:
+        factors = (1.0,)
+    axis.set_major_locator(
+        LogLocator(subs=factors, numticks=99 if wide <= fitting_numbers else fitting_numbers)
+    )
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(
         FuncFormatter(lambda value, _: f"{value:,.12g}" if 1e-4 <= value < 1e7 else f"{value:g}")

@@ -21,6 +21,7 @@ from icefield.plots.matplotlib_axes import inches, refit
 from icefield.plots.matplotlib_theme import DASHES, HATCHES, MARKERS, SETTINGS, Theme, smaller
 from icefield.plots.palette import is_dark
 from icefield.plots.panels import (
+    SPARK_WIDTH,
     Band,
     Bars,
     Curves,
@@ -279,7 +280,7 @@ def _sparks(ax: Axes, panel: Panel, mark: Sparks, theme: Theme) -> None:
     for number, (at, (x, y)) in enumerate(zip(mark.at, mark.curves)):
         slot = mark.slots[number] if mark.slots is not None else "text"
         ax.plot(
-            1.03 + 0.13 * unit(x), at + 0.3 - 0.6 * y, transform=ax.get_yaxis_transform(), clip_on=False,
+            1.03 + SPARK_WIDTH * unit(x), at + 0.38 - 0.76 * y, transform=ax.get_yaxis_transform(), clip_on=False,
             color=theme.colour(slot), linewidth=theme.line * 0.8, label="_spark", gid="icefield:spark",
         )  # fmt: skip
     if mark.header:

@@ -18,6 +18,10 @@ from icefield.plots.panels import Colour, ColourScale
 SETTINGS: Any = mpl.rcParams
 
 
+NARROW = 4.3  # inches: in a figure of less, what stands beside the curve would take its room
+SMALL_FONTS = ((1.6, 6.5), (2.4, 7.5), (NARROW, 8.5))  # inches of a panel, and the print that suits less
+
+
 DASHES: tuple[Any, ...] = (
     "-",
     (0, (4, 2)),
@@ -29,6 +33,22 @@ MARKERS = ("o", "s", "^", "D", "X")
 HATCHES = ("", "////", "....", "xxxx", "----")
 
 
+def small_print(width: float | None) -> Any:
+    """Settings for a panel of so many inches: smaller print and thinner lines where the current ones are too large for it."""
+    points = next((size for most, size in SMALL_FONTS if width is not None and width < most), None)
+    if points is None or points >= SETTINGS["font.size"]:
+        return {}
+    return {
+        "font.size": points,
+        "axes.titlesize": "medium",
+        "figure.titlesize": "medium",
+        "axes.labelpad": 2.5,
+        "lines.linewidth": min(1.2, SETTINGS["lines.linewidth"]),
+        "lines.markersize": min(4.0, SETTINGS["lines.markersize"]),
+        **{f"{axis}tick.major.{what}": size for axis in "xy" for what, size in (("pad", 2.0), ("size", 2.5))},
+    }
+
+
 class Theme:
     """Colours and sizes for one Axes."""
 
@@ -38,6 +58,8 @@ class Theme:
         if len(ground) == 4 and ground[3] == 0 and figure is not None:
             ground = figure.get_facecolor()
         self.figure: Any = figure
+        # By its box: a part of a figure has no other measure.
+        self.narrow = figure is not None and figure.bbox.width / figure.dpi < NARROW
         self.ground = to_rgb(ground)
         self.text = to_hex(mpl.rcParams["text.color"])
         self.muted = to_hex(blended(to_rgb(self.text), self.ground, 0.55))

@@ -18,7 +18,7 @@ from matplotlib.transforms import Bbox, IdentityTransform, ScaledTranslation
 
 from icefield.plots.fonts import set_text
 from icefield.plots.matplotlib_axes import ShortDates, inches, number_format
-from icefield.plots.matplotlib_theme import DASHES, HATCHES, MARKERS, SETTINGS, Theme, smaller
+from icefield.plots.matplotlib_theme import DASHES, HATCHES, MARKERS, NARROW, SETTINGS, Theme, smaller
 from icefield.plots.options import Options
 from icefield.plots.panels import Bars, Dots, EdgeText, Line, Margin, Mark, Panel, Picture, Sparks
 from icefield.wording.names import abbreviated, wrapped
@@ -27,24 +27,29 @@ LEGEND_WIDTH = 22  # characters
 SOLID_EDGE, SOLID_LABEL = 0.5, 44  # of the width that a lower edge takes in space; letters of its label
 
 
-def write_labels(ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool, first: bool) -> None:
-    """Axis labels, note and title, broken to the room there is."""
+def write_labels(
+    ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool, first: bool, lowest: bool
+) -> None:
+    """Axis labels, note and title, broken to the room there is; `first` of its row and `lowest` of its column name their axes."""
     width, height = inches(ax)
     size = smaller(SETTINGS["axes.labelsize"], 1.0)
     across, up = (panel.y.label, panel.x.label) if panel.flip else (panel.x.label, panel.y.label)
     if panel.z is not None:
         _solid_labels(ax, panel, int(SOLID_EDGE * width * 72 / (size * 0.52)))
-    else:
+    elif lowest:
         set_text(ax.xaxis.label, wrapped(across, max(16, int(width * 72 / (size * 0.52)))))
     if first and panel.z is None:
         set_text(ax.yaxis.label, wrapped(up, max(16, int(height * 72 / (size * 0.55)))))
     above = 0.0 if not any(isinstance(m, Margin) and m.side == "top" for m in panel.marks) else 0.15
     small = smaller(SETTINGS["axes.labelsize"])
     lines = 0
-    beside = _beside(panel) if own else 0.0
+    beside = _beside(panel) if own and not theme.narrow else 0.0
     header = any(getattr(m, "header", "") for m in panel.marks)
-    if panel.note and own and not several and panel.z is None:
-        words = wrapped(panel.note, max(24, int((width - beside) * 72 / (small * 0.57))))
+    letters = max(24, int((width - beside) * 72 / (small * 0.57)))
+    # Where there is little room, only what the picture cannot be read without.
+    narrow = theme.narrow
+    words = wrapped(first_parts(panel.band, 2 * letters - 8) if narrow else panel.note, letters)
+    if words and own and not several and panel.z is None:
         lines = words.count("\n") + 1
         lift = 6 + (1.3 * small if header else 0.0)
         note = _Note("", (0, 1 + above), xycoords="axes fraction", xytext=(0, lift), textcoords="offset points",
@@ -57,6 +62,17 @@ def write_labels(ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool,
     if panel.title:
         title = ax.set_title("", loc="left", pad=9 + 1.4 * small * (lines + header) + above * height * 72)
         set_text(title, wrapped(panel.title, max(16, int(width * 72 / (smaller(SETTINGS["axes.titlesize"], 1.0) * 0.55)))))  # fmt: skip
+
+
+def first_parts(note: str, letters: int) -> str:
+    """As much of a note as is no longer than this, in whole parts."""
+    kept = ""
+    for part in note.split("; "):
+        longer = f"{kept}; {part}" if kept else part
+        if len(longer) > letters:
+            break
+        kept = longer
+    return kept
 
 
 def _solid_labels(ax: Any, panel: Panel, letters: int) -> None:
@@ -115,11 +131,13 @@ def draw_legend(ax: Axes, panel: Panel, theme: Theme, own: bool) -> None:
     if not marks:
         return
     handles = [_handle(mark, theme) for mark in marks]
-    if own:
+    if own and theme.narrow:
+        legend = _legend_below(theme.figure, handles, [str(getattr(mark, "label", "")) for mark in marks])
+    elif own:
         # Past what stands beside the panel: shares of its width, then points for texts.
         share, points = (1.08, 62.0) if panel.scale is not None else (1.0, 12.0)
         if any(isinstance(m, Sparks) for m in panel.marks):
-            share, points = 1.16, 14.0
+            share, points = 1.26, 14.0
         if any(isinstance(m, EdgeText) for m in panel.marks):
             points = 58.0
         shift = ScaledTranslation(points / 72, 0, theme.figure.dpi_scale_trans)
@@ -133,6 +151,16 @@ def draw_legend(ax: Axes, panel: Panel, theme: Theme, own: bool) -> None:
             ax.add_artist(existing)
         legend = ax.legend(handles, ["label"] * len(handles))
     _filled(legend, panel, marks, theme)
+
+
+def _legend_below(figure: Figure, handles: list[Any], names: list[str]) -> Any:
+    """A legend below everything, in as many columns as fit."""
+    letters = min(LEGEND_WIDTH, max(map(len, names))) + 6
+    columns = int(figure.get_figwidth() * 72 / (letters * 0.55 * smaller(SETTINGS["legend.fontsize"], 1.0)))
+    return figure.legend(
+        handles, ["label"] * len(handles), loc="outside lower left", ncols=max(1, min(len(handles), columns)), frameon=False,
+        handlelength=1.6, columnspacing=1.0, handletextpad=0.5, borderaxespad=0.2,
+    )  # fmt: skip
 
 
 def write_below(ax: Axes, panel: Panel, theme: Theme) -> None:
@@ -173,10 +201,11 @@ def draw_figure_legend(figure: Figure, ax: Axes, picture: Picture, options: Opti
             draw_legend(own_ax, panel, theme, own=False)
         return
     at = next(i for i, n in enumerate(names) if n)
-    legend = figure.legend(
-        [_handle(m, theme) for m in labelled[at]], ["label"] * len(labelled[at]),
-        loc="outside right upper", frameon=False,
-    )  # fmt: skip
+    handles = [_handle(m, theme) for m in labelled[at]]
+    if figure.get_figwidth() < NARROW:
+        legend = _legend_below(figure, handles, [str(name) for name in names[at]])
+    else:
+        legend = figure.legend(handles, ["label"] * len(handles), loc="outside right upper", frameon=False)
     _filled(legend, picture.panels[at], labelled[at], theme)
 
 

@@ -8,13 +8,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from icefield.data.columns import NUMERIC_KINDS
 from icefield.data.distribution import Marginal
 from icefield.effect import Effect
 from icefield.errors import InputError, complaint
 from icefield.plots.coordinates import MISSING_GAP, Coordinates
 from icefield.plots.individual import Colouring, drawn_points, individual_marks
 from icefield.plots.levels import Levels, arranged
-from icefield.plots.options import ONE_WAY_KINDS, Options
+from icefield.plots.options import ONE_WAY_KINDS, SMALL_WIDTH, Options
 from icefield.plots.panels import (
     Axis,
     Band,
@@ -42,6 +43,8 @@ LOG_BINS = 25
 MISSING_BAR = 0.0135  # half the width of the bar of missing rows, as a share of the axis
 UNSEEN = 0.004  # of the curve's range: a band of less is no wider than the line
 FEW_POINTS = 13  # numeric grids this small show their points
+AROUND = 0.12  # opacity of the band of whole curves
+LETTERS_PER_INCH = 10  # of small print, side by side with some room
 MANY_BANDS = 3  # more bands than this cover each other
 UPRIGHT_LEVELS, UPRIGHT_TEXT = 8, 14  # beyond either, levels are listed down the side
 
@@ -69,9 +72,22 @@ def one_way_panel(
     # The whole knows the order of all levels, of which a group or a model may have only some.
     places = Coordinates(effects if all(whole.ordered) else [whole, *effects], scale=options.x_scale)
     label = value_label(series[0].effect, series[0].output if named else None)
-    if places.ordered and options.kind in ("auto", "line"):
+    if (
+        places.ordered
+        and options.kind in ("auto", "line")
+        and not (options.kind == "auto" and _two_valued(whole))
+    ):
         return _numeric_panel(series, whole, places, label, options, legend_title)
     return _level_panel(series, whole, places, label, options, legend_title)
+
+
+def _two_valued(whole: Effect) -> bool:
+    """Whether the feature is a number of two values, between which there is nothing that a line could show."""
+    if whole.kinds[0] not in NUMERIC_KINDS or whole.view == "derivative" or whole.distribution is None:
+        return False
+    seen, grid = whole.distribution.marginals[0].rug, np.asarray(whole.grid[0], dtype=np.float64)
+    values = np.unique(grid[np.isfinite(grid)])
+    return seen is not None and len(values) == 2 and bool(np.isin(np.unique(seen), values).all())
 
 
 # --- numbers and times -----------------------------------------------------------------------------
@@ -99,6 +115,11 @@ def _numeric_panel(
             below += under
             above += over
         interval = one.interval(spread)
+        around = one.interval("simultaneous") if spread == "interval" else None
+        if around is not None:  # the whole curve's, below that of each point
+            below.append(
+                Band(x, around[0][order], around[1][order], colour=one.colour, step=step, alpha=AROUND)
+            )
         if interval is not None:
             band = Band(x, interval[0][order], interval[1][order], colour=one.colour, step=step)
             below.append(band)
@@ -174,6 +195,8 @@ def _note(series: Sequence[Series], spread: str, whole: Effect, drawn: str = "ba
     parts = [average_note(whole), band]
     if any(s.low_support is not None for s in series):
         parts.append("faint: little data")
+    elif any(s.unsupported for s in series):
+        parts.append("little data behind all of it")
     return joined(*parts), band
 
 
@@ -278,6 +301,8 @@ def _level_panel(
     longest = max(map(len, axis.ticks), default=0)
     roomy = 2 if len(axis.ticks) <= UPRIGHT_LEVELS // 2 else 1
     flip = len(axis.ticks) > UPRIGHT_LEVELS or longest > roomy * UPRIGHT_TEXT
+    if options.width is not None and options.width < SMALL_WIDTH:
+        flip = flip or len(axis.ticks) * min(longest, UPRIGHT_TEXT) > LETTERS_PER_INCH * options.width
     axis, extra = _counted(axis, levels, options, flip)
     note, said = _note(series, spread, whole, "lines")
     return Panel(

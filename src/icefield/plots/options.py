@@ -23,6 +23,7 @@ from icefield.typing import (
 PER_LEVEL = 0.19  # inches of a listed level,
 AROUND = 1.1  # and of what stands above and below them
 LEAST_LEVELS = 4
+SMALL_WIDTH = 4.3  # inches: in less, print is smaller and levels stand beside the curve sooner
 ONE_WAY_KINDS = ("line", "dots", "bars")
 TWO_WAY_KINDS = ("contour", "heatmap", "surface", "lines")
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -55,7 +56,7 @@ class Options:
     highlight: Any = None
     mask: str = "auto"
     interaction: Any = False
-    sort: str = "level"
+    sort: str = "auto"
     top: int | None = None
     outputs: Any = None
     layout: str = "auto"
@@ -101,12 +102,23 @@ class Options:
         return listed or None
 
     @property
+    def width(self) -> float | None:
+        """Inches of the figure or Axes the user gave; None where the picture takes what it needs."""
+        if self.ax is not None:
+            return float(self.ax.get_window_extent().width / self.ax.get_figure().dpi)
+        return None if self.figsize is None else float(self.figsize[0])
+
+    @property
     def levels_that_fit(self) -> int | None:
         """How many levels can be listed in the height the user gave; None where the picture takes what it needs."""
         if self.ax is not None:
             height = self.ax.get_position().height * self.ax.get_figure().get_figheight()
         elif self.figsize is not None and self.layout != "side":
-            height = self.figsize[1] - AROUND
+            small = self.figsize[0] < SMALL_WIDTH
+            return max(
+                LEAST_LEVELS,
+                int((self.figsize[1] - (0.8 if small else AROUND)) / (0.15 if small else PER_LEVEL)),
+            )
         else:
             return None
         return max(LEAST_LEVELS, int(height / PER_LEVEL))

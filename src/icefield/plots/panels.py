@@ -25,6 +25,7 @@ Colour = int | str
 
 PAD = 0.05  # room around the values, as a share of their range
 FOOT = 0.16  # and below them where a histogram stands,
+SPARK_WIDTH = 0.22  # of the panel's
 RUG_FOOT = 0.08  # or a rug
 
 
@@ -181,7 +182,7 @@ class Strip:
     lefts: Float
     rights: Float
     counts: Float
-    height: float = 0.11
+    height: float = 0.085
 
 
 @dataclass(frozen=True, eq=False)

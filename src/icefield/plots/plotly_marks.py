@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from icefield.plots.panels import (
+    SPARK_WIDTH,
     Axis,
     Band,
     Bars,
@@ -326,7 +327,7 @@ def _edge_text(frame: Frame, mark: EdgeText) -> None:
 def _sparks(frame: Frame, mark: Sparks) -> None:
     for number, (at, (x, y)) in enumerate(zip(mark.at, mark.curves)):
         slot = mark.slots[number] if mark.slots is not None else "text"
-        points = zip(1.03 + 0.13 * _unit(x), at + 0.3 - 0.6 * y)
+        points = zip(1.03 + SPARK_WIDTH * _unit(x), at + 0.38 - 0.76 * y)
         path = "M" + "L".join(f"{a:.5f},{b:.5f}" for a, b in points)
         frame.shape("frame", "data", type="path", path=path, name="spark",
                     line={"color": frame.theme.colour(slot), "width": 1.6})  # fmt: skip

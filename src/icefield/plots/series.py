@@ -41,10 +41,16 @@ class Series:
 
     @property
     def low_support(self) -> NDArray[np.bool_] | None:
+        """Where little data stands behind the curve; None where that is nowhere, or everywhere and marks no place."""
         support = self.effect.support
         if support is None or not np.any(support.low) or support.low.shape != self.average.shape:
             return None
-        return np.asarray(support.low, dtype=bool)
+        return None if np.all(support.low) else np.asarray(support.low, dtype=bool)
+
+    @property
+    def unsupported(self) -> bool:
+        """Whether little data stands behind all of the curve."""
+        return self.effect.support is not None and bool(np.all(self.effect.support.low))
 
     def spread(self, chosen: str) -> str:
         """Which spread there is to draw, given what was asked.
@@ -56,6 +62,8 @@ class Series:
         if chosen == "auto":
             if effect.kind == "ice" and effect.individual is not None:
                 return "none"
+            if effect.interval is not None:
+                return "interval"
             if _pairs(effect):
                 return "quantiles"
             if effect.centered_std is not None:
@@ -63,6 +71,8 @@ class Series:
             responses = effect.over == "refits" or effect.view != "level"
             return "std" if responses and effect.std is not None else "none"
         have = {
+            "interval": effect.interval,
+            "simultaneous": effect.interval,
             "centered": effect.centered_std,
             "std": effect.std,
             "se": effect.se,
@@ -73,6 +83,11 @@ class Series:
     def interval(self, spread: str) -> tuple[Float, Float] | None:
         """The lower and upper end of the chosen spread, for probabilities no further than these can go."""
         effect, at = self.effect, self.output
+        ends = effect.interval
+        if ends is not None and spread == "interval":
+            return ends.low[at], ends.high[at]
+        if ends is not None and spread == "simultaneous":
+            return ends.band_low[at], ends.band_high[at]
         if spread == "quantiles" and effect.quantiles:
             low, high = min(effect.quantiles), max(effect.quantiles)
             return effect.quantiles[low][at], effect.quantiles[high][at]

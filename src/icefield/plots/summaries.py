@@ -22,11 +22,10 @@ from icefield.plots.options import Options
 from icefield.plots.panels import (
     Axis,
     Bars,
-    Colour,
     ColourScale,
+    EdgeText,
     Field,
     Float,
-    Line,
     Panel,
     Picture,
     Sparks,
@@ -37,7 +36,10 @@ from icefield.plots.panels import (
 from icefield.plots.series import Series
 from icefield.wording.labels import average_note, joined, quantity, with_unit
 from icefield.wording.names import name_text, title_text
+from icefield.wording.values import number_text
 
+ALE_COLOUR = 3  # not the second of the palette, which a second group has
+NUMBERED = 12  # features whose matrix has its numbers written in
 SHOWN = 20  # bars or matrix rows when the user did not say
 ALIASES = {"disagreement": "heterogeneity"}  # columns by what pictures call them
 MEASURES = {
@@ -48,21 +50,20 @@ MEASURES = {
     "individual": "mean spread of rows' curves",
     "permutation": "permutation (added squared error)",
 }
-DIRECTIONS: dict[str, Colour] = {"increasing": 0, "decreasing": 1, "mixed": "muted", "none": "faint"}
 
 
 def importance_picture(table: Any, value: str | Sequence[str], options: Options) -> Picture:
-    """Bars, longest first; the colour is the direction and the small curve the shape of the effect.
+    """Bars, longest first, in one colour; the small curve is the shape of the effect, which says its direction too.
 
-    `table` maps features to numbers, or has ``columns`` (``feature``, the value, optionally ``output`` and
-    ``direction``) and optionally ``effects``. Several values stand side by side, in the order of the first.
+    `table` maps features to numbers, or has ``columns`` (``feature``, the value, optionally ``output``)
+    and optionally ``effects``. Several values stand side by side, in the order of the first.
     """
     values = [value] if isinstance(value, str) else list(value)
     if not values:
         raise InputError(
             complaint("value", "must name at least one column", value, 'write value="importance"')
         )
-    names, outputs, numbers, directions = _importance_columns(table, values)
+    names, outputs, numbers = _importance_columns(table, values)
     kinds = list(dict.fromkeys(outputs))
     effects: Mapping[Any, Effect] = getattr(table, "effects", None) or {}
     naming: Naming = getattr(table, "naming", PLAIN)
@@ -71,11 +72,10 @@ def importance_picture(table: Any, value: str | Sequence[str], options: Options)
         mine = [i for i, o in enumerate(outputs) if o == output]
         mine.sort(key=lambda i: -numbers[0][i] if np.isfinite(numbers[0][i]) else np.inf)
         mine = mine[: options.top or SHOWN]
-        ways = None if directions is None else [str(directions[i]) for i in mine]
         curves = [_shape(effects.get(names[i]), output) for i in mine]
         for place, column in enumerate(values):
             panel = _importance_panel(
-                [naming.name(names[i]) for i in mine], numbers[place][mine], ways,
+                [naming.name(names[i]) for i in mine], numbers[place][mine],
                 curves if place == len(values) - 1 else [], _measure_label(table, column),
                 name_text(output) if len(kinds) > 1 and place == 0 else "",
             )  # fmt: skip
@@ -98,14 +98,12 @@ def importance_picture(table: Any, value: str | Sequence[str], options: Options)
     )
 
 
-def _importance_columns(
-    table: Any, values: Sequence[str]
-) -> tuple[list[Any], list[Any], list[Float], list[Any] | None]:
-    """Features, their outputs, the numbers of each value, and directions where known."""
+def _importance_columns(table: Any, values: Sequence[str]) -> tuple[list[Any], list[Any], list[Float]]:
+    """Features, their outputs, and the numbers of each value."""
     if isinstance(table, Mapping):
         if len(values) > 1:
             raise InputError(complaint("value", "must be one where a mapping is drawn", list(values)))
-        return list(table), [None] * len(table), [np.array([float(v) for v in table.values()])], None
+        return list(table), [None] * len(table), [np.array([float(v) for v in table.values()])]
     columns = getattr(table, "columns", None)
     if not isinstance(columns, Mapping) or "feature" not in columns:
         raise InputTypeError(
@@ -121,9 +119,8 @@ def _importance_columns(
             raise InputError(complaint("value", "names no column of numbers", value, hint))
     names = list(columns["feature"])
     outputs = list(columns["output"]) if "output" in columns else [None] * len(names)
-    directions = list(columns["direction"]) if "direction" in columns else None
     numbers = [np.asarray(columns[ALIASES.get(value, value)], dtype=np.float64) for value in values]
-    return names, outputs, numbers, directions
+    return names, outputs, numbers
 
 
 def _measure_label(table: Any, value: str) -> str:
@@ -190,25 +187,16 @@ def _on_one_scale(curves: Sequence[tuple[Float, Float]]) -> tuple[tuple[Float, F
 def _importance_panel(
     names: Sequence[Any],
     heights: Float,
-    directions: Sequence[str] | None,
     curves: Sequence[tuple[Float, Float] | None],
     label: str,
     title: str,
 ) -> Panel:
     at = np.arange(len(names), dtype=np.float64)
-    slots: tuple[Colour, ...] | None = None
-    keys: list[Line] = []
-    if directions is not None:
-        slots = tuple(DIRECTIONS.get(d, "muted") for d in directions)
-        used = [d for d in DIRECTIONS if d in directions or (d == "mixed" and "muted" in slots)]
-        empty = np.empty(0)
-        keys = [Line(empty, empty, colour=DIRECTIONS.get(d, "muted"), label=d, width=2.5) for d in used]
-    marks: list[Any] = [Bars(at, heights, width=0.62, colour=0, slots=slots), *keys]
+    marks: list[Any] = [Bars(at, heights, width=0.62, colour=0)]
     drawn = [i for i, curve in enumerate(curves) if curve is not None]
     if drawn:
         shapes = _on_one_scale([curve for curve in curves if curve is not None])
-        inks = None if slots is None else tuple(slots[i] for i in drawn)
-        marks.append(Sparks(at[drawn], shapes, "shape, one scale", inks))
+        marks.append(Sparks(at[drawn], shapes, "shape, one scale", (0,) * len(drawn)))
     finite = heights[np.isfinite(heights)]
     low, high = (min(0.0, float(finite.min())), max(0.0, float(finite.max()))) if len(finite) else (0.0, 1.0)
     ticks = tuple(name_text(n, 40) for n in names)
@@ -217,7 +205,6 @@ def _importance_panel(
         y=Axis(label, low=low, high=high if high > low else 1.0),
         marks=tuple(marks),
         title=title,
-        legend_title="direction" if keys else "",
         flip=True,
     )
 
@@ -226,30 +213,43 @@ def _importance_panel(
 
 
 def interactions_picture(table: Any, value: str, output: Any, options: Options) -> Picture:
-    """The matrix of pairs, below the diagonal; the diagonal holds each feature's overall value where known."""
+    """The matrix of pairs, light to dark, with their numbers; what a feature has with all others stands beside its row."""
     names, matrix = _pairs(table, value, output)
     limit = options.top or SHOWN
     strength = np.nansum(np.where(np.eye(len(names), dtype=bool), 0, matrix), axis=1)
     kept = np.argsort(-strength, kind="stable")[:limit]
     names, matrix = [names[i] for i in kept], matrix[np.ix_(kept, kept)]
     count = len(names)
-    lower = np.where(np.tri(count, dtype=bool), matrix, np.nan)
+    lower = np.where(np.tri(count, k=-1, dtype=bool), matrix, np.nan)
+    whole = np.diag(matrix)
     finite = lower[np.isfinite(lower)]
     high = float(finite.max()) if len(finite) and finite.max() > 0 else 1.0
     naming: Naming = getattr(table, "naming", PLAIN)
     label = value.replace("_", " ")
     if value == "strength" and naming.target_unit:
         label = f"strength ({name_text(naming.target_unit, 20)})"
-    scale = ColourScale(min(0.0, float(finite.min(initial=0.0))), high, label, cmap=options.cmap)
+    scale = ColourScale(min(0.0, float(finite.min(initial=0.0))), high, label, cmap=options.cmap, ink=0)
     edges = np.arange(count + 1, dtype=np.float64) - 0.5
     ticks = tuple(name_text(naming.name(n), 28) for n in names)
     axis = Axis("", "category", -0.5, count - 0.5, ticks)
     # In slides of twenty features the numbers would be smaller than print.
-    field = Field(edges, edges, lower, scale, values=count <= 10)
+    numbers = count <= NUMBERED and (options.width is None or options.width / count > 0.4)
+    field = Field(edges, edges, lower, scale, values=numbers)
     title = title_text(options.title)
-    whole = np.isfinite(np.diag(lower)).any()
-    note = "diagonal: with all other features together" if whole else ""
-    panel = Panel(x=axis, y=axis, marks=(field,), title=title, note=note, scale=scale)
+    marks: list[Any] = [field]
+    if np.isfinite(whole).any() and numbers:
+        texts = tuple(number_text(value, 2) if np.isfinite(value) else "" for value in whole)
+        marks.append(EdgeText(np.arange(count, dtype=np.float64), texts, "with all others"))
+    # Numbers in the cells say what a colour bar would.
+    panel = Panel(
+        x=axis,
+        y=axis,
+        marks=tuple(marks),
+        title=title,
+        note=label if numbers else "",
+        band=label if numbers else "",
+        scale=None if numbers else scale,
+    )
     side = max(4.2, 1.8 + 0.42 * count)
     return Picture((panel,), panel_size=(side + 1.4, side))
 
@@ -295,7 +295,7 @@ def pd_ale_picture(pd: Effect, ale: Effect, options: Options) -> Picture:
     for output in outputs:
         series = [
             Series(around, output, label="partial dependence", colour=0),
-            Series(other, output, label="accumulated local effects", colour=1, dashed=True),
+            Series(other, output, label="accumulated local effects", colour=ALE_COLOUR, dashed=True),
         ]
         panel = one_way_panel(series, around, options, len(outputs) == 1)
         what = quantity(pd, output if len(outputs) == 1 else None)

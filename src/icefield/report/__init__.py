@@ -8,7 +8,7 @@ model or the data reaches the page other than through those two doors.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -23,6 +23,7 @@ from icefield.report.page import page_html
 
 if TYPE_CHECKING:
     from icefield.core.study import Study
+    from icefield.effect import Effect
 
 __all__ = ["Report", "build", "build_comparison", "page_html", "write_comparison", "write_report"]
 
@@ -34,9 +35,11 @@ class Report:
     Attributes
     ----------
     html : the whole page
+    findings : what it says first, sentence by sentence
     """
 
     html: str
+    findings: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
         """The page in a frame as high as a screen; scripts run inside it, and nothing of the notebook is in their reach."""
@@ -65,6 +68,9 @@ def write_report(
     rows: Any = None,
     data_name: str | None = None,
     static: bool = False,
+    intervals: Callable[[Any, Effect], Effect] | None = None,
+    audit: Any = None,
+    live: bool = False,
 ) -> Path | Report:
     """Write the report about a model.
 
@@ -74,11 +80,16 @@ def write_report(
     path : where to write; ``.html`` is usual. Without one, an object that notebooks show
     features : which features; all of the model's by default
     individual : put a sample of rows' own curves into the file. Without it the file holds averages,
-        quantiles and counts only, and says so
+        quantiles and counts only, and says so. Those are still values of the data: of each column with a card about 41
+        numbers as they are (grid points, quantiles, the smallest and the largest), and its levels, also one that a
+        single row holds. Leave out columns that tell people apart, with `features`, and join rare levels before publishing it
     title : heading of the page
     rows : average over these rows; by default all, or a seeded sample where each row costs predictions
     data_name : what the rows are, such as ``"test 2024"``
     static : no script: pictures are images
+    intervals : a feature and its effect to that effect with intervals of its learner
+    audit : an `Audit`, a `Check`, a list of these, what `Explainer.audit` takes, or True: a section records it
+    live : put the model itself into the file, with a few rows to begin with, so that the page can evaluate it
 
     Returns
     -------
@@ -86,8 +97,29 @@ def write_report(
     """
     validate.flag("individual", individual)
     target = _checked(path, title, data_name, static)
-    found = build(study, features, individual=individual, title=title, rows=rows, data_name=data_name)
-    return _done(target, page_html(found, static=static))
+    validate.flag("live", live)
+    if live and static:
+        raise InputError(
+            complaint("live", "needs a script, which static=True leaves out", live, "leave one of them out")
+        )
+    row = None
+    if live:
+        from icefield.report.live import live_row
+
+        row = live_row(study)  # before minutes of work: it may be refused
+    found = build(
+        study,
+        features,
+        individual=individual,
+        title=title,
+        rows=rows,
+        data_name=data_name,
+        audit=audit,
+        intervals=intervals,
+    )
+    if row is not None:
+        found["live"] = {**row, "unit": study.naming.target_unit}
+    return _done(target, found, static)
 
 
 def write_comparison(
@@ -103,14 +135,25 @@ def write_comparison(
     """Write the report about several models side by side, with the options of `write_report`."""
     target = _checked(path, title, data_name, static)
     found = build_comparison(studies, features, title=title, rows=rows, data_name=data_name)
-    return _done(target, page_html(found, static=static))
+    return _done(target, found, static)
 
 
-def _done(target: Path | None, text: str) -> Path | Report:
+def _done(target: Path | None, found: dict[str, Any], static: bool) -> Path | Report:
+    text = page_html(found, static=static)
     if target is None:
-        return Report(text)
+        return Report(text, tuple(_findings(found)))
     _write_whole(target, text)
     return target
+
+
+def _findings(found: Mapping[str, Any]) -> Iterator[str]:
+    """What the page says before its tables, one sentence after another."""
+    yield str(found["lede"])
+    for line in found["plain"]:
+        if "text" in line:
+            yield f"{line['name']}: {line['text']}"
+        else:  # of several models, each says its own
+            yield from (f"{line['name']}, {one['model']}: {one['text']}" for one in line["each"])
 
 
 def _checked(path: Any, title: Any, data_name: Any, static: Any) -> Path | None:

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.counts import counted
 from icefield.data.columns import is_missing_value
 from icefield.effect import Effect
+from icefield.effect.learner_interval import LearnerInterval
 from icefield.plots.coordinates import Coordinates
 from icefield.plots.named_ticks import named_ticks
 from icefield.report.means import Means
@@ -108,6 +110,8 @@ def feature_panel(
         ],
         "log": _wants_log(effect, place),
     }
+    if effect.interval is not None:
+        panel["interval"] = _interval(effect.interval, kept)
     if effect.individual is not None:
         # Where rows stand is not the feature's doing: bands are of curves less their own means.
         change = effect.individual - _own_means(effect.individual, effect)
@@ -120,6 +124,18 @@ def feature_panel(
     if seen is not None:
         panel["observed"] = _observed(seen, place, effect.grid[0][kept])
     return panel
+
+
+def _interval(found: LearnerInterval, kept: NDArray[np.intp]) -> dict[str, Any]:
+    """Ends of a learner's intervals, by output: of each point, low and high, then of the whole curve."""
+    ends = np.stack([found.low, found.high, found.band_low, found.band_high], axis=1)
+    of = f"this learner’s expected curve at {counted(found.n_rows)} rows"
+    return {
+        "labels": [f"{found.level:.0%} interval of {of}", f"{found.level:.0%} for the whole curve"],
+        "note": f"Dashed: {found.level:.0%} interval of {of} at each point; dotted: for the whole curve ({found.n_refits} refits). "
+        "Bias against the world is not covered.",
+        "ends": numbers(ends[:, :, kept], 4),
+    }
 
 
 def _observed(seen: Means, place: Place, shown: NDArray[Any]) -> dict[str, Any]:

@@ -44,7 +44,7 @@ MOST_MODELS = 8  # that colours tell apart
 # What a page tells of a single model only.
 ABOUT_ONE = (
     "opening", "shares", "plane", "notes", "others", "only_cards", "matrix", "no_pairs", "surfaces", "regions", "unit",
-    "individual", "small_groups", "quantile_rows",
+    "individual", "small_groups", "quantile_rows", "audit",
 )  # fmt: skip
 
 
@@ -228,8 +228,8 @@ def _listed(names: Sequence[str]) -> str:
 def _lede(changed: Sequence[Changed], names: Sequence[str], together: dict[str, Any] | None) -> str:
     noticed = [one for one in changed if one.most >= NOTICEABLE]
     text = f"Of {counted(len(changed))} features, {counted(len(noticed)) if noticed else 'none'} "
-    text += "has another effect" if len(noticed) < 2 else "have another effect"
-    text += f" than in {names[0]}"
+    text += "behaves differently" if len(noticed) < 2 else "behave differently"
+    text += f" from {names[0]}"
     if noticed:
         text += f"; {noticed[0].text()} changes most, by {sd_text(noticed[0].most)} standard deviations of the predictions"
     if together is not None:

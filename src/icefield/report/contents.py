@@ -8,7 +8,7 @@ become surfaces; and where individual curves differ, regions are looked for. Not
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -21,6 +21,7 @@ from icefield.effect import Effect
 from icefield.errors import InputError
 from icefield.progress import Progress
 from icefield.report import glance, opening
+from icefield.report.audit_section import audit_section
 from icefield.report.card_data import feature_panel
 from icefield.report.means import Means
 from icefield.report.pair_surfaces import Surfaces
@@ -31,8 +32,10 @@ from icefield.report.stills import small_curve, spark
 from icefield.sampling import PREDICTION_ROWS, choose_rows
 from icefield.statistics.data_notes import data_notes
 from icefield.statistics.decision import decisions
+from icefield.statistics.fit_check import fit_check
 from icefield.statistics.ice_statistics import output_unit
 from icefield.statistics.interactions import Interactions
+from icefield.statistics.summary import opening_of
 from icefield.typing import Float
 from icefield.wording.labels import quantity, subject_text
 from icefield.wording.names import page_name, page_sentence
@@ -61,6 +64,8 @@ def build(
     title: str | None = None,
     rows: Any = None,
     data_name: str | None = None,
+    intervals: Callable[[Any, Effect], Effect] | None = None,
+    audit: Any = None,
 ) -> dict[str, Any]:
     """Request everything and answer with plain data; see `icefield.report.write_report`."""
     if study.background == "training":
@@ -70,6 +75,7 @@ def build(
         )
     began = time.perf_counter()
     asked = study.listed(features)
+    record = audit_section(study, audit)
     with Progress("report", total=min(CARDS, len(asked)) + 5) as progress:
         # 1. What is said of every feature, and which of them have cards.
         progress.now("every feature's effect")
@@ -85,6 +91,8 @@ def build(
         surfaces = pairs.panels(with_cards.singles)
         ranked, panels, small, curves = [], [], 0, 0
         for one in with_cards:
+            if intervals is not None:
+                one = replace(one, effect=intervals(one.asked, one.effect))
             if not individual:
                 one, small = _without_small_groups(one)
             curves = 0 if one.effect.individual is None else int(one.effect.individual.shape[1])
@@ -120,7 +128,9 @@ def build(
         "title": page_name(title, 200)
         if title
         else f"How {opening.model_name(study)} responds to its features",
-        "lede": opening.lede(study, made),
+        "lede": page_sentence(
+            opening_of(study, made, fit_check(study), {one.name: one.effect.support for one in ranked})
+        ),
         "made": datetime.now().astimezone().strftime("%d %B %Y, %H:%M"),
         "models": [opening.model_name(study)],
         "opening": opening.facts(study, first, seconds, data_name),
@@ -146,6 +156,7 @@ def build(
         "no_pairs": NO_PAIRS if crossed is None and len(study.model.columns) > 1 else "",
         "surfaces": surfaces,
         "regions": parts,
+        "audit": record,
     }
 
 
@@ -229,7 +240,9 @@ def _listed(one: Ranked, reach: float) -> dict[str, Any]:
         "number": one.number,
         "name": one.text(),
         "full": one.text(300),
-        "shape": page_sentence(one.shape),
+        "shape": page_sentence(
+            f"{one.shape} ({page_name(one.reading.output, 30)})" if one.reading.several else one.shape
+        ),
         "movement": numbers(one.decision.movement, PRINTED),
         "strength": numbers(one.reading.strength, PRINTED),
         "word": strength_word(one.reading.strength),

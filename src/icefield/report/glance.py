@@ -30,6 +30,7 @@ from icefield.statistics.fit_score import (
     root_mean_square,
 )
 from icefield.statistics.variance_shares import variance_shares
+from icefield.wording.fit import fit_words
 from icefield.wording.names import name_text, page_name
 from icefield.wording.values import number_text
 
@@ -65,7 +66,7 @@ def fit(study: Study, data_name: str | None = None) -> dict[str, Any]:
         "classes": seen.classes,
         "about": _about(seen, groups),
         "caution": "" if check is None else check.caution,
-        "carried": "" if check is None or check.caution else _carried(check.carried),
+        "carried": "" if check is None or check.caution else f"{fit_words(check)}.",
         "why": "",
     }
 
@@ -76,10 +77,6 @@ def _rows_scored(seen: Observed) -> str:
             f"on {counted(len(seen.rows))} of the {counted(seen.all_rows)} rows given, sampled with the seed"
         )
     return f"on the {counted(len(seen.rows))} rows given"
-
-
-def _carried(share: float) -> str:
-    return f"A small model fitted to some of these rows explains {100 * max(share, 0.0):.0f}\u00a0% of the variance on the others."
 
 
 def _score(name: str, value: str, meaning: str) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from numpy.typing import NDArray
 
 from icefield.plots import matplotlib as drawer
 from icefield.plots.options import Options
@@ -76,6 +77,27 @@ def _painted(panel: Panel) -> Panel:
 # --- what the page holds, as panels ------------------------------------------------------------------
 
 
+def _interval(
+    found: dict[str, Any], output: int, x: Float, known: NDArray[np.bool_], levels: bool
+) -> list[Mark]:
+    """A learner's intervals: dashed for each point, dotted for the whole curve."""
+    low, high, band_low, band_high = (_array(end) for end in found["ends"][output])
+    if levels:
+        return [
+            Dots(x, np.full(len(x), np.nan), colour="accent", low=low, high=high, label=found["labels"][0])
+        ]
+    drawn = [
+        (low, 1, found["labels"][0]),
+        (high, 1, None),
+        (band_low, 2, found["labels"][1]),
+        (band_high, 2, None),
+    ]
+    return [
+        Line(x[known], end[known], colour="accent", label=label, dashed=dashed, width=0.7)
+        for end, dashed, label in drawn
+    ]
+
+
 def card_panel(
     card: dict[str, Any], output: int, what: str, bounds: Sequence[float | None], *, small: bool = False
 ) -> Panel:
@@ -108,6 +130,8 @@ def card_panel(
                         high=ends[1][apart],
                     )
                 )
+    if "interval" in panel and not small:
+        marks += _interval(panel["interval"], output, x, known, levels)
     if axis.missing is not None:
         marks.append(Rule(x=(float(x[known].max()) + axis.missing) / 2, dashed=True))
     if "ale" in panel and not small:

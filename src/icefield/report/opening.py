@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
+from icefield.core.hashes import hashed_rows, predictions_hash, table_hash
 from icefield.counts import counted
-from icefield.data.columns import ORDERED_KINDS
 from icefield.effect import Effect
-from icefield.statistics.decision import Decision
 from icefield.statistics.interactions import Interactions
 from icefield.wording.labels import predicted_text
 from icefield.wording.names import page_name, page_sentence
-from icefield.wording.sentences import is_plural
-from icefield.wording.values import number_text, sd_text, seconds_text
+from icefield.wording.values import number_text, seconds_text
 
 if TYPE_CHECKING:
     from icefield.core.study import Study
 
 NO_LIBRARY = ("builtins", "__main__")
-HASHED_ROWS = 1000  # whose predictions stand for a model
 
 
 def model_name(study: Study) -> str:
@@ -31,30 +24,6 @@ def model_name(study: Study) -> str:
     if hasattr(native, "__name__"):
         return "the model"
     return page_name(type(native).__name__)
-
-
-def lede(study: Study, made: Mapping[Any, Decision]) -> str:
-    """The first sentence: how many features matter, and which most, by the number they are ranked by."""
-    moving = sum(one.reading.responds for one in made.values())
-    some = {0: "no feature moves", 1: f"1 of {len(made)} features moves"}.get(
-        moving, f"{moving} of {len(made)} features move"
-    )
-    text = f"Over {counted(study.rows.n_rows)} rows, {some} {_what(study)} noticeably"
-    responding = [one for one in made.values() if one.reading.responds]
-    if responding:
-        most = responding[0]
-        name = page_name(study.naming.name(most.feature))
-        it, its = ("them", "their") if is_plural(_what(study)) else ("it", "its")
-        text += f"; {name} moves {it} most, by {sd_text(most.movement)} of {its} standard deviations"
-        text += ", though not on average" if most.reading.hidden else ""
-    return text + "."
-
-
-def _what(study: Study) -> str:
-    if study.naming.target is None:
-        return f"the model’s {page_name(study.model.scale_label)}"
-    what = page_name(predicted_text(study.naming, study.model.scale_label, study.model.outputs, None))
-    return what if what.startswith("predicted ") else f"the {what}"
 
 
 def facts(study: Study, effect: Effect, seconds: float, data_name: str | None = None) -> list[dict[str, str]]:
@@ -170,22 +139,10 @@ def _inside(text: str) -> str:
 
 def hashes_text(study: Study) -> str:
     """By what the data and the model are known again: the same rows and the same predictions have the same hashes."""
-    data, columns = hashlib.sha256(), study.model.columns
-    for name in columns:
-        column = study.sample.table.column(name)
-        data.update(f"{name!r} {column.kind}".encode())
-        numbers = column.kind in ORDERED_KINDS or column.kind == "boolean"
-        values = column.to_float() if numbers else np.asarray(column.codes, dtype=np.int64)
-        data.update(np.ascontiguousarray(values).tobytes())
-        if not numbers:
-            data.update("\n".join(map(str, column.levels)).encode("utf-8", "surrogatepass"))
-    rows = np.unique(
-        np.linspace(0, study.sample.n_rows - 1, min(HASHED_ROWS, study.sample.n_rows)).round().astype(np.intp)
-    )
-    # Threads add in any order: the last digits are no property of the model.
-    model = hashlib.sha256(" ".join(f"{v:.7g}" for v in study.predictions(rows).ravel()).encode())
+    columns, rows = study.model.columns, hashed_rows(study.sample.n_rows)
+    data, model = table_hash(study.sample.table, columns), predictions_hash(study.predictions(rows))
     return (
-        f"data {data.hexdigest()[:12]} (values of the model’s {len(columns)} columns), model {model.hexdigest()[:12]} (its predictions of "
+        f"data {data} (values of the model’s {len(columns)} columns), model {model} (its predictions of "
         f"{counted(len(rows))} of these rows)"
     )
 

@@ -41,6 +41,8 @@ def page_html(report: dict[str, Any], *, static: bool = False) -> str:
     static : whether pictures are images in the file, so that it needs no script
     """
     script = "" if static else built("report.js")
+    live = report.get("live")
+    scripts = [one for one in (script, built("live.js") if live else "") if one]
     drawn: dict[str, Any] = {} if static else {**_drawn(report), "pictures": []}
 
     def still(panel: Panel) -> int:
@@ -58,7 +60,10 @@ def page_html(report: dict[str, Any], *, static: bool = False) -> str:
     return environment.get_template("template.html").render(
         report=report,
         static=static,
-        policy=_policy(script),
+        policy=_policy(scripts),
+        live=None
+        if live is None
+        else {"script": Markup(built("live.js")), "payload": Markup(payload_json(live))},
         style=Markup(_text("report.css")),
         script=Markup(script),
         payload=lambda: Markup(payload_json(drawn)),  # after the template asked for its pictures
@@ -170,11 +175,11 @@ def _places(value: float) -> int:
     return max(0, len(digits.partition(".")[2]) - int(exponent or 0))
 
 
-def _policy(script: str) -> str:
+def _policy(scripts: list[str]) -> str:
     return "; ".join(
         [
             "default-src 'none'",
-            f"script-src '{_hash(script)}'" if script else "script-src 'none'",
+            "script-src " + (" ".join(f"'{_hash(one)}'" for one in scripts) or "'none'"),
             "style-src 'unsafe-inline'",
             "img-src data: blob:",
             "base-uri 'none'",

@@ -1,0 +1,35 @@
+"""Help of a command: its options under headings, those of the command first."""
+
+from __future__ import annotations
+
+import click
+
+GROUPS = {
+    "Output": ("output", "plot", "csv_path", "json_path", "parquet_path", "quiet", "verbose"),
+    "Data": ("y", "by", "weights", "cluster", "missing"),
+    "Prediction": ("target", "scale"),
+    "Names and units": ("names", "units", "target_name"),
+    "Computation": ("engine", "threads", "seed", "row_by_row", "checkpoint", "on"),
+    "Safety and help": ("allow_pickle", "trust", "debug", "help"),
+}
+
+
+def _name(option: click.Option) -> str:
+    return "help" if "--help" in option.opts else str(option.name)
+
+
+class GroupedCommand(click.Command):
+    """A command whose options are listed under headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        listed = [(_name(option), option.get_help_record(ctx)) for option in options]
+        grouped = {name for names in GROUPS.values() for name in names}
+        own = [record for name, record in listed if record is not None and name not in grouped]
+        sections = {"Options": own}
+        for title, names in GROUPS.items():
+            sections[title] = [record for name, record in listed if record is not None and name in names]
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
