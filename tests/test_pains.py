@@ -106,7 +106,7 @@ def test_pain_02_numeric_nan_gives_a_blank_plot_or_nan_grid():
         rtol=0,
         atol=1e-10,
     )
-    hidden = Explainer(model, frame).partial_dependence("area", grid=Grid(missing="hide"))
+    hidden = Explainer(model, frame).partial_dependence("area", grid=Grid("auto", missing="hide"))
     assert np.array_equal(hidden.grid[0], effect.grid[0][:-1])
 
 
@@ -242,13 +242,13 @@ def test_pain_27_pipelines_rerun_all_preprocessing_for_each_grid_point():
     noted = Explainer(model, FRAME).partial_dependence("area")
     encoder.__class__ = OneHotEncoder
     done_by_unknown = sum(done)
-    assert noted.average.shape == (1, 100)
+    assert noted.average.shape == (1, noted.grid[0].size)
     # A transformer of the user's own is transformed whole; a known one only where it is driven.
     counted: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(OneHotEncoder, "transform", lambda self, X: counted.append(len(X)) or original(self, X))
         effect = Explainer(model, FRAME).partial_dependence("area")
-    assert sum(counted) < 10 * N <= 100 * N <= done_by_unknown
+    assert sum(counted) < 10 * N <= 50 * N <= done_by_unknown
     assert np.allclose(effect.average, loop(model.predict, FRAME, "area", effect.grid[0]), rtol=0, atol=1e-9)
     assert np.allclose(effect.average, noted.average, rtol=0, atol=1e-9)
 

@@ -11,7 +11,8 @@ import pytest
 
 from icefield import Explainer
 from icefield.data.columns import object_array
-from icefield.printing import effect_title
+from icefield.effect import Effects
+from icefield.printing import effect_title, explainer_html
 from icefield.wording.values import printed_value
 
 FRAME = pd.DataFrame({"a": [1.0, 2.0, np.nan], "s": ["x", "y", "z"]})
@@ -73,8 +74,25 @@ def test_names_never_become_markup(name):
     )  # fmt: skip
     seen = Tags()
     seen.feed(hostile._repr_html_())
-    assert seen.tags <= {"p", "b", "small", "table", "tr", "th", "td"}
-    assert seen.attributes == []
+    assert seen.tags <= {"p", "b", "small", "table", "thead", "tbody", "tr", "th", "td", "img"}
+    assert [key for key, _ in seen.attributes] == ["class", "alt", "style", "src"]
+    assert dict(seen.attributes)["src"].startswith("data:image/png;base64,")
+    several = Tags()
+    several.feed(Effects({name: hostile})._repr_html_() + explainer_html(name, [hostile], name))
+    assert several.tags <= {
+        "p",
+        "b",
+        "small",
+        "code",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "svg",
+        "rect",
+    }
     assert name in repr(hostile)
 
 

@@ -127,11 +127,11 @@ def test_a_number_of_rows_is_a_sorted_seeded_sample_without_repeats():
 
 @pytest.mark.parametrize("given", [[1, 0, 1], np.array([[1], [0], [1]]), pd.Series([1, 0, 1])], ids=str)
 def test_observed_targets_of_one_column(given):
-    assert validate.observed(given, 3).tolist() == [1, 0, 1]
+    assert validate.observed(given, TABLE).tolist() == [1, 0, 1]
 
 
 def test_observed_targets_of_several_columns():
-    assert validate.observed(np.zeros((3, 2)), 3).shape == (3, 2)
+    assert validate.observed(np.zeros((3, 2)), TABLE).shape == (3, 2)
 
 
 def test_listed_takes_any_sequence():

@@ -34,6 +34,11 @@ from icefield.errors import (
 from icefield.explainer import Explainer
 
 if TYPE_CHECKING:
+    from icefield import datasets
+    from icefield.audit.checking import Check
+    from icefield.audit.contracts import check
+    from icefield.audit.result import Audit
+    from icefield.refits import Refits, Tests
     from icefield.statistics.change import Change
     from icefield.statistics.conditional import Conditional
     from icefield.statistics.importance import Importance
@@ -44,10 +49,16 @@ if TYPE_CHECKING:
     from icefield.statistics.support import Support
 
 
-def _drawn(effect: Effect, options: dict[str, Any]) -> Any:
-    from icefield.plots import plot_effect  # a second's worth of imports, for whoever draws
+def _drawn(effect: Effect | list[Effect], options: dict[str, Any]) -> Any:
+    from icefield.plots import plot_effect, plot_many  # a second's worth of imports, for whoever draws
 
-    return plot_effect(effect, **options)
+    return plot_many(effect, **options) if isinstance(effect, list) else plot_effect(effect, **options)
+
+
+def _image(effect: Effect) -> bytes:
+    from icefield.plots import effect_png
+
+    return effect_png(effect)
 
 
 def _read(effect: Effect) -> Any:
@@ -56,14 +67,16 @@ def _read(effect: Effect) -> Any:
     return read_effect(effect)
 
 
-draw_effects_by(_drawn)
+draw_effects_by(_drawn, _image)
 read_effects_by(_read)
 
 __version__ = "0.2.0.dev0"
 
 __all__ = [
+    "Audit",
     "BudgetError",
     "Change",
+    "Check",
     "ClusterError",
     "Comparison",
     "Conditional",
@@ -81,25 +94,35 @@ __all__ = [
     "ModelError",
     "Reading",
     "ReadingWarning",
+    "Refits",
     "Regions",
     "Summary",
     "Support",
+    "Tests",
     "UnknownNameError",
     "VersionWarning",
+    "check",
     "compare",
+    "datasets",
 ]
 
 # What questions answer with, beside Effects: imported when it is first named, or when a question needs it.
-_RESULTS = ("Change", "Conditional", "Importance", "Interactions", "Reading", "Regions", "Summary", "Support")
+_MODULES = {
+    **{name: f"statistics.{name.lower()}" for name in ("Change", "Conditional", "Importance", "Interactions", "Reading", "Regions", "Summary", "Support")},
+    "Audit": "audit.result", "Check": "audit.checking", "check": "audit.contracts", "Refits": "refits", "Tests": "refits",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _RESULTS:
+    if name == "datasets":
+        return _import_module("icefield.datasets")
+    if name not in _MODULES:
         raise AttributeError(f"module 'icefield' has no attribute {name!r}")
-    result = getattr(_import_module(f"icefield.statistics.{name.lower()}"), name)
+    result = getattr(_import_module(f"icefield.{_MODULES[name]}"), name)
     globals()[name] = result
     return result
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """What completion offers: the public names, and not the rooms of the source."""
+    return sorted({*__all__, "__version__", "sklearn"})

@@ -72,12 +72,22 @@ class Comparison(Mapping[Any, Any]):
         *features: Any,
         grid: Any = None,
         rows: Any = None,
+        changed: Mapping[Any, Any] | None = None,
         quantiles: Any = None,
         support: bool = False,
         by: Any = None,
     ) -> Comparison:
         """`Explainer.ice` of every model, on the first model's grid unless one is given."""
-        return self._asked("ice", features, grid=grid, rows=rows, quantiles=quantiles, support=support, by=by)
+        return self._asked(
+            "ice",
+            features,
+            grid=grid,
+            rows=rows,
+            changed=changed,
+            quantiles=quantiles,
+            support=support,
+            by=by,
+        )
 
     @validate.renamed("order", "level_order")
     def ale(
@@ -125,7 +135,7 @@ class Comparison(Mapping[Any, Any]):
         highlight: Any = None,
         mask: MaskShown | None = "auto",
         interaction: Any = False,
-        sort: LevelOrder = "level",
+        sort: LevelOrder = "auto",
         top: int | None = None,
         outputs: Any = None,
         layout: Layout = "auto",
@@ -215,8 +225,9 @@ class Comparison(Mapping[Any, Any]):
 
         Returns an `Effect` with ``over="refits"``: `average` is the mean of the refits' averages, `std` their
         standard deviation (with K - 1), `quantiles` (where asked for) theirs, `individual` the refits'
-        own averages and `n_rows` their number. For bootstrap refits `std` estimates the standard
-        error of one model's effect, and ``quantiles=(0.05, 0.95)`` is a 90 % percentile interval.
+        own averages and `n_rows` their number. It describes these refits and is no confidence interval: where all average over
+        the same rows, their 5 % to 95 % quantiles hold the learner's expected curve at 80 % of points, and all along it
+        40 % of the time. `Explainer.refits` gives intervals that hold what they say.
 
         Examples
         --------
@@ -229,7 +240,7 @@ class Comparison(Mapping[Any, Any]):
         >>> band.average.tolist(), band.std.round(9).tolist()
         ([[0.0, 2.0, 4.0]], [[0.0, 1.0, 2.0]])
         """
-        from icefield.statistics.refits import refit_band
+        from icefield.statistics.refit_band import refit_band
 
         effects = self._effects("band")
         first_name, first = next(iter(effects.items()))

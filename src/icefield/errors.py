@@ -336,12 +336,19 @@ def brief(value: Any, limit: int = 120) -> str:
     return text if len(text) <= limit else text[: limit - 2] + " …"
 
 
+def _letters(text: str) -> str:
+    """Letters and digits alone, in lower case; the text itself where it has none."""
+    return "".join(c for c in text.casefold() if c.isalnum()) or text
+
+
 def did_you_mean(name: Any, known: Iterable[Any]) -> str:
     """A hint naming the closest known names, or listing the first of them."""
     from difflib import get_close_matches  # only a wrong name pays for it
 
     names = [str(k) for k in known]
-    close = get_close_matches(str(name), names, n=3, cutoff=0.6)
+    # Spaces, underscores and capitals are what people mistake first.
+    alike = [other for other in names if _letters(other) == _letters(str(name))]
+    close = alike[:1] or get_close_matches(str(name), names, n=3, cutoff=0.6)
     if close:
         return "did you mean " + " or ".join(repr(c) for c in close) + "?"
     listed = ", ".join(repr(n) for n in names[:10])

@@ -6,8 +6,9 @@ Each method checks its plain arguments, asks the study, and hands back the resul
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +22,8 @@ from icefield.core.study import Study
 from icefield.data.frame import Table
 from icefield.data.groups import Groups
 from icefield.data.naming import naming_of
-from icefield.effect import Effect, drawing
-from icefield.errors import InputError, complaint
+from icefield.effect import Effect, Effects, drawing
+from icefield.errors import InputError, InputTypeError, complaint
 from icefield.models.across_rows import not_row_by_row
 from icefield.models.model import Model
 from icefield.rows.open_rows import BesideColumns, open_rows
@@ -45,7 +46,15 @@ from icefield.typing import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from icefield.effect.record import Record
+    from icefield.refits import Refits
     from icefield.report import Report
+
+CARD_ROWS, CARD_POINTS, CARD_TOP, CARD_COLUMNS = 200, 20, 6, 100  # of what a notebook shows of an Explainer
+QUESTIONS = (
+    "partial_dependence", "ice", "ale", "effects", "importance", "interactions", "regions", "conditional", "change", "slope", "summary",
+    "audit", "expectations", "snapshot", "refits", "record", "plot", "report", "explore", "serve", "plan",
+)  # fmt: skip
 
 
 @validate.keywords_told
@@ -60,10 +69,11 @@ class Explainer(StatisticsMethods):
     X : pandas or polars DataFrame, pyarrow Table, numpy array or scipy sparse matrix; may hold
         further columns for `by` and `weights`. It is neither changed nor copied, and some of it is remembered:
         do not change it while the Explainer is in use. Rows beyond memory are streamed: a path, folder or glob of
-        Parquet, Arrow or CSV files, a pyarrow Dataset, a polars LazyFrame, a DuckDB relation, or a function
+        Parquet, Arrow or CSV files, also by a URL (``s3://``, ``gs://``, ``abfs://``, ``https://`` or any that fsspec knows), a Delta
+        or Iceberg table, a pyarrow Dataset, a polars LazyFrame, a DuckDB relation, or a function
         that opens a RecordBatchReader; or stay on a cluster: a Dask or Spark DataFrame, a Ray Dataset. `y`, `weights` and
         `by` are names of columns then
-    y : observed targets, one per row; only what compares with observations needs them
+    y : observed targets, one per row, or a column of X; only what compares with observations needs them
     target : which outputs. None means all of them, except that a binary classifier gives its
         positive class; ``"all"`` always means all; otherwise a class label or output name, or a position
     scale : ``"response"``, what ``predict`` or ``predict_proba`` returns, or ``"raw"``, the margin
@@ -91,6 +101,8 @@ class Explainer(StatisticsMethods):
     row_by_row : your word that the model predicts each row by itself, whatever others are in the call. Estimators of known
         libraries need none; any other model, a function too, is asked about all rows in one call at every grid point,
         and not of a stream, unless you give it
+    storage_options : how the store of a URL is reached, as in pandas (``{"key": ..., "secret": ...}``) or polars
+        (``{"aws_access_key_id": ...}``); by default, as the environment says. Credentials are never shown
 
     Examples
     --------
@@ -122,6 +134,7 @@ class Explainer(StatisticsMethods):
         units: Any = None,
         target_name: str | None = None,
         row_by_row: bool = False,
+        storage_options: Mapping[str, Any] | None = None,
     ) -> None:
         validate.choice("scale", scale, ("response", "raw"))
         validate.choice("background", background, ("data", "training"))
@@ -145,6 +158,7 @@ class Explainer(StatisticsMethods):
             scale=scale,
             row_by_row=row_by_row,
             checkpoint=checkpoint,
+            storage_options=storage_options,
         )
         naming = naming_of(opened.shown, names=names, units=units, target_name=target_name)
         self.study = Study.of(opened.model, opened.rows, replace(choices, naming=naming))
@@ -248,6 +262,7 @@ class Explainer(StatisticsMethods):
         *features: Any,
         grid: Any = None,
         rows: Any = None,
+        changed: Mapping[Any, Any] | None = None,
         quantiles: Any = None,
         support: bool = False,
         by: Any = None,
@@ -255,7 +270,8 @@ class Explainer(StatisticsMethods):
         """Individual conditional expectation: the same with individual curves kept.
 
         `rows` chooses whose curves: a number (sampled with the seed), a mask or positions, all by
-        default. The average and spread are over all rows in any case. `support` and `by` are as in
+        default; `changed` puts values in place of theirs first, ``{"temp": 30.0, "weather": None}`` (None is a missing
+        value). The average and spread are over all rows as they are in any case. `support` and `by` are as in
         `partial_dependence`.
 
         Examples
@@ -265,6 +281,8 @@ class Explainer(StatisticsMethods):
         >>> ex.ice(0, grid=[0.0, 1.0]).individual
         array([[[0., 5.],
                 [0., 6.]]])
+        >>> ex.ice(0, grid=[0.0, 1.0], rows=[1], changed={1: 9.0}).individual
+        array([[[0., 9.]]])
         """
         found = self.study.resolve(features)
         validate.flag("support", support)
@@ -273,6 +291,10 @@ class Explainer(StatisticsMethods):
             kept = validate.row_positions(rows, self.study.sample.n_rows, self.study.seed)
         request = Request(sets=[found], kind="ice", grid=grid, spread=True, quantiles=quantiles, kept=kept)
         effect = compute_effects(self.study.grouped(by), request)[0]
+        if changed is not None:
+            from icefield.core.changed_rows import with_changed_rows
+
+            effect = with_changed_rows(self.study, effect, found, kept, changed)
         return self._supported(effect, features, support)
 
     def _supported(self, effect: Effect, features: tuple[Any, ...], wanted: bool) -> Effect:
@@ -294,17 +316,80 @@ class Explainer(StatisticsMethods):
         *,
         kind: EffectKind = "pd",
         rows: Any = None,
-    ) -> dict[Any, Effect]:
+    ) -> Effects:
         """Every feature's effect (``order=1``), or every pair's partial dependence (``order=2``), in one pass.
 
-        Returns a mapping of feature, or pair of features, to `Effect`. `kind` is ``"pd"``, ``"ice"`` or ``"ale"``; `grid`, `rows` and
+        Returns a dict of feature, or pair of features, to `Effect`, which prints briefly and has ``.plot()``. `kind` is ``"pd"``, ``"ice"`` or ``"ale"``; `grid`, `rows` and
         `by` are as in `partial_dependence`, `ice` and `ale`: ``effects(kind="ice", rows=1000)`` keeps 1,000 rows' own curves.
         """
         from icefield.statistics.every_effect import every_effect
 
-        return every_effect(
-            self.study, features, kind=kind, order=order, spread=spread, grid=grid, rows=rows, by=by
+        return Effects(
+            every_effect(
+                self.study, features, kind=kind, order=order, spread=spread, grid=grid, rows=rows, by=by
+            )
         )
+
+    def refits(
+        self,
+        fit: Any,
+        y: Any = None,
+        n: int = 15,
+        *,
+        level: float = 0.9,
+        about: str = "auto",
+        groups: Any = None,
+        time: Any = None,
+        blocks: int = 20,
+        processes: int | None = None,
+        checkpoint: str | Path | None = None,
+    ) -> Refits:
+        """Fit the learner again to random halves of the rows: its answers then carry intervals.
+
+        Parameters
+        ----------
+        fit : an estimator, of which unfitted copies are fitted with seeds of their own; or a function ``fit(X, y)`` that gives a fitted
+            model, and gets ``seed`` and ``weights`` where it names them. Whatever chooses its settings (a search, early stopping)
+            belongs into it
+        y : targets; by default those of the Explainer
+        n : how many refits; 15 are enough, 8 the least
+        level : of intervals
+        about : ``"mean"``: standard deviation of the refits; ``"full"``: root mean square about the full-data answer, for learners that
+            are smoother on half the rows; ``"auto"``: the second for forests
+        groups : a column or one label per row: rows of one label stay together; by default the Explainer's `cluster`
+        time : a column or one value per row: rows are cut by it into `blocks` stretches, which stay together
+        processes : fit in so many processes; the learner must be picklable then
+        checkpoint : a folder to which every fitted model is pickled, to go on from after an interruption. It is unpickled from there:
+            name no folder that others can write to
+
+        Returns
+        -------
+        `Refits`: an Explainer whose effects, changes, importances and interactions carry intervals of *this learner's expected curve
+        at this many rows*, and that has tests. Without `checkpoint`, fits that were done before Ctrl-C are remembered by this Explainer.
+
+        Notes
+        -----
+        The interval is the full-data curve ± t x SD of the refits' curves, each over the half that it has not seen. Only at one
+        half do the variances due to training rows, background rows and seeds all count once. Probabilities are done on the logit.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(200, 2))
+        >>> y = X[:, 0] + rng.normal(size=200)
+        >>> def fit(X, y):
+        ...     slopes = np.linalg.lstsq(X, y, rcond=None)[0]
+        ...     return lambda rows: rows @ slopes
+        >>> curve = Explainer(fit(X, y), X).refits(fit, y).partial_dependence(0, grid=[0.0, 1.0])
+        >>> bool((curve.interval.low[0, 1] < 1.0 < curve.interval.high[0, 1]))
+        True
+        """
+        from icefield.refits.refits import make_refits
+
+        return make_refits(
+            self.study, fit, y, n, level=level, about=about, groups=groups, time=time, blocks=blocks,
+            processes=processes, checkpoint=checkpoint,
+        )  # fmt: skip
 
     def report(
         self,
@@ -316,6 +401,8 @@ class Explainer(StatisticsMethods):
         rows: Any = None,
         data_name: str | None = None,
         static: bool = False,
+        audit: Any = None,
+        live: bool = False,
     ) -> Path | Report:
         """Write one offline, interactive HTML file about the model, and return its path.
 
@@ -326,11 +413,17 @@ class Explainer(StatisticsMethods):
         path : where to write; without one, an object that a notebook shows in a frame, with ``.save(path)``
         features : which features; all of the model's by default
         individual : put a sample of rows' own curves into the file. Without it the file holds averages,
-            quantiles and counts only, and says so
+            quantiles and counts only, and says so. Those are still values of the data: of each column with a card about 41
+            numbers as they are (grid points, quantiles, the smallest and the largest), and its levels, also one that a
+            single row holds. Leave out columns that tell people apart, with `features`, and join rare levels before publishing it
         title : heading of the page
         rows : average over these rows; by default all, or a seeded sample where each row costs predictions
         data_name : what the rows are, such as ``"test 2024"``; the page says it
         static : no script: the same pictures as images, for mail and where scripts are not allowed
+        audit : a section for whoever validates the model: an `Audit`, a `Check`, a list of these, a mapping of what `audit` takes, or
+            True. It records what was asked, hashes of model, data and expectations, versions, seed, limits and what was sampled
+        live : a live row: choose or type one in, drag any value, and its prediction and all its ICE curves follow, offline.
+            The file then holds the model itself and a few rows, and says so; for models that are read as trees
 
         Examples
         --------
@@ -339,8 +432,102 @@ class Explainer(StatisticsMethods):
         from icefield.report import write_report
 
         return write_report(
-            self.study, path, features=features, individual=individual, title=title, rows=rows, data_name=data_name, static=static
+            self.study, path, features=features, individual=individual, title=title, rows=rows, data_name=data_name, static=static,
+            audit=audit, live=live,
         )  # fmt: skip
+
+    def record(self, run_id: str | None = None) -> Record:
+        """By what results are known again: the run, the model and the rows. Tables carry it as columns: ``to_frame(record=...)``.
+
+        The run's id is made at the first call and the same ever after; `run_id` is one of yours, such as that of a job.
+
+        Examples
+        --------
+        >>> ex = Explainer(lambda rows: rows[:, 0], np.array([[1.0], [2.0]]))
+        >>> ex.record("nightly 7").columns
+        {'run_id': 'nightly 7', 'model_hash': '...', 'data_version': '...'}
+        >>> ex.record().run_id == ex.record().run_id
+        True
+        """
+        from icefield.core.hashes import record_of
+
+        if run_id is not None and not isinstance(run_id, str):
+            raise InputTypeError(complaint("run_id", "must be a text", run_id, 'write run_id="nightly 7"'))
+        return record_of(self.study, self._run_id if run_id is None else run_id)
+
+    @cached_property
+    def _run_id(self) -> str:
+        from uuid import uuid4
+
+        return uuid4().hex
+
+    def explore(
+        self,
+        *,
+        beside: Mapping[str, Explainer] | None = None,
+        title: str | None = None,
+        rows: bool = True,
+        state: dict[str, Any] | None = None,
+        letters: bool = True,
+    ) -> Any:
+        """The live explorer as a notebook's widget (``pip install "icefield[explore]"``): ask, drag, see, over all rows.
+
+        Parameters
+        ----------
+        beside : Explainers of other models on the same rows, by name, to switch to and to compare with
+        title : heading of the page
+        rows : whether single rows may be shown: as at most 20,000 sampled points, and to ask what if
+        state : the widget's `state` of an earlier time, to go on from
+        letters : whether single letters are shortcuts while the explorer has the focus
+
+        Examples
+        --------
+        >>> ex.explore()  # doctest: +SKIP
+        """
+        from icefield.explore.widget import check_installed, explorer_widget
+
+        check_installed()
+        return explorer_widget(self._controller(beside, title, rows), state, letters)
+
+    def serve(
+        self,
+        *,
+        beside: Mapping[str, Explainer] | None = None,
+        title: str | None = None,
+        rows: bool = True,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        browser: bool = True,
+        block: bool = True,
+    ) -> Any:
+        """The live explorer in a browser (``pip install "icefield[serve]"``), until interrupted.
+
+        Prints the address, which holds a secret: whoever has it sees the data's summaries and, with `rows`, sampled rows.
+
+        Parameters
+        ----------
+        beside, title, rows : as in `explore`
+        host, port : where to listen: this machine only, and any free port, by default
+        browser : open the address in a browser
+        block : stay until Ctrl-C; otherwise return at once, an object with ``.url`` and ``.close()``
+
+        Examples
+        --------
+        >>> ex.serve()  # doctest: +SKIP
+        """
+        from icefield.explore.server import check_installed, serve
+
+        check_installed()
+        return serve(
+            self._controller(beside, title, rows), host=host, port=port, browser=browser, block=block
+        )
+
+    def _controller(self, beside: Mapping[str, Explainer] | None, title: str | None, rows: bool) -> Any:
+        from icefield.explore import Controller
+
+        own = type(self.model.native).__name__
+        named = self if not beside else {own if own not in beside else f"{own} (this)": self, **beside}
+        return Controller(named, title=title, rows=rows)
 
     # --- pictures ------------------------------------------------------------------------------
 
@@ -358,7 +545,7 @@ class Explainer(StatisticsMethods):
         derivative: bool = False,
         band: BandShown | None = "auto",
         data: DataShown | None = "auto",
-        sort: LevelOrder = "level",
+        sort: LevelOrder = "auto",
         outputs: Any = None,
         layout: Layout = "auto",
         share_y: bool = True,
@@ -399,3 +586,31 @@ class Explainer(StatisticsMethods):
 
     def __repr__(self) -> str:
         return repr(self.study)
+
+    def _repr_html_(self) -> str:
+        from icefield.printing import explainer_html
+
+        effects, note = self._card_effects()
+        return explainer_html(repr(self), effects, note)
+
+    def _card_effects(self) -> tuple[list[Effect], str]:
+        """Curves for the card of a notebook, and what they were computed from; a card must not keep anyone waiting.
+
+        So there are none of rows that are not in memory, nor of hundreds of features; and a sample of rows stands for all.
+        """
+        columns = len(self.study.model.columns)
+        if self.study.background != "data" or not self.study.rows.resident or columns > CARD_COLUMNS:
+            return [], ""
+        rows = min(self.study.sample.n_rows, CARD_ROWS)
+        try:
+            found = list(self.effects(rows=rows, grid=CARD_POINTS).values())
+        except Exception:  # of the model too: what is wrong is said when it is asked for
+            return [], ""
+        from icefield.statistics.importance import curve_importance
+
+        found.sort(key=lambda effect: -float(curve_importance(effect, weighted=True).mean()))
+        return found[:CARD_TOP], f"strongest first, by {rows:,} rows"
+
+    def __dir__(self) -> list[str]:
+        """What completion offers: the questions, pictures and the report."""
+        return [name for name in super().__dir__() if name.startswith("__") or name in QUESTIONS]

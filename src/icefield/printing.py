@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from icefield.counts import counted
 from icefield.wording.labels import quantity
-from icefield.wording.names import name_text
+from icefield.wording.names import abbreviated, name_text
 from icefield.wording.values import named_value, number_text, printed_value
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ NAMES = {
     "ale": "Accumulated local effects",
 }
 SHOWN = 7
+LISTED = 30  # effects of a mapping
+SPARK_POINTS = 16  # characters of a curve
 
 
 def effect_title(effect: Effect) -> str:
@@ -50,6 +53,12 @@ def effect_text(effect: Effect) -> str:
     if effect.n_features == 1:
         for value, average in _few_points(effect):
             lines.append(f"    {value:>12}  {_number(average)}")
+    if effect.interval is not None:
+        ends = effect.interval
+        lines.append(
+            f"  {ends.level:.0%} intervals of this learner's expected curve at {counted(ends.n_rows)} rows, from {ends.n_refits} refits on "
+            "halves; bias against the world is not covered"
+        )
     if effect.individual is not None and effect.over == "rows":
         lines.append(f"  {counted(effect.individual.shape[1])} individual curves kept")
     if effect.groups:
@@ -62,19 +71,143 @@ def effect_text(effect: Effect) -> str:
 
 
 def effect_html(effect: Effect) -> str:
-    """The same for notebooks; every name is escaped."""
+    """The picture and a small table, for notebooks; every name is escaped."""
     rows = "".join(
         f"<tr><td>{escape(value)}</td><td>{_number(average)}</td></tr>"
         for value, average in _few_points(effect)
     )
     table = (
-        f"<table><tr><th>{escape(str(effect.naming.name(effect.features[0])))}</th><th>average</th></tr>{rows}</table>"
+        f"<table><thead><tr><th>{escape(str(effect.naming.name(effect.features[0])))}</th><th>average</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table>"
         if rows
         else ""
     )
     how = f"{counted(effect.n_rows)} {effect.over}, {effect.engine} engine: {effect.why}"
     cautions = "".join(f"<p>{escape(text)}</p>" for text in _cautions(effect))
-    return f"<p><b>{escape(effect_title(effect))}</b></p>{table}{cautions}<p><small>{escape(how)}</small></p>"
+    return f"<p><b>{escape(effect_title(effect))}</b></p>{_image(effect)}{table}{cautions}<p><small>{escape(how)}</small></p>"
+
+
+def _image(effect: Effect) -> str:
+    """The picture as an image, where an effect has one: it takes values, and at most two features."""
+    if effect.n_features > 2 or not np.isfinite(effect.average).any():
+        return ""
+    from icefield.effect.drawable import effect_image
+
+    encoded = b64encode(effect_image(effect)).decode("ascii")
+    alt = escape(effect_title(effect), quote=True)
+    return f'<img class="icefield-picture" alt="{alt}" style="max-width: 100%; width: auto" src="data:image/png;base64,{encoded}">'
+
+
+# --- several effects, and an Explainer -----------------------------------------------------------------
+
+
+def effects_text(effects: Mapping[Any, Effect]) -> str:
+    """One line for each effect: its feature, its curve in a few characters, and from where to where it goes."""
+    if not effects:
+        return "Effects of no feature"
+    first = next(iter(effects.values()))
+    names = [abbreviated(_names(effect), 30) for effect in effects.values()]
+    width = min(30, max(map(len, names)))
+    lines = [
+        f"{NAMES.get(first.kind, first.kind)} of {counted(len(effects))} {'features' if first.n_features == 1 else 'pairs'}"
+    ]
+    for name, effect in list(zip(names, effects.values()))[:LISTED]:
+        low, high = _ends(effect)
+        lines.append(f"  {name:<{width}}  {blocks(effect):<{SPARK_POINTS}}  {low} to {high}".rstrip())
+    if len(effects) > LISTED:
+        lines.append(f"  ... and {counted(len(effects) - LISTED)} more")
+    lines.append("  .plot() draws them; a key gives one: effects[" + repr(next(iter(effects))) + "]")
+    return "\n".join(lines)
+
+
+def effects_html(effects: Mapping[Any, Effect]) -> str:
+    """The same as a table with sparklines, for notebooks."""
+    if not effects:
+        return f"<p>{effects_text(effects)}</p>"
+    first = next(iter(effects.values()))
+    rows = "".join(_effect_row(effect) for effect in list(effects.values())[:LISTED])
+    more = f"<p>... and {counted(len(effects) - LISTED)} more</p>" if len(effects) > LISTED else ""
+    what = "features" if first.n_features == 1 else "pairs"
+    return (
+        f"<p><b>{NAMES.get(first.kind, first.kind)} of {counted(len(effects))} {what}</b></p>"
+        f"<table><thead><tr><th>feature</th><th>curve</th><th>lowest</th><th>highest</th></tr></thead><tbody>{rows}</tbody></table>"
+        f"{more}<p><small><code>.plot()</code> draws them; <code>effects[{escape(repr(next(iter(effects))))}]</code> is one.</small></p>"
+    )
+
+
+def _effect_row(effect: Effect) -> str:
+    low, high = _ends(effect)
+    name = escape(_names(effect))
+    return f'<tr><td style="text-align: left">{name}</td><td>{sparkline(effect)}</td><td>{low}</td><td>{high}</td></tr>'
+
+
+def explainer_html(described: str, effects: list[Effect], note: str) -> str:
+    """A card for notebooks: what is explained, the features that move predictions most with their curves, and what to ask next."""
+    table = ""
+    if effects:
+        rows = "".join(_effect_row(effect) for effect in effects)
+        table = (
+            "<table><thead><tr><th>feature</th><th>average prediction</th><th>lowest</th><th>highest</th></tr></thead>"
+            f"<tbody>{rows}</tbody></table><p><small>{escape(note)}</small></p>"
+        )
+    feature = repr(effects[0].features[0]) if effects else '"feature"'
+    calls = [
+        (f"ex.partial_dependence({feature}).plot()", "one curve"),
+        ("ex.summary()", "every feature in words"),
+        ("ex.plot()", "the features that matter most"),
+        ("ex.interactions().plot()", "which features act together"),
+        ('ex.report("report.html")', "everything, in one file"),
+    ]
+    asked = "".join(
+        f'<tr><td style="text-align: left"><code>{escape(call)}</code></td><td style="text-align: left">{what}</td></tr>'
+        for call, what in calls
+    )
+    return f"<p><b>{escape(described)}</b></p>{table}<table><tbody>{asked}</tbody></table>"
+
+
+def sparkline(effect: Effect) -> str:
+    """The first output's average as a small SVG: a line of numbers and times, bars of levels; nothing for pairs."""
+    if effect.n_features != 1:
+        return ""
+    values = effect.average[0]
+    known = np.isfinite(values)
+    if known.sum() < 2:
+        return ""
+    low, high = values[known].min(), values[known].max()
+    up = np.where(known, (values - low) / (high - low) if high > low else 0.5, np.nan)
+    wide, high_px = 120, 28
+    x = np.linspace(2, wide - 2, len(values))
+    y = high_px - 3 - (high_px - 6) * up
+    if effect.ordered[0]:
+        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x[known], y[known]))
+        drawn = f'<polyline points="{points}" fill="none" stroke="#0072B2" stroke-width="1.8"/>'
+    else:
+        bar = max(1.5, (wide - 4) / len(values) * 0.7)
+        drawn = "".join(
+            f'<rect x="{a - bar / 2:.1f}" y="{b:.1f}" width="{bar:.1f}" height="{high_px - b:.1f}" fill="#0072B2"/>'
+            for a, b in zip(np.linspace(2 + bar / 2, wide - 2 - bar / 2, len(values))[known], y[known])
+        )
+    return f'<svg role="img" aria-label="curve" width="{wide}" height="{high_px}" viewBox="0 0 {wide} {high_px}">{drawn}</svg>'
+
+
+def blocks(effect: Effect) -> str:
+    """The first output's average in a few characters; nothing for pairs."""
+    if effect.n_features != 1:
+        return ""
+    values = effect.average[0][np.isfinite(effect.average[0])]
+    if len(values) < 2 or np.ptp(values) == 0:
+        return "▄" * min(SPARK_POINTS, len(values))
+    few = values[np.unique(np.linspace(0, len(values) - 1, SPARK_POINTS).round().astype(int))]
+    return "".join("▁▂▃▄▅▆▇█"[int(v)] for v in (few - values.min()) / np.ptp(values) * 7.999)
+
+
+def _names(effect: Effect) -> str:
+    return " x ".join(str(effect.naming.name(feature)) for feature in effect.features)
+
+
+def _ends(effect: Effect) -> tuple[str, str]:
+    known = effect.average[0][np.isfinite(effect.average[0])]
+    return (_number(known.min()), _number(known.max())) if known.size else ("–", "–")
 
 
 def comparison_text(effects: Mapping[Any, Effect]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from html import escape
 from types import TracebackType
 from typing import Any
 
@@ -35,7 +36,8 @@ class Progress:
         self._timer: threading.Timer | None = None
 
     def __enter__(self) -> Progress:
-        if visible():  # the first unit of work may be long in coming
+        # The first unit of work may be long in coming. A notebook takes output from the thread of the cell only.
+        if visible() and not in_notebook():
             self._timer = threading.Timer(PATIENCE, self._show)
             self._timer.daemon = True
             self._timer.start()
@@ -66,6 +68,9 @@ class Progress:
         return f"{self.done / max(time.monotonic() - self._began, 1e-9):,.0f} {self.unit}/s"
 
     def _start(self) -> None:
+        if in_notebook():
+            self._bar = _NotebookBar(self.title, self.total)
+            return
         from rich.console import Console
         from rich.errors import LiveError
         from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
@@ -98,10 +103,45 @@ class Progress:
                 self._bar.stop()
 
 
+class _NotebookBar:
+    """A bar in the output of a cell, in HTML, which needs no widgets; gone when the work is done."""
+
+    def __init__(self, title: str, total: float | None) -> None:
+        from IPython.display import display
+
+        self.title, self.total, self.done, self.pace = title, total, 0.0, ""
+        self._shown_at = time.monotonic()
+        self._handle = display(self._bundle(), raw=True, display_id=True)
+
+    def update(
+        self, task: Any = None, completed: float | None = None, pace: str = "", description: str | None = None
+    ) -> None:
+        """As of rich's bar, of which there is one task; at most ten times a second."""
+        self.done = self.done if completed is None else completed
+        self.title = self.title if description is None else description
+        if time.monotonic() - self._shown_at > 0.1:
+            self._shown_at = time.monotonic()
+            self._handle.update(self._bundle(), raw=True)
+
+    def stop(self) -> None:
+        self._handle.update({"text/html": "", "text/plain": ""}, raw=True)
+
+    def _bundle(self) -> dict[str, str]:
+        share = "" if self.total is None else f"{min(1.0, self.done / self.total):.0%}"
+        value = "" if self.total is None else f' value="{self.done:g}" max="{self.total:g}"'
+        return {
+            "text/html": f"<progress{value}></progress> {escape(self.title)} {share}",
+            "text/plain": f"{self.title} {share}",
+        }
+
+
 def visible() -> bool:
     """Whether a person is watching: a terminal on stderr, or a notebook."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        return True
+    return (sys.stderr is not None and sys.stderr.isatty()) or in_notebook()
+
+
+def in_notebook() -> bool:
+    """Whether this is the kernel of a notebook."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return shell is not None and type(shell).__name__ == "ZMQInteractiveShell"

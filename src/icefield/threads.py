@@ -176,6 +176,9 @@ class ThreadCrew:
         self.threads = threads
         self.stop = np.zeros(1, np.uint8)
         self._workers = Workers(threads)
+        watching: Cancellation | None = getattr(_thread, "cancellation", None)
+        if watching is not None:
+            watching.stops(self.stop)
 
     def __enter__(self) -> ThreadCrew:
         return self
@@ -297,7 +300,67 @@ class PerThread(Generic[Thing]):
 
 
 class Stopped(Exception):
-    """A kernel saw the stop flag; never reaches the caller, who gets what raised the flag."""
+    """A kernel saw the stop flag; only who raised the flag, by a `Cancellation` or by leaving the call, ever meets it."""
+
+
+_thread = threading.local()
+
+
+class Cancellation:
+    """Whether what a thread works at is still wanted. `cancel`, from any thread, raises the stop flag of its kernels.
+
+    Examples
+    --------
+    >>> wanted = Cancellation()
+    >>> with wanted.watched():
+    ...     wanted.check()
+    >>> wanted.cancel()
+    >>> wanted.cancelled
+    True
+    """
+
+    def __init__(self) -> None:
+        self.cancelled = False
+        self._flags: list[weakref.ref[Any]] = []
+        self._lock = threading.Lock()
+
+    def cancel(self) -> None:
+        """Let the work end: kernels return at their next look at the flag, and `Stopped` is raised where they were called."""
+        with self._lock:
+            self.cancelled = True
+            for flag in self._flags:
+                found = flag()
+                if found is not None:
+                    found[0] = 1
+
+    def check(self) -> None:
+        """Raise `Stopped` once cancelled."""
+        if self.cancelled:
+            raise Stopped
+
+    def stops(self, flag: np.ndarray[Any, np.dtype[np.uint8]]) -> None:
+        """Raise this flag, too, when cancelled; `Stopped` at once where that has happened."""
+        with self._lock:
+            self.check()
+            self._flags = [known for known in self._flags if known() is not None]
+            self._flags.append(weakref.ref(flag))
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """What this thread begins inside the block is cancelled with it."""
+        before = getattr(_thread, "cancellation", None)
+        _thread.cancellation = self
+        try:
+            yield
+        finally:
+            _thread.cancellation = before
+
+
+def check_wanted() -> None:
+    """Raise `Stopped` where this thread's work was cancelled; called between calls of a model."""
+    watching: Cancellation | None = getattr(_thread, "cancellation", None)
+    if watching is not None:
+        watching.check()
 
 
 def available_processors() -> int:

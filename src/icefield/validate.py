@@ -19,7 +19,6 @@ from icefield.errors import (
     Argument,
     InputError,
     InputTypeError,
-    Setting,
     UnknownNameError,
     complaint,
     did_you_mean,
@@ -204,15 +203,14 @@ def weights(given: Any, table: Table) -> NDArray[np.float64] | None:
     return values
 
 
-def observed(given: Any, n_rows: int) -> NDArray[Any] | None:
-    """Observed targets, one (or one row) per row of X."""
+def observed(given: Any, table: Table) -> NDArray[Any] | None:
+    """Observed targets, one (or one row) per row of X, or a column of X by its name."""
     if given is None:
         return None
+    n_rows = table.n_rows
     if isinstance(given, (str, bytes)):
-        raise InputTypeError(
-            complaint("y", worded("must be the observed targets, one for each row of ", Argument("X"), ", not a name"), given,
-                      worded("write ", Setting("y", ..., python=f'y=frame["{given}"]' if isinstance(given, str) else "y=[...]")))
-        )  # fmt: skip
+        table.check(given, "y")
+        return table.column(given).shown()
     values = np.asarray(given)
     if values.ndim not in (1, 2) or values.shape[0] != n_rows:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Blocks of a page are run in order, draw in both looks, and are skipped visibly where data is missing."""
+"""Blocks of a page are run in order, and draw in both looks."""
 
 from __future__ import annotations
 
@@ -27,17 +27,6 @@ The answer is {value}`x * 2 + 2`, or {value}`x / 3 | .2f`.
 import matplotlib.pyplot as plt
 plt.plot([0, x])
 ```
-"""
-LACKS = """# A page
-
-```{needs} no_such_file.csv
-```
-
-```{run}
-print("this must not run")
-```
-
-Found {value}`1 + 1`.
 """
 
 
@@ -78,15 +67,6 @@ def test_what_is_printed_returned_computed_and_drawn_is_on_the_page(tmp_path: Pa
     assert images == {"index.2.0.png", "index.2.0_dark.png"}
     assert page.count('alt="a line"') == 2
     assert page.count("only-dark") == page.count("only-light") == 1
-    assert warned == ""
-
-
-def test_a_page_without_its_data_says_so_and_runs_nothing(tmp_path: Path) -> None:
-    page, warned = built(tmp_path, LACKS)
-    assert "no_such_file.csv was not found" in page
-    assert "(not computed)" in page
-    assert "this must not run" in page  # the code is shown
-    assert 'class="output' not in page
     assert warned == ""
 
 

@@ -21,6 +21,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVR
 
 import icefield
+from icefield import Grid
 from icefield.engines.brute import engine as brute
 from icefield.errors import ModelError
 from icefield.models import pace
@@ -236,15 +237,15 @@ def test_a_row_without_weight_may_be_nan_in_quantiles():
 def test_too_many_curves_are_refused_with_their_size():
     ex = explained(memory=100_000)
     with pytest.raises(icefield.IcefieldError, match=r"137 individual curves x 100 grid points.*rows=62"):
-        ex.ice(0)
-    assert ex.ice(0, rows=62).individual.shape == (2, 62, 100)
+        ex.ice(0, grid=Grid())
+    assert ex.ice(0, grid=Grid(), rows=62).individual.shape == (2, 62, 100)
 
 
 def test_quantiles_over_budget_are_refused_with_their_size():
     ex = explained(memory=2_000)
     with pytest.raises(icefield.IcefieldError, match=r"137 rows would take.*rows=125"):
-        ex.partial_dependence(0, quantiles=[0.5])
-    assert ex.partial_dependence(0, quantiles=[0.5], rows=125).quantiles[0.5].shape == (2, 100)
+        ex.partial_dependence(0, grid=Grid(), quantiles=[0.5])
+    assert ex.partial_dependence(0, grid=Grid(), quantiles=[0.5], rows=125).quantiles[0.5].shape == (2, 100)
 
 
 # --- threads -------------------------------------------------------------------------------------

@@ -134,7 +134,7 @@ def use_effect(file: Path, folder: Path) -> str:
 def answer_with_checkpoint(file: Path, folder: Path) -> Any:
     from icefield import Explainer
 
-    explainer = Explainer(_linear, str(folder / "numbers.csv"), checkpoint=file, threads=1)
+    explainer = Explainer(_linear, str(folder / "numbers.csv"), checkpoint=file, threads=1, row_by_row=True)
     return explainer.partial_dependence("age", grid=[20.0, 40.0]).average
 
 

@@ -92,9 +92,10 @@ def test_the_type_of_the_matrix_chooses_the_instance():
         values = np.linspace(0.0, 1.0, 300, dtype=dtype)[:, None]
         kept, known = np.empty((2, 300)), np.empty(1, np.uint8)
         kernels.look_together(
-            matrix=values, drawn=np.arange(3), ranks=np.array([0, 299]), kept=kept, sample=np.empty((1, 3)),
+            matrix=values, drawn=np.arange(3), probabilities=np.array([0.0, 1.0]), kept=kept, sample=np.empty((1, 3)),
             known=known, at_ranks=np.empty((1, 2)), edges=np.empty((1, 11)), counts=np.empty((1, 10)),
-            grid=np.empty((1, 5)), nearest=np.empty((1, 5)),
+            grid=np.empty((1, 5)), nearest=np.empty((1, 5)), sizes=np.empty(1, np.int64), first_of_grid=0, further=0,
+            starts=np.empty((1, 4097), np.int32), ends=np.empty((1, 2)), missing=np.empty(1, np.int64),
         )  # fmt: skip
         assert known[0]
         np.testing.assert_array_equal(np.sort(kept[1]), values[:, 0].astype(np.float64))

@@ -19,7 +19,16 @@ import icefield.libraries
 from icefield import Explainer
 from icefield.libraries import registry
 from icefield.libraries.native_files import NativeFormat, native_suffixes
-from icefield.libraries.registry import LIBRARIES, Files, Library, Predictions, RowByRow, Trees, library_of
+from icefield.libraries.registry import (
+    LIBRARIES,
+    Constraints,
+    Files,
+    Library,
+    Predictions,
+    RowByRow,
+    Trees,
+    library_of,
+)
 from icefield.models.across_rows import known_row_by_row
 
 FOLDER = Path(icefield.libraries.__file__).parent
@@ -37,7 +46,13 @@ def test_every_folder_has_one_line() -> None:
 
 @pytest.mark.parametrize("library", LIBRARIES, ids=lambda library: library.name)
 def test_every_line_names_the_roles_of_its_folder(library: Library) -> None:
-    roles = {"predictions": Predictions, "trees": Trees, "files": Files, "row_by_row": RowByRow}
+    roles = {
+        "predictions": Predictions,
+        "trees": Trees,
+        "files": Files,
+        "row_by_row": RowByRow,
+        "constraints": Constraints,
+    }
     there = {role for role in roles if (FOLDER / library.name / f"{role}.py").exists()}
     assert set(library.roles) == there
     assert "predictions" in there

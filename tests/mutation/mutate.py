@@ -204,6 +204,10 @@ MUTATIONS = [
         ("found += values[i] <= limit;", "found += values[i] < limit;"),
         ("if (starts[middle] <= rank) {", "if (starts[middle] < rank) {"),
         ("if (k <= j) {", "if (k < j) {"),
+        ("values[found] <= limit ?", "values[found] < limit ?"),
+        ("if (x <= limits_[middle]) {", "if (x < limits_[middle]) {"),
+        ("if (kept[i] != kept[starts[c]]) return 0;", "{}"),
+        ("missing += values[r] != values[r];", "missing += 1;"),
     ),
     *_of(
         "engines/trees/grid_steps.py", "tests/engines/test_axes.py tests/engines/test_linked.py",
@@ -211,7 +215,7 @@ MUTATIONS = [
     ),
     *_of(
         "engines/trees/axes.py", "tests/engines/test_axes.py",
-        ("sizes[a] == sizes[waiting[0]] and taken.isdisjoint", "taken.isdisjoint"),
+        ("kinds[a] == kinds[waiting[0]] and taken.isdisjoint", "taken.isdisjoint"),
         ("taken.update(moved[a])", "pass"),
     ),
     *_of(
@@ -231,6 +235,8 @@ MUTATIONS = [
         ("code_row[c + 1] >= 0 ? code_row[c + 1] : end", "code_row[c] + 1"),
         ("above < last ? above : last", "above < 9.0 ? above : last - 1.0"),
         ("count >= WORD ? ~u64{0}", "count > WORD ? ~u64{0}"),
+        ("cut[at[r]] == own[r] ? codes[r] : NO_CODE", "codes[r]"),
+        ("found[w] |= rows[a_.members[m]][w];", "found[w] = rows[a_.members[m]][w];"),
     ),
     *_of(
         NATIVE + "leaf_masks.hpp", "tests/engines/test_linked.py",

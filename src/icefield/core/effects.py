@@ -6,6 +6,7 @@ Effects are then made of values alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,17 +26,19 @@ from icefield.core.study import Level, Study, answers_by, noted
 from icefield.counts import counted
 from icefield.data.distribution import Distribution
 from icefield.data.features import Feature
-from icefield.data.grid import specifications, whole_steps
+from icefield.data.grid import AUTO, Grid, specifications, whole_steps
 from icefield.data.groups import Groups
 from icefield.data.naming import Naming
 from icefield.data.row_values import RowValues
 from icefield.effect import Backing, Effect, KeptCurves, Predictions, Provenance, Spread
 from icefield.effect.parts import AllBut, centered_deviation
+from icefield.errors import BudgetError, Setting, statement, worded
 from icefield.sampling import CENTERED_CURVES, choose_rows, sampling_reach
 from icefield.threads import available_processors
 from icefield.typing import Float, Positions
 
 CENTERED_SHARE = 0.25  # of the budget for curves that only their centred spread needs
+GRID_ARRAYS = 4  # of a grid's size, at least: averages, spread, weights, and where its points lie
 
 Grids = tuple[NDArray[Any], ...]
 Moving = Sequence[Sequence[Sequence[Any]]]  # for each question the columns of each axis
@@ -123,6 +126,8 @@ def compute(study: Study, requests: Sequence[Request]) -> list[list[Effect]]:
     threads = study.resources.threads or available_processors()
     with study.rows.summarise(wanted, threads) as pending, pending:
         plan = study.plans.checked()
+        if pending.is_working:
+            pending.tell(plan.steps(study.rows.head))
         level = (
             study.prediction_level(plan=plan) if pending.is_working and _prefetches(plan, requests) else None
         )
@@ -160,7 +165,11 @@ def compute_to_precision(
     plan = study.plans.checked()
     with study.rows.summarise([GridRequest(job.features, job.grid)], 1) as pending, pending:
         statistics, _ = pending.result()
-    points, notes = statistics.grids(job.features, job.grid, partial(plan.thresholds, table=study.rows.head))
+    table = study.rows.head
+    points, notes = statistics.grids(
+        job.features, job.grid, partial(plan.thresholds, table=table), plan.steps(table)
+    )
+    _check_grid_fits(study, job, points)
     question = Question(_axes(study, job.features, points), spread=True)
     answer, used, said = until_precise(
         lambda chosen: study.answers([question], sample.take(chosen, drawn=True))[0], order, precision
@@ -187,8 +196,10 @@ def _prefetches(plan: Plan, requests: Sequence[Request]) -> bool:
 
 def _placed(study: Study, plan: Plan, statistics: ColumnStatistics, jobs: Sequence[Job]) -> list[PlacedJob]:
     """The jobs with their grids and questions."""
-    thresholds = partial(plan.thresholds, table=study.rows.head)
-    grids = [statistics.grids(job.features, job.grid, thresholds) for job in jobs]
+    thresholds, steps = partial(plan.thresholds, table=study.rows.head), plan.steps(study.rows.head)
+    grids = [statistics.grids(job.features, job.grid, thresholds, steps) for job in jobs]
+    for job, (points, _) in zip(jobs, grids):
+        _check_grid_fits(study, job, points)
     questions = [
         Question(
             _axes(study, job.features, points),
@@ -200,6 +211,23 @@ def _placed(study: Study, plan: Plan, statistics: ColumnStatistics, jobs: Sequen
     ]
     questions = _with_centered(study, jobs, questions)
     return [PlacedJob(job, *grid, question) for job, grid, question in zip(jobs, grids, questions)]
+
+
+def _check_grid_fits(study: Study, job: Job, grid: Grids) -> None:
+    """Refuse a product of grids with more points than the budget has room for, with its size."""
+    if len(grid) == 1:
+        return
+    points = math.prod(len(values) for values in grid)
+    size = 8 * GRID_ARRAYS * len(study.model.outputs) * points
+    if size > study.resources.memory:
+        shape = " x ".join(counted(len(values)) for values in grid)
+        raise BudgetError(
+            statement(
+                f"A grid of {shape} points would take {size / 2**20:,.0f} MB, over the budget of "
+                f"{study.resources.memory / 2**20:,.0f} MB.",
+                worded("use fewer points with ", Setting("grid", 25), ", or raise Explainer(memory=...)"),
+            )
+        )
 
 
 def _axes(study: Study, features: Sequence[Feature], grid: Grids) -> tuple[Any, ...]:
@@ -455,6 +483,7 @@ def make_effect(
         engine=answer.engine or about.engine,
         why="; ".join(part for part in notes if part),
         sampled_from=request.sampled_from,
+        own_grid=not (request.grid is None or (isinstance(request.grid, Grid) and request.grid == AUTO)),
     )
     reach = sampling_reach(answer.total.count, request.sampled_from)
     moments_of = (answer.total, *answer.groups)

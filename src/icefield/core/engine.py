@@ -23,6 +23,7 @@ from icefield.typing import Background, EngineChoice, Float, Positions
 if TYPE_CHECKING:
     from icefield.core.placement import Placement, PlaceSums
     from icefield.core.rows import Block, Rows
+    from icefield.core.step_extremes import StepExtremes
     from icefield.data.features import Feature
     from icefield.data.frame import Table
     from icefield.data.naming import Naming
@@ -104,8 +105,19 @@ class Engine(Protocol):
         None where that takes a walk for every axis.
         """
 
+    def step_extremes(
+        self, axes: Sequence[Axis], numbers: Sequence[int], block: Block, resources: Resources
+    ) -> Generator[StepExtremes] | None:
+        """How every row's curve steps along each axis, whose points rise (missing ones are last), block by block.
+
+        None where that takes the curves themselves.
+        """
+
     def thresholds(self, column: Any, table: Table) -> Float | None:
         """The values of a column after which the model itself changes; None for a model that is not read."""
+
+    def steps(self, table: Table) -> Mapping[Any, tuple[Float, Float]]:
+        """For columns that it tells apart by thresholds, these and about how far it moves at each; empty for a model that is not read."""
 
 
 # --- the registry ----------------------------------------------------------------------------------------
@@ -213,6 +225,7 @@ class Plan:
     reason: str = ""
     _reading: TreeReading | None = None
     _asked: EngineChoice = "auto"
+    _steps: dict[str, Mapping[Any, tuple[Float, Float]]] = field(default_factory=dict, repr=False)
 
     def fallback(self, reason: str) -> Plan:
         """Brute force, since the planned engine met a value that it does not know; an error where it was asked for by name."""
@@ -229,6 +242,13 @@ class Plan:
                 f"Grid('thresholds') needs a model read as trees: {self.why}. Hint: use Grid('quantile')."
             )
         return found
+
+    def steps(self, table: Table) -> Mapping[Any, tuple[Float, Float]]:
+        """By column, where the model moves along it and about how far, for ``Grid("auto")``; others are not known."""
+        if not self._steps:
+            columns = table.names if self._reading is None else self._reading.model.columns
+            self._steps["all"] = self.engine.steps(table.select(columns))
+        return self._steps["all"]
 
     def what_gives_all_rows(self, n_rows: int, scale: str) -> str:
         """What to ask for where averages at rows' own values were taken at a sample of them."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from icefield.data.distribution import Distribution
     from icefield.data.features import Feature
     from icefield.data.frame import Table
+    from icefield.data.grid import Steps
     from icefield.data.groups import Groups
     from icefield.models.model import Model
     from icefield.threads import ThreadCrew
@@ -140,9 +141,17 @@ class ColumnStatistics(Protocol):
         """The feature's values over all rows, or values that stand for them."""
 
     def grids(
-        self, features: Sequence[Feature], asked: Any, thresholds: Callable[[Feature], Float]
+        self,
+        features: Sequence[Feature],
+        asked: Any,
+        thresholds: Callable[[Feature], Float],
+        steps: Mapping[Any, Steps] = ...,
     ) -> tuple[tuple[NDArray[Any], ...], str]:
-        """The grid of every feature for what was passed as ``grid=``, and notes about them."""
+        """The grid of every feature for what was passed as ``grid=``, and notes about them.
+
+        `thresholds` gives all at which the model changes along a feature, or says why it has none; `steps` those of columns
+        for which it is known how far it moves there.
+        """
 
     def needs_pass(self, features: Sequence[Feature], asked: Any, groups: Groups | None) -> bool:
         """Whether the rows near each grid point must be counted in a pass; `asked` was passed as ``grid=``."""
@@ -171,6 +180,9 @@ class PendingStatistics(AbstractContextManager["PendingStatistics"]):
     def is_working(self) -> bool:
         """Whether threads summarise columns meanwhile."""
         return False
+
+    def tell(self, steps: Mapping[Any, Steps]) -> None:
+        """Say where the model moves along columns, as soon as that is known."""
 
     @abstractmethod
     def result(self, also: Sequence[Accumulator] = ()) -> tuple[ColumnStatistics, bool]:
@@ -254,6 +266,10 @@ class Rows(ABC):
     def said(self) -> str:
         """Which rows are behind answers, for `Effect.why`; empty where that goes without saying."""
         return ""
+
+    def identity(self) -> Any:
+        """What tells rows that lie elsewhere from others, of plain values; None for rows in memory."""
+        return None
 
     @property
     def sample_said(self) -> str:

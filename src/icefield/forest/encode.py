@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from icefield.errors import ModelError
@@ -222,10 +223,10 @@ class Encoder:
 
     def as_is(self, table: Table) -> NDArray[Any] | None:
         """The table's own matrix of floats, where encoding it changes and refuses nothing; else None."""
-        if table.library != "numpy" or table.names != self.names or not self.rules or self._only_rule is None:
+        if table.names != self.names or not self.rules or self._only_rule is None:
             return None
-        matrix = table.native
-        return matrix if self._only_rule.changes_nothing(matrix.dtype) else None
+        matrix = table.native if table.library == "numpy" else _lies_as_matrix(table)
+        return matrix if matrix is not None and self._only_rule.changes_nothing(matrix.dtype) else None
 
     def points(self, table: Table, points: Mapping[Any, NDArray[Any]]) -> Float | None:
         """Rows in which some columns take these values, and the others any; None where only a row of the table can say.
@@ -268,6 +269,25 @@ class Encoder:
         for i, name in enumerate(self.names):
             driven[name] = (*driven.get(name, ()), i)
         return driven
+
+
+def _lies_as_matrix(table: Table) -> NDArray[Any] | None:
+    """The columns of a pandas frame that lie in memory as those of one matrix of floats, as this matrix; else None."""
+    if table.library != "pandas":
+        return None
+    dtypes = table.native.dtypes.tolist()
+    if dtypes[0] not in (np.float32, np.float64) or any(
+        other is not dtypes[0] and other != dtypes[0] for other in dtypes
+    ):
+        return None
+    columns = [table.column(name).values for name in table.names]
+    first = columns[0]
+    at = [column.__array_interface__["data"][0] for column in columns]
+    step = at[1] - at[0] if len(at) > 1 else first.itemsize
+    alike = all(column.dtype == first.dtype and column.strides == first.strides for column in columns)
+    if not alike or step % first.itemsize or at != [at[0] + i * step for i in range(len(at))]:
+        return None
+    return as_strided(first, (len(first), len(columns)), (first.strides[0], step), writeable=False)
 
 
 def _takes_as_is(table: Table, name: Any, values: NDArray[Any]) -> bool:

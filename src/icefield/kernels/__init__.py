@@ -13,7 +13,7 @@ for this machine, in about a millisecond.
 
 The sources in `native/`: `looking` (where a column's values lie), `packing` (rows -> codes -> one bit per row and condition), `planning` (trees -> a linear
 program of mask operations), `counting` (runs a program over a block and counts rows), `curves` (builds every row's
-curve), `sweeps` and `steps` (every feature's linked curve in one walk, and for forests too large for that), `crossing` (a few rows, each with each other's values), `moves` (rows at points of their own), `local_moves` (rows at
+curve), `sweeps` and `steps` (every feature's linked curve in one walk, and for forests too large for that), `audits` (how every row's curve steps), `crossing` (a few rows, each with each other's values), `moves` (rows at points of their own), `local_moves` (rows at
 both ends of their own steps, for all features), `others` (averages each row over one group at a time), `lists` (subtrees
 that few rows reach), `regions` (which grid points reach a leaf), `grids` (regions as runs between steps, and curves from changes at steps), `updates` and `families` (leaf counts -> averages of one
 question, or of many), `predictions` (every row's own), `reading` (numbers in the text of a

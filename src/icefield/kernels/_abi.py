@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from icefield.kernels.calling import Array, Filled, Given, Kernel, Number, Part, Structure
 
-STAMP = "acf05930f94cc0b471392b45c95837e51137fc5c8dd089a675b6f03228911838"  # of the header
+STAMP = "5136d6f803597b53035deb6832343171e92b5853162cd0f4e88f655eabbb2b47"  # of the header
 
 DONE = 0
 STOPPED = 1
@@ -95,7 +95,8 @@ def gather(*,
 
 _look_together = Structure("LookTogetherArguments", (
     Array("matrix", _F64, (('rows', 0), ('columns', 0)), has_strides=True), Array("drawn", _I64, (('drawn', 0),)),
-    Array("ranks", _I64, (('ranks', 0),)), Array("kept", _F64, (('columns', 1), ('rows', 0)), is_written=True),
+    Array("probabilities", _F64, (('ranks', 0),)),
+    Array("kept", _F64, (('columns', 1), ('rows', 0)), is_written=True),
     Array("sample", _F64, (('columns', 0), ('drawn', 0)), is_written=True),
     Array("known", _U8, (('columns', 0),), is_written=True),
     Array("at_ranks", _F64, (('columns', 0), ('ranks', 0)), is_written=True),
@@ -103,16 +104,49 @@ _look_together = Structure("LookTogetherArguments", (
     Array("counts", _F64, (('columns', 0), ('bins', 0)), is_written=True),
     Array("grid", _F64, (('columns', 0), ('points', 0)), is_written=True),
     Array("nearest", _F64, (('columns', 0), ('points', 0)), is_written=True),
+    Array("sizes", _I64, (('columns', 0),), is_written=True), Number("first_of_grid", is_whole=True),
+    Number("further", is_whole=True), Array("starts", _I32, (('columns', 0), ('cells', 1)), is_written=True),
+    Array("ends", _F64, (('columns', 0), ('', 2)), is_written=True),
+    Array("missing", _I64, (('columns', 0),), is_written=True),
 ))
 _run_look_together = Kernel("look_together", _look_together)
 _run_look_together_f32 = Kernel("look_together_f32", _look_together.retyped("matrix", _F32))
 
 
 def look_together(*,
-    matrix: Float64 | Float32, drawn: Int64, ranks: Int64, kept: Float64, sample: Float64, known: UInt8,
-    at_ranks: Float64, edges: Float64, counts: Float64, grid: Float64, nearest: Float64
+    matrix: Float64 | Float32, drawn: Int64, probabilities: Float64, kept: Float64, sample: Float64, known: UInt8,
+    at_ranks: Float64, edges: Float64, counts: Float64, grid: Float64, nearest: Float64, sizes: Int64,
+    first_of_grid: int, further: int, starts: Int32, ends: Float64, missing: Int64
 ) -> bool:
     return (_run_look_together_f32 if matrix.dtype == _F32 else _run_look_together)(locals())
+
+
+_count_in_cells = Structure("CountInCellsArguments", (
+    Array("chosen", _I64, (('chosen', 0),)), Array("kept", _F64, (('columns', 1), ('rows', 0)), is_written=True),
+    Array("starts", _I32, (('columns', 0), ('cells', 1))), Array("ends", _F64, (('columns', 0), ('', 2))),
+    Array("limits", _F64, (('chosen', 0), ('limits', 0))), Array("sizes", _I64, (('chosen', 0),)),
+    Array("counts", _F64, (('chosen', 0), ('limits', 1)), is_written=True),
+))
+_run_count_in_cells = Kernel("count_in_cells", _count_in_cells)
+
+
+def count_in_cells(*,
+    chosen: Int64, kept: Float64, starts: Int32, ends: Float64, limits: Float64, sizes: Int64, counts: Float64
+) -> bool:
+    return _run_count_in_cells(locals())
+
+
+_count_up_to = Structure("CountUpToArguments", (
+    Array("matrix", _F64, (('rows', 0), ('columns', 0)), has_strides=True),
+    Array("limits", _F64, (('columns', 0), ('limits', 0))), Array("sizes", _I64, (('columns', 0),)),
+    Array("counts", _F64, (('columns', 0), ('limits', 1)), is_written=True),
+))
+_run_count_up_to = Kernel("count_up_to", _count_up_to)
+_run_count_up_to_f32 = Kernel("count_up_to_f32", _count_up_to.retyped("matrix", _F32))
+
+
+def count_up_to(*, matrix: Float64 | Float32, limits: Float64, sizes: Int64, counts: Float64) -> bool:
+    return (_run_count_up_to_f32 if matrix.dtype == _F32 else _run_count_up_to)(locals())
 
 
 _fill_buckets = Structure("FillBucketsArguments", (
@@ -158,7 +192,8 @@ _value_tables = Structure("ValueTables", (
     Array("bucket_start", _I32, (('coded_columns', 0), ('bucket_ends', 0))),
     Array("steps", _I32, (('coded_columns', 0),)), Array("row_start", _I64, (('coded_columns', 1),)),
     Array("code_start", _I64, (('coded_columns', 1),)), Array("code_row", _I32, (('all_codes', 0),)),
-    Array("row_missing_left", _U8, (('bit_rows', 0),)),
+    Array("row_missing_left", _U8, (('bit_rows', 0),)), Array("is_set", _U8, (('coded_columns', 0),)),
+    Array("member_start", _I64, (('bit_rows', 1),)), Array("members", _I32, (('all_members', 0),)),
 ))
 
 
@@ -166,12 +201,13 @@ class ValueTables(Given):
     def __init__(self, *,
         chosen: Int32, column: Int32, zero_missing: UInt8, zero_limit: float, cuts: Float64, cut_start: Int64,
         low: Float64, scale: Float64, bucket_start: Int32, steps: Int32, row_start: Int64, code_start: Int64,
-        code_row: Int32, row_missing_left: UInt8
+        code_row: Int32, row_missing_left: UInt8, is_set: UInt8, member_start: Int64, members: Int32
     ) -> None:
         super().__init__(_value_tables, dict(
             chosen=chosen, column=column, zero_missing=zero_missing, zero_limit=zero_limit, cuts=cuts,
             cut_start=cut_start, low=low, scale=scale, bucket_start=bucket_start, steps=steps, row_start=row_start,
-            code_start=code_start, code_row=code_row, row_missing_left=row_missing_left
+            code_start=code_start, code_row=code_row, row_missing_left=row_missing_left, is_set=is_set,
+            member_start=member_start, members=members
         ))
 
 
@@ -220,6 +256,22 @@ _run_survey = Kernel("survey", _survey)
 
 def survey(*, node_left: Int32, node_right: Int32, roots: Int32, depth: Int32, leaves: Int32) -> bool:
     return _run_survey(locals())
+
+
+_add_differences = Structure("AddDifferencesArguments", (
+    Array("node_condition", _I32, (('nodes', 0),)), Array("node_left", _I32, (('nodes', 0),)),
+    Array("node_right", _I32, (('nodes', 0),)), Array("node_leaf", _I32, (('nodes', 0),)),
+    Array("leaf_value", _F64, (('leaves', 0), ('outputs', 0))),
+    Array("differences", _F64, (('conditions', 0),), is_written=True),
+))
+_run_add_differences = Kernel("add_differences", _add_differences)
+
+
+def add_differences(*,
+    node_condition: Int32, node_left: Int32, node_right: Int32, node_leaf: Int32, leaf_value: Float64,
+    differences: Float64
+) -> bool:
+    return _run_add_differences(locals())
 
 
 _plan_sizes = Structure("PlanSizes", (
@@ -575,6 +627,25 @@ def add_sweeps(*, trees: SweepTrees, totals: StepTotals, bits: UInt64, stop: UIn
     return _run_add_sweeps(locals())
 
 
+_audit_steps = Structure("AuditStepsArguments", (
+    Part("trees", _sweep_trees), Array("points", _I32, (('groups', 0),)),
+    Array("point_start", _I32, (('groups', 0),)), Array("numbers", _I32, (('groups', 0),)),
+    Array("tolerance", _F64, (('flat', 0),)), Number("link", is_whole=True), Number("factor", is_whole=False),
+    Number("rows", is_whole=True), Array("bits", _U64, (('bit_rows', 0), ('words', 0))),
+    Array("found", _F64, (('groups', 0), ('six_outputs', 0), ('rows', 0)), is_written=True),
+    Array("places", _I32, (('groups', 0), ('two_outputs', 0), ('rows', 0)), is_written=True),
+    Array("stop", _U8, (('', 1),)),
+))
+_run_audit_steps = Kernel("audit_steps", _audit_steps)
+
+
+def audit_steps(*,
+    trees: SweepTrees, points: Int32, point_start: Int32, numbers: Int32, tolerance: Float64, link: int,
+    factor: float, rows: int, bits: UInt64, found: Float64, places: Int32, stop: UInt8
+) -> bool:
+    return _run_audit_steps(locals())
+
+
 _cross_trees = Structure("CrossTrees", (
     Array("leaf_value", _F64, (('leaves', 0), ('values_a_leaf', 0))), Array("leaf_output", _I32, (('leaves', 0),)),
     Array("path_start", _I32, (('leaves', 1),)), Array("path_mask", _I32, (('paths', 0),)),
@@ -878,9 +949,10 @@ __all__ = [
     "Leaves", "MISSING", "MOST_NUMBERED", "MaskedTrees", "NODE", "NO_MEMORY", "PAIRS", "PlanQuestion", "PlanSizes",
     "REST", "ROUTING_RULE", "RegionsOfAxes", "RegionsOfGrids", "SAME", "SINGLES", "SOFTMAX", "STOPPED", "SUBTREE",
     "StepTotals", "StepTrees", "SweepTrees", "TOO_LARGE", "UNUSED", "ValueTables", "Walk", "add_changes",
-    "add_corners", "add_family", "add_joint", "add_leaves", "add_local_moves", "add_others", "add_predictions",
-    "add_steps", "add_sweeps", "count", "count_rows", "count_runs", "count_updates", "cross_pairs", "cross_singles",
-    "encode", "extent", "fill_buckets", "find_regions", "find_runs", "find_updates", "gather", "look_together",
-    "measure_plan", "move_codes", "pack", "pack_values", "predict_rows", "read_numbers", "region_shares", "resolve",
-    "sum_up", "survey", "tally", "turn", "unfold", "write_plan"
+    "add_corners", "add_differences", "add_family", "add_joint", "add_leaves", "add_local_moves", "add_others",
+    "add_predictions", "add_steps", "add_sweeps", "audit_steps", "count", "count_in_cells", "count_rows",
+    "count_runs", "count_up_to", "count_updates", "cross_pairs", "cross_singles", "encode", "extent", "fill_buckets",
+    "find_regions", "find_runs", "find_updates", "gather", "look_together", "measure_plan", "move_codes", "pack",
+    "pack_values", "predict_rows", "read_numbers", "region_shares", "resolve", "sum_up", "survey", "tally", "turn",
+    "unfold", "write_plan"
 ]

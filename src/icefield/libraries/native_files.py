@@ -116,6 +116,9 @@ def try_file(path: str, name: str) -> None:
     library, files = next(pair for pair in _with_files() if pair[0].name == name)
     needed(library.package or library.name)
     limit_memory(file)
+    check_before_loading = getattr(files, "check_before_loading", None)
+    if check_before_loading is not None:
+        check_before_loading(file)
     model = files.load(file)
     files.check(model, file)
     library.predictions.adapt(model, "response")  # whose names may not even be text

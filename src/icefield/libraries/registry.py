@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from icefield.forest.tree_model import TreeModel
     from icefield.libraries.adapter import Adapter
     from icefield.libraries.category_types import KnownLevels
+    from icefield.libraries.declared import Declared
     from icefield.libraries.native_files import NativeFormat
 
 
@@ -47,7 +48,10 @@ class Trees(Protocol):
 
 
 class Files(Protocol):
-    """What `files` offers, where a library has a file format of its own."""
+    """What `files` offers, where a library has a file format of its own.
+
+    It may also have ``check_before_loading(file)``, which raises for what can be seen in a file before the library reads it.
+    """
 
     FORMATS: Mapping[str, NativeFormat]
 
@@ -80,6 +84,13 @@ class RowByRow(Protocol):
         """
 
 
+class Constraints(Protocol):
+    """What `constraints` offers, where a library's models remember the constraints they were fitted with."""
+
+    def declared(self, model: Any) -> Declared:
+        """The constraints of a fitted model."""
+
+
 @dataclass(frozen=True)
 class Library:
     """A library whose models icefield knows.
@@ -88,7 +99,7 @@ class Library:
     ----------
     name : of its folder in `icefield.libraries`
     recognises : whether a model is of one of its classes
-    roles : which of ``predictions``, ``trees``, ``files`` and ``row_by_row`` the folder has
+    roles : which of ``predictions``, ``trees``, ``files``, ``row_by_row`` and ``constraints`` the folder has
     takes : whether it asks a model that no library recognises, by what the model can do
     knows_margin : its models say what their raw scale is, also inside scikit-learn's pipelines and searches
     shareable : several threads may ask one of its models at once
@@ -124,11 +135,15 @@ class Library:
     def row_by_row(self) -> RowByRow | None:
         return cast(RowByRow, self._role("row_by_row")) if "row_by_row" in self.roles else None
 
+    @property
+    def constraints(self) -> Constraints | None:
+        return cast(Constraints, self._role("constraints")) if "constraints" in self.roles else None
+
     def _role(self, role: str) -> Any:
         return import_module(f"{self.folder or f'icefield.libraries.{self.name}'}.{role}")
 
 
-ALL_ROLES = ("predictions", "trees", "files", "row_by_row")
+ALL_ROLES = ("predictions", "trees", "files", "row_by_row", "constraints")
 
 LIBRARIES = (
     Library("lightgbm", lightgbm.recognises, ALL_ROLES, knows_margin=True, fit_shows_in="predictions"),
@@ -140,7 +155,7 @@ LIBRARIES = (
     Library("onnx", onnx.recognises, ("predictions", "files", "row_by_row"), package="onnxruntime"),
     Library("torch", torch.recognises, ("predictions", "row_by_row")),
     Library(
-        "sklearn", sklearn.recognises, ("predictions", "trees", "row_by_row"), sklearn.takes,
+        "sklearn", sklearn.recognises, ("predictions", "trees", "row_by_row", "constraints"), sklearn.takes,
         fit_shows_in="attributes",
     ),
     Library("functions", functions.recognises, takes=functions.takes),

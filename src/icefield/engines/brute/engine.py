@@ -24,6 +24,7 @@ from icefield.core.question import Answer, Axis, Moments, Question, Resources, b
 from icefield.core.rows import Block
 from icefield.counts import counted
 from icefield.data.distribution import weighted_quantiles
+from icefield.data.replacement import written_as
 from icefield.engines.brute.moved_rows import predict_at
 from icefield.engines.brute.pool import CallRows, Pool
 from icefield.errors import BudgetError, Setting, statement, worded
@@ -68,6 +69,10 @@ class BruteEngine:
     def thresholds(self, column: Any, table: Table) -> None:
         """Declined: the model is not read."""
 
+    def steps(self, table: Table) -> dict[Any, tuple[Float, Float]]:
+        """None: the model is not read."""
+        return {}
+
     def differences(
         self,
         axes: Sequence[Axis],
@@ -89,6 +94,11 @@ class BruteEngine:
 
     def local_sums(self, standing: Placement, resources: Resources) -> None:
         """Declined: features share no predictions."""
+
+    def step_extremes(
+        self, axes: Sequence[Axis], numbers: Sequence[int], block: Block, resources: Resources
+    ) -> None:
+        """Declined: every step costs a prediction."""
 
     def answer(self, questions: Sequence[Question], sample: Block, resources: Resources) -> list[Answer]:
         """One answer per question, in their order."""
@@ -143,6 +153,7 @@ class _QuestionWork:
         self.block_rows, self.pool, self.pace = block_rows, pool, pace
         self.points = flat_points(question)
         self.size = int(np.prod(question.shape))
+        self.turns = _turns(self.points, sample.table, self.size)
         self.outputs, self.across_rows = len(model.outputs), model.across_rows
         kept = question.rows
         self.keeps_all = kept is not None and np.array_equal(kept, np.arange(sample.n_rows))
@@ -180,7 +191,11 @@ class _QuestionWork:
             while point < high:
                 fitting = self.pace.predictions // (stop - start)
                 if fitting:
-                    end = min(point + min(fitting, share), high)
+                    end = min(
+                        point + min(fitting, share),
+                        high,
+                        self.turns[np.searchsorted(self.turns, point, "right")],
+                    )
                     yield _Call((start, stop), (point, end), True)
                     point = end
                 else:  # a slow model: some of the rows at one point
@@ -303,6 +318,19 @@ def flat_points(question: Question) -> dict[Any, NDArray[Any]]:
         for axis, at in zip(question.axes, mesh)
         for name, values in axis.points.items()
     }
+
+
+def _turns(points: Mapping[Any, NDArray[Any]], table: Table, size: int) -> NDArray[np.intp]:
+    """Where grid points are written into rows in another way than those before, and the end of the grid.
+
+    A call has points that are written alike: beside a missing value whole numbers would become floats, and lose digits.
+    """
+    found = np.zeros(size, bool)
+    first = table.slice(0, 1)  # which has the types of all rows
+    for name, values in points.items():
+        if first.has(name):
+            found[1:] |= np.diff(written_as(values, first.column(name))) != 0
+    return np.append(np.flatnonzero(found), size)
 
 
 def lane_quantiles(lanes: Float, probabilities: tuple[float, ...], weights: Float | None) -> Float:

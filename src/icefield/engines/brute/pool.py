@@ -1,7 +1,7 @@
 """Where a model is asked: in the calling thread, on threads, or in processes.
 
 A `Pool` hides which of these it is, and what each needs to be both quick and right: threads that
-carry the caller's scikit-learn configuration, models that only gain from threads with a copy each,
+have the caller's settings, models that only gain from threads with a copy each,
 and processes that are sent the model once. Answers always come back in the order of the questions,
 and leaving the pool leaves no thread and no process behind, also when the caller pressed Ctrl-C.
 """
@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import contextvars
 import queue
-import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,7 @@ from icefield.core.question import Resources
 from icefield.engines.brute.processes import ModelProcess, ProcessEnded, sendable
 from icefield.errors import EngineError, complaint
 from icefield.models.pace import Pace
-from icefield.models.sharing import alone, copies_help, private_copy, shareable
+from icefield.models.sharing import alone, copies_help, private_copy, settings_for_threads, shareable
 from icefield.threads import Task, Workers, available_processors
 from icefield.typing import Float
 
@@ -70,7 +69,7 @@ class Pool:
     def __init__(self, model: Model, resources: Resources) -> None:
         self._model = model
         self._threads: Workers | None = None
-        self._config: dict[str, Any] | None = None
+        self._settings: Callable[[], AbstractContextManager[Any]] = nullcontext
         self._copies: queue.SimpleQueue[Model] | None = None
         self._processes: _Processes | None = None
         if resources.processes is not None and resources.processes > 1:
@@ -89,8 +88,7 @@ class Pool:
             self._copies = queue.SimpleQueue()
             for _ in range(self.workers):
                 self._copies.put(private_copy(self._model))
-        if "sklearn" in sys.modules:
-            self._config = sys.modules["sklearn"].get_config()
+        self._settings = settings_for_threads()
 
     def __enter__(self) -> Pool:
         return self
@@ -134,7 +132,7 @@ class Pool:
         return values
 
     def _ask_in_thread(self, block: CallRows, points: Points) -> tuple[Float, float]:
-        with _configured(self._config):
+        with self._settings():
             if self._copies is None:
                 return _guarded(self._model, block, points)
             own = self._copies.get()
@@ -166,17 +164,6 @@ def _timed(model: Model, block: CallRows, points: Points) -> tuple[Float, float]
 def _guarded(model: Model, block: CallRows, points: Points) -> tuple[Float, float]:
     with alone(model):
         return _timed(model, block, points)
-
-
-# --- threads -------------------------------------------------------------------------------------
-
-
-def _configured(config: dict[str, Any] | None) -> AbstractContextManager[Any]:
-    """scikit-learn keeps its settings per thread: a worker must take those of the caller."""
-    if config is None:
-        return nullcontext()
-    context: AbstractContextManager[Any] = sys.modules["sklearn"].config_context(**config)
-    return context
 
 
 # --- processes -----------------------------------------------------------------------------------

@@ -21,8 +21,6 @@ from icefield.errors import InputError, ModelError, brief, complaint, worded
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from icefield.models.model import Model
-
 LONGEST_FAREWELL = 5.0  # seconds a process may take to end by itself
 SAFE_PATH = "PYTHONSAFEPATH"
 
@@ -40,14 +38,14 @@ class ProcessError(Exception):
         return f"\n\n{self.args[0]}"
 
 
-def sendable(model: Model, processes: int) -> bytes:
-    """A model as it is sent to processes; an error with the reason where it cannot be."""
+def sendable(model: Any, processes: int, what: str = "model") -> bytes:
+    """A model, or what else is asked, as it is sent to processes; an error with the reason where it cannot be."""
     try:
         return pickle.dumps(model)
     except Exception as error:
         raise InputError(
             complaint(
-                "processes", f"needs a model that can be pickled, and this one cannot ({error})", processes,
+                "processes", f"needs a {what} that can be pickled, and this one cannot ({error})", processes,
                 "define functions at the top of a module instead of as lambdas, or use threads=",
             )
         ) from error  # fmt: skip

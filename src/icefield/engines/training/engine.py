@@ -13,7 +13,7 @@ from icefield.core.engine import Offer, TreeReading, training_refusal
 from icefield.core.question import Answer, Axis, Moments, Question, Resources
 from icefield.core.rows import Block
 from icefield.engines.training.training_averages import training_average
-from icefield.engines.trees.axes import last_values_left
+from icefield.engines.trees.axes import last_values_left, steps_of
 from icefield.errors import EngineError
 from icefield.forest import TreeModel
 from icefield.typing import Float, Positions
@@ -75,6 +75,9 @@ class TrainingEngine:
     def thresholds(self, column: Any, table: Table) -> Float:
         return last_values_left(self.trees, column, table)
 
+    def steps(self, table: Table) -> dict[Any, tuple[Float, Float]]:
+        return steps_of(self.trees, table)
+
     def accumulator(self, moving: Sequence[Sequence[Sequence[Any]]], context: Context) -> None:
         """Declined: there are no rows."""
 
@@ -92,4 +95,9 @@ class TrainingEngine:
         """Declined: there are no rows."""
 
     def local_sums(self, standing: Placement, resources: Resources) -> None:
+        """Declined likewise."""
+
+    def step_extremes(
+        self, axes: Sequence[Axis], numbers: Sequence[int], block: Block, resources: Resources
+    ) -> None:
         """Declined likewise."""

@@ -237,7 +237,8 @@ class _FamilySums:
         self.single_at = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self.surfaces_at: dict[tuple[int, int], int] = {}
         surface_sizes: list[int] = []
-        self.asked = np.zeros((n_groups, n_groups), np.uint8)
+        has_pairs = any(len(question) == 2 for question in family.questions)
+        self.asked = np.zeros((n_groups, n_groups) if has_pairs else (1, 1), np.uint8)
         for question in family.questions:
             if len(question) == 2:
                 pair = self._in_group_order(question)

@@ -18,15 +18,17 @@ from numpy.typing import NDArray
 
 from icefield import kernels
 from icefield.core.question import Axis
-from icefield.data.frame import Table
+from icefield.data.frame import NUMERIC_KINDS, Table
 from icefield.engines.trees.encoded import EncodeOnce
 from icefield.engines.trees.layout import Layout, lay_out
 from icefield.engines.trees.packed_rows import WORD, bit_mask
 from icefield.engines.trees.program import Batch, Program
-from icefield.errors import EngineError, Setting, statement, worded
+from icefield.errors import EngineError, IcefieldError, Setting, statement, worded
 from icefield.forest.form import ZERO_THRESHOLD
-from icefield.forest.tree_model import TreeModel
+from icefield.forest.tree_model import CannotRead, TreeModel
 from icefield.typing import Float
+
+FEW_POINTS = 128  # of axes that are encoded side by side although they have not equally many
 
 Updates = tuple[NDArray[np.int64], NDArray[np.int32], Float]
 
@@ -71,10 +73,17 @@ class EncodedAxis:
         found = []
         # A column of the table may decide several of the forest.
         moved = [{*axis.points, *(("forest", j) for j in own)} for axis, own in zip(axes, columns)]
-        for together in _side_by_side([axis.size for axis in axes], moved):
-            points = {name: np.asarray(values) for a in together for name, values in axes[a].points.items()}
+        # Few points are made equally many.
+        alike = [axis.size if axis.size > FEW_POINTS or not axis.size else FEW_POINTS for axis in axes]
+        for together in _side_by_side(alike, moved):
+            size = max(axes[a].size for a in together)
+            points = {
+                name: _repeated_to(size, np.asarray(values))
+                for a in together
+                for name, values in axes[a].points.items()
+            }
             matrix = encode.points(table, points)
-            found += [(a, cls.of_matrix(columns[a], matrix)) for a in together]
+            found += [(a, cls.of_matrix(columns[a], matrix[: axes[a].size])) for a in together]
         return [axis for _, axis in sorted(found, key=lambda one: one[0])]
 
     @classmethod
@@ -100,13 +109,18 @@ def axis_columns(model: TreeModel, axis: Axis) -> tuple[int, ...]:
     return tuple(sorted({j for name in axis.columns for j in model.drives.get(name, ())}))
 
 
-def _side_by_side(sizes: Sequence[int], moved: Sequence[Collection[Any]]) -> Iterator[list[int]]:
-    """Numbers of axes, together where they have equally many points and no two share anything that moves."""
-    waiting = list(range(len(sizes)))
+def _repeated_to(size: int, values: NDArray[Any]) -> NDArray[Any]:
+    """Grid values, the last of them as often as it takes to have so many."""
+    return values if len(values) == size else values[np.minimum(np.arange(size), len(values) - 1)]
+
+
+def _side_by_side(kinds: Sequence[int], moved: Sequence[Collection[Any]]) -> Iterator[list[int]]:
+    """Numbers of axes, together where they are of one kind and no two share anything that moves."""
+    waiting = list(range(len(kinds)))
     while waiting:
         together, others, taken = list[int](), list[int](), set[Any]()
         for a in waiting:
-            if sizes[a] == sizes[waiting[0]] and taken.isdisjoint(moved[a]):
+            if kinds[a] == kinds[waiting[0]] and taken.isdisjoint(moved[a]):
                 together.append(a)
                 taken.update(moved[a])
             else:
@@ -141,6 +155,65 @@ def last_values_left(model: TreeModel, column: Any, table: Table) -> Float:
                 "Hint: use Grid('distinct') or Grid('quantile')."
             )
     return np.unique(np.concatenate(last))
+
+
+def steps_of(model: TreeModel, table: Table) -> dict[Any, tuple[Float, Float]]:
+    """For frame columns that the forest sees as they are: the last numbers left of their thresholds, and how far it moves at each.
+
+    That is by how much the means of the leaves on both sides differ, added up over the splits at a threshold: the most that
+    an average can move there, roughly.
+    """
+    forest = model.forest
+    moved = np.zeros(forest.condition_column.size)
+    kernels.add_differences(
+        node_condition=forest.node_condition, node_left=forest.node_left, node_right=forest.node_right,
+        node_leaf=forest.node_leaf, leaf_value=forest.leaf_value, differences=moved,
+    )  # fmt: skip
+    used = np.flatnonzero(
+        (moved > 0.0) & (forest.condition_set < 0) & np.isfinite(forest.condition_threshold)
+    )
+    if not used.size:
+        return {}
+    # Conditions are sorted by column and threshold; those that differ in where missing values go are one step.
+    column, threshold = forest.condition_column[used], forest.condition_threshold[used]
+    begins = np.append(True, (np.diff(column) != 0) | (np.diff(threshold) != 0))
+    first = np.flatnonzero(begins)
+    column, threshold, moved = column[first], threshold[first], np.add.reduceat(moved[used], first)
+    inputs, start = np.unique(column, return_index=True)
+    ends = np.append(start[1:], column.size)
+    driven: dict[int, list[Any]] = {}
+    for name, own in model.drives.items():
+        for input_ in own:
+            driven.setdefault(int(input_), []).append(name)
+    sole = {
+        name: int(own[0])
+        for name, own in model.drives.items()
+        if len(own) == 1 and len(driven[int(own[0])]) == 1
+    }
+    known = {int(i): slice(int(a), int(b)) for i, a, b in zip(inputs, start, ends)}
+    first_row = table.slice(0, 1)
+    asked = {
+        name: input_
+        for name, input_ in sole.items()
+        if input_ in known and first_row.column(name).kind in NUMERIC_KINDS
+    }
+    if not asked:
+        return {}
+    probe = np.array([np.pi / 4, -np.e])  # no float32 numbers, nor ones that stand for missing
+    try:
+        seen = model.encode(first_row.crossed(dict.fromkeys(asked, probe)))
+    except (CannotRead, IcefieldError):
+        return {}
+    found = {}
+    for name, input_ in asked.items():
+        steps, sizes = threshold[known[input_]], moved[known[input_]]
+        if (seen[:, input_] == probe).all():
+            found[name] = steps, sizes
+        elif (seen[:, input_] == probe.astype(np.float32)).all():
+            rounded = _last_rounded_left(steps)
+            if len(rounded) == len(steps):
+                found[name] = rounded, sizes
+    return found
 
 
 def _steps(model: TreeModel, column: Any, input_: int) -> Float:
@@ -298,10 +371,11 @@ def every_condition_packed(batch: Batch) -> Layout:
 def _bits_of_axes(layout: Layout, axes: Sequence[EncodedAxis]) -> list[NDArray[np.uint64]]:
     """By axis, which grid points each condition on its columns sends left.
 
-    Axes of one size that move different columns share an array: a condition looks at one column only.
+    Axes of as many words that move different columns share an array: a condition looks at one column only. What stands
+    there beyond an axis's points means nothing.
     """
     found: list[NDArray[np.uint64]] = [np.empty((0, 0), np.uint64)] * len(axes)
-    for together in _side_by_side([axis.size for axis in axes], [axis.columns for axis in axes]):
+    for together in _side_by_side([-(-axis.size // WORD) for axis in axes], [axis.columns for axis in axes]):
         bits = _grid_bits(layout, [axes[a] for a in together])
         for a in together:
             found[a] = bits
@@ -319,10 +393,10 @@ def coded_columns(layout: Layout, columns: Sequence[int]) -> tuple[NDArray[np.in
 
 
 def _grid_bits(layout: Layout, axes: Sequence[EncodedAxis]) -> NDArray[np.uint64]:
-    """Which grid points each condition on the axes' columns sends left; they have one size and no common column."""
-    size = axes[0].size
+    """Which grid points each condition on the axes' columns sends left; they have as many words and no common column."""
+    size = max(axis.size for axis in axes)
     words = -(-size // WORD)
-    matrix = np.concatenate([axis.matrix for axis in axes], axis=1)
+    matrix = np.concatenate([_repeated_to(size, axis.matrix) for axis in axes], axis=1)
     chosen, column = coded_columns(layout, [column for axis in axes for column in axis.columns])
     position = np.arange(size, dtype=np.int32)
     # Only the chosen columns' rows are ever touched.

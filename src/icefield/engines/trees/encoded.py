@@ -49,6 +49,7 @@ class EncodeOnce:
         self._encode: Callable[[Table], Float] = model.encode
         self._width = model.forest.n_columns
         self._kept: WeakKeyDictionary[Table, EncodedRows] = WeakKeyDictionary()
+        self._as_is: WeakKeyDictionary[Table, NDArray[Any] | None] = WeakKeyDictionary()
 
     def __call__(self, table: Table | EncodedRows) -> Float:
         if isinstance(table, EncodedRows):
@@ -59,7 +60,11 @@ class EncodeOnce:
         """The matrix itself, of float64 or float32, where encoding would only copy it; else None."""
         if isinstance(table, EncodedRows):
             return table.matrix
-        return self._encode.as_is(table) if isinstance(self._encode, Encoder) else None
+        if not isinstance(self._encode, Encoder):
+            return None
+        if table not in self._as_is:  # a frame is asked about all of its columns
+            self._as_is[table] = self._encode.as_is(table)
+        return self._as_is[table]
 
     def points(self, table: Table, points: Mapping[Any, NDArray[Any]]) -> Float:
         """Any one row of the table at each of some points, whose values its moving columns take."""

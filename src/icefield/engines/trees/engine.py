@@ -15,7 +15,7 @@ from icefield.core.engine import Offer, TreeReading
 from icefield.core.question import Answer, Axis, Moments, Question, Resources, block_moments
 from icefield.core.rows import Block
 from icefield.engines.brute.engine import check_fits, lane_quantiles
-from icefield.engines.trees.axes import EncodedAxis, last_values_left
+from icefield.engines.trees.axes import EncodedAxis, last_values_left, steps_of
 from icefield.engines.trees.boxes import boxes, put
 from icefield.engines.trees.encoded import EncodeOnce
 from icefield.engines.trees.packed_rows import MOST_POSITIONS, WORD, PackedRows
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from icefield.core.engine import Context
     from icefield.core.placement import Placement, PlaceSums
     from icefield.core.question import QuestionAccumulator
+    from icefield.core.step_extremes import StepExtremes
     from icefield.data.frame import Table
     from icefield.engines.trees.averages import Family
     from icefield.engines.trees.linked_scale import LinkedScale
@@ -93,6 +94,9 @@ class TreesEngine:
 
     def thresholds(self, column: Any, table: Table) -> Float:
         return last_values_left(self.model, column, table)
+
+    def steps(self, table: Table) -> dict[Any, tuple[Float, Float]]:
+        return steps_of(self.model, table)
 
     @cached_property
     def _linked(self) -> LinkedScale | None:
@@ -245,6 +249,45 @@ class TreesEngine:
                 return moves.found(self.encoder.kept(standing.table, resources.memory))
             except Unlike:
                 return None
+
+    def step_extremes(
+        self, axes: Sequence[Axis], numbers: Sequence[int], block: Block, resources: Resources
+    ) -> Generator[StepExtremes] | None:
+        """How every row's curve steps along each axis, from one walk; None where the masks are too many or the link is unknown."""
+        form = LinkForm("identity")
+        if not self.additive:
+            if self._linked is None:
+                return None
+            form = self._linked.form
+        encoded = EncodedAxis.of_each(self.model, block.table, axes)
+        columns = [column for axis in encoded for column in axis.columns]
+        if len(set(columns)) != len(columns):
+            return None
+        return self._step_extremes(encoded, numbers, form, block, resources)
+
+    def _step_extremes(
+        self,
+        axes: Sequence[EncodedAxis],
+        numbers: Sequence[int],
+        form: LinkForm,
+        block: Block,
+        resources: Resources,
+    ) -> Generator[StepExtremes] | None:
+        from icefield.engines.trees.step_audit import StepAudit
+
+        selected = range(len(self.selected)) if self.additive else self.selected
+        sample = self.encoder.sample(Block(block.table), resources.memory)
+        crew = ThreadCrew(resources.threads or available_processors())
+        progress = Progress("auditing rows", total=sample.n_rows * self.sums.trees.size)
+        audit = StepAudit(self.model, self.sums, axes, numbers, form, selected, crew, progress)
+        if not audit.possible:
+            return None
+
+        def walked() -> Generator[StepExtremes]:
+            with progress, crew, crew:
+                yield from audit.found(sample)
+
+        return walked()
 
     def _link(self, raw: Float) -> Float:
         return self.model.link.apply(raw)[..., list(self.selected)]

@@ -140,7 +140,7 @@ class Layout:
     @cached_property
     def _ways(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Coded columns whose values go straight to bits, and those that take a code and a search for each."""
-        straight = (self.is_set == 0) & (self.cut_count <= BYTE_CUTS)
+        straight = self.cut_count <= np.where(self.is_set > 0, BYTE_CUTS - 1, BYTE_CUTS)
         return np.flatnonzero(straight).astype(np.int32), np.flatnonzero(~straight).astype(np.int32)
 
     @property
@@ -156,6 +156,7 @@ class Layout:
             cuts=self.cuts, cut_start=self.cut_start, low=self.low, scale=self.scale,
             bucket_start=self.bucket_start, steps=self.steps, row_start=self.row_start,
             code_start=self.code_start, code_row=self.code_row, row_missing_left=self.row_missing_left,
+            is_set=self.is_set, member_start=self.member_start, members=self.members,
         )  # fmt: skip
 
     def pack(

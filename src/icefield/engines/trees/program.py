@@ -184,7 +184,11 @@ class Program:
         packed = np.zeros(forest.condition_column.size, bool)
         packed[batch.conditions(is_split & ~apart)] = True
         layout = laid_out(forest, batch.conditions(), packed)
-        if asked is None:
+        if mode != PAIRS:
+            asked = np.ones(
+                (1, 1), np.uint8
+            )  # nobody looks: of 100,000 columns all pairs would take gigabytes
+        elif asked is None:
             asked = np.ones((n_groups, n_groups), np.uint8)
 
         question = kernels.PlanQuestion(

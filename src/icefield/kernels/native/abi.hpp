@@ -95,17 +95,43 @@ struct GatherArguments {
 // Several columns at once. What is kept of column c is in row c + 1: in row c stood its copy.
 template <class T>
 struct LookTogetherArguments {
-    Strided<const T> matrix;  // [rows, columns]
-    List<const i64> drawn;    // [drawn]
-    List<const i64> ranks;    // [ranks]
+    Strided<const T> matrix;        // [rows, columns]
+    List<const i64> drawn;          // [drawn]
+    List<const f64> probabilities;  // [ranks]
+    Table<f64> kept;                // [columns + 1, rows]
+    Table<f64> sample;              // [columns, drawn]
+    List<u8> known;                 // [columns]
+    Table<f64> at_ranks;            // [columns, ranks]
+    Table<f64> edges;               // [columns, bins + 1]
+    Table<f64> counts;              // [columns, bins]
+    Table<f64> grid;                // [columns, points]
+    Table<f64> nearest;             // [columns, points]
+    List<i64> sizes;                // [columns]
+    i64 first_of_grid;
+    i64 further;
+    Table<i32> starts;  // [columns, cells + 1]
+    Table<f64> ends;    // [columns, 2]
+    List<i64> missing;  // [columns]
+};
+
+// How many values of columns that were looked at are at most each of rising limits and above the one before.
+struct CountInCellsArguments {
+    List<const i64> chosen;   // [chosen]
     Table<f64> kept;          // [columns + 1, rows]
-    Table<f64> sample;        // [columns, drawn]
-    List<u8> known;           // [columns]
-    Table<f64> at_ranks;      // [columns, ranks]
-    Table<f64> edges;         // [columns, bins + 1]
-    Table<f64> counts;        // [columns, bins]
-    Table<f64> grid;          // [columns, points]
-    Table<f64> nearest;       // [columns, points]
+    Table<const i32> starts;  // [columns, cells + 1]
+    Table<const f64> ends;    // [columns, 2]
+    Table<const f64> limits;  // [chosen, limits]
+    List<const i64> sizes;    // [chosen]
+    Table<f64> counts;        // [chosen, limits + 1]
+};
+
+// How many values of several columns are at most each of rising limits and above the one before.
+template <class T>
+struct CountUpToArguments {
+    Strided<const T> matrix;  // [rows, columns]
+    Table<const f64> limits;  // [columns, limits]
+    List<const i64> sizes;    // [columns]
+    Table<f64> counts;        // [columns, limits + 1]
 };
 
 // --- packing: rows -> codes -> one bit per row and condition ---------------------------------------------
@@ -152,6 +178,9 @@ struct ValueTables {
     List<const i64> code_start;       // [coded_columns + 1]
     List<const i32> code_row;         // [all_codes]
     List<const u8> row_missing_left;  // [bit_rows]
+    List<const u8> is_set;            // [coded_columns]
+    List<const i64> member_start;     // [bit_rows + 1]
+    List<const i32> members;          // [all_members]
 };
 
 // Straight to bits: as `encode` and `pack` together.
@@ -189,6 +218,16 @@ struct SurveyArguments {
     List<const i32> roots;       // [trees]
     List<i32> depth;             // [nodes]
     List<i32> leaves;            // [nodes]
+};
+
+// By how much the mean of the leaves on the right of splits differs from that on the left, added up by condition.
+struct AddDifferencesArguments {
+    List<const i32> node_condition;  // [nodes]
+    List<const i32> node_left;       // [nodes]
+    List<const i32> node_right;      // [nodes]
+    List<const i32> node_leaf;       // [nodes]
+    Table<const f64> leaf_value;     // [leaves, outputs]
+    List<f64> differences;           // [conditions]
 };
 
 struct PlanSizes {
@@ -439,6 +478,26 @@ struct AddSweepsArguments {
     SweepTrees trees;
     StepTotals totals;
     Table<const u64> bits;  // [bit_rows, words]
+    List<const u8> stop;    // [1]
+};
+
+// --- how every row's curve steps ------------------------------------------------------------------------------
+
+// By group: how many steps it has, where its tolerances begin, and how many of its steps are at numbers (those after them are
+// at missing). For every group, output and row `found` has the smallest and largest step, the largest fall and rise in all, the
+// value at missing less the lowest at numbers, and the range at numbers; `places` the steps at which the first two are.
+struct AuditStepsArguments {
+    SweepTrees trees;
+    List<const i32> points;       // [groups]
+    List<const i32> point_start;  // [groups]
+    List<const i32> numbers;      // [groups]
+    List<const f64> tolerance;    // [flat]
+    i64 link;
+    f64 factor;
+    i64 rows;
+    Table<const u64> bits;  // [bit_rows, words]
+    Cube<f64> found;        // [groups, six_outputs, rows]
+    Cube<i32> places;       // [groups, two_outputs, rows]
     List<const u8> stop;    // [1]
 };
 

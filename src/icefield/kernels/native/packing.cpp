@@ -140,7 +140,7 @@ i64 run(const EncodeArguments& a) {
     return DONE;
 }
 
-// One bit per row and condition, for numeric columns, from the rows' values.
+// One bit per row and condition, for columns of few cuts or categories, from the rows' values.
 //
 // Words from `first_word` on are written; positions are counted from there, and in those that no row has, no bit is set.
 template <class T>

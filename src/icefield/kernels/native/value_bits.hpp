@@ -60,7 +60,10 @@ public:
 
     // Write them from a word on.
     void write(const Table<u64>& bits, i64 first_word) {
-        if (a_.row_start[v_ + 1] - a_.row_start[v_] <= FEW) {
+        if (a_.is_set[v_] != 0) {
+            find_codes();
+            write_sets(bits, first_word);
+        } else if (a_.row_start[v_ + 1] - a_.row_start[v_] <= FEW) {
             each_cut(bits, first_word,
                      [&](i64 cut, i64 w) { return at_most(values_ + w * WORD, cuts()[cut]) & ~without_code_[w]; });
         } else {
@@ -88,7 +91,32 @@ private:
             }
             u8* codes = codes_ + w * WORD;
             for (i64 r = 0; r < WORD; ++r) codes[r] = static_cast<u8>(at[r]);
+            if (a_.is_set[v_] != 0) {
+                for (i64 r = 0; r < WORD; ++r) codes[r] = cut[at[r]] == own[r] ? codes[r] : NO_CODE;
+            }
             each_bit(without_code_[w], 0, [&](i64 r) { codes[r] = NO_CODE; });
+        }
+    }
+
+    // The rows of every category first; a set's are those of its members.
+    void write_sets(const Table<u64>& all, i64 first_word) const {
+        u64 rows[NO_CODE + 1][AT_A_TIME];
+        const i64 categories = a_.code_start[v_ + 1] - a_.code_start[v_] - 1;
+        const auto clear_rows = [&](i64 c) {
+            for (i64 w = 0; w < AT_A_TIME; ++w) rows[c][w] = 0;
+        };
+        for (i64 c = 0; c < categories; ++c) clear_rows(c);
+        clear_rows(NO_CODE);  // of none
+        for (i64 p = 0; p < words_ * WORD; ++p) rows[codes_[p]][p / WORD] |= u64{1} << p % WORD;
+        for (i64 row = a_.row_start[v_]; row < a_.row_start[v_ + 1]; ++row) {
+            u64* bits = all.row(row) + first_word;
+            u64 found[AT_A_TIME];
+            for (i64 w = 0; w < AT_A_TIME; ++w)
+                found[w] = a_.row_missing_left[row] != 0 && w < words_ ? missing_[w] : 0;
+            for (i64 m = a_.member_start[row]; m < a_.member_start[row + 1]; ++m) {
+                for (i64 w = 0; w < AT_A_TIME; ++w) found[w] |= rows[a_.members[m]][w];
+            }
+            for (i64 w = 0; w < words_; ++w) bits[w] = found[w];
         }
     }
 

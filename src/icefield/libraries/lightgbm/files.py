@@ -16,6 +16,7 @@ from icefield.libraries.lightgbm.format import (
     categorical_positions,
     header_of,
     numbers,
+    parse,
 )
 from icefield.libraries.native_files import LoadError, NativeFormat, cut, needed
 from icefield.libraries.soundness import (
@@ -29,6 +30,8 @@ from icefield.libraries.soundness import (
 )
 
 LARGEST_TREE = 2**24  # leaves
+OF_LEAVES = ("leaf_weight", "leaf_count")  # lists that predictions do not need, and LightGBM reads
+OF_SPLITS = ("split_gain", "internal_value", "internal_weight", "internal_count")
 
 
 def _is_text(head: bytes) -> bool:
@@ -43,13 +46,20 @@ def load(file: Path) -> Any:
     return needed("lightgbm").Booster(model_file=str(file))
 
 
-def check(model: Any, file: Path) -> None:
-    """LightGBM follows a file's links as they are; it must be the file's own text that is looked at."""
+def check_before_loading(file: Path) -> None:
+    """Counts and links, which LightGBM follows as they are: some that are wrong make it loop for ever or end its process."""
     text = file.read_bytes().decode()
-    check_links(_trees(text, model.num_feature()))
+    if "\0" in text:
+        raise LoadError("it holds a zero byte, at which LightGBM looks for the next line for ever")
+    last = parse(text).header.get("max_feature_idx", "")
+    check_links(_trees(text, int(last) + 1))
     for fields in blocks(text):
         if "num_leaves" in fields:
             _check_tree(fields)
+
+
+def check(model: Any, file: Path) -> None:
+    """Levels and columns of what was loaded, and some rows."""
     levels = model.pandas_categorical or []
     if not isinstance(levels, list) or not all(isinstance(own, list) for own in levels):
         raise LoadError("pandas_categorical holds no lists of levels")
@@ -114,15 +124,25 @@ def _check_tree(fields: Mapping[str, str]) -> None:
     for name in ("leaf_value", "shrinkage", "leaf_const", "leaf_coeff"):
         check_finite(np.array(fields.get(name, "").split(), dtype=np.float64), name)
     for name in ("split_feature", "threshold", "decision_type", "left_child", "right_child"):
-        check_count(fields.get(name, "").split(), leaves - 1, name)
+        check_count(_words(fields, name), leaves - 1, name)
+    for name in OF_LEAVES + OF_SPLITS:
+        if fields.get(name):
+            check_count(_words(fields, name), leaves - (name in OF_SPLITS), name)
+            numbers([fields[name]], np.float64)
     if np.isnan(numbers([fields.get("threshold", "")], np.float64)).any():
         raise LoadError("threshold holds nan")
     if sets:
         bounds = numbers([fields.get("cat_boundaries", "")], np.int64)
         check_count(bounds, sets + 1, "cat_boundaries")
-        words = len(fields.get("cat_threshold", "").split())
+        words = len(_words(fields, "cat_threshold"))
         if bounds[0] != 0 or (np.diff(bounds) < 0).any() or bounds[-1] != words:
             raise LoadError("cat_boundaries do not follow each other through cat_threshold")
+
+
+def _words(fields: Mapping[str, str], name: str) -> list[str]:
+    """The entries of a list; between two spaces LightGBM looks for one without end."""
+    text = fields.get(name, "")
+    return text.split(" ") if text else []
 
 
 def _levels(model: Any, frame: Any) -> dict[str, list[Any]]:

@@ -42,6 +42,13 @@ _WHY_NO_MARGIN = {
     "StackingClassifier": "its final estimator offers none",
 }
 
+# Models of statsmodels' that give one linear predictor, and what that is.
+_LINEAR_PREDICTORS = {
+    "Logit": "log-odds", "Probit": "linear predictor", "Poisson": "log of the prediction",
+    "GeneralizedPoisson": "log of the prediction", "NegativeBinomial": "log of the prediction",
+    "NegativeBinomialP": "log of the prediction",
+}  # fmt: skip
+
 Answer = Callable[[Any], Any]
 
 
@@ -63,6 +70,8 @@ def _margin(model: Any, kind: str) -> tuple[Answer, str] | None:
     if library is not None and library.knows_margin:
         adapter = library.predictions.adapt(model, "raw")
         return adapter.answer, adapter.scale_label
+    if comes_from(model, "statsmodels"):
+        return _linear_predictor(model)
     wrapped = handed_on_to(model)
     if wrapped is not None:
         return _margin(wrapped, kind)
@@ -76,6 +85,20 @@ def _margin(model: Any, kind: str) -> tuple[Answer, str] | None:
     if kind == "regressor":
         return _regression_margin(model)
     return None
+
+
+def _linear_predictor(model: Any) -> tuple[Answer, str] | None:
+    """The linear predictor of a fitted model of statsmodels', as its own ``predict`` gives it."""
+    kind = type_name(getattr(model, "model", None))
+    if kind in ("OLS", "WLS", "GLS", "GLSAR"):
+        return model.predict, "prediction"
+    label = _LINEAR_PREDICTORS.get(kind)
+    if kind == "GLM":
+        link = type_name(getattr(getattr(model, "family", None), "link", None)).casefold()
+        label = {"logit": "log-odds", "log": "log of the prediction", "identity": "prediction"}.get(
+            link, "linear predictor"
+        )
+    return None if label is None else (partial(model.predict, which="linear"), label)
 
 
 def _regression_margin(model: Any) -> tuple[Answer, str] | None:

@@ -8,6 +8,9 @@ gain from threads, get a private copy per thread that does without it.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -35,6 +38,13 @@ QUIET = {
     "OneHotEncoder", "OrdinalEncoder", "SimpleImputer", "PCA",
 }  # fmt: skip
 NEIGHBOURS = {"KNeighborsClassifier", "KNeighborsRegressor"}
+
+
+def thread_settings() -> Callable[[], AbstractContextManager[Any]]:
+    """A context for other threads in which they have this thread's settings of scikit-learn, which keeps them per thread."""
+    if (library := sys.modules.get("sklearn")) is None:
+        return nullcontext
+    return partial(library.config_context, **library.get_config())
 
 
 def gains_by_threads(model: Any) -> bool:
