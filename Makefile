@@ -9,7 +9,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 endif
 
-.PHONY: page page-check demo test test-look test-sweeps test-all durations fuzz test-cluster test-sklearn sanitize kernels native-lint lint ruff ruff-format duplicates format types bench gallery docs dist clean
+.PHONY: page page-check demo test test-look test-sweeps test-all durations fuzz test-cluster test-stores test-sklearn sanitize kernels native-lint lint ruff ruff-format duplicates format types bench gallery docs dist release-check clean
 
 demo: $(VENV)/.demo kernels
 	$(BIN)/python -m icefield.cli.demo
@@ -62,6 +62,19 @@ $(CLUSTERS)/.cluster: pyproject.toml
 	test -d $(CLUSTERS) || $(PYTHON) -m venv $(CLUSTERS)
 	$(CLUSTERS)/bin/python -m pip install --quiet --upgrade pip
 	$(CLUSTERS)/bin/python -m pip install --quiet -e ".[cluster]"
+	@touch $@
+
+# An S3 server, Delta and Iceberg tables and an MLflow server on this machine, in an environment of their own, in about two minutes.
+STORES := .venv-stores
+test-stores: export OMP_NUM_THREADS = 1
+test-stores: $(STORES)/.stores
+	@$(STORES)/bin/python build_kernels.py >/dev/null
+	$(STORES)/bin/python -m pytest -q -rs tests/stores
+
+$(STORES)/.stores: pyproject.toml
+	test -d $(STORES) || $(PYTHON) -m venv $(STORES)
+	$(STORES)/bin/python -m pip install --quiet --upgrade pip
+	$(STORES)/bin/python -m pip install --quiet -e ".[stores]"
 	@touch $@
 
 # The drop-in with another scikit-learn, in an environment of its own: the tests that version has for the two names, then
@@ -148,6 +161,10 @@ docs: $(VENV)/.docs kernels
 dist: $(VENV)/.dist
 	$(BIN)/python -m build --outdir dist
 
+# What a release must pass that a change need not; publishes nothing (.ci/release_check.py, and the version policy in CONTRIBUTING.md).
+release-check: $(VENV)/.release
+	$(BIN)/python .ci/release_check.py
+
 # The script of every page, built from page/ into src/icefield/page; only who changes it needs Node. `page-check` runs its unit
 # tests, builds it again and compares with what is committed.
 NODE := cd page && npm ci --silent --no-audit --no-fund --ignore-scripts &&
@@ -159,7 +176,7 @@ page-check:
 	    else echo "page-check skipped: there is no Node"; fi
 
 clean:
-	rm -rf $(VENV) $(CLUSTERS) .venv-sklearn* page/node_modules build dist src/icefield/kernels/built demo_output gallery docs/generated .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CLUSTERS) $(STORES) .venv-sklearn* page/node_modules build dist src/icefield/kernels/built demo_output gallery docs/generated .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 # One stamp file per extra, so that a changed pyproject.toml installs again and nothing else does.
 $(VENV)/pyvenv.cfg:

@@ -18,7 +18,6 @@ def main() -> None:
     import checks
     from sphinx.cmd.build import main as sphinx
 
-    import data
     import icefield
 
     began = time.perf_counter()
@@ -38,11 +37,8 @@ def main() -> None:
         path for path in out.rglob("*.html") if "_live" not in path.parts and "_static" not in path.parts
     ]
     entries = len(list((ROOT / "docs" / "gallery").glob("plot_*.py")))
-    skipped = [name for name in data.SOURCES if data.find(name) is None]
     print(f"{len(pages)} pages, {entries} gallery entries, no warnings, no dead links, "
           f"{time.perf_counter() - began:.0f} s")  # fmt: skip
-    if skipped:
-        print(f"pages that need {', '.join(skipped)} say that they were not computed: set ICEFIELD_DATA")
     print(f"Open {(out / 'index.html').as_uri()}")
 
 

@@ -71,10 +71,23 @@ def drawing(link: str = "") -> str:
         top += height + GAP
     title = "From a question to the plot that answers it: six questions, each with the cases in which a plot answers it"
     return (
-        f'<div class="decision"><svg viewBox="0 0 {WIDTH - 70} {top:.0f}" role="img" aria-label="{title}">'
+        f'<div class="decision drawn"><svg viewBox="0 0 {WIDTH - 70} {top:.0f}" role="img" aria-label="{title}">'
         + "".join(parts)
         + "</svg></div>"
+        + _listed(link)
     )
+
+
+def _listed(link: str) -> str:
+    """The same as questions to open, for screens on which the drawing would be too small to read or to tap."""
+    parts = []
+    for question, cases in BRANCHES:
+        lines = "".join(
+            f'<li>{html.escape(case)}: <a href="{link}{GALLERY}{example}.html">{html.escape(answer)}</a></li>'
+            for case, answer, example in cases
+        )
+        parts.append(f"<details><summary>{html.escape(question)}</summary><ul>{lines}</ul></details>")
+    return f'<div class="decision-list">{"".join(parts)}</div>'
 
 
 def _box(column: tuple[int, int], y: float, text: str, kind: str) -> str:

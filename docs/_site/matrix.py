@@ -250,8 +250,8 @@ def exactness() -> pd.DataFrame:
             try:
                 model = fit(X, y)
                 exact = icefield.Explainer(model, X, engine="trees")
-                effects = {"PD": lambda ex: ex.partial_dependence("a"), "two": lambda ex: ex.partial_dependence("a", "b"),
-                           "ICE": lambda ex: ex.ice("a"), "ALE": lambda ex: ex.ale("a")}  # fmt: skip
+                effects = {"PD": lambda ex: ex.partial_dependence("a", grid=icefield.Grid()), "two": lambda ex: ex.partial_dependence("a", "b"),
+                           "ICE": lambda ex: ex.ice("a", grid=icefield.Grid()), "ALE": lambda ex: ex.ale("a")}  # fmt: skip
                 row: dict[str, Any] = {"model": name}
                 for label, ask in effects.items():
                     one, two = ask(exact), ask(icefield.Explainer(model, X, engine="brute"))

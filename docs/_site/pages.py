@@ -82,7 +82,7 @@ SHELVES = {
     "Coming from": ["migration", "coming-from"],
     "Reference": ["api", "generated/reference", "matrix", "performance", "measured"],
     "Gallery": ["generated/gallery"],
-    "For contributors": ["architecture", "contributing", "decisions", "changelog"],
+    "For contributors": ["architecture", "style", "contributing", "decisions", "changelog"],
 }
 
 

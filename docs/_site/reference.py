@@ -10,7 +10,20 @@ from typing import Any
 import icefield
 
 # What questions answer with, beside Effects.
-RESULTS = ("Reading", "Change", "Summary", "Importance", "Interactions", "Conditional", "Regions", "Support")
+RESULTS = (
+    "Reading",
+    "Change",
+    "Refits",
+    "Tests",
+    "Audit",
+    "Check",
+    "Summary",
+    "Importance",
+    "Interactions",
+    "Conditional",
+    "Regions",
+    "Support",
+)
 SKLEARN = ("partial_dependence", "PartialDependenceDisplay")
 
 
@@ -91,6 +104,7 @@ def write_reference(app: Any) -> None:
     path = pages.folder / "comparison.rst"
     text = path.read_text(encoding="utf-8")
     function = [".. autofunction:: icefield.compare", "", *pages.examples("icefield.compare"), ""]
+    function += [".. autofunction:: icefield.check", "", *pages.examples("icefield.check"), ""]
     marked = "\n".join(function)
     if marked not in text:
         path.write_text(
@@ -99,6 +113,12 @@ def write_reference(app: Any) -> None:
             )
         )
     pages.owner("grid", "Grid", "icefield.Grid", "Where grid points are placed.")
+
+    title = "Data sets"
+    lines = [title, "=" * len(title), "", ".. automodule:: icefield.datasets", ""]
+    for name in icefield.datasets.__all__:
+        lines += [f".. autofunction:: icefield.datasets.{name}", ""]
+    pages.write("datasets", lines)
 
     title = "Errors and warnings"
     lines = [title, "=" * len(title), "", "Each is also the built-in exception that one would expect.", ""]

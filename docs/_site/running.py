@@ -7,8 +7,7 @@
     ```
 
 What it prints, the value of its last line and its pictures (light and dark) follow the code. ``{value}`expression```
-puts a computed value into a sentence; ``{value}`expression | .1f``` formats it. ``{needs}`` names the data files a
-page cannot do without: where one is missing the page says so, shows its code, and runs none of it.
+puts a computed value into a sentence; ``{value}`expression | .1f``` formats it.
 ``{report}`` shows a file that the page wrote into ``site`` (a folder that is published) in a frame.
 """
 
@@ -18,6 +17,7 @@ import ast
 import contextlib
 import html
 import io
+import re
 import shutil
 import zlib
 from pathlib import Path
@@ -29,8 +29,6 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
-
-import data
 
 LOG = logging.getLogger(__name__)
 PAGES: dict[str, Page] = {}
@@ -50,11 +48,9 @@ class Page:
         self.space: dict[str, Any] = {
             "__name__": "page",
             "site": self.site,
-            "data_folder": data.folder(),
             "docs": source,
         }
         self.count = 0
-        self.missing: list[str] = []
 
     def run(self, code: str) -> tuple[str, Any, list[Path]]:
         """What the code printed, the value of its last line, and its pictures."""
@@ -85,8 +81,6 @@ class Run(SphinxDirective):
             block = nodes.literal_block(code, code, language="python", classes=["run"])
             self.set_source_info(block)
             shown.append(block)
-        if page.missing:
-            return shown
         try:
             printed, value, drawn = page.run(code)
         except Exception as error:
@@ -108,8 +102,9 @@ class Run(SphinxDirective):
             found.append(nodes.literal_block(printed, text, language="none", classes=kind))
         if value is None or type(value).__module__.split(".")[0] in ("matplotlib", "plotly", "mpl_toolkits"):
             return found
-        if hasattr(value, "_repr_html_"):
-            page = value._repr_html_()
+        if (html := getattr(value, "_repr_html_", lambda: None)()) is not None:
+            # Pictures of the site are drawn on both grounds, by blocks of their own.
+            page = re.sub(r'<img class="icefield-picture"[^>]*>', "", html)
             found.append(nodes.raw("", f'<div class="output table-output">{page}</div>', format="html"))
         elif not isinstance(value, Path):
             text = repr(value)
@@ -121,8 +116,6 @@ class Run(SphinxDirective):
 class Value(SphinxRole):
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         page = PAGES[self.env.docname]
-        if page.missing:
-            return [nodes.inline("", "(not computed)", classes=["not-computed"])], []
         expression, _, form = self.text.rpartition(" | ") if " | " in self.text else (self.text, "", "")
         try:
             text = format(eval(expression, page.space), form)
@@ -132,42 +125,12 @@ class Value(SphinxRole):
         return [nodes.inline("", text, classes=["computed"])], []
 
 
-class Needs(SphinxDirective):
-    required_arguments = 1
-    final_argument_whitespace = True
-
-    def run(self) -> list[nodes.Node]:
-        page = PAGES[self.env.docname]
-        page.missing = [name for name in self.arguments[0].split() if data.find(name) is None]
-        if not page.missing:
-            return [self._where(self.arguments[0].split())]
-        names = ", ".join(page.missing)
-        text = (
-            f"What follows was not computed: {names} was not found when the site was built. Set ICEFIELD_DATA to the "
-            "folder that holds it and build again. The code below is shown, and was not run."
-        )
-        return [nodes.warning("", nodes.paragraph(text, text), classes=["skipped"])]
-
-    def _where(self, names: list[str]) -> nodes.Node:
-        """Where the files are, in the code below, and where they can be had."""
-        said = nodes.paragraph("", "", nodes.literal("", "data_folder"), nodes.Text(" is the folder that holds "),
-                               classes=["data-note"])  # fmt: skip
-        for at, name in enumerate(names):
-            address = data.SOURCES[name][0].partition("#")[0]
-            said += nodes.Text(", " if at else "")
-            said += nodes.reference("", name, refuri=address)
-        said += nodes.Text("; the links lead to where the data was published.")
-        return said
-
-
 class Report(SphinxDirective):
     required_arguments = 1
     option_spec = {"title": directives.unchanged_required, "height": directives.unchanged}
 
     def run(self) -> list[nodes.Node]:
         page = PAGES[self.env.docname]
-        if page.missing:
-            return []
         name = self.arguments[0]
         if not (page.site / name).is_file():
             raise self.error(f"the page wrote no {name}")
@@ -197,7 +160,6 @@ def _publish(app: Any, exception: Any) -> None:
 
 def setup(app: Any) -> dict[str, Any]:
     app.add_directive("run", Run)
-    app.add_directive("needs", Needs)
     app.add_directive("report", Report)
     app.add_role("value", Value())
     app.connect("source-read", _begin)
