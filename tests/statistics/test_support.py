@@ -253,18 +253,27 @@ def test_training_counts_have_no_support(rng):
         Explainer(model, X, background="training").partial_dependence(0, support=True)
 
 
-def test_pictures_fade_where_there_is_little_data(tied):
+def test_pictures_fade_where_there_is_little_data(tied, rng):
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    for question in (tied.partial_dependence, tied.ice):
-        faint, plain = question(0, support=True), question(0)
-        for backend in ("matplotlib", "plotly"):
-            assert _opacities(faint.plot(backend=backend)) != _opacities(plain.plot(backend=backend))
-        texts = [note.text for note in faint.plot(backend="plotly").layout.annotations]
-        assert "faint: little data" in " ".join(texts).replace("<br>", " ")
+    a = rng.normal(size=400)  # its other column follows it above zero only
+    X = np.column_stack([a, np.where(a > 0, a, 3 * rng.uniform(-1, 1, size=400)), rng.normal(size=400)])
+    partly = Explainer(lambda rows: rows[:, 0] + rows[:, 2], X, row_by_row=True)
+    for ex, differs, said in (
+        (partly, True, "faint: little data"),
+        (tied, False, "little data behind all of it"),
+    ):
+        for question in (ex.partial_dependence, ex.ice):
+            faint, plain = question(0, support=True), question(0)
+            assert faint.support.low.all() != differs
+            for backend in ("matplotlib", "plotly"):
+                shown = _opacities(faint.plot(backend=backend))
+                assert (shown != _opacities(plain.plot(backend=backend))) == differs
+            texts = [note.text for note in faint.plot(backend="plotly").layout.annotations]
+            assert said in " ".join(texts).replace("<br>", " ")
     plt.close("all")
 
 
