@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import select
 import signal
@@ -19,6 +20,7 @@ def forked(task: Callable[[], str], seconds: float = SECONDS) -> str:
     child = os.fork()
     if child == 0:
         os.close(read)
+        faulthandler.disable()  # a crash is an answer here, not a page of this process's stack
         _silent()
         _limited()
         try:
