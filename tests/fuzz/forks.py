@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +22,7 @@ def forked(task: Callable[[], str], seconds: float = SECONDS) -> str:
     if child == 0:
         os.close(read)
         faulthandler.disable()  # a crash is an answer here, not a page of this process's stack
+        warnings.simplefilter("ignore")  # nor is a warning, which pytest would raise
         _silent()
         _limited()
         try:
