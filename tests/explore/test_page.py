@@ -213,14 +213,15 @@ def test_two_models_are_switched_and_shown_side_by_side(page):
     small = Explainer(fitted(X, y, n_estimators=4), X, y)
     page._page.get_by_label("side by side").check()
     page.wait(f"{APP}.data.compared")
+    shown = Explainer(fitted(X, y), X, y).partial_dependence("age").grid[0]  # both on the first model's grid
     np.testing.assert_allclose(
         numbers(page, f"{APP}.data.compared.curves[1]"),
-        small.partial_dependence("age").average[0],
+        small.partial_dependence("age", grid=shown).average[0],
         rtol=1e-12,
     )
     settled(page, lambda: page._page.get_by_label("Model").select_option(label="small"))
     np.testing.assert_allclose(
-        numbers(page, f"{APP}.curveOf(0)"), small.partial_dependence("age").average[0], rtol=1e-12
+        numbers(page, f"{APP}.curveOf(0)"), small.partial_dependence("age", grid=shown).average[0], rtol=1e-12
     )
 
 
