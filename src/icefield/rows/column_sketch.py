@@ -30,10 +30,11 @@ class ColumnSketch:
     kind : the column's Arrow type
     points : values a summary of ranks keeps
     n_cells : into which values are counted once there are too many to list
+    distinct : values of a number that are all remembered
     """
 
-    def __init__(self, kind: Any, points: int, n_cells: int) -> None:
-        self.kind, self.n_cells = kind, n_cells
+    def __init__(self, kind: Any, points: int, n_cells: int, distinct: int = MOST_DISTINCT) -> None:
+        self.kind, self.n_cells, self._distinct = kind, n_cells, distinct
         self.ordered = _is_ordered(kind)
         self.missing = self.missing_weight = 0.0
         self.sketch = RankSketch(points)
@@ -128,9 +129,9 @@ class ColumnSketch:
         first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
         known = ordered[:0] if self._values is None else self._values
         values = known
-        if len(first) <= MOST_DISTINCT:
+        if len(first) <= self._distinct:
             values, place = np.unique(np.concatenate([known, ordered[first]]), return_inverse=True)
-        if len(first) > MOST_DISTINCT or len(values) > MOST_DISTINCT:
+        if len(first) > self._distinct or len(values) > self._distinct:
             self._forget_distinct()
             return False
         own: Float = np.diff(np.append(first, len(ordered))).astype(np.float64)
@@ -237,7 +238,7 @@ class ColumnSketch:
 
     def merge(self, state: dict[str, NDArray[Any]]) -> None:
         """Take in what another survey of this column learned of other rows."""
-        other = ColumnSketch(self.kind, self.sketch.points, self.n_cells)
+        other = ColumnSketch(self.kind, self.sketch.points, self.n_cells, self._distinct)
         other.restore(state)
         other._leave_cells()
         self.missing, self.missing_weight = (
@@ -249,6 +250,8 @@ class ColumnSketch:
             for level, weight in other._levels.items():
                 self._levels[level] = self._levels.get(level, 0.0) + weight
             return
+        if not self._is_merged:
+            self._is_merged, self.sketch.points = True, MERGED_POINTS * self.sketch.points
         self._leave_cells()
         values, weights = other._values, other._weights
         if not other.overflowed:
@@ -259,8 +262,6 @@ class ColumnSketch:
             return
         if not self.overflowed:
             self._forget_distinct()
-        if not self._is_merged:
-            self._is_merged, self.sketch.points = True, MERGED_POINTS * self.sketch.points
         self.sketch.merge(other.sketch)
 
 

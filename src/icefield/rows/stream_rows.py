@@ -219,6 +219,11 @@ class StreamRows(Rows):
         return self._resources.threads or available_processors()
 
     @property
+    def _sketching(self) -> dict[str, int]:
+        """How much of a column the first pass remembers, where it is not what `Survey` has by itself."""
+        return {}
+
+    @property
     def _survey(self) -> Survey:
         """What the first pass found; made when it is first asked for."""
         with self._lock:
@@ -231,7 +236,7 @@ class StreamRows(Rows):
         rows = int(np.clip(self._resources.memory // 8 // row_bytes, 1, STREAMED_ROWS))
         survey = Survey(
             {name: schema.field(name).type for name in named},
-            rows, self._weights, self._resources.seed, self._resources.memory,
+            rows, self._weights, self._resources.seed, self._resources.memory, **self._sketching,
         )  # fmt: skip
         self._pass([survey, *also], BlockReader(self._weights))
         self._surveyed = survey

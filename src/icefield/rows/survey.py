@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from icefield.core.rows import Accumulator, Block, State
 from icefield.data.columns import library_named
-from icefield.rows.column_sketch import ColumnSketch, from_ipc_bytes, ipc_bytes
+from icefield.rows.column_sketch import MOST_DISTINCT, ColumnSketch, from_ipc_bytes, ipc_bytes
 from icefield.sampling import COPIES_BELOW
 from icefield.threads import ThreadCrew
 
@@ -35,19 +35,29 @@ class Survey(Accumulator):
     rows : how many the sample holds
     weights : the column of weights, or None
     seed, memory : as in `Explainer`
+    points : the most that a summary of a column's ranks keeps
+    distinct : the most values of a number that are all remembered
     """
 
     title = "reading the data"
     needs_frames = False
 
     def __init__(
-        self, types: Mapping[str, Any], rows: int, weights: str | None, seed: int, memory: int
+        self,
+        types: Mapping[str, Any],
+        rows: int,
+        weights: str | None,
+        seed: int,
+        memory: int,
+        *,
+        points: int = MOST_POINTS,
+        distinct: int = MOST_DISTINCT,
     ) -> None:
         fitting = memory // 8 // (POINT_BYTES * SUMMARIES * max(1, len(types)))
-        points = int(np.clip(fitting, LEAST_POINTS, MOST_POINTS))
+        points = int(np.clip(fitting, LEAST_POINTS, points))
         self.weights_name, self.rows, self.seed = weights, rows, seed
         cells = int(np.clip(memory // 8 // (CELL_BYTES * max(1, len(types))), LEAST_CELLS, MOST_CELLS))
-        self.sketches = {name: ColumnSketch(kind, points, cells) for name, kind in types.items()}
+        self.sketches = {name: ColumnSketch(kind, points, cells, distinct) for name, kind in types.items()}
         self.n_rows = 0
         self.largest_weight, self._smallest_weight, self._is_whole = 0.0, np.inf, True
         self._keys = np.zeros(0, np.uint64)

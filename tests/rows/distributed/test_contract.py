@@ -23,7 +23,7 @@ from icefield.rows.distributed import spark as spark_frame
 from icefield.rows.distributed import worker
 from icefield.rows.distributed.backend import Backend, Census
 from icefield.rows.distributed.broadcast import versions_of
-from icefield.rows.distributed.partition_result import KINDS, Failure, Outcome, check_parts, once
+from icefield.rows.distributed.partition_result import KINDS, Failure, Outcome, check_parts, narrowed, once
 from icefield.rows.distributed.polling import Lifeline, waited
 from rows.distributed.agreement import agree, agree_all
 from rows.rows import FEATURES, GRID, NUMBERS, booster, table
@@ -44,6 +44,7 @@ class Parts(Backend):
         self._whole = table(rows)
         self._deliver, self._merged_by = deliver, merged_by
         self.sent: list[int] = []
+        self.merged: list[int] = []
 
     @property
     def schema(self) -> Any:
@@ -64,9 +65,10 @@ class Parts(Backend):
         ways = (model.name, lambda: model.content), (task.name, lambda: task.content)
         found = [worker.worked(*ways, n, part.to_batches()) for n, part in enumerate(self.parts)]
         self.sent = [len(one.packed()) for one in found]
-        if self._merged_by:
-            size = self._merged_by
+        size = self._merged_by
+        while size > 1 and len(found) > size:
             found = [worker.united(*ways, found[at : at + size]) for at in range(0, len(found), size)]
+        self.merged = [len(one.packed()) for one in found]
         return [Outcome.unpacked(one.packed()) for one in self._deliver(found)]
 
 
@@ -163,12 +165,46 @@ def test_what_comes_back_of_a_later_pass_is_a_few_kilobytes(data, few_rows):
     assert max(there.sent) < 8_192
 
 
+def test_the_first_pass_of_many_columns_travels_lightly_however_often_it_is_merged():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.normal(size=(12_000, 60)), columns=[f"x{i}" for i in range(60)])
+    rows["y"] = rows.x0 + rows.x1
+    there = Parts(rows, np.arange(200, 12_000, 200).tolist(), merged_by=4)
+    explainer = Explainer(booster(rows, list(rows.columns[:60])), there, memory=64_000_000)
+    assert explainer.study.rows.sample.n_rows < 12_000
+    assert max(there.sent) < 2**20
+    assert max(there.merged) < 4 * 2**20
+    sketched = [explainer.study.rows._columns._of_sketch(f"x{i}") for i in range(0, 60, 9)]
+    assert max(one.rank_error for one in sketched) < 0.01
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.0, -0.0], [1.0, 255.0], [1.0, 256.0], [-3.0, 2.0], [0.5, 1.0], [0.1, 1.0], [np.nan, 1.0], [np.inf, -np.inf, 2.0**70], [2.0**53, 1.0],
+        [2**63 - 1, -1], [2**32, 0], [2**40 + 1, 3], [True, False], [1e-320, 1.0], [3.4e38, 1e39],
+    ],
+)  # fmt: skip
+def test_values_are_the_same_to_the_bit_in_fewer_bytes(values):
+    array = np.array(values)
+    small = narrowed(array)
+    assert small.nbytes <= array.nbytes
+    back = small.astype(array.dtype)
+    assert back.tobytes() == array.tobytes() or np.isnan(array).any()
+    assert np.array_equal(back, array, equal_nan=array.dtype.kind == "f")
+    given = Outcome({0: 1}, [{"a": array}])
+    for found in (Outcome.unpacked(given.packed()), pickle.loads(pickle.dumps(given))):
+        (state,) = found.states
+        assert state["a"].dtype == array.dtype
+        assert np.array_equal(state["a"], array, equal_nan=array.dtype.kind == "f")
+
+
 def travelled(error: Exception, where: str = "partition 3") -> Exception:
     """An error after it went through a row of bytes, as an outcome does, and through a message of Spark's."""
     packed = Outcome.unpacked(Outcome({3: 0}, failure=Failure.of(3, error)).packed())
     assert packed.failure is not None
     with pytest.raises(RuntimeError) as raised:
-        spark_frame._row(3, 0, packed)
+        spark_frame._row(3, packed)
     marked = spark_frame._failure_in(f"Job aborted:\n  {raised.value}\n at org.apache.spark")
     assert marked is not None
     first, second = packed.failure.error(where), marked.error(where)

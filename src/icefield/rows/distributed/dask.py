@@ -1,12 +1,13 @@
 """Dask DataFrames: on the caller's own `Client`, or on Dask's threads where there is none.
 
 Every partition is one task, known by its number; outcomes of neighbouring partitions merge in tasks of their own. The model is
-scattered to all workers once. Where the last worker that held it is lost, the pass begins anew: nothing of it
-was counted yet.
+scattered to all workers once, for all passes. Where the last worker that held it is lost, or scattering takes too long because a worker
+was lost meanwhile, the pass begins anew: nothing of it was counted yet.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 import uuid
@@ -21,11 +22,14 @@ from icefield.rows.distributed import worker
 from icefield.rows.distributed.backend import FAN_IN, Backend, Census
 from icefield.rows.distributed.broadcast import Broadcast
 from icefield.rows.distributed.partition_result import Outcome
-from icefield.rows.distributed.polling import FAREWELL, LOOK_EVERY, Lifeline, show, waited, within
+from icefield.rows.distributed.polling import FAREWELL, LOOK_EVERY, PATIENCE, Lifeline, show, waited, within
 
 NEW_WORKERS = 15.0  # seconds until a lost worker is replaced
 RETRIES = 2  # of a task whose error may pass: of a file, of a connection
 TRIES = 3  # times a pass is begun where the cluster lost what it was sent
+MOST_LOOKED = 64  # partitions that are looked into at once for the first rows
+
+log = logging.getLogger(__name__)
 
 
 class _Lost(Exception):
@@ -39,20 +43,24 @@ class DaskOrigin(Backend):
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame
+        self._scattered: dict[tuple[str, str], Any] = {}  # by client and model
 
     @cached_property
     def _head(self) -> Any:
         return self._first(1_000)
 
     def _first(self, rows: int) -> Any:
-        """The first rows of the first partition that has some; partitions are looked into one after another."""
-        for number in range(self._frame.npartitions):
-            (found,) = self._computed(
-                [self._frame.partitions[number].head(rows, compute=False, npartitions=1)]
+        """The first rows of the first partition that has some; where that is none of the first, many are looked into at once."""
+        number, together = 0, 1
+        while True:
+            looked = range(number, min(number + together, self._frame.npartitions))
+            found = self._computed(
+                [self._frame.partitions[n].head(rows, compute=False, npartitions=1) for n in looked]
             )
-            if len(found):
-                break
-        return _arrow(found)
+            some = next((one for one in found if len(one)), None)
+            if some is not None or looked.stop >= self._frame.npartitions:
+                return _arrow(found[-1] if some is None else some)
+            number, together = looked.stop, min(4 * together, MOST_LOOKED)
 
     @cached_property
     def schema(self) -> Any:
@@ -97,8 +105,9 @@ class DaskOrigin(Backend):
             except _Lost as lost:
                 if tried == TRIES:
                     raise ClusterError(
-                        statement(f"TreeReading {lost} of {self.label} failed: its workers were lost.")
+                        statement(f"Reading {lost} of {self.label} failed: its workers were lost.")
                     ) from lost
+                log.warning("Workers were lost with %s of %s: it is read again.", lost, self.label)
         return []
 
     def outcomes(
@@ -124,6 +133,8 @@ class DaskOrigin(Backend):
                         statement(f"Work on {lost} of {self.label} failed: its workers were lost {TRIES} times, with all that they held.",
                                   "see what ends them: memory, for one")
                     ) from lost  # fmt: skip
+                log.warning("Workers were lost with %s of %s: the pass begins anew.", lost, self.label)
+                self._scattered.clear()
                 within(lambda: client.wait_for_workers(1, timeout=NEW_WORKERS), NEW_WORKERS)
 
     def _on_threads(
@@ -159,15 +170,10 @@ class DaskOrigin(Backend):
         self, client: Any, parts: Sequence[Any], model: Broadcast, task: Broadcast, progress: Progress
     ) -> Iterator[Outcome]:
         delayed, job = library_named("dask").delayed, uuid.uuid4().hex
-        with Lifeline(lambda: _alive(client), "The Dask cluster") as lifeline:
-            try:
-                sent = waited(
-                    lambda: client.scatter([model.content, task.content], broadcast=True, hash=False),
-                    look=lifeline.check,
-                    cancel=lambda: None,
-                )
-            except OSError as error:  # a worker was lost while this was on its way to it
-                raise _lost(client, range(len(parts))) from error
+        known = client.id, model.name
+        if known not in self._scattered or self._scattered[known].status != "finished":
+            self._scattered[known] = _scattered(client, model, len(parts))
+        sent = self._scattered[known], _scattered(client, task, len(parts))
         leaves = client.compute(
             [
                 delayed(_work, pure=False)(
@@ -187,6 +193,26 @@ class DaskOrigin(Backend):
             yield from _gathered(client, tops, leaves, progress, job, self.label)
         finally:
             client.cancel([*tops, *leaves], force=True)
+
+
+def _scattered(client: Any, parcel: Broadcast, parts: int) -> Any:
+    """A parcel on every worker; Dask may wait for ever for one that was lost meanwhile, so there is a limit."""
+    until = time.monotonic() + PATIENCE
+    with Lifeline(lambda: _alive(client), "The Dask cluster") as lifeline:
+
+        def look() -> None:
+            lifeline.check()
+            if time.monotonic() > until:
+                raise _lost(client, range(parts))
+
+        try:
+            return waited(
+                lambda: client.scatter(parcel.content, broadcast=True, hash=False),
+                look=look,
+                cancel=lambda: None,
+            )
+        except OSError as error:  # a worker was lost while this was on its way to it
+            raise _lost(client, range(parts)) from error
 
 
 class _Here:
@@ -250,18 +276,18 @@ def _gathered(
     client: Any, tops: Sequence[Any], leaves: Sequence[Any], progress: Progress, job: str, label: str
 ) -> Iterator[Any]:
     """Results of futures in their order, while looking on: futures know their state without asking the scheduler."""
-
-    ended: list[int] = []
-    waiting = list(tops)
+    running, waiting = list(leaves), list(tops)
     try:
         with Lifeline(lambda: _alive(client), "The Dask cluster") as lifeline:
             while waiting:
                 time.sleep(LOOK_EVERY / 2)
                 lifeline.check()
                 waiting = [future for future in waiting if not future.done()]
-                ended = [n for n, future in enumerate(leaves) if future.done()]
-                show(progress, len(ended), len(leaves))
-                for future in (*tops, *leaves):
+                done = [future.done() for future in running]  # there may be thousands: each is looked at once
+                ended = [future for future, over in zip(running, done) if over]
+                running = [future for future, over in zip(running, done) if not over]
+                show(progress, len(leaves) - len(running), len(leaves))
+                for future in (*tops, *ended):
                     if future.status in ("cancelled", "lost"):
                         raise _lost(client, _unfinished(leaves))
                     if future.status == "error":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 import warnings
 from collections.abc import Sequence
 from functools import cached_property
@@ -68,8 +70,21 @@ class PartitionStream(Stream):
         return next(self.cut(self._head_rows.select(wanted).to_batches(), levels, 0))
 
 
+# What a partition's survey remembers of a column travels with every one of them: ranks are off by up to a thousandth more, which
+# the pass that finds exact quantiles makes good.
+POINTS, DISTINCT = 512, 1_024
+
+log = logging.getLogger(__name__)
+
+
 class DistributedRows(StreamRows):
     """The rows of a distributed frame: a stream whose passes are jobs, made where the rows are."""
+
+    _passes = 0  # made so far
+
+    @property
+    def _sketching(self) -> dict[str, int]:
+        return {"points": POINTS, "distinct": DISTINCT}
 
     def _pass(self, accumulators: Sequence[Accumulator], reader: BlockReader) -> None:
         """One job: accumulators go out, each partition gives back their states, these merge."""
@@ -84,9 +99,15 @@ class DistributedRows(StreamRows):
             accumulator.expect(census.rows)
         task = self._task(waiting, reader, columns)
         wanted = tuple(stream.columns if columns is None else columns)
-        with Progress(waiting[-1].title, total=census.rows, unit="rows") as progress:
+        self._passes += 1
+        began, title = (
+            time.monotonic(),
+            f"{waiting[-1].title}, pass {self._passes} over {stream.source.label}",
+        )
+        with Progress(title, total=census.rows, unit="rows") as progress:
             found = list(stream.backend.outcomes(self._packed_model, task, wanted, stream.columns, progress))
         whole = merged(waiting, found)
+        log.info("%s: %.1f s, %d partitions in %d merged states", title, time.monotonic() - began, len(whole.parts), len(found))  # fmt: skip
         if whole.failure is not None:
             raise whole.failure.error(stream.backend.where(whole.failure.number))
         rows = check_parts(

@@ -17,6 +17,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,12 @@ from icefield.data.columns import library_named
 from icefield.errors import ClusterError, InputError, complaint, statement
 from icefield.progress import Progress
 from icefield.rows.distributed import worker
-from icefield.rows.distributed.backend import Backend, Census
+from icefield.rows.distributed.backend import FAN_IN, Backend, Census
 from icefield.rows.distributed.broadcast import Broadcast
 from icefield.rows.distributed.partition_result import Failure, Outcome
 from icefield.rows.distributed.polling import FAREWELL, Lifeline, show, waited, within
 
-MOST_OUTCOMES = 64  # that the driver merges itself; beyond, tasks merge neighbours first
+MOST_JOINING = 64  # tasks that merge outcomes of one level
 MARK = re.compile(r"icefield-failure<([A-Za-z0-9+/=]*)>")
 LARGEST_FAILURE = 2**20  # bytes, unpacked
 LOST_TASK = re.compile(r"Task (\d+) in stage [\d.]+ failed (\d+) times")
@@ -104,12 +105,16 @@ class SparkOrigin(Backend):
     ) -> Iterable[Outcome]:
         if model.name not in self._sent:
             self._sent[model.name] = self._watched(lambda: self.sent(model))
-        parts, job = self._partitions, uuid.uuid4().hex
-        together = -(-parts // MOST_OUTCOMES)
+        left, job = self._partitions, uuid.uuid4().hex
         given = (self._sent[model.name], self._watched(lambda: self.sent(task)))
-        states = self._selected(columns).mapInArrow(_SparkWork(*given, together, job), FORM)
-        if together > 1:
-            states = states.repartition(MOST_OUTCOMES, "bucket").mapInArrow(_SparkJoin(*given), FORM)
+        states = self._selected(columns).mapInArrow(_SparkWork(*given, job), FORM)
+        while left > FAN_IN:  # neighbours, then neighbours of these, until few are left for the driver
+            left = -(-left // FAN_IN)
+            states = (
+                states.repartition(min(left, MOST_JOINING), "bucket")
+                .sortWithinPartitions("bucket", "number")
+                .mapInArrow(_SparkJoin(*given), FORM)
+            )
         try:
             found = self._collected(states, progress)
         finally:
@@ -127,7 +132,8 @@ class SparkOrigin(Backend):
                 if tasks:
                     show(progress, done, tasks)
 
-        return self._watched(lambda: self.run(frame, job), look, lambda: self.cancel(job))
+        said = f"icefield: {progress.title or 'looking at the data'}"
+        return self._watched(lambda: self.run(frame, job, said), look, lambda: self.cancel(job))
 
     def _watched(
         self,
@@ -158,8 +164,8 @@ class SparkOrigin(Backend):
         """What was sent is no longer needed."""
 
     @abstractmethod
-    def run(self, frame: Any, job: str) -> Any:
-        """A frame's rows; called in a thread of its own."""
+    def run(self, frame: Any, job: str, said: str) -> Any:
+        """A frame's rows; called in a thread of its own. Spark's pages show `said` for the job."""
 
     @abstractmethod
     def done(self, job: str) -> tuple[int, int]:
@@ -187,8 +193,8 @@ class ClassicOrigin(SparkOrigin):
     def forget(self, sent: Any) -> None:
         sent.broadcast.unpersist()
 
-    def run(self, frame: Any, job: str) -> Any:
-        self._context.setJobGroup(job, "icefield", interruptOnCancel=True)
+    def run(self, frame: Any, job: str, said: str) -> Any:
+        self._context.setJobGroup(job, said, interruptOnCancel=True)
         return frame.toArrow()
 
     def done(self, job: str) -> tuple[int, int]:
@@ -228,7 +234,7 @@ class ConnectOrigin(SparkOrigin):
     def forget(self, sent: Any) -> None:
         """Artifacts stay until the session ends: Spark has no call that removes one."""
 
-    def run(self, frame: Any, job: str) -> Any:
+    def run(self, frame: Any, job: str, said: str) -> Any:
         def heard(stages: Any, inflight_tasks: int, operation_id: Any, done: bool) -> None:
             known = list(stages or ())
             self._stages[job] = (
@@ -295,31 +301,32 @@ class _Artifact(_SparkSent):
 class _SparkWork:
     """The partition's rows in, one row with its outcome out."""
 
-    def __init__(self, model: _SparkSent, task: _SparkSent, together: int, job: str) -> None:
-        self.model, self.task, self.together, self.job = model, task, together, job
+    def __init__(self, model: _SparkSent, task: _SparkSent, job: str) -> None:
+        self.model, self.task, self.job = model, task, job
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         number = int(library_named("pyspark").TaskContext.get().partitionId())
-        found = worker.worked(self.model.way, self.task.way, number, batches, self.job)
-        yield _row(number, number // self.together, found)
+        yield _row(number, worker.worked(self.model.way, self.task.way, number, batches, self.job))
 
 
 class _SparkJoin:
-    """Rows with outcomes in, one for each bucket of neighbours out."""
+    """Rows with outcomes in, sorted by bucket; one for each bucket of neighbours out, no more than one bucket held."""
 
     def __init__(self, model: _SparkSent, task: _SparkSent) -> None:
         self.model, self.task = model, task
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        buckets: dict[int, list[Outcome]] = {}
-        for batch in batches:
-            for bucket, content in zip(batch["bucket"].to_pylist(), batch["outcome"].to_pylist()):
-                buckets.setdefault(bucket, []).append(Outcome.unpacked(content))
-        for bucket, outcomes in sorted(buckets.items()):
-            yield _row(bucket, bucket, worker.united(self.model.way, self.task.way, outcomes))
+        rows = (
+            (batch["bucket"][at].as_py(), batch["outcome"][at])
+            for batch in batches
+            for at in range(batch.num_rows)
+        )
+        for bucket, own in groupby(rows, key=lambda row: row[0]):
+            outcomes = [Outcome.unpacked(content.as_py()) for _, content in own]
+            yield _row(bucket, worker.united(self.model.way, self.task.way, outcomes))
 
 
-def _row(number: int, bucket: int, found: Outcome) -> Any:
+def _row(number: int, found: Outcome) -> Any:
     if found.failure is not None:
         # Raised, so that Spark ends the job now; the driver reads it out of Spark's message.
         content = base64.b64encode(zlib.compress(json.dumps(found.failure.as_json()).encode())).decode()
@@ -327,7 +334,7 @@ def _row(number: int, bucket: int, found: Outcome) -> Any:
     arrow = library_named("pyarrow")
     columns = {
         "number": arrow.array([number], arrow.int64()),
-        "bucket": arrow.array([bucket], arrow.int64()),
+        "bucket": arrow.array([number // FAN_IN], arrow.int64()),
         "outcome": arrow.array([found.packed()], arrow.binary()),
     }
     return arrow.RecordBatch.from_pydict(columns)
@@ -354,7 +361,8 @@ def _told(error: Exception, label: str) -> Exception:
     missing = next((line for line in lines if "No module named" in line), None)
     if missing is not None:
         return ClusterError(
-            statement(f"The workers of {label} cannot import what they need: {missing}.", "install icefield and the model's library there")
+            statement(f"The workers of {label} cannot import what they need: {missing}.",
+                      "install icefield and the model's library there, or set PYSPARK_PYTHON to a Python that has them")
         )  # fmt: skip
     lost = LOST_TASK.search(text)
     which = label if lost is None else f"partition {lost[1]} of {label} (tried {lost[2]} times)"
