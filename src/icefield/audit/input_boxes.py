@@ -262,6 +262,11 @@ def _variable(study: Study, encode: Any, table: Any, name: Any, columns: tuple[i
             and (np.diff(seen[:, 0]) > 0).all()
         ):
             return Variable(name, columns, values, seen, True, column.any_missing)
+    elif column.kind == "boolean":
+        values = np.array([False, True])
+        seen = encoded(values)
+        if len(columns) == 1 and not _is_odd(study, columns[0]) and seen[0, 0] < seen[1, 0]:
+            return Variable(name, columns, values, seen, True, column.any_missing)
     else:
         (values,), _ = statistics.grids((feature,), Grid("distinct", missing="hide"), lambda one: np.empty(0))
     if column.any_missing:
