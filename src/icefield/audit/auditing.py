@@ -283,6 +283,7 @@ class _Auditor:
         self._space: InputSpace | None = None
         self._domains: dict[int, Domain] = {}
         self._rows: Float | None = None
+        self._until = 0.0
 
     def sign(self, label: Any, output: int) -> int:
         """The direction wanted of an output: that of a binary classifier's first class is turned round."""
@@ -307,7 +308,7 @@ class _Auditor:
         ]
         # What was asked for comes first: it gets what time it needs.
         questions.sort(key=lambda q: self.sign(q.steps.feature.label, q.output) != q.sign)
-        began = time.monotonic()
+        self._until = time.monotonic() + seconds
         open_questions, answers = [], {}
         for question in questions:
             answer = self._by_rows(question)
@@ -316,7 +317,7 @@ class _Auditor:
             else:
                 answers[id(question)] = answer
         for number, question in enumerate(open_questions):
-            left = max(0.0, began + seconds - time.monotonic())
+            left = max(0.0, self._until - time.monotonic())
             until = time.monotonic() + left / max(1, len(open_questions) - number)
             answers[id(question)] = self._decided(trees, question, until)
         order = {one.feature.label: i for i, one in enumerate(self.found)}
@@ -402,7 +403,11 @@ class _Auditor:
 
     def _domain(self, output: int) -> Domain:
         if output not in self._domains:
-            self._domains[output] = Domain(self.space, output)
+            domain = self._domains[output] = Domain(self.space, output)
+            # At most half of the time goes into what all questions need.
+            domain.prepare(
+                time.monotonic() + 0.5 * (self._until - time.monotonic()) / len(self.study.model.outputs)
+            )
         return self._domains[output]
 
     def _variable(self, feature: Feature) -> int | None:
@@ -478,7 +483,7 @@ class _Auditor:
                 raise InputError(
                     f"`bounds` of {name!r} are not known on this scale: the link {trees.link.name!r} mixes outputs. Hint: scale='raw'."
                 )
-            until = time.monotonic() + seconds / max(1, len(self.study.model.outputs))
+            until = self._until = time.monotonic() + seconds / max(1, len(self.study.model.outputs))
             low, high, *exact = self._domain(raw[0]).bounds(box, until, (np.inf, -np.inf))
             ends = [low, high]
             if not self.study.plan.engine.additive:
