@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -12,11 +13,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import icefield
 from icefield.audit.testing import assert_expectations, expectation_cases
 from icefield.cli import loading
 from icefield.cli.commands import main
+from icefield.refits.fitting import Fitter
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +130,8 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "both": ({"increasing": ["debt"], "decreasing": ["debt"]}, "names too"),
     "seconds": ({"seconds": -1}, "seconds"),
     "flips": ({"flips": "income"}, "distinct"),
+    "unknown flips": ({"flips": "sxe"}, r"`?flips`?.*sex"),
+    "unknown box": ({"bounds": {"incom": (0, 1)}}, r"`?bounds`?.*income"),
     "level": ({"bounds": {"sex": ["x"]}}, "no level"),
     "box": ({"bounds": {"income": (2, 1)}}, "pair"),
 }
@@ -219,6 +226,69 @@ def test_each_expectation_can_pass_and_fail() -> None:
     assert {s.result for s in icefield.check(ex, {"features": bad}).statements} == {"fail"}
 
 
+def test_steps_to_and_from_missing_are_those_of_predict() -> None:
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame(rng.normal(size=(300, 2)).round(2), columns=["a", "b"])
+    X.loc[rng.random(300) < 0.3, "a"] = np.nan
+    y = np.where(X["a"].isna(), 3.0, X["a"]) * (1 + (X["b"] > 0))
+    model = lgb.LGBMRegressor(n_estimators=8, num_leaves=5, verbose=-1, n_jobs=1).fit(X, y)
+    weights = rng.random(300)
+    ex = icefield.Explainer(model, X, weights=weights, threads=1)
+    found = ex.audit(everywhere=False, by=(X["b"] > 0).to_numpy())
+    own, gone = model.predict(X), X["a"].isna().to_numpy()
+    known = np.sort(X["a"].dropna().to_numpy())
+    steps = np.where(
+        gone,
+        model.predict(X.assign(a=known[(len(known) - 1) // 2])) - own,
+        model.predict(X.assign(a=np.nan)) - own,
+    )
+    for i in range(len(found)):
+        group = found["group"][i]
+        inside = np.ones(300, bool) if group is None else (X["b"] > 0).to_numpy() == (str(group) == "True")
+        for column, rows in (("to_missing", inside & ~gone), ("from_missing", inside & gone)):
+            if found["feature"][i] == "b":
+                assert np.isnan(found[column][i])
+                continue
+            assert found[column][i] == pytest.approx(np.average(steps[rows], weights=weights[rows]))
+            assert found[f"{column}_most"][i] == pytest.approx(np.abs(steps[rows]).max())
+    example = found.missing_examples[0]
+    assert abs(example.step) == pytest.approx(np.abs(steps).max())
+    assert example.prediction_before == pytest.approx(own[example.row])
+
+
+def test_what_is_not_flat_lists_its_row(ex: icefield.Explainer, model: Any, X: pd.DataFrame) -> None:
+    (found,) = icefield.check(ex, {"features": {"debt": {"direction": "flat"}}}).statements
+    assert found.result == "fail"
+    (jump,) = ex.audit(["debt"], declared=False, everywhere=False).jumps
+    assert str(jump) in found.detail
+    moved = [model.predict(X.iloc[[jump.row]].assign(debt=v))[0] for v in (jump.before, jump.after)]
+    assert abs(moved[1] - moved[0]) == pytest.approx(abs(jump.step))
+
+
+def test_a_draft_says_where_missing_stands_and_how_much_rows_disagree() -> None:
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame(rng.normal(size=(400, 2)), columns=["a", "b"])
+    X.loc[::4, "a"] = np.nan
+    y = np.where(X["a"].isna(), -4.0, X["a"]) * (1 + 0.5 * (X["b"] > 0))
+    model = lgb.LGBMRegressor(n_estimators=20, verbose=-1, n_jobs=1).fit(X, y)
+    ex = icefield.Explainer(model, X, threads=1)
+    own = tomllib.loads(ex.expectations())["features"]["a"]
+    assert own["missing"] == "lowest"
+    assert own["disagreement"] > 0
+    assert all(s.result == "pass" for s in icefield.check(ex, {"features": {"a": own}}).statements)
+
+
+def test_a_draft_of_several_classes_is_about_one(X: pd.DataFrame) -> None:
+    numbers = X[["income", "debt"]]
+    model = lgb.LGBMClassifier(n_estimators=5, verbose=-1, n_jobs=1).fit(
+        numbers, np.digitize(X["income"], [-0.5, 0.5])
+    )
+    ex = icefield.Explainer(model, numbers, threads=1)
+    drafted = tomllib.loads(ex.expectations(seconds=1))
+    assert drafted["model"]["target"] == "0"
+    assert all(s.result == "pass" for s in icefield.check(ex, drafted, seconds=1).statements)
+
+
 def test_snapshots_of_other_models_are_refused(
     ex: icefield.Explainer, X: pd.DataFrame, tmp_path: Path
 ) -> None:
@@ -252,6 +322,34 @@ def test_a_snapshot_learns_noise_from_refits(X: pd.DataFrame, tmp_path: Path) ->
     before = {file.name: file.read_text() for file in folder.iterdir()}
     ex.snapshot(folder)
     assert {file.name: file.read_text() for file in folder.iterdir()} == before
+
+
+def test_refits_are_made_of_pipelines_with_weights_and_whole_clusters(
+    X: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers, rng = X[["income", "debt"]], np.random.default_rng(0)
+    y = (X["income"] - X["debt"]).to_numpy()
+    weights, people = rng.random(len(X)) + 0.1, np.repeat(np.arange(len(X) // 4), 4)
+    fitted = []
+    plain = Fitter.fitted
+
+    def seen(self: Fitter, rows: Any, seed: int) -> Any:
+        fitted.append((rows, self.weights))
+        return plain(self, rows, seed)
+
+    monkeypatch.setattr(Fitter, "fitted", seen)
+    model = make_pipeline(StandardScaler(), Ridge()).fit(numbers, y)
+    ex = icefield.Explainer(model, numbers, y, weights=weights, cluster=people, threads=1)
+    folder = ex.snapshot(tmp_path / "effects", refits=3)
+    assert json.loads((folder / "model.json").read_text())["tolerance_from"] == "refits"
+    assert len(fitted) == 3
+    for rows, given in fitted:
+        assert given is not None
+        assert all(count == 4 for count in np.unique(people[rows], return_counts=True)[1])
+    with pytest.raises(icefield.InputError, match="no fit"):
+        icefield.Explainer(lambda rows: rows["income"], numbers, y).snapshot(tmp_path / "other", refits=3)
+    with pytest.raises(icefield.InputError, match="observed targets"):
+        icefield.Explainer(model, numbers).snapshot(tmp_path / "other", refits=3)
 
 
 def test_commands_say_by_their_exit_code_what_holds(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from icefield.audit.flips import flips_of
 from icefield.audit.input_boxes import Boxes, InputSpace, input_in, packed_levels, space_of
 from icefield.audit.result import Audit, Bounds, CounterExample, Everywhere
 from icefield.audit.row_steps import (
-    EVERY_THRESHOLD,
+    EVERY_LEVEL,
+    EXACT,
     FALL,
     LARGEST,
     RISE,
@@ -24,12 +25,16 @@ from icefield.audit.row_steps import (
     FeatureSteps,
     Segment,
     audit_rows,
+    has_order,
+    model_column,
 )
 from icefield.audit.structure import structure_of
-from icefield.data.columns import ORDERED_KINDS, object_array
-from icefield.data.features import Feature, column_name
-from icefield.errors import InputError, InputTypeError, ModelError, complaint, did_you_mean
+from icefield.data.columns import object_array
+from icefield.data.features import Feature
+from icefield.data.frame import table_of
+from icefield.errors import IcefieldError, InputError, InputTypeError, ModelError, complaint, did_you_mean
 from icefield.libraries.declared import Declared, declared_constraints
+from icefield.models.model import read_model
 from icefield.statistics.tables import labels_column
 from icefield.typing import Float
 
@@ -39,6 +44,11 @@ if TYPE_CHECKING:
 
 INCREASING, DECREASING = "increasing", "decreasing"
 GRID_POINTS = 100
+DECLARED_ROWS = 20_000  # among which a pipeline's columns are followed
+NUMERIC = {
+    "rises", "falls", "both", "flat", "against", "mean_against", "total_against", "jump", "mean_step", "missing_above", "missing_below",
+    "missing_beyond", "to_missing", "to_missing_most", "from_missing", "from_missing_most",
+}  # fmt: skip
 NEAREST_ROWS = 20_000
 # Links that rise with the one raw output they take.
 RISING = ("identity", "logistic", "exp", "log1p(exp)", "signed square", "anomaly score")
@@ -76,17 +86,27 @@ def audit(
     chosen = study.chosen(rows)
     asked = [study.feature(one) for one in study.listed(features)]
     wanted = _directions(study, increasing, decreasing)
-    known = declared_constraints(study.model.native) if declared else Declared()
-    directions, sources = _all_directions(study, wanted, known)
-    asked += [
-        f
-        for name, f in ((name, study.feature(name)) for name in directions)
-        if all(f.label != a.label for a in asked)
-    ]
-    found = audit_rows(study, asked, points, worst, chosen.positions)
-    _check_numbers(found)
-    auditor = _Auditor(study, found, directions, sources)
-    verdicts = auditor.everywhere(seconds) if everywhere else []
+    known = _declared(study) if declared else Declared()
+    promised, said = _judged(study, known)
+    margins = _margins(study) if promised and _mixes_outputs(study) else study
+    if margins is None:
+        said += (
+            f"not judged: the constraints on {', '.join(map(str, promised))}, which are about margins; the model has none",
+        )
+        promised = {}
+    directions, sources = _all_directions(wanted, promised if margins is study else {})
+    asked += [f for f in map(study.feature, directions) if all(f.label != a.label for a in asked)]
+    auditor = _Auditor(study, audit_rows(study, asked, points, worst, chosen.positions), directions, sources)
+    auditors = [auditor]
+    if margins is not study and margins is not None:
+        found = audit_rows(
+            margins, [margins.feature(name) for name in promised], points, worst, chosen.positions
+        )
+        auditors.append(_Auditor(margins, found, promised, dict.fromkeys(promised, "declared")))
+        said += (
+            f"declared constraints are about margins: judged on the raw scale ({', '.join(map(str, promised))}), not on probabilities",
+        )
+    verdicts = _everywhere(auditors, seconds) if everywhere else []
     structure = None if study.plan.trees is None else structure_of(study.plan.trees, study.model.columns)
     together = [tuple(_label(study, one) for one in group) for group in known.together]
     broken = () if structure is None or not together else tuple(structure.broken(together))
@@ -103,18 +123,18 @@ def audit(
         "threshold": threshold, "rows": study.sample.n_rows if chosen.positions is None else len(chosen.positions),
         "scale": study.model.scale, "outputs": list(study.model.outputs), "seed": study.seed,
     }  # fmt: skip
-    notes = auditor.notes(known, broken, structure, chosen.note, [str(one) for one in flipped], limits)
-    columns, examples = auditor.table(verdicts)
-    levels = {
-        (one.feature.label, name): {
-            (a, b): (float(one.pairs[o][i, j]), float(one.gaps[o][i, j]))
-            for i, a in enumerate(one.values.tolist()) for j, b in enumerate(one.values.tolist()) if i != j
-        }
-        for one in found if not one.is_ordered for o, name in enumerate(study.model.outputs)
-    }  # fmt: skip
+    notes = auditor.notes(
+        known, said, broken, structure, chosen.note, [*map(str, flipped), *map(str, limits)]
+    )
+    records, examples, jumps = zip(*(one.records(verdicts) for one in auditors))
+    levels = auditor.levels()
     return Audit(
-        columns, "Audit: how rows' predictions step along each feature", notes, study.rows.head.library, examples=examples,
-        everywhere=tuple(verdicts), levels=levels, flips=tuple(flipped), structure=structure, broken_interactions=broken,
+        _columns([record for part in records for record in part], study.rows.groups is not None),
+        "Audit: how rows' predictions step along each feature", notes, study.rows.head.library,
+        examples=tuple(one for part in examples for one in part), everywhere=tuple(verdicts),
+        jumps=tuple(one for part in jumps for one in part), missing_examples=auditor.missing_examples(),
+        levels={(f, o): pairs for (f, o, group), pairs in levels.items() if group is None},
+        group_levels={key: pairs for key, pairs in levels.items() if key[2] is not None}, flips=tuple(flipped), structure=structure, broken_interactions=broken,
         bounds=limits, asked=settings, naming=study.naming,
     )  # fmt: skip
 
@@ -125,18 +145,9 @@ def _directions(study: Study, increasing: Any, decreasing: Any) -> dict[Any, int
     for parameter, given, sign in (("increasing", increasing, 1), ("decreasing", decreasing, -1)):
         names = [given] if isinstance(given, (str, int)) else list(given)
         for name in names:
-            label = column_name(name, study.rows.head, parameter)
-            if label not in study.model.columns:
-                raise InputError(
-                    complaint(
-                        parameter,
-                        "names a column the model does not use",
-                        name,
-                        did_you_mean(name, study.model.columns),
-                    )
-                )
+            label = model_column(study, name, parameter)
             feature = study.feature(label)
-            if feature.kind not in ORDERED_KINDS:
+            if not has_order(feature):
                 raise InputError(
                     complaint(parameter, f"names a feature of kind {feature.kind}, whose levels have no order", name,
                               "leave it out; the audit compares its levels pair by pair, and a contract may give their `order`")
@@ -155,18 +166,87 @@ def _label(study: Study, key: Any) -> Any:
     return columns[key] if isinstance(key, int) and 0 <= key < len(columns) else key
 
 
-def _all_directions(
-    study: Study, wanted: dict[Any, int], known: Declared
-) -> tuple[dict[Any, int], dict[Any, str]]:
-    directions, sources = dict(wanted), dict.fromkeys(wanted, "asked")
+def _declared(study: Study) -> Declared:
+    """The constraints the model was fitted with, by the frame's columns."""
+    table = study.sample.table.select(study.model.columns)
+    table = table_of(study.model.form.of(table.slice(0, min(table.n_rows, DECLARED_ROWS))))
+    known = declared_constraints(study.model.native, table)
+    if table.names == study.model.columns:
+        return known
+    own = dict(zip(table.names, study.model.columns))
+    return replace(
+        known,
+        monotone={own.get(key, key): sign for key, sign in known.monotone.items()},
+        together=tuple(tuple(own.get(key, key) for key in one) for one in known.together),
+    )
+
+
+def _judged(study: Study, known: Declared) -> tuple[dict[Any, int], tuple[str, ...]]:
+    """Declared directions by column, and what is said of the others."""
+    found, said = {}, []
     for key, sign in known.monotone.items():
         label = _label(study, key)
-        if label in study.model.columns and study.feature(label).kind in ORDERED_KINDS:
-            if label in directions and directions[label] == sign:
-                sources[label] = "asked, declared"
-            elif label not in directions:
-                directions[label], sources[label] = sign, "declared"
-    return directions, sources
+        if label not in study.model.columns:
+            said.append(f"not judged: the constraint on {key!r}, which is no column of the model")
+        elif not has_order(study.feature(label)):
+            said.append(
+                f"not judged: the constraint on {label!r}, whose kind here is {study.feature(label).kind}, without an order"
+            )
+        else:
+            found[label] = sign
+    return found, tuple(said) + tuple(f"constraints that were not read: {one}" for one in known.unread)
+
+
+def _all_directions(
+    wanted: dict[Any, int], promised: Mapping[Any, int]
+) -> tuple[dict[Any, int], dict[Any, str]]:
+    """What was asked for comes before what was declared."""
+    sources = {
+        name: "asked, declared" if promised.get(name) == sign else "asked" for name, sign in wanted.items()
+    }
+    return {**promised, **wanted}, {**dict.fromkeys(promised, "declared"), **sources}
+
+
+def _mixes_outputs(study: Study) -> bool:
+    """Whether an output takes several margins, so that what holds of each need not hold of it."""
+    trees, model = study.plan.trees, study.model
+    if trees is None:
+        return model.kind == "classifier" and model.scale == "response" and len(model.all_outputs) > 2
+    return not study.plan.engine.additive and trees.link.name not in RISING
+
+
+def _margins(study: Study) -> Study | None:
+    """The same study on the raw scale; None where the model has none, or none with the same outputs."""
+    from icefield.core.study import Study as StudyClass
+
+    model = study.model
+    try:
+        raw = read_model(
+            model.native, study.sample.table, target="all", scale="raw", row_by_row=not model.across_rows
+        )
+    except IcefieldError:
+        return None
+    if len(raw.all_outputs) != len(model.all_outputs):
+        return None
+    return StudyClass.of(replace(raw, selected=model.selected), study.rows, study.choices)
+
+
+def _everywhere(auditors: Sequence[_Auditor], seconds: float) -> list[Everywhere]:
+    """Answers for every possible input, within one limit; those of what was declared on margins come first."""
+    until, found = time.monotonic() + seconds, []
+    for left in range(len(auditors), 0, -1):
+        found.append(auditors[left - 1].everywhere(max(0.0, until - time.monotonic()) / left))
+    return [one for part in reversed(found) for one in part]
+
+
+def _columns(records: Sequence[Mapping[str, Any]], grouped: bool) -> dict[str, Any]:
+    """A table's columns of its records."""
+    found: dict[str, Any] = {}
+    for name in records[0]:
+        if name != "group" or grouped:
+            values = [record[name] for record in records]
+            found[name] = np.array(values, np.float64) if name in NUMERIC else labels_column(values)
+    return found
 
 
 def _check_numbers(found: Sequence[FeatureSteps]) -> None:
@@ -198,10 +278,12 @@ class _Auditor:
         directions: Mapping[Any, int],
         sources: Mapping[Any, str],
     ) -> None:
+        _check_numbers(found)
         self.study, self.found, self.directions, self.sources = study, list(found), directions, sources
         self._space: InputSpace | None = None
         self._domains: dict[int, Domain] = {}
         self._rows: Float | None = None
+        self._until = 0.0
 
     def sign(self, label: Any, output: int) -> int:
         """The direction wanted of an output: that of a binary classifier's first class is turned round."""
@@ -226,7 +308,7 @@ class _Auditor:
         ]
         # What was asked for comes first: it gets what time it needs.
         questions.sort(key=lambda q: self.sign(q.steps.feature.label, q.output) != q.sign)
-        began = time.monotonic()
+        self._until = time.monotonic() + seconds
         open_questions, answers = [], {}
         for question in questions:
             answer = self._by_rows(question)
@@ -235,7 +317,7 @@ class _Auditor:
             else:
                 answers[id(question)] = answer
         for number, question in enumerate(open_questions):
-            left = max(0.0, began + seconds - time.monotonic())
+            left = max(0.0, self._until - time.monotonic())
             until = time.monotonic() + left / max(1, len(open_questions) - number)
             answers[id(question)] = self._decided(trees, question, until)
         order = {one.feature.label: i for i, one in enumerate(self.found)}
@@ -246,7 +328,7 @@ class _Auditor:
         """Refuted where a given row steps against the direction."""
         falls, rises = question.steps.worst[question.output]
         against = falls if question.sign > 0 else rises
-        if not against or question.steps.method != EVERY_THRESHOLD:
+        if not against or question.steps.method not in EXACT:
             return None
         example = self._example(question.steps, question.output, against[0], question.sign)
         return self._answer(question, Verdict(REFUTED, "a given row", abs(against[0].size)), example)
@@ -257,7 +339,7 @@ class _Auditor:
         bound = 0.0 if verdict.answer == PROVEN else verdict.bound
         return Everywhere(
             question.steps.feature.label, self.study.model.outputs[question.output],
-            INCREASING if question.sign > 0 else DECREASING, verdict.answer, verdict.how, bound, example,
+            INCREASING if question.sign > 0 else DECREASING, verdict.answer, verdict.how, bound, example, self.study.model.scale,
         )  # fmt: skip
 
     def _decided(self, trees: TreeModel, question: _DirectionQuestion, until: float) -> Everywhere:
@@ -321,7 +403,11 @@ class _Auditor:
 
     def _domain(self, output: int) -> Domain:
         if output not in self._domains:
-            self._domains[output] = Domain(self.space, output)
+            domain = self._domains[output] = Domain(self.space, output)
+            # At most half of the time goes into what all questions need.
+            domain.prepare(
+                time.monotonic() + 0.5 * (self._until - time.monotonic()) / len(self.study.model.outputs)
+            )
         return self._domains[output]
 
     def _variable(self, feature: Feature) -> int | None:
@@ -376,7 +462,7 @@ class _Auditor:
         direction = "" if sign == 0 else INCREASING if sign > 0 else DECREASING
         return CounterExample(
             steps.feature.label, study.model.outputs[output], direction, example.row, example.before, example.after,
-            float(predicted[0]), float(predicted[1]), dict(changed or {}),
+            float(predicted[0]), float(predicted[1]), dict(changed or {}), study.model.scale,
         )  # fmt: skip
 
     # --- bounds --------------------------------------------------------------------------------
@@ -397,7 +483,7 @@ class _Auditor:
                 raise InputError(
                     f"`bounds` of {name!r} are not known on this scale: the link {trees.link.name!r} mixes outputs. Hint: scale='raw'."
                 )
-            until = time.monotonic() + seconds / max(1, len(self.study.model.outputs))
+            until = self._until = time.monotonic() + seconds / max(1, len(self.study.model.outputs))
             low, high, *exact = self._domain(raw[0]).bounds(box, until, (np.inf, -np.inf))
             ends = [low, high]
             if not self.study.plan.engine.additive:
@@ -415,7 +501,7 @@ class _Auditor:
         """The inputs a user's box holds: ``{"age": (18, 30), "sex": ["male"]}``."""
         box, study = self.space.whole, self.study
         for name, wanted in given.items():
-            label = study.feature(name).label
+            label = model_column(study, name, "bounds")
             places = [v for v, variable in enumerate(self.space.variables) if variable.name == label]
             column = study.column(study.feature(name))
             if column.kind == "categorical" and isinstance(wanted, Sequence):
@@ -465,19 +551,52 @@ class _Auditor:
 
     # --- the table -----------------------------------------------------------------------------
 
-    def table(self, verdicts: Sequence[Everywhere]) -> tuple[dict[str, Any], tuple[CounterExample, ...]]:
-        """The columns, and the worst rows against each direction (or, without one, the largest jumps)."""
+    @property
+    def groups(self) -> list[Any]:
+        """The labels of segments: None for all rows, then those of groups."""
+        return [None] if self.study.rows.groups is None else [None, *self.study.rows.groups.labels]
+
+    def levels(self) -> dict[tuple[Any, Any, Any], dict[tuple[Any, Any], tuple[float, float]]]:
+        """Level pairs by feature, output and group."""
+        return {
+            (one.feature.label, name, group): {
+                (a, b): (float(one.pairs[o][g, i, j]), float(one.gaps[o][g, i, j]))
+                for i, a in enumerate(one.values.tolist()) for j, b in enumerate(one.values.tolist()) if i != j
+            }
+            for one in self.found if not one.is_ordered
+            for o, name in enumerate(self.study.model.outputs) for g, group in enumerate(self.groups)
+        }  # fmt: skip
+
+    def missing_examples(self) -> tuple[CounterExample, ...]:
+        """The rows whose predictions change most where a value goes missing, or comes."""
+        return tuple(
+            self._example(one, output, example, 0)
+            for one in self.found
+            for output, kept in enumerate(one.worst_missing)
+            for example in kept
+        )
+
+    def records(
+        self, verdicts: Sequence[Everywhere]
+    ) -> tuple[list[dict[str, Any]], list[CounterExample], list[CounterExample]]:
+        """The table's rows, the worst rows against each direction, and without one those with the largest jumps."""
         study = self.study
-        groups = [] if study.rows.groups is None else list(study.rows.groups.labels)
-        answers = {(one.feature, one.output, one.direction): one.answer for one in verdicts}
-        records, examples = [], []
+        answers = {
+            (one.feature, one.output, one.direction): one.answer
+            for one in verdicts
+            if one.scale == study.model.scale
+        }
+        records, examples, jumps = [], [], []
         for one in self.found:
             for output, name in enumerate(study.model.outputs):
                 sign = self.sign(one.feature.label, output)
                 falls, rises = one.worst[output]
                 against = falls if sign > 0 else rises if sign < 0 else []
                 examples += [self._example(one, output, example, sign) for example in against]
-                for label, segment in zip([None, *groups], one.segments[output]):
+                if sign == 0:
+                    largest = max(falls, rises, key=lambda kept: abs(kept[0].size) if kept else 0.0)
+                    jumps += [self._example(one, output, example, 0) for example in largest[:1]]
+                for label, segment in zip(self.groups, one.segments[output]):
                     record = self._record(one, name, sign, segment, against if label is None else [])
                     record["group"] = label
                     for column, direction in (("never_falls", INCREASING), ("never_rises", DECREASING)):
@@ -485,16 +604,7 @@ class _Auditor:
                             answers.get((one.feature.label, name, direction)) if label is None else None
                         )
                     records.append(record)
-        names = [name for name in records[0] if name != "group" or groups]
-        numeric = {
-            "rises", "falls", "both", "flat", "against", "mean_against", "total_against", "jump", "mean_step",
-            "missing_above", "missing_below", "missing_beyond",
-        }  # fmt: skip
-        columns: dict[str, Any] = {}
-        for name in names:
-            values = [record[name] for record in records]
-            columns[name] = np.array(values, np.float64) if name in numeric else labels_column(values)
-        return columns, tuple(examples)
+        return records, examples, jumps
 
     def _record(
         self, one: FeatureSteps, output: Any, sign: int, segment: Segment, against: Sequence[Example]
@@ -511,6 +621,7 @@ class _Auditor:
             "feature": one.feature.label,
             "group": None,
             "output": output,
+            "scale": self.study.model.scale,
             "direction": "" if sign == 0 else INCREASING if sign > 0 else DECREASING,
             "source": self.sources.get(one.feature.label, ""),
             "rises": segment.rises / total,
@@ -530,22 +641,27 @@ class _Auditor:
             "missing_above": segment.missing_above / total if one.has_missing else np.nan,
             "missing_below": segment.missing_below / total if one.has_missing else np.nan,
             "missing_beyond": segment.missing_most if one.has_missing else np.nan,
+            "to_missing": segment.to_missing.mean,
+            "to_missing_most": segment.to_missing.most,
+            "from_missing": segment.from_missing.mean,
+            "from_missing_most": segment.from_missing.most,
             "method": one.method,
         }
 
     def notes(
         self,
         known: Declared,
+        said: Sequence[str],
         broken: Any,
         structure: Any,
         sampled: str,
-        flips: Sequence[str],
-        limits: Sequence[Bounds],
+        beside: Sequence[str],
     ) -> tuple[str, ...]:
         """How it was decided, and what was found beside the table."""
         study = self.study
-        grids = [one for one in self.found if one.is_ordered and one.method != EVERY_THRESHOLD]
-        exact = [one for one in self.found if one.is_ordered and one.method == EVERY_THRESHOLD]
+        grids = [one for one in self.found if one.is_ordered and one.method not in EXACT]
+        exact = [one for one in self.found if one.is_ordered and one.method in EXACT]
+        some = [one for one in self.found if not one.is_ordered and one.method != EVERY_LEVEL]
         found = [f"{study.rows.sample_said}; {study.how}"]
         if sampled:
             found.append(sampled)
@@ -556,10 +672,12 @@ class _Auditor:
         if grids:
             names = ", ".join(str(one.feature.label) for one in grids[:8])
             found.append(f"{names}: on {grids[0].method}, so that what lies between them was not looked at")
+        found += [f"{one.feature.label}: {one.method} were compared, not all" for one in some]
         if known.monotone or known.together:
             found.append(
                 f"constraints declared in the model were read{': ' + known.source if known.source else ''}"
             )
+        found += said
         if structure is not None and study.plan.trees is not None:
             apart = structure.never_together()
             pairs = len(structure.used) * (len(structure.used) - 1) // 2
@@ -570,7 +688,7 @@ class _Auditor:
                 found.append(f"never used: {', '.join(map(str, structure.unused))}")
         if known.together:
             found.append(f"declared interaction constraints: {'broken' if broken else 'kept'}")
-        return (*found, *flips, *(str(one) for one in limits))
+        return (*found, *beside)
 
 
 def _as_column(value: Any) -> Any:

@@ -1,23 +1,30 @@
 """What holds for every possible input: proven, refuted by an input, or not decided, with the bound that was reached.
 
-A sum of trees rises in a feature if each tree does: its leaves' boxes are compared in pairs. Where some tree does not, the sum
-may still: at every threshold of the feature the smallest step over all other inputs must not be negative, and only the
-trees that split there take part. That smallest step is found by a depth-first search over the trees' boxes with
-bounds, for as long as the time limit allows. The first descent is always made: it decides where the trees of a threshold share no
-other input (features that are additive, or read once).
+A sum of trees rises in a feature if each tree does: at every split on it, the leaves that touch the threshold from both sides
+are compared in pairs. Where some tree does not, the sum may still: at every threshold the smallest step over all other inputs
+must not be negative, and only the trees that split there take part. That smallest step is found by a depth-first search over the
+trees' boxes with bounds. All of it keeps to the time limit, and to blocks of pairs in memory; only where the trees that use
+a feature share no other input (a single tree, an additive feature, one that is read once) is the answer worked out whatever the limit is.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icefield.audit.input_boxes import Boxes, InputSpace
 from icefield.typing import Float
 
+NUMBERS_AT_ONCE = 1_000_000  # of boxes that are compared in one go
+MOST_REGIONS, FEW_REGIONS = (
+    400_000,
+    20_000,
+)  # boxes of a threshold that are searched at all, and that are whatever the limit is
 ROUNDING = float(np.finfo(np.float64).eps)
 PROVEN, REFUTED, UNDECIDED = "proven", "refuted", "not decided"
 
@@ -46,18 +53,28 @@ class Verdict:
 
 @dataclass(frozen=True)
 class TreeBoxes:
-    """One tree: its leaves' values for one output, and their boxes."""
+    """One tree: its leaves' values for one output, their boxes and the splits between them; `steps` are the smallest and the
+    largest step at each split, None until they were found."""
 
     values: Float
     boxes: Boxes
+    splits: NDArray[
+        np.int64
+    ]  # variable, cut, and where the leaves of the left part begin, those of the right, and end
+    steps: Float | None = None
 
 
 class _TimeIsUp(Exception):
-    """The search has used up its time."""
+    """The search has used up its time, or would need too much memory."""
 
 
 class _Found(Exception):
     """The search has found what it was looking for."""
+
+
+def _check_time(until: float) -> None:
+    if time.monotonic() > until:
+        raise _TimeIsUp
 
 
 class Domain:
@@ -72,40 +89,101 @@ class Domain:
     def __init__(self, space: InputSpace, output: int) -> None:
         self.space = space
         forest = space.trees.forest
-        self.trees: list[TreeBoxes] = []
-        for number, own in enumerate(forest.tree_output.tolist()):
-            if own not in (-1, output):
-                continue
-            leaves, boxes = space.leaves(number)
-            self.trees.append(TreeBoxes(forest.leaf_value[leaves, output if own == -1 else 0], boxes))
+        own = forest.tree_output
+        self.numbers = np.flatnonzero((own == -1) | (own == output))
+        self._column = output if forest.leaf_value.shape[1] > 1 else 0
         self.base = float(forest.base[output])
-        n = len(space.variables)
-        self.lowest, self.highest = np.zeros((len(self.trees), n)), np.zeros((len(self.trees), n))
-        self._tolerance = 0.0
-        for t, tree in enumerate(self.trees):
-            self._compare_leaves(t, tree)
-        largest = [float(np.abs(tree.values).max(initial=0.0)) for tree in self.trees]
-        self._largest = np.array(largest)
+        self._trees: dict[int, TreeBoxes] = {}
+        tree_of = np.searchsorted(forest.tree_root, np.arange(forest.node_condition.size), side="right") - 1
+        # Of every tree, its lowest and highest leaf, and which variables it splits on where: known without its boxes.
+        leaves = np.flatnonzero(forest.node_leaf >= 0)
+        values = forest.leaf_value[forest.node_leaf[leaves], self._column]
+        low, high = np.full(own.size, np.inf), np.full(own.size, -np.inf)
+        np.minimum.at(low, tree_of[leaves], values)
+        np.maximum.at(high, tree_of[leaves], values)
+        self._low, self._high = low[self.numbers], high[self.numbers]
+        self._largest = np.maximum(np.abs(self._low), np.abs(self._high))
+        inner = np.flatnonzero(forest.node_condition >= 0)
+        splits = np.stack([tree_of[inner], *space.splits_of(forest.node_condition[inner])], axis=1)
+        self._splits = np.unique(splits, axis=0)
+        self.uses = np.zeros((own.size, len(space.variables)), bool)
+        self.uses[self._splits[:, 0], self._splits[:, 1]] = True
+        self.uses = self.uses[self.numbers]
 
-    def _compare_leaves(self, t: int, tree: TreeBoxes) -> None:
-        """The smallest and largest step of a tree along every variable: pairs of leaves apart in exactly one."""
-        n = len(tree.values)
-        if n < 2:
-            return
-        a, b = np.triu_indices(n, 1)
-        apart = ~self.space.overlaps(tree.boxes.take(a).cut(tree.boxes.take(b)))
-        one = (apart.sum(axis=1) == 1).nonzero()[0]
-        variable = apart[one].argmax(axis=1)
-        keep = self.space.is_interval[variable]
-        one, variable = one[keep], variable[keep]
-        a, b = a[one], b[one]
-        low, high = tree.boxes.low, tree.boxes.high
-        there = (low[a, variable] < high[a, variable]) & (low[b, variable] < high[b, variable])
-        a, b, variable = a[there], b[there], variable[there]
-        up = low[b, variable] >= high[a, variable]
-        step = np.where(up, tree.values[b] - tree.values[a], tree.values[a] - tree.values[b])
-        np.minimum.at(self.lowest[t], variable, step)
-        np.maximum.at(self.highest[t], variable, step)
+    def prepare(self, until: float) -> None:
+        """Find what every question needs of the trees, for as long as there is time."""
+        try:
+            for t in range(len(self.numbers)):
+                self._tree(t, until, steps=True)
+        except _TimeIsUp:
+            pass
+
+    def _tree(self, t: int, until: float, steps: bool = False) -> TreeBoxes:
+        """A tree's boxes, and the steps at its splits; raises where time is up first."""
+        found = self._trees.get(t)
+        if found is None:
+            made = self.space.leaves(int(self.numbers[t]), until)
+            if made is None:
+                raise _TimeIsUp
+            leaves, boxes, splits = made
+            values = self.space.trees.forest.leaf_value[leaves, self._column]
+            found = self._trees[t] = TreeBoxes(values, boxes, splits)
+        if steps and found.steps is None:
+            ends = np.zeros((len(found.splits), 2))
+            for place, split in enumerate(found.splits.tolist()):
+                for a, b, _ in self._touching(found, split, until):
+                    step = found.values[b] - found.values[a]
+                    ends[place, 0] = min(ends[place, 0], float(step.min(initial=0.0)))
+                    ends[place, 1] = max(ends[place, 1], float(step.max(initial=0.0)))
+            found = self._trees[t] = replace(found, steps=ends)
+        return found
+
+    def _touching(
+        self, tree: TreeBoxes, split: Sequence[int], until: float
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Boxes]]:
+        """Pairs of leaves on both sides of a split, with what else they have in common: some at a time."""
+        variable, cut, start, middle, stop = split
+        low, high = tree.boxes.low[:, variable], tree.boxes.high[:, variable]
+        before = start + np.flatnonzero((high[start:middle] == cut) & (low[start:middle] < cut))
+        after = middle + np.flatnonzero((low[middle:stop] == cut) & (high[middle:stop] > cut))
+        width = tree.boxes.low.shape[1] + tree.boxes.levels.shape[1]
+        block = max(1, NUMBERS_AT_ONCE // max(1, width * len(after)))
+        for begin in range(0, len(before), block):
+            _check_time(until)
+            part = before[begin : begin + block]
+            a, b = np.repeat(part, len(after)), np.tile(after, len(part))
+            common = tree.boxes.take(a).cut(tree.boxes.take(b))
+            common.low[:, variable], common.high[:, variable] = 0, self.space.variables[variable].size
+            there = self.space.possible(common)
+            yield a[there], b[there], common.take(there)
+
+    def _steps(self, variable: int, until: float) -> dict[int, list[tuple[int, float, float, bool]]]:
+        """By threshold of a variable, the trees that split there: number, smallest and largest step, and whether these are known.
+
+        A tree that time was up for may step by as much as its leaves differ.
+        """
+        found: dict[int, list[tuple[int, float, float, bool]]] = {}
+        place = {int(number): t for t, number in enumerate(self.numbers)}
+        mine = self._splits[self._splits[:, 1] == variable]
+        by_tree: dict[int, list[int]] = {}
+        for number, cut in mine[:, [0, 2]].tolist():
+            if number in place and 0 < cut < self.space.variables[variable].size:
+                by_tree.setdefault(place[number], []).append(cut)
+        for t, cuts in by_tree.items():
+            try:
+                tree = self._tree(t, until, steps=True)
+            except _TimeIsUp:
+                most = float(self._high[t] - self._low[t])
+                for cut in cuts:
+                    found.setdefault(cut, []).append((t, -most, most, False))
+                continue
+            assert tree.steps is not None
+            own = np.flatnonzero(tree.splits[:, 0] == variable)
+            for cut in np.unique(tree.splits[own, 1]).tolist():
+                here = own[tree.splits[own, 1] == cut]
+                ends = float(tree.steps[here, 0].min()), float(tree.steps[here, 1].max())
+                found.setdefault(cut, []).append((t, *ends, True))
+        return found
 
     def monotone(self, variable: int, sign: int, until: float) -> Verdict:
         """Whether the output never falls (sign 1) or never rises (-1) along a variable.
@@ -116,55 +194,70 @@ class Domain:
         sign : the direction
         until : of `time.monotonic`, when to stop searching
         """
+        mine = self.uses[:, variable]
+        if self._are_read_once(mine, variable):
+            until = float("inf")
         slack = 4.0 * ROUNDING * self._largest
-        steps = self.lowest[:, variable] if sign > 0 else -self.highest[:, variable]
-        if (steps >= -slack).all():
-            return Verdict(PROVEN, "every tree by itself")
-        by_cut: dict[int, list[int]] = {}
-        for t in np.flatnonzero((self.lowest[:, variable] != 0) | (self.highest[:, variable] != 0)).tolist():
-            boxes = self.trees[t].boxes
-            cuts = np.unique(np.concatenate([boxes.low[:, variable], boxes.high[:, variable]]))
-            for cut in cuts.tolist():
-                if 0 < cut < self.space.variables[variable].size:
-                    by_cut.setdefault(cut, []).append(t)
+        by_cut = self._steps(variable, until)
         todo = []
-        for cut, trees in by_cut.items():
-            if all(steps[t] >= -slack[t] for t in trees):
+        for cut, parts in by_cut.items():
+            against = [(t, low if sign > 0 else -high) for t, low, high, _ in parts]
+            if all(step >= -slack[t] for t, step in against):
                 continue
-            regions = [self._regions(t, variable, cut, sign) for t in trees]
-            bound = sum(float(values.min(initial=0.0)) for values, _ in regions)
-            tolerance = 4.0 * ROUNDING * len(trees) * float(self._largest[trees].sum())
+            bound = sum(min(0.0, step) for _, step in against)
+            tolerance = 4.0 * ROUNDING * len(parts) * float(self._largest[[t for t, _ in against]].sum())
             if bound < -tolerance:
-                todo.append((len(regions), bound, cut, regions, tolerance))
+                todo.append((len(parts), bound, cut, tolerance, all(known for *_, known in parts)))
+        if not todo:
+            alone = all(
+                (low if sign > 0 else -high) >= -slack[t]
+                for own in by_cut.values()
+                for t, low, high, _ in own
+            )
+            return Verdict(PROVEN, "every tree by itself" if alone else "every threshold")
         todo.sort(key=lambda one: (one[0], one[1]))
         worst, undecided = 0.0, 0
-        for number, (_, bound, cut, regions, tolerance) in enumerate(todo):
+        for number, (_, bound, cut, tolerance, known) in enumerate(todo):
             left = max(0.0, until - time.monotonic())
             share = max(left / max(1, len(todo) - number), min(left, 0.2))
-            search = Search(self.space, regions, -tolerance, time.monotonic() + share)
-            found = search.run()
+            try:
+                _check_time(until if known else 0.0)
+                regions = [self._regions(t, variable, cut, sign, until) for t, *_ in by_cut[cut]]
+                found = Search(self.space, regions, -tolerance, time.monotonic() + share).run()
+            except _TimeIsUp:
+                undecided += 1
+                worst = min(worst, bound)
+                continue
             if found is not None:
                 return Verdict(
                     REFUTED, "a search over boxes", -bound, found[1], (cut - 1, cut), sign * found[0]
                 )
-            if not search.finished:
-                undecided += 1
-                worst = min(worst, bound)
         if undecided:
             return Verdict(UNDECIDED, f"time was up at {undecided} of {len(by_cut)} thresholds", -worst)
         return Verdict(PROVEN, "every threshold")
 
-    def _regions(self, t: int, variable: int, cut: int, sign: int) -> tuple[Float, Boxes]:
-        """Boxes of the other inputs with a tree's step from the cell before a cut to the one after."""
-        values, boxes = self.trees[t].values, self.trees[t].boxes
-        low, high = boxes.low[:, variable], boxes.high[:, variable]
-        before = np.flatnonzero((low < cut) & (high >= cut))
-        after = np.flatnonzero((low <= cut) & (high > cut))
-        a, b = np.repeat(before, len(after)), np.tile(after, len(before))
-        common = boxes.take(a).cut(boxes.take(b))
-        common.low[:, variable], common.high[:, variable] = 0, self.space.variables[variable].size
-        there = self.space.possible(common)
-        return sign * (values[b] - values[a])[there], common.take(there)
+    def _are_read_once(self, trees: NDArray[np.bool_], variable: int = -1) -> bool:
+        """Whether no two of some trees use the same input beside a variable."""
+        users = self.uses[trees].sum(axis=0)
+        if variable >= 0:
+            users[variable] = 0
+        return bool((users <= 1).all())
+
+    def _regions(self, t: int, variable: int, cut: int, sign: int, until: float) -> tuple[Float, Boxes]:
+        """Boxes of the other inputs with a tree's step from the cell before a cut to the one after; raises where they are too many."""
+        tree = self._tree(t, until)
+        low, high = tree.boxes.low[:, variable], tree.boxes.high[:, variable]
+        spans = tree.boxes.take((low < cut) & (high > cut))
+        spans.low[:, variable], spans.high[:, variable] = 0, self.space.variables[variable].size
+        values, boxes, count = [np.zeros(len(spans))], [spans], len(spans)
+        for split in tree.splits[(tree.splits[:, 0] == variable) & (tree.splits[:, 1] == cut)].tolist():
+            for a, b, common in self._touching(tree, split, until):
+                values.append(sign * (tree.values[b] - tree.values[a]))
+                boxes.append(common)
+                count += len(a)
+                if count > MOST_REGIONS:
+                    raise _TimeIsUp
+        return np.concatenate(values), Boxes.joined(boxes)
 
     def bounds(self, box: Boxes, until: float, seen: tuple[float, float]) -> tuple[float, float, bool, bool]:
         """Bounds of the output over a box: lowest, highest, and whether each is attained.
@@ -173,18 +266,33 @@ class Domain:
         of all trees by themselves, which no input exceeds.
         """
         found: list[tuple[float, bool]] = []
+        if self._are_read_once(np.ones(len(self.numbers), bool)):
+            until = float("inf")
         for sign in (1.0, -1.0):
-            regions = []
-            for tree in self.trees:
+            regions, loose, whole = [], 0.0, True
+            for t in range(len(self.numbers)):
+                try:
+                    tree = self._tree(t, until)
+                except _TimeIsUp:
+                    whole = False
+                    loose += float(self._low[t] if sign > 0 else -self._high[t])
+                    continue
                 inside = tree.boxes.cut(box)
                 there = self.space.possible(inside)
                 regions.append((sign * tree.values[there], inside.take(there)))
-            loose = sum(float(values.min(initial=0.0)) if len(values) else 0.0 for values, _ in regions)
+                loose += (
+                    float(regions[-1][0].min(initial=0.0)) if not there.any() else float(regions[-1][0].min())
+                )
             known = sign * (seen[0] if sign > 0 else seen[1]) - sign * self.base
-            search = Search(self.space, regions, known, until, first_only=False)
-            best = search.run()
-            value = min(known, best[0]) if best is not None else known
-            found.append((self.base + sign * (value if search.finished else loose), search.finished))
+            value, finished = loose, False
+            if whole:
+                search = Search(self.space, regions, known, until, first_only=False)
+                try:
+                    best = search.run()
+                    value, finished = (min(known, best[0]) if best is not None else known), True
+                except _TimeIsUp:
+                    pass
+            found.append((self.base + sign * value, finished))
             until = max(until, time.monotonic() + 0.5 * max(0.0, until - time.monotonic()))
         return found[0][0], found[1][0], found[0][1], found[1][1]
 
@@ -210,28 +318,23 @@ class Search:
         first_only: bool = True,
     ) -> None:
         self.space, self.until, self.first_only = space, until, first_only
-        self.best, self.finished = below, True
+        self.best = below
         self.box: Boxes | None = None
         self._regions = regions
-        self._visits = 0
-        self._descended = False
+        # A first descent of boxes that are not many is made whatever the limit is: it decides where trees share no other input.
+        self._descended = sum(len(values) for values, _ in regions) > FEW_REGIONS
 
     def run(self) -> tuple[float, Boxes] | None:
-        """The sum and its box, or None where there is none (or time was up: not `finished`)."""
-        try:
+        """The sum and its box, or None where there is none; raises where time was up first."""
+        with suppress(_Found):
             self._go(self.space.whole, 0.0, self._regions)
-        except _Found:
-            pass
-        except _TimeIsUp:
-            self.finished = False
         return None if self.box is None else (self.best, self.box)
 
     def _go(self, box: Boxes, total: float, rest: list[tuple[Float, Boxes]]) -> None:
-        self._visits += 1
-        if self._descended and time.monotonic() > self.until:
-            raise _TimeIsUp
         bound, left = total, []
         for values, boxes in rest:
+            if self._descended:
+                _check_time(self.until)
             common = boxes.cut(box)
             there = self.space.possible(common)
             own = values[there]
@@ -256,8 +359,3 @@ class Search:
         values, boxes = left.pop(chosen)
         for place in np.argsort(values, kind="stable").tolist():
             self._go(boxes.take([place]), total + float(values[place]), left)
-
-
-def moved_to(space: InputSpace, box: Boxes, variable: int, cell: int) -> Any:
-    """The value of a variable's cell in the caller's frame."""
-    return space.variables[variable].values[cell]

@@ -32,8 +32,9 @@ import numpy as np
 
 from icefield.audit.auditing import audit
 from icefield.audit.checking import BORDERLINE, FAIL, PASS, Check, Statement, number
+from icefield.audit.row_steps import has_order
 from icefield.core.effects import Request, compute_effects
-from icefield.data.columns import ORDERED_KINDS, is_missing_value
+from icefield.data.columns import is_missing_value
 from icefield.errors import InputError, InputTypeError, MissingFileError, complaint, did_you_mean
 from icefield.statistics.decision import decisions
 
@@ -57,6 +58,7 @@ KEYS = (
 DIRECTIONS = ("increasing", "decreasing", "flat")
 MISSING = ("lowest", "highest", "within")
 NOISE = 2.0  # standard errors within which a limit on an average is borderline
+MOST_ORDERED = 12  # levels whose order is drafted
 CLOSE = 0.05  # share of a movement within which a rank is borderline
 
 
@@ -258,7 +260,7 @@ class _Held:
             self.labels[name] = study.model.columns[names.index(name)]
         for name, own in wanted.features.items():
             feature = study.feature(self.labels[name])
-            if own.get("direction") in ("increasing", "decreasing") and feature.kind not in ORDERED_KINDS:
+            if own.get("direction") in ("increasing", "decreasing") and not has_order(feature):
                 raise InputError(
                     complaint("expectations", f"of {name!r}: `direction` is for numbers; this is {feature.kind}", own["direction"],
                               "write order = [...] with its levels, lowest first")
@@ -275,6 +277,11 @@ class _Held:
                     )
         self._effects: dict[Any, Effect] = {}
         self._decisions: Any = None
+        # About one output where `target` names it, else directions of all of them and the first one's curves.
+        target = wanted.settings.get("target")
+        names = [str(o) for o in study.model.outputs]
+        self.only = study.model.outputs[names.index(str(target))] if target is not None else None
+        self.output = names.index(str(target)) if target is not None else 0
         self.audit: Audit | None = None
 
     def statements(self) -> list[Statement]:
@@ -302,7 +309,16 @@ class _Held:
 
     def _rows_of(self, name: str) -> list[int]:
         assert self.audit is not None
-        return [i for i, label in enumerate(self.audit["feature"].tolist()) if label == self.labels[name]]
+        return [
+            i
+            for i, (label, output) in enumerate(
+                zip(self.audit["feature"].tolist(), self.audit["output"].tolist())
+            )
+            if label == self.labels[name] and self._is_meant(output)
+        ]
+
+    def _is_meant(self, output: Any) -> bool:
+        return self.only is None or output == self.only
 
     def _direction(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
         audit = self.audit
@@ -315,7 +331,10 @@ class _Held:
         if worst <= allowed:
             exact = audit["method"][places[0]]
             return [Statement(name, "direction", expected, f"holds at {exact}", PASS)]
-        detail = "; ".join(str(one) for one in audit.examples if one.feature == self.labels[name])
+        rows = audit.jumps if direction == "flat" else audit.examples
+        detail = "; ".join(
+            str(one) for one in rows if one.feature == self.labels[name] and self._is_meant(one.output)
+        )
         what = "predictions change" if direction == "flat" else "a step against it"
         return [Statement(name, "direction", expected, f"{what} of {number(worst)}", FAIL, detail)]
 
@@ -324,7 +343,9 @@ class _Held:
         if not own["everywhere"] or audit is None:
             return []
         answers = [
-            e for e in audit.everywhere if e.feature == self.labels[name] and e.direction == own["direction"]
+            e
+            for e in audit.everywhere
+            if e.feature == self.labels[name] and e.direction == own["direction"] and self._is_meant(e.output)
         ]
         if not answers:
             return [
@@ -367,8 +388,8 @@ class _Held:
 
     def _range(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
         effect, (low, high) = self.effect(self.labels[name]), own["range"]
-        average = effect.average[0]
-        error = np.zeros_like(average) if effect.se is None else NOISE * np.nan_to_num(effect.se[0])
+        average = effect.average[self.output]
+        error = np.zeros_like(average) if effect.se is None else NOISE * np.nan_to_num(effect.se[self.output])
         beyond = np.maximum(average - high, low - average)
         place = int(beyond.argmax())
         outside = bool(beyond[place] > 0)
@@ -387,8 +408,8 @@ class _Held:
 
     def _effect(self, name: str, own: Mapping[str, Any]) -> list[Statement]:
         effect, (low, high) = self.effect(self.labels[name]), own["effect"]
-        size = float(np.ptp(effect.average[0]))
-        error = 0.0 if effect.se is None else NOISE * float(np.nan_to_num(effect.se[0]).max())
+        size = float(np.ptp(effect.average[self.output]))
+        error = 0.0 if effect.se is None else NOISE * float(np.nan_to_num(effect.se[self.output]).max())
         beyond = max(size - high, low - size)
         result = PASS if beyond <= 0 else BORDERLINE if beyond <= error else FAIL
         return [Statement(name, "effect", f"{low} to {high}", number(size), result)]
@@ -402,8 +423,10 @@ class _Held:
             return [
                 Statement(name, "order", " < ".join(wanted), f"no level {', '.join(gone)} in the data", FAIL)
             ]
-        values = [float(effect.average[0][at[v]]) for v in wanted]
-        errors = [0.0 if effect.se is None else float(np.nan_to_num(effect.se[0][at[v]])) for v in wanted]
+        values = [float(effect.average[self.output][at[v]]) for v in wanted]
+        errors = [
+            0.0 if effect.se is None else float(np.nan_to_num(effect.se[self.output][at[v]])) for v in wanted
+        ]
         drops = [
             (values[i] - values[i + 1], NOISE * float(np.hypot(errors[i], errors[i + 1])), i)
             for i in range(len(values) - 1)
@@ -424,8 +447,8 @@ class _Held:
         text = wanted if isinstance(wanted, str) else f"like {wanted['like']}"
         if not gone.any():
             return [Statement(name, "missing", text, "no value is missing in the data", BORDERLINE)]
-        average = effect.average[0]
-        error = 0.0 if effect.se is None else NOISE * float(np.nan_to_num(effect.se[0]).max())
+        average = effect.average[self.output]
+        error = 0.0 if effect.se is None else NOISE * float(np.nan_to_num(effect.se[self.output]).max())
         there, numbers = float(average[gone][0]), average[~gone]
         low, high = float(numbers.min()), float(numbers.max())
         if isinstance(wanted, Mapping):
@@ -566,44 +589,24 @@ def check_expectations(study: Study, given: Any, seconds: float = 10.0) -> Check
 
 
 def draft(study: Study, features: Any = None, seconds: float = 10.0) -> str:
-    """A first TOML file from what holds now: directions, ranges with a margin, orders of levels, what never interacts, ranks."""
-    found = audit(study, features, seconds=seconds)
+    """A first TOML file from what holds now: directions, ranges with a margin, orders of levels, where missing stands,
+    disagreement, what never interacts, ranks. Of several outputs it is about the first."""
+    found = audit(study, features, seconds=seconds, declared=False)
     asked = list(dict.fromkeys(found["feature"].tolist()))
     made = decisions(study, asked)
-    proven = {(e.feature, e.direction) for e in found.everywhere if e.answer == "proven"}
-    order = list(made)
     lines = [
         "# What this model is held to; drafted from what holds now. Delete what is an accident, keep what must stay true.",
-        "[model]", f'scale = "{study.model.scale}"', "",
+        "[model]", f'scale = "{study.model.scale}"',
     ]  # fmt: skip
+    if len(study.model.outputs) > 1:
+        lines.append(f"target = {_toml(str(study.model.outputs[0]))}")
+    lines.append("")
     for name in asked:
-        i = found["feature"].tolist().index(name)
-        decision = made[name]
-        average = decision.effect.average[decision.output]
-        own = []
-        if found["method"][i] != "every level":
-            if found["jump"][i] == 0:
-                own.append('direction = "flat"')
-            elif found["falls"][i] + found["both"][i] == 0:
-                own.append('direction = "increasing"')
-            elif found["rises"][i] + found["both"][i] == 0:
-                own.append('direction = "decreasing"')
-            if own and "flat" not in own[0]:
-                kind = own[0].split('"')[1]
-                if all((name, kind) in proven for _ in (0,)):
-                    own.append("everywhere = true")
-        elif len(decision.effect.grid[0]) > 1:
-            levels = [v for v in decision.effect.grid[0].tolist() if not is_missing_value(v)]
-            ranked = sorted(levels, key=lambda v: float(average[decision.effect.grid[0].tolist().index(v)]))
-            if len(ranked) <= 12 and len(ranked) > 1 and found["jump"][i] > 0:
-                own.append(f"order = [{', '.join(_toml(str(v)) for v in ranked)}]")
-        low, high = float(np.min(average)), float(np.max(average))
-        if high > low:
-            room = 0.25 * (high - low)
-            own.append(f"range = [{_short(low - room)}, {_short(high + room)}]")
-            own.append(f"effect = [{_short(0.5 * (high - low))}, {_short(1.5 * (high - low))}]")
-        if order.index(name) < 3 and decision.movement > 0:
-            own.append(f"top = {min(len(order), order.index(name) + 2)}")
+        own = [
+            *_drafted_steps(study, found, name),
+            *_drafted_curve(made[name].effect, bool(study.column(study.feature(name)).any_missing)),
+            *_drafted_rank(made, name),
+        ]
         if found.structure is not None and len(found.structure.used) <= 20:
             never = [b if a == name else a for a, b in found.structure.never_together() if name in (a, b)]
             if never:
@@ -613,8 +616,57 @@ def draft(study: Study, features: Any = None, seconds: float = 10.0) -> str:
     return "\n".join(lines)
 
 
-def _short(value: float) -> str:
-    return repr(float(f"{value:.3g}"))
+def _drafted_steps(study: Study, found: Audit, name: Any) -> list[str]:
+    """The direction that every row's curve has, also for every possible input where that is proven."""
+    output = study.model.outputs[0]
+    i = next(i for i in range(len(found)) if found["feature"][i] == name and found["output"][i] == output)
+    if (name, output) in found.levels:
+        return []
+    if found["jump"][i] == 0:
+        return ['direction = "flat"']
+    for direction, against in (("increasing", "falls"), ("decreasing", "rises")):
+        if found[against][i] + found["both"][i] == 0:
+            asked = (name, output, direction, "proven")
+            proven = any((e.feature, e.output, e.direction, e.answer) == asked for e in found.everywhere)
+            return [f'direction = "{direction}"', *(["everywhere = true"] if proven else [])]
+    return []
+
+
+def _drafted_curve(effect: Effect, can_miss: bool) -> list[str]:
+    """Range and size of the average curve with a margin, the order of few levels, and where missing stands."""
+    average, grid = effect.average[0], effect.grid[0].tolist()
+    low, high = float(np.min(average)), float(np.max(average))
+    if not high > low:
+        return []
+    room, found = 0.25 * (high - low), []
+    gone = np.array([is_missing_value(v) for v in grid])
+    if effect.kinds[0] == "categorical" and 1 < (~gone).sum() <= MOST_ORDERED:
+        ranked = [str(grid[i]) for i in np.argsort(average, kind="stable").tolist() if not gone[i]]
+        found.append(f"order = [{', '.join(map(_toml, ranked))}]")
+    found.append(f"range = [{_short(low - room, room)}, {_short(high + room, room)}]")
+    found.append(f"effect = [{_short(0.5 * (high - low), room)}, {_short(1.5 * (high - low), room)}]")
+    if can_miss and gone.any() and not gone.all():
+        there, numbers = float(average[gone][0]), average[~gone]
+        place = "lowest" if there <= numbers.min() else "highest" if there >= numbers.max() else "within"
+        found.append(f'missing = "{place}"')
+    return found
+
+
+def _drafted_rank(made: Any, name: Any) -> list[str]:
+    """How differently rows respond, with a margin, and a place among the first three."""
+    decision, rank, found = made[name], list(made).index(name), []
+    disagreement = decision.reading.heterogeneity
+    if disagreement is not None and disagreement > 0:
+        found.append(f"disagreement = {_short(1.5 * disagreement, disagreement)}")
+    if rank < 3 and decision.movement > 0:
+        found.append(f"top = {min(len(made), rank + 2)}")
+    return found
+
+
+def _short(value: float, unit: float) -> str:
+    """A number to about a hundredth of a unit."""
+    step = 10.0 ** np.floor(np.log10(unit / 100.0))
+    return repr(float(f"{round(value / step) * step:.12g}"))
 
 
 def _toml(text: str) -> str:

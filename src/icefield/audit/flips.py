@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from icefield.audit.result import CounterExample, Flips
-from icefield.audit.row_steps import tolerance_of
+from icefield.audit.row_steps import model_column, tolerance_of
 from icefield.core.question import Question
 from icefield.core.rows import Block
 from icefield.data.columns import ORDERED_KINDS, is_missing_value
@@ -33,7 +33,7 @@ def flips_of(study: Study, asked: Any, threshold: float | None, worst: int, rows
     worst : how many rows to name
     rows : which rows of the sample; None for all
     """
-    feature = study.feature(asked)
+    feature = study.feature(model_column(study, asked, "flips"))
     block = study.sample if rows is None else study.sample.take(rows)
     positions = np.arange(block.n_rows) if rows is None else np.asarray(rows)
     (values,), _ = study.rows.statistics.grids((feature,), Grid("distinct"), lambda one: np.empty(0))

@@ -8,7 +8,8 @@ cells, or a set of levels, for every variable.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.core.question import Axis
-from icefield.data.columns import NUMERIC_KINDS, is_missing_value
+from icefield.data.columns import NUMERIC_KINDS
 from icefield.data.grid import Grid
 from icefield.errors import EngineError
 from icefield.forest.form import ZERO_THRESHOLD, Forest
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from icefield.forest.tree_model import TreeModel
 
 FAR = 2**30
+LOOKS = 64  # leaves between looks at the clock
 WORD = 64
 
 
@@ -78,6 +80,16 @@ class Boxes:
             np.minimum(self.high, other.high),
             self.missing & other.missing,
             self.levels & other.levels,
+        )
+
+    @staticmethod
+    def joined(parts: Sequence[Boxes]) -> Boxes:
+        """Boxes one after another."""
+        return Boxes(
+            np.concatenate([one.low for one in parts]),
+            np.concatenate([one.high for one in parts]),
+            np.concatenate([one.missing for one in parts]),
+            np.concatenate([one.levels for one in parts]),
         )
 
 
@@ -136,21 +148,46 @@ class InputSpace:
             there[:, v] = (words != 0).any(axis=1)
         return there
 
-    def leaves(self, tree: int) -> tuple[NDArray[np.int32], Boxes]:
-        """The rows of `leaf_value` that a tree's leaves have, and their boxes; leaves that no input reaches are left out."""
+    def splits_of(self, conditions: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The variable of every condition, and its cut; -1 for sets of levels."""
+        forest = self.trees.forest
+        used, at = np.unique(conditions, return_inverse=True)
+        variables = [self.by_column[int(forest.condition_column[c])] for c in used.tolist()]
+        cuts = [self._cut.get(c, -1) for c in used.tolist()]
+        return np.array(variables, np.int64)[at], np.array(cuts, np.int64)[at]
+
+    def leaves(
+        self, tree: int, until: float = float("inf")
+    ) -> tuple[NDArray[np.int32], Boxes, NDArray[np.int64]] | None:
+        """The rows of `leaf_value` that a tree's leaves have, their boxes, and the splits on intervals; None where time is up first.
+
+        Leaves are in order from left to right, those that no input reaches left out. Of a split: variable, cut, and the leaves at
+        which its left part begins, its right part begins, and that ends.
+        """
         forest = self.trees.forest
         whole = self.whole
-        stack = [
+        stack: list[tuple[Any, ...]] = [
             (int(forest.tree_root[tree]), whole.low[0], whole.high[0], whole.missing[0], whole.levels[0])
         ]
-        found = []
+        found: list[tuple[Any, ...]] = []
+        splits: list[list[int]] = []
         while stack:
-            node, low, high, missing, levels = stack.pop()
+            top = stack.pop()
+            if len(top) == 2:  # one part of a split is done
+                splits[top[0]][top[1]] = len(found)
+                continue
+            if len(found) % LOOKS == 0 and time.monotonic() > until:
+                return None
+            node, low, high, missing, levels = top
             condition = int(forest.node_condition[node])
             if condition < 0:
                 found.append((int(forest.node_leaf[node]), low, high, missing, levels))
                 continue
             v = self.by_column[int(forest.condition_column[condition])]
+            inside = bool(self.is_interval[v]) and low[v] < self._cut[condition] < high[v]
+            if inside:
+                splits.append([v, self._cut[condition], len(found), 0, 0])
+                stack.append((len(splits) - 1, 4))
             for child, is_left in ((forest.node_right[node], False), (forest.node_left[node], True)):
                 if self.is_interval[v]:
                     a, b, gone = low, high, missing
@@ -166,6 +203,8 @@ class InputSpace:
                         gone[v] = False
                     if a[v] < b[v] or gone[v]:
                         stack.append((int(child), a, b, gone, levels))
+                    if inside and not is_left:
+                        stack.append((len(splits) - 1, 3))
                     continue
                 own = slice(self.word_start[v], self.word_start[v + 1])
                 kept = levels.copy()
@@ -174,7 +213,11 @@ class InputSpace:
                     stack.append((int(child), low, high, missing, kept))
         low, high, missing = (np.array([f[i] for f in found]) for i in (1, 2, 3))
         levels = np.array([f[4] for f in found], np.uint64).reshape(len(found), -1)
-        return np.array([f[0] for f in found], np.int32), Boxes(low, high, missing, levels)
+        return (
+            np.array([f[0] for f in found], np.int32),
+            Boxes(low, high, missing, levels),
+            np.array(splits, np.int64).reshape(-1, 5),
+        )
 
 
 def goes_left(forest: Forest, condition: int, values: Float) -> NDArray[np.bool_]:
@@ -261,6 +304,11 @@ def _variable(study: Study, encode: Any, table: Any, name: Any, columns: tuple[i
             and not np.isnan(seen).any()
             and (np.diff(seen[:, 0]) > 0).all()
         ):
+            return Variable(name, columns, values, seen, True, column.any_missing)
+    elif column.kind == "boolean":
+        values = np.array([False, True])
+        seen = encoded(values)
+        if len(columns) == 1 and not _is_odd(study, columns[0]) and seen[0, 0] < seen[1, 0]:
             return Variable(name, columns, values, seen, True, column.any_missing)
     else:
         (values,), _ = statistics.grids((feature,), Grid("distinct", missing="hide"), lambda one: np.empty(0))
@@ -364,12 +412,3 @@ def _cell_in(space: InputSpace, box: Boxes, v: int, row: Float) -> int:
     own = row[variable.columns[0]]
     cell = 0 if np.isnan(own) else int(np.searchsorted(variable.encoded[:, 0], own, side="left"))
     return int(np.clip(cell, box.low[0, v], box.high[0, v] - 1))
-
-
-def names_of(space: InputSpace, chosen: Iterable[int]) -> list[Any]:
-    """The frame's columns of some variables."""
-    return [space.variables[v].name for v in chosen]
-
-
-def is_missing(value: Any) -> bool:
-    return bool(is_missing_value(value))

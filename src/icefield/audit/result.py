@@ -14,6 +14,7 @@ from icefield.effect import drawing
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.typing import Backend
 
+LevelPairs = Mapping[tuple[Any, Any], tuple[float, float]]
 HIDDEN = (
     "source",
     "mean_against",
@@ -24,6 +25,10 @@ HIDDEN = (
     "missing_above",
     "missing_below",
     "missing_beyond",
+    "to_missing",
+    "to_missing_most",
+    "from_missing",
+    "from_missing_most",
     "mean_step",
 )
 
@@ -40,6 +45,7 @@ class CounterExample:
     before, after : the feature's values
     prediction_before, prediction_after : what the model's own ``predict`` says, on the asked scale
     changed : other columns that were set to other values than the row's, by column; empty for a given row as it is
+    scale : of the predictions
     """
 
     feature: Any
@@ -51,6 +57,7 @@ class CounterExample:
     prediction_before: float
     prediction_after: float
     changed: Mapping[Any, Any] = field(default_factory=dict)
+    scale: str = "response"
 
     @property
     def step(self) -> float:
@@ -75,6 +82,7 @@ class Everywhere:
     how : how that was found
     bound : where not decided, no step against the direction is larger than this, on the raw scale; NaN where no bound is known
     example : where refuted, an input
+    scale : on which the output was asked about
     """
 
     feature: Any
@@ -84,6 +92,7 @@ class Everywhere:
     how: str
     bound: float
     example: CounterExample | None = None
+    scale: str = "response"
 
 
 @dataclass(frozen=True)
@@ -147,19 +156,24 @@ class Bounds:
 class Audit(ResultTable):
     """One row per feature and output (and group): how rows' curves step, and what holds for every possible input.
 
-    Columns: ``feature``, ``output``, ``group`` (with `by`), ``direction`` (``increasing``, ``decreasing`` or empty) and its
+    Columns: ``feature``, ``output``, ``group`` (with `by`), ``scale`` (declared constraints of several classes are judged on the
+    raw scale, in rows of their own), ``direction`` (``increasing``, ``decreasing`` or empty) and its
     ``source``, the shares of rows whose curve only ``rises``, only ``falls``, does ``both`` or is ``flat``, ``holds`` (on all rows;
     None without a direction), the largest single step ``against`` the direction, its mean over rows, the largest fall in all
     ``total_against``, ``between`` which values the largest step lies, the largest ``jump`` in either direction and where,
     ``never_falls`` and ``never_rises`` (over every possible input: proven, refuted, not decided), the shares of rows whose
-    prediction at a missing value lies above or below all of those at numbers, and ``method``.
+    prediction at a missing value lies above or below all of those at numbers, the mean and the largest absolute step
+    ``to_missing`` from rows' own values and ``from_missing`` to the nearest value to the median, and ``method``.
 
     Attributes
     ----------
     examples : given rows as counter-examples, the worst first
+    jumps : for features without a direction, the row with the largest single step
+    missing_examples : the rows whose predictions change most where a value goes missing, or comes
     everywhere : the questions about every possible input
     levels : for categories, a mapping of (feature, output) to a mapping of level pairs (a, b) to
         (share of rows whose prediction at b is larger than at a, largest such difference)
+    group_levels : the same by (feature, output, group)
     flips : what changing one column alone does
     structure : which features can interact; None for models that are not read as trees
     broken_interactions : features found on one path although the declared constraints keep them apart
@@ -168,10 +182,11 @@ class Audit(ResultTable):
     """
 
     examples: tuple[CounterExample, ...] = ()
+    jumps: tuple[CounterExample, ...] = ()
+    missing_examples: tuple[CounterExample, ...] = ()
     everywhere: tuple[Everywhere, ...] = ()
-    levels: Mapping[tuple[Any, Any], Mapping[tuple[Any, Any], tuple[float, float]]] = field(
-        default_factory=dict
-    )
+    levels: Mapping[tuple[Any, Any], LevelPairs] = field(default_factory=dict)
+    group_levels: Mapping[tuple[Any, Any, Any], LevelPairs] = field(default_factory=dict)
     flips: tuple[Flips, ...] = ()
     structure: Structure | None = None
     broken_interactions: tuple[frozenset[Any], ...] = ()
@@ -183,6 +198,8 @@ class Audit(ResultTable):
         hidden = set(HIDDEN)
         if len(set(map(str, self.columns["output"].tolist()))) == 1:
             hidden.add("output")
+        if len(set(self.columns["scale"].tolist())) == 1:
+            hidden.add("scale")
         if not any(self.columns["direction"].tolist()):
             hidden |= {"direction", "holds", "against", "between"}
             hidden -= {"jump", "jump_between"}
@@ -214,14 +231,17 @@ class Audit(ResultTable):
             if table["holds"][i] is False and (("group" not in table) or table["group"][i] is None):
                 found.append(
                     f"{table['feature'][i]} is not {table['direction'][i]}: {table['output'][i]} steps against it by up to "
-                    f"{table['against'][i]:.4g} on given rows"
+                    f"{table['against'][i]:.4g} on given rows{self._of_scale(table['scale'][i])}"
                 )
-        broken = {(one.feature, one.output, one.direction) for one in self.examples}
+        broken = {(one.feature, one.output, one.direction, one.scale) for one in self.examples}
         for one in self.everywhere:
-            wanted = self._direction(one.feature, one.output) == one.direction
-            if wanted and one.answer == "refuted" and (one.feature, one.output, one.direction) not in broken:
+            if (
+                one.answer == "refuted"
+                and self._direction(one) == one.direction
+                and (one.feature, one.output, one.direction, one.scale) not in broken
+            ):
                 found.append(
-                    f"{one.feature} is not {one.direction} for every input: {one.example or one.how}"
+                    f"{one.feature} is not {one.direction} for every input{self._of_scale(one.scale)}: {one.example or one.how}"
                 )
         for paths in self.broken_interactions:
             found.append(
@@ -233,18 +253,26 @@ class Audit(ResultTable):
     def undecided(self) -> tuple[str, ...]:
         """Directions asked for that were not decided for every possible input."""
         return tuple(
-            f"{one.feature} {one.direction} for every input: {one.how}"
+            f"{one.feature} {one.direction} for every input{self._of_scale(one.scale)}: {one.how}"
+            + (
+                f"; no step against it is larger than {one.bound:.4g} on the raw scale"
+                if np.isfinite(one.bound)
+                else ""
+            )
             for one in self.everywhere
-            if one.answer == "not decided" and self._direction(one.feature, one.output) == one.direction
+            if one.answer == "not decided" and self._direction(one) == one.direction
         )
 
-    def _direction(self, feature: Any, output: Any) -> str:
+    def _of_scale(self, scale: str) -> str:
+        return "" if scale == self.columns["scale"][0] else f", on the {scale} scale"
+
+    def _direction(self, asked: Everywhere) -> str:
+        """The direction wanted of what a question is about."""
         table = self.columns
-        for name, own, direction in zip(
-            table["feature"].tolist(), table["output"].tolist(), table["direction"].tolist()
-        ):
-            if name == feature and own == output:
-                return str(direction)
+        for i in range(len(self)):
+            own = table["feature"][i], table["output"][i], table["scale"][i]
+            if own == (asked.feature, asked.output, asked.scale):
+                return str(table["direction"][i])
         return ""
 
     @drawing
@@ -273,9 +301,9 @@ class Audit(ResultTable):
     def _drawn(self, value: Any = ("rises", "falls", "both"), **options: Any) -> Any:
         from icefield.plots import plot_importance
 
-        keep = np.array([True] * len(self))
+        keep = self.columns["scale"] == self.columns["scale"][0]
         if "group" in self.columns:
-            keep = np.array([group is None for group in self.columns["group"].tolist()])
+            keep &= np.array([group is None for group in self.columns["group"].tolist()])
         columns = {name: values[keep] for name, values in self.columns.items() if name != "direction"}
         return plot_importance(
             ResultTable(columns, self.title, (), self.library, naming=self.naming), value, **options
@@ -293,11 +321,13 @@ class Audit(ResultTable):
             "undecided": list(self.undecided),
             "features": rows,
             "examples": [plain(one) for one in self.examples],
+            "jumps": [plain(one) for one in self.jumps],
+            "missing_examples": [plain(one) for one in self.missing_examples],
             "every_input": [plain(one) for one in self.everywhere],
             "levels": [
-                {"feature": plain(f), "output": plain(o), "pairs": [
+                {"feature": plain(f), "output": plain(o), "group": plain(group), "pairs": [
                     {"from": plain(a), "to": plain(b), "share_larger": plain(s), "largest": plain(g)} for (a, b), (s, g) in pairs.items()
-                ]} for (f, o), pairs in self.levels.items()
+                ]} for (f, o, group), pairs in ({(*key, None): v for key, v in self.levels.items()} | dict(self.group_levels)).items()
             ],
             "flips": [plain(one) for one in self.flips],
             "never_together": [] if self.structure is None else [[plain(a), plain(b)] for a, b in self.structure.never_together()],

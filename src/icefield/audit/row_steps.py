@@ -7,7 +7,7 @@ answer says so. Categories have no order: their levels are compared pair by pair
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,20 +17,41 @@ from numpy.typing import NDArray
 from icefield.core.question import Question
 from icefield.core.rows import Block
 from icefield.core.step_extremes import StepExtremes, extremes_of_curves
-from icefield.data.columns import ORDERED_KINDS, is_missing_value
-from icefield.data.features import Feature
+from icefield.data.columns import ORDERED_KINDS, Column, is_missing_value, object_array
+from icefield.data.features import Feature, column_name
 from icefield.data.grid import Grid
-from icefield.errors import EngineError, ModelError
+from icefield.errors import EngineError, InputError, ModelError, complaint, did_you_mean
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
     from icefield.core.study import Study
 
 SMALLEST, LARGEST, FALL, RISE = range(4)
-EVERY_THRESHOLD = "every threshold"
+EVERY_THRESHOLD, BOTH_VALUES, EVERY_LEVEL = "every threshold", "both values", "every level"
+EXACT = (EVERY_THRESHOLD, BOTH_VALUES)  # nothing lies between what was looked at
 SAME = 1e-12  # of a prediction's size: differences below it are rounding, where predictions themselves are compared
 SAME_SINGLE = 2e-6  # the same of models that add up in float32
-MOST_LEVELS = 60
+MOST_LEVELS = 256
+
+
+def has_order(feature: Feature) -> bool:
+    """Whether values are in an order, so that predictions rise or fall along them: of False and True, too."""
+    return not feature.is_group and feature.kind in (*ORDERED_KINDS, "boolean")
+
+
+def model_column(study: Study, asked: Any, parameter: str) -> Any:
+    """The model's column that a caller means; an error names the parameter."""
+    label = column_name(asked, study.rows.head, parameter)
+    if label not in study.model.columns:
+        raise InputError(
+            complaint(
+                parameter,
+                "names a column the model does not use",
+                asked,
+                did_you_mean(asked, study.model.columns),
+            )
+        )
+    return label
 
 
 @dataclass(frozen=True)
@@ -51,6 +72,28 @@ class Example:
 
 
 @dataclass
+class MissingStep:
+    """Steps between a value and missing: their weight, sum and largest absolute size."""
+
+    weight: float = 0.0
+    total: float = 0.0
+    largest: float = 0.0
+
+    def add(self, weights: Float, steps: Float) -> None:
+        self.weight += float(weights.sum())
+        self.total += float(weights @ steps)
+        self.largest = max(self.largest, float(np.abs(steps[weights > 0]).max(initial=0.0)))
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.weight if self.weight else np.nan
+
+    @property
+    def most(self) -> float:
+        return self.largest if self.weight else np.nan
+
+
+@dataclass
 class Segment:
     """Totals over the rows of a segment (all rows, or one group), for one feature and output."""
 
@@ -63,6 +106,8 @@ class Segment:
     missing_above: float = 0.0
     missing_below: float = 0.0
     missing_most: float = 0.0
+    to_missing: MissingStep = field(default_factory=MissingStep)
+    from_missing: MissingStep = field(default_factory=MissingStep)
 
 
 @dataclass
@@ -77,7 +122,8 @@ class FeatureSteps:
     method : how it was decided, for people
     segments : by output, over all rows and then by group
     worst : by output, the rows with the largest falls and the largest rises, in this order
-    pairs : for levels, by output, ``(levels, levels)``: the share of rows with a larger prediction at the column's level than at the row's
+    worst_missing : by output, the rows whose predictions change most where a value goes missing, or comes
+    pairs : for levels, by output, ``(segments, levels, levels)``: the share of rows with a larger prediction at the column's level than at the row's
     gaps : for levels, likewise, the largest such difference
     """
 
@@ -87,6 +133,7 @@ class FeatureSteps:
     method: str
     segments: list[list[Segment]]
     worst: list[tuple[list[Example], list[Example]]]
+    worst_missing: list[list[Example]] = field(default_factory=list)
     pairs: list[Float] = field(default_factory=list)
     gaps: list[Float] = field(default_factory=list)
 
@@ -116,7 +163,7 @@ def audit_rows(
     positions = np.arange(block.n_rows) if rows is None else np.asarray(rows)
     found = [_unseen(study, feature, points, block.n_groups) for feature in features]
     _check_predictions(study, block)
-    swept = [one for one in found if one.is_ordered and one.method == EVERY_THRESHOLD]
+    swept = [one for one in found if one.method in EXACT and study.plan.trees is not None]
     left = [one for one in found if one not in swept]
     if swept and not _swept(study, swept, block, positions, worst):
         left = found
@@ -129,8 +176,10 @@ def audit_rows(
                 extremes = extremes_of_curves(curves, one.numbers, start, tolerance_of(study))
                 _add(one, extremes, 0, part, positions, worst)
         if not one.is_ordered:
-            total = one.segments[0][0].weight
-            one.pairs = [share / total if total else share for share in one.pairs]
+            for output, segments in enumerate(one.segments):
+                totals = np.array([segment.weight or 1.0 for segment in segments])
+                one.pairs[output] /= totals[:, None, None]
+    _add_missing(study, [one for one in found if one.has_missing], block, positions, worst)
     return found
 
 
@@ -159,12 +208,17 @@ def _unseen(study: Study, feature: Feature, points: int, n_groups: int) -> Featu
     def thresholds(one: Feature) -> Float:
         return plan.thresholds(one, study.rows.head)
 
-    if feature.is_group or feature.kind not in ORDERED_KINDS:
+    if not has_order(feature):
         (values,), _ = statistics.grids((feature,), Grid("distinct", points=MOST_LEVELS), thresholds)
-        size = len(values)
-        pairs = [np.zeros((size, size)) for _ in range(outputs)]
-        gaps = [np.zeros((size, size)) for _ in range(outputs)]
-        return FeatureSteps(feature, values, 0, "every level", segments, worst, pairs, gaps)
+        size, column = len(values), study.column(feature)
+        present = len(np.unique(column.codes[column.codes >= 0]))
+        method = EVERY_LEVEL if size >= present else f"the {size} most frequent of {present} levels"
+        pairs, gaps = ([np.zeros((1 + n_groups, size, size)) for _ in range(outputs)] for _ in range(2))
+        return FeatureSteps(feature, values, 0, method, segments, worst, [], pairs, gaps)
+    if feature.kind == "boolean":
+        missing = [None] if study.column(feature).any_missing else []
+        values = object_array([False, True, *missing]) if missing else np.array([False, True])
+        return FeatureSteps(feature, values, 2, BOTH_VALUES, segments, worst)
     method = EVERY_THRESHOLD
     try:
         if plan.trees is None:
@@ -255,7 +309,7 @@ def _keep_worst(
     if not len(candidates):
         return
     order = candidates[np.argsort(-np.abs(sizes[candidates]), kind="stable")[:worst]]
-    kept += [
+    found = (
         Example(
             int(positions[start + row]),
             float(sizes[row]),
@@ -263,9 +317,8 @@ def _keep_worst(
             one.values[places[row]],
         )
         for row in order.tolist()
-    ]
-    kept.sort(key=lambda example: (-abs(example.size), example.row))
-    del kept[worst:]
+    )
+    _keep(kept, found, worst)
 
 
 def _add_levels(
@@ -276,17 +329,17 @@ def _add_levels(
     for output, segments in enumerate(one.segments):
         own = curves[output]
         slack = SAME_SINGLE * 1e-3 * np.abs(own).max(axis=1, initial=0.0)
+        shared = np.stack([weights, *(weights * (block.codes == code) for code in range(len(segments) - 1))])
         for a in range(own.shape[1]):
             difference = own - own[:, a : a + 1]
-            one.pairs[output][a] += weights @ (difference > slack[:, None])
-            one.gaps[output][a] = np.maximum(
-                one.gaps[output][a], difference[weights > 0].max(axis=0, initial=0.0)
-            )
+            one.pairs[output][:, a] += shared @ (difference > slack[:, None])
+            for segment_gaps, counted in zip(one.gaps[output], shared):
+                most = difference[counted > 0].max(axis=0, initial=0.0)
+                segment_gaps[a] = np.maximum(segment_gaps[a], most)
         low, high = own.argmin(axis=1), own.argmax(axis=1)
         spread = own.max(axis=1, initial=-np.inf) - own.min(axis=1, initial=np.inf)
         spread = np.where(spread > slack, spread, 0.0)
-        for code, segment in enumerate(segments):
-            counted = weights if code == 0 else weights * (block.codes == code - 1)
+        for counted, segment in zip(shared, segments):
             if not counted.any():
                 continue
             segment.weight += float(counted.sum())
@@ -295,11 +348,90 @@ def _add_levels(
             segment.largest[LARGEST] = max(
                 segment.largest[LARGEST], float(spread[counted > 0].max(initial=0.0))
             )
-        kept = one.worst[output][1]
-        kept += [
-            Example(int(positions[start + r]), float(spread[r]), one.values[low[r]], one.values[high[r]])
-            for r in np.argsort(-spread, kind="stable")[:worst].tolist()
-            if spread[r] > 0
+        _keep(
+            one.worst[output][1],
+            (
+                Example(int(positions[start + r]), float(spread[r]), one.values[low[r]], one.values[high[r]])
+                for r in np.argsort(-spread, kind="stable")[:worst].tolist()
+                if spread[r] > 0
+            ),
+            worst,
+        )
+
+
+def _keep(kept: list[Example], more: Iterable[Example], worst: int) -> None:
+    """Of examples so far and more of them, the largest; of one size, the first rows."""
+    kept += more
+    kept.sort(key=lambda example: (-abs(example.size), example.row))
+    del kept[worst:]
+
+
+def _add_missing(
+    study: Study, found: Sequence[FeatureSteps], block: Block, positions: Positions, worst: int
+) -> None:
+    """Steps to missing from rows' own values, and from missing to the value nearest to the column's median."""
+    if not found:
+        return
+    outputs, columns = (
+        len(study.model.outputs),
+        {one.feature.label: study.column(one.feature) for one in found},
+    )
+    middle = {}
+    for one in found:
+        numbers = columns[one.feature.label].values[~columns[one.feature.label].missing]
+        middle[one.feature.label] = np.sort(numbers)[(len(numbers) - 1) // 2]
+    per_row = 8 * 6 * outputs * (1 + 2 * len(found))
+    size = (
+        block.n_rows
+        if study.model.across_rows
+        else max(1, min(block.n_rows, study.resources.memory // per_row))
+    )
+    for start in range(0, block.n_rows, size):
+        part = (
+            block if size >= block.n_rows else block.take(np.arange(start, min(start + size, block.n_rows)))
+        )
+        every, axes = np.arange(part.n_rows), []
+        for one in found:
+            ends = object_array([middle[one.feature.label], one.values[-1]])
+            values = ends if one.values.dtype == object else ends.astype(one.values.dtype)
+            axes.append(one.feature.axis(values, part.table))
+        questions = [
+            Question(own, spread=False, rows=every, averaged=False)
+            for own in ((), *((axis,) for axis in axes))
         ]
-        kept.sort(key=lambda example: (-abs(example.size), example.row))
-        del kept[worst:]
+        first, *moved = study.answers(questions, Block(part.table))
+        own = np.asarray(first.curves).reshape(outputs, -1)
+        for one, answer in zip(found, moved):
+            one.worst_missing = one.worst_missing or [[] for _ in range(outputs)]
+            column = part.table.column(one.feature.label)
+            for output, kept in enumerate(one.worst_missing):
+                at_middle, at_missing = np.asarray(answer.curves)[output].T
+                steps = np.where(column.missing, at_middle - at_missing, at_missing - own[output])
+                steps[np.abs(steps) <= tolerance_of(study) * (np.abs(own[output]) + np.abs(at_missing))] = 0.0
+                _add_missing_steps(one.segments[output], part, column.missing, steps)
+                _keep(
+                    kept,
+                    (
+                        Example(int(positions[start + r]), float(steps[r]), *_ends(column, r, one, middle))
+                        for r in np.argsort(-np.abs(steps), kind="stable")[:worst].tolist()
+                        if steps[r] != 0
+                    ),
+                    worst,
+                )
+
+
+def _ends(column: Column, row: int, one: FeatureSteps, middle: Mapping[Any, Any]) -> tuple[Any, Any]:
+    """The values between which a row's prediction steps, of which one is missing."""
+    if column.missing[row]:
+        return one.values[-1], middle[one.feature.label]
+    return column.values[row], one.values[-1]
+
+
+def _add_missing_steps(
+    segments: Sequence[Segment], block: Block, gone: NDArray[np.bool_], steps: Float
+) -> None:
+    weights = block.row_weights()
+    for code, segment in enumerate(segments):
+        counted = weights if code == 0 else weights * (block.codes == code - 1)
+        segment.to_missing.add(counted * ~gone, steps)
+        segment.from_missing.add(counted * gone, steps)

@@ -418,13 +418,13 @@ def _tolerances(study: Study, now: Mapping[str, Written], refits: Any, unit: flo
 
 
 def _refitted(study: Study, refits: Any) -> Iterator[Study]:
-    """Studies of refits on the same rows: given models, or so many made from resampled rows."""
+    """Studies of refits on the same rows: given models, or so many made from halves of the rows."""
     from icefield.core.study import Study as StudyClass
     from icefield.models.model import read_model
 
     models: Iterator[Any]
-    if isinstance(refits, int) and not isinstance(refits, bool):
-        models = _made(study, refits)
+    if isinstance(refits, (int, np.integer)) and not isinstance(refits, bool):
+        models = _made(study, int(refits))
     elif isinstance(refits, Sequence) and not isinstance(refits, (str, bytes)) and len(refits):
         models = iter(refits)
     else:
@@ -447,38 +447,32 @@ def _refitted(study: Study, refits: Any) -> Iterator[Study]:
 
 
 def _made(study: Study, number_of: int) -> Iterator[Any]:
-    """Refits on halves of the rows, by the model's own class and parameters."""
-    import copy
+    """The model's own learner fitted again to halves of the rows, with weights and whole clusters as the Explainer has them."""
+    from icefield.refits.fitting import Fitter, is_estimator
+    from icefield.refits.halves import halves, whole_units
 
-    y, model = study.sample.y, study.model.native
+    block, model = study.sample, study.model
     if number_of < 2:
         raise InputError(
             complaint("refits", "must be at least 2 to tell noise", number_of, f"write refits={MADE}")
         )
-    if y is None:
+    if block.y is None:
         raise InputError(
-            complaint(
-                "refits",
-                "are made from observed targets, which the Explainer was not given",
-                number_of,
-                "write Explainer(model, X, y)",
-            )
-        )
-    if not hasattr(model, "get_params") or not hasattr(model, "fit"):
+            complaint("refits", "are made from observed targets, which the Explainer was not given", number_of,
+                      "write Explainer(model, X, y)")
+        )  # fmt: skip
+    if not is_estimator(model.native):
         raise InputError(
-            complaint(
-                "refits",
-                f"cannot be made of a {type(model).__name__}, which has no fit",
-                number_of,
-                "give fitted models: refits=[...]",
-            )
-        )
-    rng = np.random.default_rng(study.seed)
-    for _ in range(number_of):
-        rows = np.sort(rng.permutation(study.sample.n_rows)[: study.sample.n_rows // 2])
-        table = study.sample.table.take(rows).select(study.model.columns)
-        fresh = type(model)(**copy.deepcopy(model.get_params()))
-        yield fresh.fit(table.native, np.asarray(y)[rows])
+            complaint("refits", f"cannot be made of a {type(model.native).__name__}, which has no fit", number_of,
+                      "give fitted models: refits=[...]")
+        )  # fmt: skip
+    learner = Fitter(
+        model.native, block.table.select(model.columns), model.form, np.asarray(block.y), block.weights
+    )
+    units, _ = whole_units(block, None, None, 0)
+    classes = learner.y if model.kind == "classifier" else None
+    for rows, _, seed in halves(block.n_rows, number_of, study.seed, units, classes):
+        yield learner.fitted(rows, seed)
 
 
 # --- files ---------------------------------------------------------------------------------------------------

@@ -39,15 +39,8 @@ class Structure:
 
     def broken(self, allowed: Sequence[Sequence[Any]]) -> list[frozenset[Any]]:
         """Paths whose features are in no one set of those that may interact; a feature in none of them stands alone."""
-        named = {feature for one in allowed for feature in one}
         sets = [frozenset(one) for one in allowed]
-        return [
-            one
-            for one in self.together
-            if not any(one <= home for home in sets)
-            and (len(one) > 1 or not one.isdisjoint(named - one))
-            and len(one) > 1
-        ]
+        return [one for one in self.together if len(one) > 1 and not any(one <= home for home in sets)]
 
 
 def structure_of(trees: TreeModel, features: Sequence[Any]) -> Structure:

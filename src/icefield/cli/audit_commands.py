@@ -215,15 +215,30 @@ def check(
     metavar="MODEL",
     help="The same model fitted to other data, to learn noise from; repeat for more.",
 )
-def snapshot(explainer: Any, output: str, refits: tuple[str, ...], quiet: bool) -> None:
+@click.option(
+    "--refits",
+    "made",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="Make so many refits on halves of DATA instead; needs --y and a MODEL that can be fitted (a pickle, or package.module:object).",
+)
+def snapshot(explainer: Any, output: str, refits: tuple[str, ...], made: int | None, quiet: bool) -> None:
     """Write the model's effects to a folder of small files, to check the next model against.
 
     \b
     Example:
       icefield snapshot model.txt loans.csv -o effects/ --refit refit1.txt --refit refit2.txt
+      icefield snapshot mymodels:fitted loans.csv -o effects/ --y default --refits 10
     """
-    from icefield.cli.loading import load_model
+    from icefield.cli import loading
 
-    models = [load_model(path, allow_pickle=False, trust=()) for path in refits]
-    explainer.snapshot(Path(output), refits=models or None)
+    if refits and made is not None:
+        raise click.UsageError(
+            "--refit and --refits contradict each other: give fitted models, or how many to make."
+        )
+    given = click.get_current_context().params
+    models = [
+        loading.load_model(path, allow_pickle=given["allow_pickle"], trust=given["trust"]) for path in refits
+    ]
+    explainer.snapshot(Path(output), refits=models or made)
     _say(output, quiet)

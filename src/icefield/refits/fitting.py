@@ -27,6 +27,7 @@ from icefield.effect.whole_files import written_beside
 from icefield.engines.brute.processes import ModelProcess, ProcessEnded, sendable
 from icefield.errors import InputError, InputTypeError, ModelError, complaint
 from icefield.libraries.row_form import RowForm
+from icefield.libraries.sklearn.nesting import is_pipeline
 from icefield.models.trial import one_line
 from icefield.progress import Progress
 from icefield.typing import Float, Positions
@@ -97,10 +98,11 @@ def _fit_estimator(estimator: Any, X: Any, y: NDArray[Any], weights: Float | Non
         # One seed for all parts: a fixed one would hide how far seeds move the curve.
         if named:
             fresh.set_params(**dict.fromkeys(named, seed))
+    last = fresh.steps[-1] if is_pipeline(fresh) else ("", fresh)
     if weights is None:
         given = {}
-    elif "sample_weight" in inspect.signature(fresh.fit).parameters:
-        given = {"sample_weight": weights}
+    elif "sample_weight" in inspect.signature(last[1].fit).parameters:
+        given = {f"{last[0]}__sample_weight".removeprefix("__"): weights}
     else:
         raise InputTypeError(
             complaint("fit", "takes no sample_weight, and the Explainer has weights", type(fresh).__name__,

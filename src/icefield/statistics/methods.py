@@ -252,8 +252,8 @@ class StatisticsMethods:
         Parameters
         ----------
         path : the folder
-        refits : fitted models (the same model fitted to other draws of the data), or how many to make from resampled rows (the
-            Explainer needs ``y`` then): how far they differ is how much a number may change. Without, a share of the predictions'
+        refits : fitted models (the same model fitted to other draws of the data), or how many to make of halves of the rows (the
+            Explainer needs ``y`` then; weights are handed on, clusters stay whole): how far they differ is how much a number may change. Without, a share of the predictions'
             standard deviation is allowed, and answers say so
         """
         self.study.needs_rows("snapshots")

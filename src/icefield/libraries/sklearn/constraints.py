@@ -21,6 +21,11 @@ def declared(model: Any) -> Declared:
         )
     if monotone is None and together is None:
         return Declared()
+    together = [list(one) for one in together or ()]
+    # Columns in no set make up one more.
+    rest = set(range(n)).difference(*together)
+    if together and rest:
+        together.append(sorted(rest))
     if monotone is not None and not isinstance(monotone, dict):
         monotone = np.asarray(monotone).tolist()
-    return Declared(signs(monotone) if monotone is not None else {}, sets(together) if together else ())
+    return Declared(signs(monotone) if monotone is not None else {}, sets(together))
