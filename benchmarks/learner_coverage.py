@@ -336,6 +336,7 @@ def main(arguments: list[str]) -> None:
     stored: dict[str, Any] = {"level": LEVEL, "refits": REFITS, "learners": LEARNERS, "date": "", "commit": "", "settings": []}  # fmt: skip
     if given.stored.exists():
         stored = json.loads(given.stored.read_text(encoding="utf-8"))
+    commit = _commit()  # of the code that runs, whatever is committed meanwhile
     known = {(one["process"], one["learner"], one["n"]) for one in stored["settings"]}
     for process, learner, n, replicates, target_fits in () if given.table else settings():
         if (process, learner, n) in known:
@@ -346,7 +347,7 @@ def main(arguments: list[str]) -> None:
         began = time.process_time()
         found = setting(process, learner, n, replicates, target_fits)
         stored["settings"].append(found | {"cpu_seconds": round(time.process_time() - began, 1)})
-        stored |= {"date": f"{now:%Y-%m-%d}", "commit": _commit()}
+        stored |= {"date": f"{now:%Y-%m-%d}", "commit": commit}
         given.stored.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
         print(process, learner, n, f"{time.process_time() - began:.1f} s", flush=True)
     show(stored)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import signal
 import threading
-import time
 
 import numpy as np
 import pandas as pd
@@ -330,20 +329,20 @@ def test_in_processes_and_resumed_from_a_folder(data, tmp_path):
 @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals need the main thread")  # fmt: skip
 def test_interrupted_at_once_and_gone_on_with(data):
     X, y = data
-    slow, calls = threading.Event(), []
+    slow, calls, ended = threading.Event(), [], []
 
     def fit(X, y):
         calls.append(len(calls))
         if len(calls) == 5 and not slow.is_set():
             threading.Timer(0.05, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
             slow.wait(30)
+            ended.append(len(calls))
         return least_squares(X, y)
 
     ex = icefield.Explainer(least_squares(X, y), X)
-    began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         ex.refits(fit, y)
-    assert time.monotonic() - began < 10  # a fit would take 30 s
+    assert not ended, "Ctrl-C does not wait for the fit that is being made"
     slow.set()
     assert len(ex.refits(fit, y)) == 15
     assert len(calls) <= 17, "the four that were done are not done again"

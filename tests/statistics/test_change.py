@@ -105,6 +105,46 @@ def test_a_change_from_rows_own_values_is_that_of_a_plain_loop(name, engine):
     check(ex.change("k", end=2), predicted(name, ROWS), predicted(name, ROWS.assign(k=2)))
 
 
+@pytest.mark.parametrize("name", ["lightgbm", "lightgbm, classes", "three classes", "forest", "pipeline"])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"feature": "x0", "start": -0.5, "end": 1.0},
+        {"feature": {"x0": (-0.5, 1.0), "k": (0, 2)}},
+        {"feature": "x0", "start": -0.5, "end": 1.0, "across": {"x2": (0.0, 1.0)}},
+        {"feature": "k", "plus": 2},
+    ],
+    ids=["values", "several", "across", "plus"],
+)
+def test_means_alone_are_those_of_the_whole_answer(name, asked):
+    weights = np.linspace(0.0, 2.0, len(ROWS))
+    ex = explainer(name, weights=weights, by=ROWS.side)
+    whole, means = ex.change(**asked), ex.change(**asked, spread=False)
+    shared = [
+        "output",
+        "group",
+        "start",
+        "end",
+        "estimate",
+        *(["ratio"] if "across" not in asked else []),
+        "n_rows",
+    ]
+    assert list(means.columns) == shared
+    for column in shared[2:]:
+        np.testing.assert_allclose(means[column], whole[column], rtol=1e-6, atol=1e-9)
+    assert means.outside == whole.outside
+    with pytest.raises(InputError, match="`spread` was False"):
+        means.rows()
+
+
+def test_slopes_without_spread():
+    ex = explainer("lightgbm", by=ROWS.side)
+    np.testing.assert_allclose(
+        ex.slope("x0", spread=False)["estimate"], ex.slope("x0")["estimate"], rtol=1e-9
+    )
+    assert "std_error" not in ex.slope("x0", spread=False).columns
+
+
 def test_no_prediction_of_the_model_is_made_where_it_was_read_as_trees(monkeypatch):
     ex = explainer("lightgbm")
     ex.change("x0", -0.5, 1.0)
@@ -213,6 +253,8 @@ def test_a_stream_gives_the_numbers_of_rows_in_memory(name, tmp_path, monkeypatc
         assert "sample of 300 rows" in repr(found)
         for column in ("start", "end", "estimate", "std_error", "sd", "rises", "falls", "n_rows"):
             np.testing.assert_allclose(found[column], expected[column], rtol=1e-9, atol=1e-12, err_msg=column)
+    found, expected = (ex.change("x0", 0.0, 1.0, spread=False)["estimate"] for ex in (stream, memory))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 def test_blocks_merge_and_states_go_on():

@@ -297,6 +297,7 @@ class Refits(StudyExplainer):
         by: Any = None,
         quantiles: Any = (0.05, 0.5, 0.95),
         level: float | None = None,
+        spread: bool = True,
         rows: Any = None,
     ) -> Change:
         """`Explainer.change`, with the error and the interval of this learner; `rows` cannot be given."""
@@ -304,9 +305,9 @@ class Refits(StudyExplainer):
         asked: dict[str, Any] = {"plus": plus, "times": times, "across": across}
         level = self.level if level is None else level
         found = super().change(
-            feature, start, end, given=given, by=by, quantiles=quantiles, level=level, **asked
+            feature, start, end, given=given, by=by, quantiles=quantiles, level=level, spread=spread, **asked
         )
-        parts = [part.change(feature, start, end, quantiles=(), **asked) for part in self._parts(by)]
+        parts = [part.change(feature, start, end, spread=False, **asked) for part in self._parts(by)]
         return self._changed(found, parts, level)
 
     def slope(
@@ -318,18 +319,21 @@ class Refits(StudyExplainer):
         by: Any = None,
         quantiles: Any = (0.05, 0.5, 0.95),
         level: float | None = None,
+        spread: bool = True,
         rows: Any = None,
     ) -> Change:
         """`Explainer.slope`, with the error and the interval of this learner; `rows` cannot be given."""
         _refuse_rows("rows", rows)
         level = self.level if level is None else level
-        found = super().slope(feature, step=step, given=given, by=by, quantiles=quantiles, level=level)
+        found = super().slope(
+            feature, step=step, given=given, by=by, quantiles=quantiles, level=level, spread=spread
+        )
         size: Any = step
         if size is None and found.step is not None:
             kind = self.study.feature(feature).kind
             size = timedelta(days=found.step) if kind in TIME_KINDS else found.step
             size = int(size) if kind == "integer" else size
-        parts = [part.slope(feature, step=size, quantiles=()) for part in self._parts(by)]
+        parts = [part.slope(feature, step=size, spread=False) for part in self._parts(by)]
         return self._changed(found, parts, level)
 
     def _changed(self, found: Change, parts: Sequence[Change], level: float) -> Change:

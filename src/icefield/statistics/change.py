@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,7 @@ class Change(ResultTable):
     Columns: ``output``, ``group``, ``start`` and ``end`` (mean predictions there; of a difference of changes, the two
     changes), ``estimate`` (the mean change, or slope), ``std_error``, ``conf_low``, ``conf_high``, ``sd`` (of rows'
     changes), ``rises`` and ``falls`` (shares of rows), quantiles of rows' changes, ``ratio`` (of the two means)
-    with ``ratio_std_error``, and ``n_rows``.
+    with ``ratio_std_error``, and ``n_rows``. With ``spread=False`` those of means alone.
 
     Attributes
     ----------
@@ -87,6 +88,10 @@ class Change(ResultTable):
 
         Of a stream, the rows are those of its sample.
         """
+        if "sd" not in self.columns:
+            raise InputError(
+                complaint("spread", "was False, so no row's values are there", False, "ask without it")
+            )
         return frame_of({name: frameable(values) for name, values in self.row_values.items()}, self.library)
 
 
@@ -102,6 +107,7 @@ def change(
     given: Sequence[Any] | None = None,
     quantiles: Any = QUANTILES,
     level: float = 0.95,
+    spread: bool = True,
     rows: Any = None,
 ) -> Change:
     """What a stated change of one or several features does to predictions, over rows; see `Explainer.change`."""
@@ -113,7 +119,7 @@ def change(
     title = f"Change of {study.model.scale_label} as {said}"
     if other:
         title = f"Difference of changes of {study.model.scale_label}: as {said}, when {_said(study, other)} against before"
-    return _compared(study, Contrast(moves, other), title, given, quantiles, level, rows, None, ())
+    return _compared(study, Contrast(moves, other), title, given, quantiles, level, spread, rows, None, ())
 
 
 def slope(
@@ -124,6 +130,7 @@ def slope(
     given: Sequence[Any] | None = None,
     quantiles: Any = QUANTILES,
     level: float = 0.95,
+    spread: bool = True,
     rows: Any = None,
 ) -> Change:
     """The average slope of predictions along a feature, at rows' own values; see `Explainer.slope`."""
@@ -134,7 +141,7 @@ def slope(
                       f"write change({found.label!r}, start, end)")
         )  # fmt: skip
     whole, per, unit = found.kind not in ("float",), 1.0, "unit"
-    spread, limits = _spread(study, found)
+    middle, limits = _spread(study, found)
     if found.kind in TIME_KINDS:
         day = np.array(1, "timedelta64[D]").astype(f"timedelta64[{_unit(study.column(found))}]")
         per, unit = float(day.astype(np.int64)), "day"
@@ -145,8 +152,8 @@ def slope(
             size, lower = int(size), int(size) // 2
         return Contrast((Move(found, Own(-lower, limits=limits), Own(size - lower, limits=limits)),), per=per)
 
-    fine = max(2.0, DERIVATIVE_STEP * spread if found.kind in TIME_KINDS else 2.0) if whole else DERIVATIVE_STEP * spread  # fmt: skip
-    coarse = max(2.0, 2.0 * round(TREE_STEP * spread / 2)) if whole else TREE_STEP * spread
+    fine = max(2.0, DERIVATIVE_STEP * middle if found.kind in TIME_KINDS else 2.0) if whole else DERIVATIVE_STEP * middle  # fmt: skip
+    coarse = max(2.0, 2.0 * round(TREE_STEP * middle / 2)) if whole else TREE_STEP * middle
     if step is not None:
         size = _own_step(step, found, study)
         what = "average change per"
@@ -157,7 +164,7 @@ def slope(
     size = float(int(size)) if whole else float(size)
     note = f"{what} {unit}, over a step of {printed_value(size / per)} around each row's own value, within the data"
     title = f"Slope of {study.model.scale_label} along {study.naming.name(found.label)}, per {unit}"
-    return _compared(study, contrast(size), title, given, quantiles, level, rows, size / per, (note,))
+    return _compared(study, contrast(size), title, given, quantiles, level, spread, rows, size / per, (note,))
 
 
 # --- what was asked for ----------------------------------------------------------------------------------
@@ -351,10 +358,10 @@ def _is_stepped(study: Study, fine: Contrast, coarse: Contrast) -> bool:
 # --- the answer ------------------------------------------------------------------------------------------
 
 
-def _changes(study: Study, contrast: Contrast, *, keep: bool, n_groups: int) -> Changes:
+def _changes(study: Study, contrast: Contrast, *, keep: bool, n_groups: int, spread: bool = True) -> Changes:
     return Changes(
         study.plans.checked(), contrast, outputs=len(study.model.outputs), n_groups=n_groups,
-        resources=study.resources, together=study.model.across_rows, keep=keep,
+        resources=study.resources, together=study.model.across_rows, keep=keep, spread=spread,
     )  # fmt: skip
 
 
@@ -365,11 +372,13 @@ def _compared(
     given: Sequence[Any] | None,
     quantiles: Any,
     level: float,
+    spread: bool,
     rows: Any,
     step: float | None,
     notes: Sequence[str],
 ) -> Change:
     validate.share("level", level)
+    validate.flag("spread", spread)
     probabilities = validate.probabilities(quantiles)
     causal = _causal(study, contrast, given)
     chosen = study.chosen(rows)
@@ -377,7 +386,7 @@ def _compared(
     here = study.sample if chosen.positions is None else study.sample.take(chosen.positions, chosen.sampled_from > 0)  # fmt: skip
     everything = not (rows is None and study.rows.is_sampled)
     fits = 8 * 5 * outputs * here.n_rows <= study.resources.memory // KEPT_SHARE
-    found = _changes(study, contrast, keep=everything and fits, n_groups=n_groups)
+    found = _changes(study, contrast, keep=everything and fits, n_groups=n_groups, spread=spread)
     if rows is None:
         study.fold(found)
     else:
@@ -385,23 +394,25 @@ def _compared(
     if found.moments[0].weight <= 0:
         raise InputError(complaint("feature", "has no row that could move", _labels(contrast)))
     known, said = found, ""
-    if found.kept is None and here.n_rows:
+    if spread and found.kept is None and here.n_rows:
         most = max(1, study.resources.memory // (KEPT_SHARE * 8 * 5 * outputs))
         part = choose_rows(min(most, here.n_rows), here.n_rows, study.seed)
         here, known = here.take(part.positions), _changes(study, contrast, keep=True, n_groups=n_groups)
         known.add(here)
         said = f"quantiles and rows are of a seeded sample of {counted(here.n_rows)} rows"
     outside, where = _outside(study, contrast)
-    columns = _columns(study, found, contrast, chosen, level)
-    columns |= _quantile_columns(known, here, probabilities, n_groups)
+    columns = _columns(study, found, contrast)
+    if spread:
+        columns = _with_spread(columns, found, chosen, level)
+        columns |= _quantile_columns(known, here, probabilities, n_groups)
     columns |= {"n_rows": np.repeat([m.count for m in found.moments], outputs)}
     reason = f"brute force here, because {found.moved.reason}; " if found.moved.reason else ""
     left_out = found.n_rows - found.moments[0].count
     all_notes = [
         *notes,
         f"{found.moved.engine} engine: {reason}{study.why(study.plan)}",
-        f"{level:.0%} intervals: this model, over other rows drawn like these"
-        + ("; rows of a cluster count as one" if found.cluster_errors else ""),
+        f"{level:.0%} intervals: this model, over other rows drawn like these" if spread else "",
+        "rows of a cluster count as one" if found.cluster_errors else "",
         f"{counted(left_out)} rows without weight or a finite known value take no part" if left_out else "",
         chosen.note,
         said,
@@ -415,23 +426,35 @@ def _compared(
     )  # fmt: skip
 
 
-def _columns(
-    study: Study, found: Changes, contrast: Contrast, chosen: Chosen, level: float
-) -> dict[str, NDArray[Any]]:
-    """Means, errors and shares: by group, all rows first, then by output."""
+def _columns(study: Study, found: Changes, contrast: Contrast) -> dict[str, NDArray[Any]]:
+    """Means: by group, all rows first, then by output."""
     outputs = study.model.outputs
     labels = [ALL] if study.rows.groups is None else [ALL, *study.rows.groups.labels]
     mean = np.concatenate([moments.average for moments in found.moments])
-    spread = np.concatenate([np.asarray(moments.std) for moments in found.moments])
-    reach = sampling_reach(found.n_rows, chosen.sampled_from)
-    error = reach * np.concatenate(found.errors)
-    width = NormalDist().inv_cdf(0.5 + level / 2) * error[:, CHANGE]
+    start, end = mean[:, START], mean[:, END]
     columns: dict[str, NDArray[Any]] = {
         "output": labels_column([output for _ in labels for output in outputs]),
         "group": labels_column([label for label in labels for _ in outputs]),
-        "start": mean[:, START],
-        "end": mean[:, END],
+        "start": start,
+        "end": end,
         "estimate": mean[:, CHANGE],
+    }
+    if contrast.across or contrast.per is not None:
+        return columns
+    ratio = np.divide(end, start, out=np.full_like(end, np.nan), where=start * end > 0)
+    return columns | {"ratio": ratio}
+
+
+def _with_spread(
+    columns: dict[str, NDArray[Any]], found: Changes, chosen: Chosen, level: float
+) -> dict[str, NDArray[Any]]:
+    """The means' columns with errors, and how rows differ."""
+    mean = np.concatenate([moments.average for moments in found.moments])
+    spread = np.concatenate([np.asarray(moments.std) for moments in found.moments])
+    error = sampling_reach(found.n_rows, chosen.sampled_from) * np.concatenate(found.errors)
+    width = NormalDist().inv_cdf(0.5 + level / 2) * error[:, CHANGE]
+    ratio = columns.pop("ratio", None)
+    columns |= {
         "std_error": error[:, CHANGE],
         "conf_low": mean[:, CHANGE] - width,
         "conf_high": mean[:, CHANGE] + width,
@@ -439,18 +462,14 @@ def _columns(
         "rises": mean[:, RISES],
         "falls": mean[:, FALLS],
     }
-    if contrast.across or contrast.per is not None:
+    if ratio is None:
         return columns
-    start, end = mean[:, START], mean[:, END]
-    ratio = np.divide(end, start, out=np.full_like(end, np.nan), where=start * end > 0)
     # Errors of both ends and of their difference say how the ends vary together (the delta method).
     together = (error[:, START] ** 2 + error[:, END] ** 2 - error[:, CHANGE] ** 2) / 2
     variance = error[:, END] ** 2 - 2 * ratio * together + ratio**2 * error[:, START] ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
-        return columns | {
-            "ratio": ratio,
-            "ratio_std_error": np.sqrt(np.maximum(variance, 0.0)) / np.abs(start),
-        }
+        error_of_ratio = np.sqrt(np.maximum(variance, 0.0)) / np.abs(mean[:, START])
+    return columns | {"ratio": ratio, "ratio_std_error": error_of_ratio}
 
 
 def _quantile_columns(
@@ -482,11 +501,12 @@ def _row_values(
     rows = known.positions if positions is None else positions[known.positions]
     columns: dict[str, NDArray[Any]] = {
         "row": np.repeat(rows, len(outputs)),
-        "output": labels_column([*outputs] * len(rows)),
+        "output": np.tile(labels_column(outputs), len(rows)),
     }
     if groups is not None and block.codes is not None:
-        labels = [groups.labels[c] if c >= 0 else None for c in block.codes[known.positions].tolist()]
-        columns["group"] = labels_column([label for label in labels for _ in outputs])
+        codes = block.codes[known.positions]
+        labels = labels_column([*groups.labels, *([None] if (codes < 0).any() else [])])  # -1: in no group
+        columns["group"] = np.repeat(labels[codes], len(outputs))
     for name, at in (("start", START), ("end", END), ("estimate", CHANGE)):
         columns[name] = known.kept[..., at].ravel()
     return columns
@@ -527,6 +547,7 @@ def _outside(study: Study, contrast: Contrast) -> tuple[float, str]:
     places = np.flatnonzero(known)
     if not len(places):
         return float("nan"), ""
+    looked_at = cache(lambda features: moved_inside(study, features, places))
     inside = []
     for corner in contrast.corners:
         moving = [(f, end) for f, end in corner if not (isinstance(end, Own) and end.stays)]
@@ -535,7 +556,7 @@ def _outside(study: Study, contrast: Contrast) -> tuple[float, str]:
             by_label = {move.feature: column for move, column in zip(moves, columns)}
             own = [(f, by_label[f].part(rows[places]), end) for f, end in moving]
             values = [end.value if isinstance(end, Fixed) else end.values(column) for _, column, end in own]
-            here = moved_inside(study, [f for f, _ in moving], values, places)
+            here = looked_at(tuple(f for f, _ in moving))(values)
             for feature, value in zip((f for f, _ in moving), values):
                 here &= _in_range(by_label[feature], value)
         inside.append(here)

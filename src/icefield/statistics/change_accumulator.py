@@ -1,15 +1,16 @@
 """Changes of predictions as sums over rows: every row at the start and at the end of a move, added up block by block.
 
-An end of a move is a value that all rows take, or a row's own value, shifted or stretched. Where all ends are values,
-the engine is asked for two-point curves; otherwise for its predictions of rows whose columns were rewritten.
+An end of a move is a value that all rows take, or a row's own value, shifted or stretched. The engine is asked for its
+predictions of rows whose columns were rewritten: of trees, two walks cost less than every row's curve of two points. Where only
+the means are wanted and all ends are values, an engine that has them from counts is asked for the average of those curves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +37,9 @@ from icefield.typing import Float, Positions
 if TYPE_CHECKING:
     from icefield.threads import ThreadCrew
 
-START, END, CHANGE, RISES, FALLS = range(5)  # what is added up of every row
+START, END, CHANGE, RISES, FALLS = range(5)  # what is added up of every row; of means alone, the first three
 SAME = 1e-9  # of predictions, up to which two of them are equal: an engine may sum in another order
+Found = TypeVar("Found")
 COPIES = 4  # arrays as large as a part's predictions
 
 
@@ -170,26 +172,38 @@ class Contrast:
 
     def predictions(self, plan: Plan, table: Table, resources: Resources) -> Float:
         """What is predicted of rows at every corner, ``(rows, outputs, corners)``."""
-        every = np.arange(table.n_rows)
-        if all(isinstance(end, Fixed) for corner in self.corners for _, end in corner):
-            axes = tuple(_joined(part, table) for part in self._parts)
-            question = Question(axes, spread=False, rows=every, averaged=False)
-            (answer,) = plan.engine.answer([question], Block(table), resources)
-            found = np.asarray(answer.curves)
-            return np.moveaxis(found.reshape(*found.shape[:2], -1), 0, 1)
-        question = Question((), spread=False, rows=every, averaged=False)
+        question = Question((), spread=False, rows=np.arange(table.n_rows), averaged=False)
         corners = [
             np.asarray(plan.engine.answer([question], Block(rows_at(table, ends)), resources)[0].curves)
             for ends in self.corners
         ]
         return np.ascontiguousarray(np.stack(corners).transpose(2, 1, 0))
 
+    @property
+    def between_values(self) -> bool:
+        """Whether all ends are values that every row takes."""
+        return all(isinstance(end, Fixed) for move in (*self.moves, *self.across) for end in move.ends)
+
+    def means(self, plan: Plan, block: Block, resources: Resources) -> list[Moments]:
+        """Mean start, end and change, ``(outputs, 3)``: over all rows, then by group; `between_values` only."""
+        question = Question(tuple(_joined(part, block.table) for part in self._parts), spread=False)
+        (answer,) = plan.engine.answer([question], block, resources)
+
+        def three(mean: Float) -> Float:
+            start, end = self._ends(mean.reshape(len(mean), -1))
+            return np.stack([start, end, end - start], axis=-1)
+
+        return [moments.changed(three) for moments in (answer.total, *answer.groups)]
+
+    def _ends(self, corners: Float) -> tuple[Float, Float]:
+        """Predictions at start and end, from those at the corners (the last axis); of a difference of changes, both changes."""
+        if self.across:
+            return corners[..., 1] - corners[..., 0], corners[..., 3] - corners[..., 2]
+        return corners[..., 0], corners[..., 1]
+
     def values(self, predicted: Float, table: Table) -> Float:
         """What is added up of rows, ``(rows, outputs, 5)``, from their predictions at the corners."""
-        if self.across:
-            start, end = predicted[..., 1] - predicted[..., 0], predicted[..., 3] - predicted[..., 2]
-        else:
-            start, end = predicted[..., 0], predicted[..., 1]
+        start, end = self._ends(predicted)
         change = end - start
         size = SAME * np.abs(predicted).max(axis=-1)
         if self.per is not None:
@@ -245,6 +259,7 @@ class Changes(Accumulator):
     resources : what may be used
     together : rows cannot be asked about apart from each other
     keep : keep every row's values; of rows in memory only
+    spread : how rows differ too; without it, the means alone
     """
 
     title = "moving rows"
@@ -259,19 +274,24 @@ class Changes(Accumulator):
         resources: Resources,
         together: bool = False,
         keep: bool = False,
+        spread: bool = True,
     ) -> None:
         self._plan, self._comparison, self._resources = plan, contrast, resources
-        self._together, self._keep, self._outputs = together, keep, outputs
-        self.moments = [Moments.empty((outputs, 5), True) for _ in range(1 + n_groups)]
+        self._together, self._keep, self._spread = together, keep and spread, spread
+        self._outputs, self._added = outputs, 5 if spread else 3
+        self.moments = [self._empty() for _ in range(1 + n_groups)]
         self.moved = MovedBy.of(plan)
         self.n_rows = 0
         self.kept: Float | None = None  # (rows, outputs, 5) of the rows at `positions`
         self.positions: Positions = np.empty(0, np.intp)
         self.cluster_errors: tuple[Float, ...] = ()
 
+    def _empty(self) -> Moments:
+        return Moments.empty((self._outputs, self._added), self._spread)
+
     @property
     def about(self) -> dict[str, Any]:
-        return {"change": self._comparison.about}
+        return {"change": self._comparison.about, "spread": self._spread}
 
     def add(self, block: Block, threads: ThreadCrew | None = None) -> None:
         self.n_rows += block.n_rows
@@ -281,7 +301,11 @@ class Changes(Accumulator):
         if not len(positions):
             return
         own = block if len(positions) == block.n_rows else block.take(positions)
-        clustered = own.clusters is not None
+        counted = self._plan.engine.additive and self._comparison.between_values
+        if counted and not self._spread:
+            self._join(self._asked(lambda plan: self._comparison.means(plan, own, self._resources)))
+            return
+        clustered = self._spread and own.clusters is not None
         size = own.n_rows
         if not self._together:
             per_row = 8 * COPIES * self._outputs * max(5, len(self._comparison.corners))
@@ -290,13 +314,12 @@ class Changes(Accumulator):
         for start in range(0, own.n_rows, size):
             part = own if size >= own.n_rows else own.take(np.arange(start, min(start + size, own.n_rows)))
             values = self._values(part.table)
-            found = block_moments(values, part, 0, part.n_rows, True)
-            self.moments = [a.merge(b) for a, b in zip(self.moments, found)]
+            self._join(block_moments(values[..., : self._added], part, 0, part.n_rows, self._spread))
             if self._keep or clustered:
                 kept.append(values)
         if kept:
             self.kept, self.positions = np.concatenate(kept), positions
-        if own.clusters is not None and self.kept is not None:
+        if clustered and own.clusters is not None and self.kept is not None:
             by_output = self.kept.transpose(1, 0, 2)
             self.cluster_errors = cluster_errors(
                 lambda rows: by_output[:, rows],
@@ -307,12 +330,17 @@ class Changes(Accumulator):
             )
 
     def _values(self, table: Table) -> Float:
-        def ask(plan: Plan) -> tuple[Float, MovedBy]:
-            return self._comparison.predictions(plan, table, self._resources), MovedBy.of(plan)
-
-        predicted, moved = with_fallback(self._plan, ask)
-        self._note(moved)
+        predicted = self._asked(lambda plan: self._comparison.predictions(plan, table, self._resources))
         return self._comparison.values(predicted, table)
+
+    def _asked(self, ask: Callable[[Plan], Found]) -> Found:
+        """What the plan gives, or brute force where its engine cannot."""
+        found, moved = with_fallback(self._plan, lambda plan: (ask(plan), MovedBy.of(plan)))
+        self._note(moved)
+        return found
+
+    def _join(self, more: Sequence[Moments]) -> None:
+        self.moments = [a.merge(b) for a, b in zip(self.moments, more)]
 
     def _note(self, moved: MovedBy) -> None:
         if not self.moved.reason:
@@ -335,11 +363,11 @@ class Changes(Accumulator):
 
     def restore(self, state: State) -> None:
         self.n_rows = 0
-        self.moments = [Moments.empty((self._outputs, 5), True) for _ in self.moments]
+        self.moments = [self._empty() for _ in self.moments]
         self.merge(state)
 
     def merge(self, state: State) -> None:
         self.n_rows += int(state["rows"][0])
         engine, reason, costly = state["moved"].tolist()
         self._note(MovedBy(engine, costly == "1", reason))
-        self.moments = [m.merge(moments_of(state, str(number))) for number, m in enumerate(self.moments)]
+        self._join([moments_of(state, str(number)) for number in range(len(self.moments))])

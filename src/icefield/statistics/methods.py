@@ -77,6 +77,7 @@ class StatisticsMethods:
         by: Any = None,
         quantiles: Any = (0.05, 0.5, 0.95),
         level: float = 0.95,
+        spread: bool = True,
         rows: Any = None,
     ) -> Change:
         """What a stated change of a feature does to predictions: the mean over rows with its error, and how rows differ.
@@ -93,6 +94,7 @@ class StatisticsMethods:
         by : an answer per group too, as `by` of the Explainer
         quantiles : of rows' changes
         level : of the intervals
+        spread : with errors, and how rows differ; False for the means alone, which cost less
         rows : average over these rows only: a number (sampled with the seed), a mask or positions
 
         Examples
@@ -118,6 +120,7 @@ class StatisticsMethods:
             given=given,
             quantiles=quantiles,
             level=level,
+            spread=spread,
             rows=rows,
         )
 
@@ -130,6 +133,7 @@ class StatisticsMethods:
         by: Any = None,
         quantiles: Any = (0.05, 0.5, 0.95),
         level: float = 0.95,
+        spread: bool = True,
         rows: Any = None,
     ) -> Change:
         """The average slope of predictions along a feature, at rows' own values.
@@ -141,7 +145,7 @@ class StatisticsMethods:
         ----------
         feature : one number or time (per day)
         step : how far rows are moved around their own values
-        given, by, quantiles, level, rows : as in `change`
+        given, by, quantiles, level, spread, rows : as in `change`
 
         Examples
         --------
@@ -161,6 +165,7 @@ class StatisticsMethods:
             given=given,
             quantiles=quantiles,
             level=level,
+            spread=spread,
             rows=rows,
         )
 

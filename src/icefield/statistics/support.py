@@ -173,29 +173,36 @@ def rows_inside(
 
 
 def moved_inside(
-    study: Study, features: Sequence[Feature], values: Sequence[NDArray[Any]], places: NDArray[np.intp]
-) -> NDArray[np.bool_]:
-    """Whether rows still look like data, each moved to a point of its own.
+    study: Study, features: Sequence[Feature], places: NDArray[np.intp]
+) -> Callable[[Sequence[NDArray[Any]]], NDArray[np.bool_]]:
+    """Tells whether rows still look like data, each moved to a point of its own.
 
     Parameters
     ----------
     study : the model and its data
     features : those that move
-    values : for each, one value per row, or one for all
     places : the rows, by their places among those of `surroundings`
+
+    Returns
+    -------
+    A function of the features' values: for each one per row, or one for all.
     """
     around = surroundings(study)
     space = _telling_space(around, features)
-    rows = space.found.matrix[places]
-    for one, placed, (low, high) in zip(values, space.found.placed, space.found.own_columns):
-        rows[:, low:high] = ranks_among(one, placed)
-    inside = space.inside(rows)
-    for feature, one, placed in zip(features, values, space.found.placed):
-        never = around.combinations.impossible(feature, one)
-        if never is not None:
-            inside &= ~never.rows[np.arange(len(places)) if len(one) > 1 else 0, places]
-        inside &= ~_in_gaps(placed, one)
-    return inside
+
+    def inside_at(values: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
+        rows = space.found.matrix[places]
+        for one, placed, (low, high) in zip(values, space.found.placed, space.found.own_columns):
+            rows[:, low:high] = ranks_among(one, placed)
+        inside = space.inside(rows)
+        for feature, one, placed in zip(features, values, space.found.placed):
+            never = around.combinations.impossible(feature, one)
+            if never is not None:
+                inside &= ~never.rows[np.arange(len(places)) if len(one) > 1 else 0, places]
+            inside &= ~_in_gaps(placed, one)
+        return inside
+
+    return inside_at
 
 
 def row_inside(study: Study, row: int, features: Sequence[Feature], values: Sequence[Any]) -> bool:
