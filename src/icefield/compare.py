@@ -273,7 +273,9 @@ class Comparison(Mapping[Any, Any]):
                 effect.averages_only(),
                 average=effect.average - base.average,
                 spread=Spread(),
-                predictions=replace(effect.predictions, scale_label=f"difference in {effect.scale_label}"),
+                predictions=replace(
+                    effect.predictions, scale_label=f"difference in {effect.scale_label}", positive=False
+                ),
                 groups={},
             )
         return Comparison(found)

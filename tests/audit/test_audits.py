@@ -401,7 +401,7 @@ def test_the_report_records_an_audit(ex: icefield.Explainer) -> None:
         features=["income"],
     )
     assert isinstance(page, icefield.report.Report)
-    for part in ("sha256", "versions", "time_limit_seconds", "seed", "Audit: everything asked for holds"):
+    for part in ("sha256", "versions", "time_limit_seconds", "seed", "Audit: all requirements hold"):
         assert part in page.html
     with pytest.raises(icefield.InputTypeError, match="audit"):
         ex.report(audit="yes")

@@ -38,7 +38,7 @@ def test_the_names_of_columns_that_stay_are_shared() -> None:
 
 def test_an_effect_has_few_fields_of_its_own() -> None:
     assert len(fields(Effect)) == 16
-    assert sum(map(len, PART_FIELDS.values())) == 28
+    assert sum(map(len, PART_FIELDS.values())) == 29
 
 
 def test_parts_and_their_fields_build_the_same_effect() -> None:
@@ -98,3 +98,11 @@ def test_pickles_hold_every_part() -> None:
     np.testing.assert_array_equal(again.row_weights, effect.row_weights)
     assert (again.why, again.n_rows, again.scale) == (effect.why, effect.n_rows, effect.scale)
     assert set(again.quantiles) == {0.5}
+
+
+def test_the_range_of_values_is_known_from_what_is_predicted() -> None:
+    assert built(scale_label="probability").value_range == (0.0, 1.0)
+    assert built(positive=True).value_range == (0.0, np.inf)
+    assert built().value_range == (-np.inf, np.inf)
+    assert built(scale_label="probability").center().value_range == (-np.inf, np.inf)
+    assert replace(built(scale_label="probability"), kind="ale").value_range == (-np.inf, np.inf)

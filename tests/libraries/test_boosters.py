@@ -121,8 +121,10 @@ def test_names_on_one_side_only(library, fitted_on):
 )
 def test_a_log_link_has_both_scales(native, margin):
     native = native.fit(NUMBERS, COUNTS)
-    _, response = read(native, NUMBERS)
+    positive, response = read(native, NUMBERS)
     model, raw = read(native, NUMBERS, scale="raw")
+    assert positive.positive
+    assert not model.positive
     same(response, native.predict(NUMBERS))
     same(raw, native.predict(NUMBERS, **MARGIN[margin]))
     same(np.exp(raw), response, atol=1e-5)

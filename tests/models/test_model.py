@@ -15,8 +15,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+)
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, TweedieRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -380,3 +384,20 @@ def test_reading_models_imports_none_of_their_libraries(modules_after):
     assert modules_after["import icefield.models.model"].isdisjoint(
         ("sklearn", "pandas", "polars", "scipy", "lightgbm", "xgboost", "catboost", "torch", "onnxruntime")
     )
+
+
+@pytest.mark.parametrize(
+    ("estimator", "positive"),
+    [
+        (PoissonRegressor(), True),
+        (TweedieRegressor(power=1.5), True),
+        (TweedieRegressor(power=0), False),
+        (make_pipeline(StandardScaler(), HistGradientBoostingRegressor(loss="gamma", max_iter=3)), True),
+        (HistGradientBoostingRegressor(max_iter=3), False),
+    ],
+)
+def test_a_log_link_is_known_to_give_nothing_below_zero(estimator, positive):
+    rows = np.random.default_rng(0).normal(size=(80, 2))
+    fitted = estimator.fit(rows, np.exp(rows[:, 0]))
+    assert read_model(fitted, table_of(rows)).positive == positive
+    assert not read_model(fitted, table_of(rows), scale="raw").positive

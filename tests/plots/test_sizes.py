@@ -131,19 +131,27 @@ def test_only_a_stretch_without_data_is_faint_and_all_of_a_curve_is_said():
     assert any("little data behind all of it" in text.get_text() for text in drawn(everything, "note"))
 
 
+def band_values(effect, band, backend):
+    shown = effect.plot(band=band, backend=backend)
+    if backend == "plotly":
+        return np.concatenate([np.asarray(t.y, dtype=float) for t in shown.data if t.fill])
+    return np.concatenate([path.vertices[:, 1] for b in drawn(shown, "band") for path in b.get_paths()])
+
+
 @pytest.mark.parametrize("backend", ["matplotlib", "plotly"])
 @pytest.mark.parametrize("band", ["centered", "std", "se"])
-def test_bands_of_probabilities_stay_inside_their_range(backend, band):
+def test_bands_stay_inside_the_range_of_what_is_predicted(backend, band):
     effect = build.numeric()
     wide = replace(effect, std=np.full_like(effect.std, 2.0), se=np.full_like(effect.std, 2.0),
                    centered_std=np.full_like(effect.std, 2.0))  # fmt: skip
-    shown = wide.plot(band=band, backend=backend)
-    if backend == "plotly":
-        values = np.concatenate([np.asarray(t.y, dtype=float) for t in shown.data if t.fill])
-    else:
-        values = np.concatenate([path.vertices[:, 1] for b in drawn(shown, "band") for path in b.get_paths()])
+    values = band_values(wide, band, backend)
     assert values.min() >= 0
     assert values.max() <= 1
+    rate = replace(wide, scale_label="prediction", positive=True)
+    values = band_values(rate, band, backend)
+    assert values.min() >= 0
+    assert values.max() > 1
+    assert band_values(replace(rate, positive=False), band, backend).min() < 0  # where no range is known
 
 
 def test_ale_has_a_colour_that_no_second_group_has():

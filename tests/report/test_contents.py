@@ -64,7 +64,7 @@ def test_rows_stay_out_unless_asked_for(plain: dict[str, Any], built: dict[str, 
     assert built["individual"] > 0
     shown = built["features"][0]["panel"]
     assert np.array(shown["curves"]).shape[1] == len(shown["rows"]) == built["individual"]
-    assert "holds the own curves of" in page_html(built)
+    assert "contains the ICE curves of" in page_html(built)
 
 
 def test_every_group_has_a_reading_of_its_own() -> None:

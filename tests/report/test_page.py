@@ -87,13 +87,13 @@ def test_a_long_name_has_room_on_a_phone(browser: Browser, built: dict[str, Any]
 def test_partners_and_relatives_are_told_apart(opened: Browser, built: dict[str, Any]) -> None:
     head = opened.run("Array.from(document.querySelectorAll('.ranking thead th'), (e) => e.textContent)")
     assert head[7] == "Interacts with"
-    assert "Goes with" not in head
+    assert "Correlated with" not in head
     for card in built["features"]:
         terms = opened.run(
             f"Object.fromEntries(Array.from(document.querySelectorAll('#f{card['number']} dl div'), (e) => Array.from(e.children, (c) => c.textContent)))"
         )
         assert terms.get("Interacts with") == card["partner"]
-        assert terms.get("Goes with", "") == card["related"]
+        assert terms.get("Correlated with", "") == card["related"]
     assert any(card["partner"] for card in built["features"])
 
 

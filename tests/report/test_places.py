@@ -247,7 +247,9 @@ def test_the_ranking_keeps_and_names_its_columns(browser: Browser, rental_page: 
     )
     assert sum(seen for seen, _ in row) >= 8
     if width == 390:
-        assert sum("Strength" in told or "Differences" in told or "Outside" in told for _, told in row) == 3
+        assert (
+            sum("Strength" in told or "Disagreement" in told or "Unsupported" in told for _, told in row) == 3
+        )
     else:
         assert browser.run("document.querySelector('.ranking thead').offsetHeight") > 0
     assert browser.run("document.documentElement.scrollWidth <= window.innerWidth")

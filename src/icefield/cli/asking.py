@@ -20,31 +20,31 @@ from icefield.cli.output import PICTURES, check_outputs, only_answers, printable
 _SHARED: list[Callable[[Any], Any]] = [
     click.option("--target", help="Class label or output name, else a position; 'all' for every output."),
     click.option("--scale", type=click.Choice(["response", "raw"]), default="response", show_default=True,
-                 help="What predict gives, or the margin before the link."),
+                 help="Predictions, or the margin before the link function."),
     click.option("--missing", multiple=True, metavar="TEXT",
                  help="A text in DATA that stands for a missing value; repeat for more. An empty cell always does. "
                  f"Without this option, so do {', '.join(NO_NUMBER)} in columns of numbers only."),
-    click.option("--weights", metavar="COLUMN", help="A column of row weights."),
-    click.option("--cluster", metavar="COLUMN", help="A column: rows alike in it are one observation in standard errors."),
-    click.option("--y", "y", metavar="COLUMN", help="The column of observed targets, if the data holds it."),
+    click.option("--weights", metavar="COLUMN", help="Column of row weights."),
+    click.option("--cluster", metavar="COLUMN", help="Rows with the same value of this column count as one observation in standard errors."),
+    click.option("--y", "y", metavar="COLUMN", help="Column of observed targets."),
     click.option("--name", "names", multiple=True, metavar="COLUMN=TEXT",
                  help="What a column is called, or with COLUMN[VALUE]=TEXT one of its values; repeat for more."),
     click.option("--unit", "units", multiple=True, metavar="COLUMN=UNIT",
                  help="Unit of a column, or of --target-name: km, month, weekday, 'time of day', code; repeat for more."),
     click.option("--target-name", metavar="TEXT", help="What is predicted, for sentences and axes."),
     click.option("--engine", type=click.Choice(["auto", "trees", "gpu", "brute"]), default="auto", show_default=True,
-                 help="'auto' only picks a faster way to the same numbers."),
+                 help="How averages are computed. All engines give the same numbers; 'auto' takes the fastest."),
     click.option("--row-by-row", is_flag=True,
-                 help="The model predicts each row by itself, though it is not known to; streams need that."),
+                 help="Declare that the model predicts each row independently of the others; streams of an unknown model need it."),
     click.option("--checkpoint", type=click.Path(dir_okay=False), metavar="FILE",
-                 help="Where a long run over several files writes its sums, to go on from after an interruption."),
+                 help="File to resume a long run over several files from, after an interruption."),
     click.option("--storage-option", "storage_options", multiple=True, metavar="NAME=VALUE",
                  help="How the store of a URL is reached, such as endpoint_url=http://host:9000; repeat for more. Credentials are better "
-                 "left to the environment: other users of a machine can read what is on a line."),
+                 "left to the environment: other users of a machine can see command lines."),
     click.option("--on", type=click.Choice(["spark", "dask", "ray"]),
                  help="Start this engine on this machine, let it read the Parquet files of DATA, and stop it at the end."),
     click.option("--threads", type=click.IntRange(min=1), help="How many threads."),
-    click.option("--seed", type=int, default=0, show_default=True, help="For everything sampled."),
+    click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random samples."),
     click.option("--allow-pickle", is_flag=True, help="Load pickle and joblib files. They can run any code."),
     click.option("--trust", multiple=True, metavar="TYPE", help="A further type a skops file may hold."),
     click.option("-q", "--quiet", is_flag=True, help="Print results and errors only."),
@@ -56,7 +56,7 @@ _SHARED: list[Callable[[Any], Any]] = [
 _PLAIN = ("scale", "engine", "threads", "seed", "row_by_row")  # which an Explainer takes as they are
 NOT_STREAMED = "--checkpoint is for DATA that is streamed: a folder, a glob, several files or a URL."
 NO_STORE = "--storage-option is for DATA in a store: a URL such as s3://bucket/rows."
-BY = click.option("--by", metavar="COLUMN", help="A column: one curve per group.")
+BY = click.option("--by", metavar="COLUMN", help="One curve per value of this column.")
 
 
 def _file_option(name: str, what: str) -> Callable[[Any], Any]:

@@ -17,11 +17,11 @@ EXIT_UNDECIDED = 5  # nothing is known to be broken, and not everything was deci
 _MODEL_AND_DATA = (
     "MODEL is a model file, or package.module:object, which imports that module and so runs its code. "
     "DATA is a CSV, Parquet or Feather/Arrow file, or - for standard input. "
-    "Exit codes: 0 everything asked for holds, 4 something does not, 5 something was not decided, 1 the request cannot be done."
+    "Exit codes: 0 all requirements hold, 4 at least one does not, 5 at least one is undecided, 1 the request cannot be done."
 )
 SECONDS = click.option(
     "--time", "seconds", type=click.FloatRange(min=0), default=10.0, show_default=True, metavar="SECONDS",
-    help="At most so long for what is asked about every possible input.",
+    help="Time limit for the statements about every possible input.",
 )  # fmt: skip
 
 
@@ -63,17 +63,21 @@ def _write_text(text: str, path: str, quiet: bool) -> None:
     metavar="FEATURE",
     help="Predictions must never rise along it; repeat for more.",
 )
-@click.option("--undeclared", is_flag=True, help="Leave out the constraints that the model was fitted with.")
-@click.option("--rows-only", is_flag=True, help="On the given rows only, not for every possible input.")
+@click.option(
+    "--undeclared", is_flag=True, help="Do not test the monotone constraints that the model was fitted with."
+)
+@click.option("--rows-only", is_flag=True, help="Test the given rows only, not every possible input.")
 @SECONDS
 @click.option(
     "--flips",
     multiple=True,
     metavar="COLUMN",
-    help="Say what changing this column alone does; repeat for more.",
+    help="How many predictions change when only this column changes; repeat for more.",
 )
-@click.option("--threshold", type=float, help="A prediction of at least this is a decision, for --flips.")
-@click.option("--bounds", is_flag=True, help="Say what outputs lie between over all inputs.")
+@click.option(
+    "--threshold", type=float, help="Predictions of at least this count as positive decisions, for --flips."
+)
+@click.option("--bounds", is_flag=True, help="The lowest and the highest possible prediction.")
 @with_outputs
 def audit(
     explainer: Any,
@@ -147,12 +151,14 @@ def expect(explainer: Any, features: tuple[str, ...], seconds: float, output: st
     type=click.Path(dir_okay=False, allow_dash=True),
     is_flag=False,
     flag_value="-",
-    help="Print JSON, or write it to the file named next.",
+    help="Write JSON to FILE, or to stdout.",
 )
 @click.option(
-    "--junit", type=click.Path(dir_okay=False), metavar="FILE", help="Write JUnit XML, as pipelines show it."
+    "--junit", type=click.Path(dir_okay=False), metavar="FILE", help="Write JUnit XML for a CI system."
 )
-@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write a page.")
+@click.option(
+    "--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write the result as an HTML page."
+)
 def check(
     explainer: Any,
     expectations: str | None,
@@ -213,7 +219,7 @@ def check(
     "refits",
     multiple=True,
     metavar="MODEL",
-    help="The same model fitted to other data, to learn noise from; repeat for more.",
+    help="The same model refitted to other data, to estimate noise; repeat for more.",
 )
 @click.option(
     "--refits",

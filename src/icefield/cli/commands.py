@@ -113,7 +113,7 @@ _MODEL_AND_DATA = (
 @click.argument("features", metavar="FEATURE...", nargs=-1, required=True)
 @BY
 @click.option("--grid", "grid", help="Number of points, or the values separated by commas.")
-@click.option("--rows", type=int, help="Average over a sample of this many rows.")
+@click.option("--rows", type=int, help="Average over a random sample of this many rows.")
 @with_outputs
 def pd(explainer: Any, features: tuple[str, ...], grid: str | None, rows: int | None, **out: Any) -> None:
     """Partial dependence of one or several features.
@@ -134,7 +134,11 @@ def pd(explainer: Any, features: tuple[str, ...], grid: str | None, rows: int | 
 @BY
 @click.option("--grid", "grid", help="Number of points, or the values separated by commas.")
 @click.option(
-    "--rows", type=int, default=200, show_default=True, help="Whose curves to keep: a sample of this size."
+    "--rows",
+    type=int,
+    default=200,
+    show_default=True,
+    help="Number of ICE curves to keep, for a random sample of rows.",
 )
 @click.option("--center", is_flag=True, help="Show the change from the first grid value.")
 @with_outputs
@@ -186,9 +190,9 @@ def ale(explainer: Any, features: tuple[str, ...], bins: int | None, **out: Any)
     help="Write a report of what changed between the models; needs no FEATURE.",
 )
 @click.option("--with", "others", multiple=True, required=True, metavar="[NAME=]MODEL",
-              help="Another model, called by its file or by a name of yours; repeat for more.")  # fmt: skip
+              help="Another model, named after its file or by NAME; repeat for more.")  # fmt: skip
 @click.option("--grid", "grid", help="Number of points, or the values separated by commas.")
-@click.option("--rows", type=int, help="Average over a sample of this many rows.")
+@click.option("--rows", type=int, help="Average over a random sample of this many rows.")
 @with_outputs
 def compare(
     explainers: dict[str, Any],
@@ -220,24 +224,29 @@ def compare(
 
 
 _LEVEL = click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95,
-                      show_default=True, help="Of the intervals.")  # fmt: skip
+                      show_default=True, help="Confidence level of the intervals.")  # fmt: skip
 _GIVEN = click.option(
     "--given", multiple=True, metavar="COLUMN",
-    help="A column that a causal reading adjusts for; repeat for more. A note says what is outside of them.",
+    help="A column that a causal interpretation adjusts for; repeat for more. A note names the columns left out.",
 )  # fmt: skip
 
 
 @main.command(epilog=_MODEL_AND_DATA)
 @question
 @click.argument("feature", metavar="FEATURE")
-@click.option("--from", "start", metavar="VALUE", help="Where all rows start; without it, where they are.")
-@click.option("--to", "end", metavar="VALUE", help="Where all rows go.")
-@click.option("--plus", type=float, help="From each row's own value to that plus a number.")
-@click.option("--times", type=float, help="From each row's own value to that times a number.")
+@click.option(
+    "--from",
+    "start",
+    metavar="VALUE",
+    help="Set the feature to this value first, in all rows; default: each row's own value.",
+)
+@click.option("--to", "end", metavar="VALUE", help="Then set it to this value, in all rows.")
+@click.option("--plus", type=float, help="Add this to each row's own value.")
+@click.option("--times", type=float, help="Multiply each row's own value by this.")
 @BY
 @_GIVEN
 @_LEVEL
-@click.option("--rows", type=int, help="Average over a sample of this many rows.")
+@click.option("--rows", type=int, help="Average over a random sample of this many rows.")
 @with_outputs
 def change(
     explainer: Any,
@@ -251,7 +260,7 @@ def change(
     rows: int | None,
     **out: Any,
 ) -> None:
-    """What a stated change of a feature does to predictions: the mean over rows with its error, and how rows differ.
+    """How predictions change when a feature changes by a stated amount: mean, standard error and spread over rows.
 
     \b
     Examples:
@@ -271,11 +280,11 @@ def change(
 @main.command(epilog=_MODEL_AND_DATA)
 @question
 @click.argument("feature", metavar="FEATURE")
-@click.option("--step", type=float, help="How far rows are moved around their own values.")
+@click.option("--step", type=float, help="Step of the central difference, in units of the feature.")
 @BY
 @_GIVEN
 @_LEVEL
-@click.option("--rows", type=int, help="Average over a sample of this many rows.")
+@click.option("--rows", type=int, help="Average over a random sample of this many rows.")
 @with_outputs
 def slope(
     explainer: Any,
@@ -303,7 +312,7 @@ def slope(
 @FEATURES
 @with_outputs
 def importance(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
-    """How much each feature moves the prediction.
+    """Features ranked by how far predictions move with them.
 
     \b
     Example:
@@ -332,7 +341,7 @@ def interactions(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
 @click.option("--depth", type=int, default=2, show_default=True, help="Levels of splits.")
 @with_outputs
 def regions(explainer: Any, feature: str, depth: int, **out: Any) -> None:
-    """Rules on other features within which rows respond alike to a feature.
+    """Subgroups of rows that respond alike to a feature, as rules on other features.
 
     \b
     Example:
@@ -346,7 +355,7 @@ def regions(explainer: Any, feature: str, depth: int, **out: Any) -> None:
 @FEATURES
 @with_outputs
 def summary(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
-    """Ranked features, their shapes in words, and warnings.
+    """Features ranked by importance, each described in words, with warnings.
 
     \b
     Example:
@@ -359,9 +368,15 @@ def summary(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
 @question
 @BY
 @click.option("-o", "--output", default="report.html", show_default=True, type=click.Path(dir_okay=False))
-@click.option("--individual", is_flag=True, help="Include a sample of rows' own curves; left out otherwise.")
 @click.option(
-    "--live", is_flag=True, help="Put the model and a few rows into the file, for a row to play with offline."
+    "--individual",
+    is_flag=True,
+    help="Include ICE curves of a sample of rows (default: averages and quantiles only).",
+)
+@click.option(
+    "--live",
+    is_flag=True,
+    help="Embed the model and five rows, so that a row can be changed in the page, offline.",
 )
 @click.option("--title", help="Heading of the page.")
 @FEATURES
@@ -387,7 +402,7 @@ def report(
 @main.command(epilog=_MODEL_AND_DATA)
 @question
 @click.option("--with", "others", multiple=True, metavar="[NAME=]MODEL",
-              help="Another model to switch to and compare with, called by its file or by a name of yours; repeat for more.")  # fmt: skip
+              help="Another model to compare with, named after its file or by NAME; repeat for more.")  # fmt: skip
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="Where to listen; this machine only by default."
 )
@@ -395,12 +410,12 @@ def report(
     "--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0 takes any that is free."
 )
 @click.option("--title", help="Heading of the page.")
-@click.option("--no-rows", is_flag=True, help="Show no single rows: neither sampled points nor what-if.")
+@click.option("--no-rows", is_flag=True, help="Show averages only: no single rows, no what-if.")
 @click.option("--no-browser", is_flag=True, help="Print the address only.")
 def serve(
     explainer: Any, host: str, port: int, title: str | None, no_rows: bool, no_browser: bool, quiet: bool
 ) -> None:
-    """The live explorer in a browser: brush, drag, ask what if, over all rows.
+    """The live explorer in a browser: brush rows, drag values, see the curves change.
 
     \b
     Example:
@@ -415,7 +430,7 @@ def serve(
 
 
 @main.command()
-@click.option("--small", is_flag=True, help="A few seconds' version.")
+@click.option("--small", is_flag=True, help="Use fewer flights and trees; takes a few seconds.")
 @click.option(
     "--serve", "served", is_flag=True, help="Open the live explorer on the model instead of a report."
 )

@@ -409,7 +409,7 @@ class EffectContext:
 
     Attributes
     ----------
-    outputs, scale, scale_label, columns : of the model
+    outputs, scale, scale_label, positive, columns : of the model
     engine, why : the engine that was planned, and why
     level : where the model's own predictions lie
     sample, groups : rows together, and what ``by=`` made of them
@@ -420,6 +420,7 @@ class EffectContext:
     outputs: tuple[Any, ...]
     scale: str
     scale_label: str
+    positive: bool
     columns: tuple[Any, ...]
     engine: str
     why: str
@@ -436,8 +437,8 @@ class EffectContext:
         model, sample = study.model, study.sample
         said = "" if rows is None else f"averaged over {counted(len(rows))} of {counted(sample.n_rows)} rows"
         return cls(
-            model.outputs, model.scale, model.scale_label, model.columns, plan.engine.name, study.why(plan), level,
-            sample, study.rows.groups, said, study.background, study.naming,
+            model.outputs, model.scale, model.scale_label, model.positive, model.columns, plan.engine.name, study.why(plan),
+            level, sample, study.rows.groups, said, study.background, study.naming,
         )  # fmt: skip
 
     def blank(
@@ -445,6 +446,7 @@ class EffectContext:
     ) -> Effect:
         """An Effect that knows the model and the data, without its curves."""
         level = self.level
+        positive = self.positive or (self.scale == "response" and level.positive)
         return Effect(
             kind=kind,
             features=tuple(f.label for f in features),
@@ -454,7 +456,9 @@ class EffectContext:
             kinds=tuple(f.kind for f in features),
             by=None if self.groups is None else self.groups.name,
             backing=Backing(distribution=distribution),
-            predictions=Predictions(self.scale, self.scale_label, level.baseline, level.std, level.unit),
+            predictions=Predictions(
+                self.scale, self.scale_label, level.baseline, level.std, level.unit, positive
+            ),
             provenance=Provenance(
                 background=self.background, library=self.sample.table.library, naming=self.naming
             ),

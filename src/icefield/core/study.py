@@ -36,11 +36,15 @@ KeyIn = TypeVar("KeyIn", bound=Hashable, contravariant=True)
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """Where the model's own predictions lie, by output: mean, standard deviation, and the unit of sizes where it is another."""
+    """Where the model's own predictions lie, by output: mean, standard deviation, and the unit of sizes where it is another.
+
+    `positive` says that none of any output is below zero.
+    """
 
     baseline: Float
     std: Float
     unit: Float | None
+    positive: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,7 +277,8 @@ class Study:
         plan = self.plans.checked() if plan is None else plan
         predicted = with_fallback(plan, lambda plan: self._quick_predictions(plan, rows, alone))
         moments = Moments.of(predicted, weights, True, copies=True)
-        return Level(moments.average, np.asarray(moments.std), suiting_units(predicted, weights, moments.std))
+        unit = suiting_units(predicted, weights, moments.std)
+        return Level(moments.average, np.asarray(moments.std), unit, bool((predicted >= 0).all()))
 
     def _quick_predictions(self, plan: Plan, rows: Positions, alone: bool = False) -> Float:
         """Predictions up to rounding, from the engine where that costs none: a curve in which nothing moves.

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.columns import ORDERED_KINDS, is_missing_value
@@ -155,6 +156,19 @@ class Effect(PartFields, Drawable):
             kind in ORDERED_KINDS and (self.kind == "ale" or not self.naming.coded(feature))
             for kind, feature in zip(self.kinds, self.features)
         )
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """The lowest and the highest value that `average` can have by the kind of model; infinite where none is known.
+
+        Probabilities are from 0 to 1; what a log link gives (Poisson, gamma, Tweedie) is never negative, and what is never
+        negative in the data is drawn no lower than 0. Changes, slopes and accumulated effects have no such ends.
+        """
+        if self.view != "level" or self.kind == "ale":
+            return -np.inf, np.inf
+        if self.scale == "response" and self.scale_label == "probability":
+            return 0.0, 1.0
+        return 0.0 if self.positive else -np.inf, np.inf
 
     @property
     def reading(self) -> Reading:

@@ -113,6 +113,7 @@ class Predictions:
     baseline, output_std : mean and standard deviation of the predictions on a seeded sample
     unit : what strengths are measured in, where `output_std` does not suit (few predictions far from all others make
         it); else None
+    positive : whether no prediction is below zero: by the model's link (Poisson, gamma, Tweedie), or in the sample
     """
 
     scale: str = "response"
@@ -120,6 +121,7 @@ class Predictions:
     baseline: Float | None = None
     output_std: Float | None = None
     unit: Float | None = None
+    positive: bool = False
 
 
 @dataclass(frozen=True)
@@ -279,6 +281,10 @@ class PartFields:
     @property
     def unit(self) -> Float | None:
         return self.predictions.unit
+
+    @property
+    def positive(self) -> bool:
+        return self.predictions.positive
 
     @property
     def engine(self) -> str:

@@ -179,6 +179,7 @@ def _check_words(check: _Checks, effect: Effect) -> None:
     check.count("n_rows", effect.n_rows)
     check.count("sampled_from", effect.sampled_from)
     check.flag("steps", effect.steps)
+    check.flag("positive", effect.positive)
     if effect.by is not None and not isinstance(effect.by, (str, int, tuple)):
         check.fail("by", "must be a name", effect.by)
     if effect.others is not None:

@@ -38,7 +38,7 @@ FORMAT = "icefield-effect"
 VERSION = 1
 EXAMPLE = 'write "age.icefield"'
 # Fields that came later are only written where they say something: other files stay readable by what knew none.
-LATER = ("centered_std", "interval", "row_clusters", "sampled_from", "unit", "own_grid", "zones")
+LATER = ("centered_std", "interval", "row_clusters", "sampled_from", "unit", "own_grid", "zones", "positive")
 NO_NAME = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)  # which no disk takes for the name of a file
 
 

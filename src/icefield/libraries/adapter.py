@@ -60,6 +60,7 @@ class Adapter:
     avoid : why a table's own library must not be handed over though the model may take it, or None
     parallel : may be called from several threads, and gains by it
     notes : what the user should know
+    positive : whether no prediction can be below zero, by its link (Poisson, gamma, Tweedie)
     """
 
     kind: str
@@ -74,6 +75,7 @@ class Adapter:
     avoid: Callable[[Table], str | None] | None = None
     parallel: bool = False
     notes: tuple[str, ...] = ()
+    positive: bool = False
 
 
 def type_name(model: Any) -> str:

@@ -66,6 +66,7 @@ class Model:
     warns : whether the model warns about column names in any form, which is then silenced
     parts : its pipeline taken apart, where that gives the same answers
     passes_errors : whether what the model raises is passed on as it is
+    positive : whether no prediction can be below zero, by the model's link
     """
 
     travels_as = "model"
@@ -85,6 +86,7 @@ class Model:
     parts: SplitModel | None = field(repr=False, default=None)
     across_rows: bool = False
     passes_errors: bool = field(repr=False, default=False)
+    positive: bool = False
 
     @property
     def outputs(self) -> tuple[Any, ...]:
@@ -268,6 +270,7 @@ def read_model(
         form=tried.form,
         warns=tried.warns,
         parts=split if isinstance(split, SplitModel) else None,
+        positive=adapter.positive,
     )
     whole, said = asked_whole(model, found.predict, table.select(columns), row_by_row)
     if not whole and adapter.answer_in_parts is not None:

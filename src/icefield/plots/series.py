@@ -81,7 +81,14 @@ class Series:
         return chosen if have.get(chosen) is not None else "none"
 
     def interval(self, spread: str) -> tuple[Float, Float] | None:
-        """The lower and upper end of the chosen spread, for probabilities no further than these can go."""
+        """The lower and upper end of the chosen spread, no further than predictions can go."""
+        ends = self._ends(spread)
+        if ends is None:
+            return None
+        low, high = np.clip(ends, *self.effect.value_range)
+        return low, high
+
+    def _ends(self, spread: str) -> tuple[Float, Float] | None:
         effect, at = self.effect, self.output
         ends = effect.interval
         if ends is not None and spread == "interval":
@@ -97,10 +104,7 @@ class Series:
             half = {"centered": effect.centered_std, "std": effect.std}.get(spread)
         if half is None:
             return None
-        low, high = self.average - half[at], self.average + half[at]
-        if effect.scale_label == "probability" and effect.view == "level" and effect.kind != "ale":
-            return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
-        return low, high
+        return self.average - half[at], self.average + half[at]
 
 
 def _pairs(effect: Effect) -> bool:

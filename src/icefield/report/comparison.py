@@ -23,7 +23,6 @@ from icefield.errors import IcefieldError, InputError, complaint
 from icefield.progress import Progress
 from icefield.report import glance, opening
 from icefield.report.card_data import Place, feature_panel, frequent, short_curves
-from icefield.report.contents import bounds
 from icefield.report.plain import PRINTED, numbers
 from icefield.report.ranked import CARDS
 from icefield.report.region_cards import size_texts
@@ -123,7 +122,7 @@ def build_comparison(
         "left_out": _left_out(left_out, refused, names),
         "outputs": [page_name(o) for o in lead.outputs],
         "what": page_name(quantity(lead, None)),
-        "bounds": bounds(next(iter(studies.values())), lead),
+        "bounds": numbers(lead.value_range),
         "by": "model",
         "groups": names,
         "rows": [_row(number, one, ranks) for number, one in enumerate(changed)],

@@ -29,7 +29,6 @@ from icefield.report.plain import PRINTED, numbers
 from icefield.report.ranked import CARDS, Cards, Ranked, ale_rows, without_cards
 from icefield.report.region_cards import region_cards
 from icefield.report.stills import small_curve, spark
-from icefield.sampling import PREDICTION_ROWS, choose_rows
 from icefield.statistics.data_notes import data_notes
 from icefield.statistics.decision import decisions
 from icefield.statistics.fit_check import fit_check
@@ -142,7 +141,7 @@ def build(
         "plain": _plain(ranked, panels),
         "outputs": [page_name(o) for o in study.model.outputs],
         "what": page_name(quantity(first, None)),
-        "bounds": bounds(study, first),
+        "bounds": numbers(first.value_range),
         "unit": page_name(study.naming.target_unit, 20) if first.scale_label == "prediction" else "",
         "by": None if first.by is None else page_name(first.naming.name(first.by)),
         "groups": [named_value(g, first.naming, first.by, page_name, unit=False) for g in first.groups],
@@ -158,15 +157,6 @@ def build(
         "regions": parts,
         "audit": record,
     }
-
-
-def bounds(study: Study, effect: Effect) -> list[float | None]:
-    """Between what predictions lie, where that is known: probabilities within 0 and 1, others that are never negative above 0."""
-    if effect.scale == "response" and "probab" in effect.scale_label:
-        return [0.0, 1.0]
-    chosen = choose_rows(None, study.sample.n_rows, study.seed, PREDICTION_ROWS).positions
-    seen = study.predictions(np.arange(study.sample.n_rows) if chosen is None else np.sort(chosen))
-    return [0.0 if len(seen) and bool(np.nanmin(seen) >= 0) else None, None]
 
 
 def _plain(ranked: Sequence[Ranked], panels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

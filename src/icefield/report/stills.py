@@ -37,7 +37,7 @@ def plane(points: Sequence[dict[str, Any]]) -> Panel:
     y = np.array([p["differences"] for p in points], dtype=np.float64)
     reach = max(LEAST_MOVEMENT, 1.08 * x.max()), max(LEAST_MOVEMENT, 1.12 * y.max())
     told = tuple(
-        f"{p['name']}: strength {p['strength']:.2f}, differences {p['differences']:.2f}{', hidden' if p['hidden'] else ''}"
+        f"{p['name']}: strength {p['strength']:.2f}, disagreement {p['differences']:.2f}{', hidden' if p['hidden'] else ''}"
         for p in points
     )
     # With regions, what they explain moves from the differences to the averages.

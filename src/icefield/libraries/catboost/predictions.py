@@ -58,6 +58,7 @@ def adapt(model: Any, scale: str) -> Adapter:
         names_are_made_up=names == tuple(str(i) for i in range(len(names))),
         avoid=partial(_avoid, model),
         notes=_notes(model, loss, asked) if scale == "response" else (),
+        positive=asked == "Exponent",
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 CATEGORICAL, DEFAULT_LEFT = 1, 2  # bits of a split's decision_type; bits 2 and 3 are the missing type
+LOG_OBJECTIVES = ("poisson", "gamma", "tweedie")
 BUFFER = 2**20  # characters that LightGBM has room for at first
 LARGEST_EXACT = 2.0**53  # whole numbers below are the same as floating ones
 LARGEST_HEADER = 2**17  # what stands beside the trees is written again with every part

@@ -9,7 +9,7 @@ import numpy as np
 
 from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered
 from icefield.libraries.category_types import refuse_text
-from icefield.libraries.lightgbm.format import is_booster, objective_words
+from icefield.libraries.lightgbm.format import LOG_OBJECTIVES, is_booster, objective_words
 from icefield.libraries.row_form import has_categories
 from icefield.libraries.sklearn.predictions import adapt as adapt_estimator
 
@@ -79,6 +79,7 @@ def _named(
         names_are_made_up=columns == tuple(f"Column_{i}" for i in range(len(columns))),
         avoid=partial(_avoid, booster),
         notes=(note,) if scale == "response" and not words else (),
+        positive=scale == "response" and words[:1] != [] and words[0] in LOG_OBJECTIVES,
     )
 
 

@@ -33,6 +33,7 @@ from icefield.libraries.class_path import class_path
 from icefield.libraries.lightgbm.format import (
     CATEGORICAL,
     DEFAULT_LEFT,
+    LOG_OBJECTIVES,
     ModelText,
     booster_of,
     exported,
@@ -144,7 +145,7 @@ def _link(objective: str) -> Link:
     options = dict(setting.partition(":")[::2] for setting in settings)
     if name in IDENTITY_OBJECTIVES:
         return links.signed_square() if "sqrt" in options else links.identity()
-    if name in ("poisson", "gamma", "tweedie"):
+    if name in LOG_OBJECTIVES:
         return links.exponential()
     if name in ("binary", "multiclassova"):
         return links.logistic(float(options["sigmoid"]))

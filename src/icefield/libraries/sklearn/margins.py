@@ -42,11 +42,12 @@ _WHY_NO_MARGIN = {
     "StackingClassifier": "its final estimator offers none",
 }
 
+LOG_OF_PREDICTION = "log of the prediction"
 # Models of statsmodels' that give one linear predictor, and what that is.
 _LINEAR_PREDICTORS = {
-    "Logit": "log-odds", "Probit": "linear predictor", "Poisson": "log of the prediction",
-    "GeneralizedPoisson": "log of the prediction", "NegativeBinomial": "log of the prediction",
-    "NegativeBinomialP": "log of the prediction",
+    "Logit": "log-odds", "Probit": "linear predictor", "Poisson": LOG_OF_PREDICTION,
+    "GeneralizedPoisson": LOG_OF_PREDICTION, "NegativeBinomial": LOG_OF_PREDICTION,
+    "NegativeBinomialP": LOG_OF_PREDICTION,
 }  # fmt: skip
 
 Answer = Callable[[Any], Any]
@@ -87,6 +88,21 @@ def _margin(model: Any, kind: str) -> tuple[Answer, str] | None:
     return None
 
 
+def has_log_link(model: Any) -> bool:
+    """Whether an estimator predicts the exponential of a sum, which is never negative: Poisson, gamma, Tweedie."""
+    inner = core(model)
+    library = library_of(inner)
+    if library is not None and library.knows_margin and inner is not model:
+        positive: bool = library.predictions.adapt(inner, "response").positive
+        return positive
+    model = inner
+    if comes_from(model, "statsmodels"):
+        found = _linear_predictor(model)
+        return found is not None and found[1] == LOG_OF_PREDICTION
+    loss = getattr(model, "_base_loss", None) or getattr(model, "_loss", None)
+    return _link_label(loss) == LOG_OF_PREDICTION or getattr(model, "out_activation_", None) == "exp"
+
+
 def _linear_predictor(model: Any) -> tuple[Answer, str] | None:
     """The linear predictor of a fitted model of statsmodels', as its own ``predict`` gives it."""
     kind = type_name(getattr(model, "model", None))
@@ -95,7 +111,7 @@ def _linear_predictor(model: Any) -> tuple[Answer, str] | None:
     label = _LINEAR_PREDICTORS.get(kind)
     if kind == "GLM":
         link = type_name(getattr(getattr(model, "family", None), "link", None)).casefold()
-        label = {"logit": "log-odds", "log": "log of the prediction", "identity": "prediction"}.get(
+        label = {"logit": "log-odds", "log": LOG_OF_PREDICTION, "identity": "prediction"}.get(
             link, "linear predictor"
         )
     return None if label is None else (partial(model.predict, which="linear"), label)
@@ -109,7 +125,7 @@ def _regression_margin(model: Any) -> tuple[Answer, str] | None:
     if type_name(model) == "HistGradientBoostingRegressor" and hasattr(model, "_raw_predict"):
         return partial(_single_column, internal(model, "_raw_predict")), _link_label(internal(model, "_loss"))
     if getattr(model, "out_activation_", None) == "exp" and comes_from(model, "sklearn"):  # a Poisson network
-        return partial(_without_activation, model), "log of the prediction"
+        return partial(_without_activation, model), LOG_OF_PREDICTION
     if _is_link_free(model):
         return model.predict, "prediction"
     return None
@@ -136,7 +152,7 @@ def _margin_label(model: Any) -> str:
 
 def _link_label(loss: Any) -> str:
     link = type(getattr(loss, "link", None)).__name__
-    return {"LogLink": "log of the prediction", "IdentityLink": "prediction"}.get(link, "raw score")
+    return {"LogLink": LOG_OF_PREDICTION, "IdentityLink": "prediction"}.get(link, "raw score")
 
 
 def _single_column(ask: Answer, rows: Any) -> Any:

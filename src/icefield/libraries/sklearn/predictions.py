@@ -23,7 +23,7 @@ from icefield.libraries.adapter import (
     type_name,
 )
 from icefield.libraries.sklearn.few_rows import asking
-from icefield.libraries.sklearn.margins import raw_answer
+from icefield.libraries.sklearn.margins import has_log_link, raw_answer
 from icefield.libraries.sklearn.nesting import core
 from icefield.libraries.sklearn.threads import gains_by_threads
 
@@ -66,6 +66,7 @@ def adapt(model: Any, scale: str) -> Adapter:
         n_columns=n_columns,
         avoid=partial(_misread_library, model),
         parallel=gains_by_threads(model),
+        positive=scale == "response" and has_log_link(model),
     )
 
 

@@ -14,6 +14,8 @@ from typing import Any
 
 from icefield.libraries.xgboost.binary import NotBinary, decoded
 
+LOG_OBJECTIVES = {"count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft"}
+
 
 @dataclass(frozen=True)
 class Learner:

@@ -10,7 +10,7 @@ import numpy as np
 from icefield.libraries.adapter import Adapter, ByClass, Naming, SingleOrNumbered
 from icefield.libraries.category_types import refuse_text
 from icefield.libraries.sklearn.predictions import adapt as adapt_estimator
-from icefield.libraries.xgboost.format import configured, is_wrapper
+from icefield.libraries.xgboost.format import LOG_OBJECTIVES, configured, is_wrapper
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table
@@ -42,7 +42,7 @@ def _adapt_wrapper(model: Any, scale: str) -> Adapter:
         answer, label = model.predict_proba, "probability"
     else:
         answer, label = model.predict, "predicted class" if classifier else "prediction"
-    return _named(_kind(objective), label, answer, naming, booster)
+    return _named(objective, label, answer, naming, booster, scale)
 
 
 def _adapt_booster(model: Any, scale: str) -> Adapter:
@@ -61,19 +61,20 @@ def _adapt_booster(model: Any, scale: str) -> Adapter:
     else:
         label = "predicted class" if objective == "binary:hinge" else "prediction"
     answer = partial(_ask_booster, model, margin or softmax, both_sides, softmax)
-    return _named(_kind(objective), label, answer, naming, model)
+    return _named(objective, label, answer, naming, model, scale)
 
 
-def _named(kind: str, label: str, answer: Any, naming: Naming, booster: Any) -> Adapter:
+def _named(objective: str, label: str, answer: Any, naming: Naming, booster: Any, scale: str) -> Adapter:
     names = booster.feature_names
     return Adapter(
-        kind=kind,
+        kind=_kind(objective),
         scale_label=label,
         answer=answer,
         naming=naming,
         columns=tuple(names) if names is not None else None,
         n_columns=booster.num_features(),
         avoid=partial(_avoid, booster),
+        positive=scale == "response" and objective in LOG_OBJECTIVES,
     )
 
 

@@ -30,7 +30,7 @@ from icefield.forest.encode import (
 )
 from icefield.forest.tree_model import CannotRead, Link, TreeModel
 from icefield.libraries.class_path import class_path
-from icefield.libraries.xgboost.format import Learner, booster_of, is_wrapper, saved
+from icefield.libraries.xgboost.format import LOG_OBJECTIVES, Learner, booster_of, is_wrapper, saved
 
 if TYPE_CHECKING:
     from icefield.data.frame import Table
@@ -45,7 +45,6 @@ IDENTITY_OBJECTIVES = {
     "reg:quantileerror", "rank:pairwise", "rank:ndcg", "rank:map", "binary:logitraw",
 }  # fmt: skip
 LOGISTIC_OBJECTIVES = {"reg:logistic", "binary:logistic"}
-LOG_OBJECTIVES = {"count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft"}
 SOFTMAX_OBJECTIVES = {"multi:softprob", "multi:softmax"}
 TREE_FIELDS = {
     "base_weights", "categories", "categories_nodes", "categories_segments", "categories_sizes",
