@@ -392,3 +392,150 @@ def test_standard_errors_of_few_rows_are_said_to_be_small(share, said):
     reading = Explainer(lambda d: d["a"] + 40 * d["c"] * d["b"], X, row_by_row=True).ice("a").reading
     assert (reading.error_rows is not None) == said
     assert ("standard errors rest on about" in reading.sentence) == said
+
+
+# --- 12: pairs of the model that the data supports ---------------------------------------------------
+
+
+def drawn(truth, seed=0, rows=700, noise=0.5):
+    """Rows with two that go together, a flag and levels; targets with noise; a boosting fitted to them."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    rng = np.random.default_rng(seed)
+    X = frame(seed, rows, "abcd").assign(flag=(rng.random(rows) < 0.3).astype(int))
+    X["b"] = 0.9 * X["a"] + 0.44 * X["b"]
+    X["k"] = pd.Categorical(rng.choice(list("xyz"), rows))
+    signal = np.asarray(truth(X), dtype=float)
+    y = signal + noise * (signal.std() or 1.0) * rng.normal(size=rows)
+    model = HistGradientBoostingRegressor(
+        max_iter=80, categorical_features="from_dtype", random_state=0, early_stopping=False
+    )
+    return model.fit(X, y), X, y
+
+
+def told(ex):
+    """The pairs worth naming, with what is said of them."""
+    table, unit = ex.interactions(overall=False), float(ex.study.prediction_level().std[0])
+    if "supported" not in table.columns:
+        return {}
+    return {
+        frozenset(names): said
+        for names, size, said in zip(table["features"], table["strength"], table["supported"])
+        if size >= 0.15 * unit
+    }
+
+
+PAIRED = {
+    "product": (lambda d: d["a"] + d["c"] * d["d"], {"c", "d"}),
+    "sign": (lambda d: d["a"] + d["c"] * np.sign(d["d"]), {"c", "d"}),
+    "corner": (lambda d: d["a"] + 3.0 * ((d["c"] > 0) & (d["d"] > 0)), {"c", "d"}),
+    "flag": (lambda d: d["a"] + np.where(d["flag"] == 1, -1.0, 1.0) * d["c"], {"c", "flag"}),
+    "levels": (
+        lambda d: d["a"] + d["k"].map({"x": 1.0, "y": -1.0, "z": 0.0}).astype(float) * d["c"],
+        {"c", "k"},
+    ),
+}
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("kind", list(PAIRED))
+@pytest.mark.parametrize("noise", [0.3, 1.0])
+def test_pairs_of_the_data_are_supported(kind, noise):
+    truth, pair = PAIRED[kind]
+    model, X, y = drawn(truth, noise=noise)
+    ex = Explainer(model, X, y=y)
+    assert told(ex)[frozenset(pair)] == "yes"
+    for one in pair:
+        reading = ex.summary().readings[one]
+        assert reading.interacts[0][0] in pair
+        assert reading.interactions_supported[0] == "yes"
+        assert "not supported" not in reading.sentence.split(" and ")[0]
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("seed", range(4))
+def test_pairs_that_only_the_model_has_are_not_supported_and_rank_lower(seed):
+    from icefield.report.contents import build
+
+    model, X, y = drawn(lambda d: 2 * d["a"] + d["b"] ** 2 + 0.7 * d["c"] * np.sign(d["d"]), seed)
+    ex = Explainer(model, X, y=y)  # the rows it was fitted to, whose noise it follows
+    said = told(ex)
+    assert said[frozenset("ab")] == "no"
+    assert said[frozenset("cd")] == "yes"
+    pairs = ex.interactions().pairs()
+    assert set(pairs["features"][0]) == {"c", "d"}
+    assert pairs["strength"][pairs["features"].tolist().index(("a", "b"))] > 0.15
+    frame = pairs.to_frame()
+    assert frame.loc[(frame["feature_1"] == "a") & (frame["feature_2"] == "b"), "supported"].item() == "no"
+    summary = ex.summary()
+    assert "b (" in summary.readings["a"].sentence
+    assert "in the model, not supported by held-out rows" in summary.readings["a"].sentence
+    assert "in the model, not supported by held-out rows: a x b" in summary.notes
+    assert summary["supported"][summary["feature"].tolist().index("a")] == "no"
+    page = build(ex.study)
+    assert "not supported by held-out rows: a x b" in page["matrix"]["note"]
+    assert "which held-out rows do not support" in " ".join(line["text"] for line in page["plain"])
+    assert page["surfaces"][0]["names"] in (["c", "d"], ["d", "c"])
+
+
+def test_rules_on_a_pair_that_only_the_model_has_say_so():
+    from dataclasses import replace
+
+    from icefield.statistics.decision import decision_of
+
+    truth = PAIRED["flag"][0]
+    _, X, _ = drawn(truth)
+    y = X["a"] + np.random.default_rng(1).normal(size=len(X))  # where the flag does nothing
+    ex = Explainer(lambda d: truth(d).to_numpy(), X, y=y, row_by_row=True)
+    decided = decision_of(ex.study, "c").reading
+    assert decided.unsupported == ("flag",)
+    assert replace(decided, interactions_supported=("yes",)).unsupported == ()
+    assert (
+        "flag: in the model, its interaction with c is not supported by held-out rows"
+        in ex.regions("c").notes
+    )
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("seed", range(6))
+def test_interactions_of_a_model_of_noise_are_not_supported(seed):
+    model, X, y = drawn(lambda d: 0.0 * d["a"], seed, rows=400)
+    said = list(told(Explainer(model, X, y=y)).values())
+    assert said
+    assert said.count("yes") <= 1
+
+
+def test_support_of_pairs_does_not_depend_on_the_rows_the_model_was_fitted_to():
+    model, X, y = drawn(PAIRED["sign"][0], rows=1400)
+    model.fit(X[:700], y[:700])
+    assert told(Explainer(model, X[700:], y=y[700:]))[frozenset("cd")] == "yes"
+
+
+def test_support_of_pairs_of_classes_outputs_clusters_and_missing_values():
+    from sklearn.ensemble import RandomForestClassifier
+
+    X = without(frame(rows=900, names="cde"), "e", 0.2)
+    rng = np.random.default_rng(0)
+    chance = 1 / (1 + np.exp(-3 * X["c"] * np.sign(X["d"])))
+    y = (rng.random(len(X)) < chance).astype(int)
+    forest = RandomForestClassifier(40, max_depth=6, random_state=0).fit(X, y)
+    assert told(Explainer(forest, X, y=y))[frozenset("cd")] == "yes"
+    both = np.column_stack([X["c"] * X["d"], X["c"] + X["d"]])
+    seen = both + 0.5 * rng.normal(size=both.shape)
+    ex = Explainer(
+        lambda d: np.column_stack([d["c"] * d["d"], d["c"] * d["d"] + d["c"]]), X, y=seen, row_by_row=True
+    )
+    table = ex.interactions(["c", "d"], overall=False)
+    assert table["supported"].tolist() == ["yes", "no"]  # of each output, by its own targets
+    persons = np.repeat(np.arange(90), 10)
+    alike = Explainer(lambda d: d["c"] * d["d"], X, y=seen[:, 0], cluster=persons, row_by_row=True)
+    assert told(alike)[frozenset("cd")] == "yes"
+
+
+def test_without_targets_nothing_is_said_of_what_the_data_supports():
+    model, X, y = drawn(PAIRED["product"][0])
+    assert told(Explainer(model, X)) == {}
+    assert "supported" not in Explainer(model, X).summary().columns
+    few = Explainer(model, X[:100], y=np.random.default_rng(0).normal(size=100) * 30)
+    assert set(told(few).values()) <= {"unclear"}
+    assert "too few rows to tell whether in the data" in few.summary().readings["c"].sentence

@@ -8,7 +8,7 @@ themselves whether they are flat, opposed or doubtful.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +36,10 @@ NOT_JUST_FLAT = 0.05  # share of the largest spread from which on a flat average
 LEAST_ERROR = 0.005  # in units of strengths: what two decimals show
 NAMED = 2  # features named that a feature interacts with
 UNKNOWN_DIFFERENCES = "use ice() to see whether rows differ"
+PAIR_SUPPORT: Mapping[str | None, str] = {  # whether the data supports an interaction of the model
+    "no": ", in the model, not supported by held-out rows",
+    "unclear": ", in the model, too few rows to tell whether in the data",
+}
 TIES_NAMED = 3  # levels named that are as high, or as low, as each other
 OTHER_SHAPES = {
     "flat": "no effect on average",
@@ -323,9 +327,10 @@ def _curves(reading: Reading) -> list[str]:
 def _look(reading: Reading) -> str:
     if reading.interacts:
         errors = [*reading.interaction_errors, *[0.0] * len(reading.interacts)]
+        supported = [*reading.interactions_supported, *[None] * len(reading.interacts)]
         named = [
-            f"{feature_text(reading.naming, name)} ({_with_error(reading, size, error)})"
-            for (name, size), error in zip(reading.interacts[:NAMED], errors)
+            f"{feature_text(reading.naming, name)} ({_with_error(reading, size, error)}{PAIR_SUPPORT.get(told, '')})"
+            for (name, size), error, told in zip(reading.interacts[:NAMED], errors, supported)
         ]
         return f"it interacts with {' and '.join(named)}"
     if reading.interacts is not None:
@@ -335,6 +340,18 @@ def _look(reading: Reading) -> str:
         return f"look for an interaction with {feature_text(reading.naming, name)} ({100 * share:.0f} % of the differences)"
     where = "summary()" if reading.heterogeneity_exact else "ice(...)"
     return f"look for an interaction, with Explainer.{where}"
+
+
+def unsupported_words(readings: Iterable[Reading]) -> str:
+    """Pairs of the model that the data does not support, each once; empty where there are none."""
+    pairs: dict[frozenset[str], str] = {}
+    for reading in readings:
+        for other in reading.unsupported:
+            names = [feature_text(reading.naming, name) for name in (reading.features[0], other)]
+            pairs.setdefault(frozenset(names), " x ".join(names))
+    return (
+        f"in the model, not supported by held-out rows: {enumerated(list(pairs.values()))}" if pairs else ""
+    )
 
 
 def _with_error(reading: Reading, size: float, error: float) -> str:
@@ -379,6 +396,8 @@ def plain_words(reading: Reading, what: str) -> str:
         text += "" if partner is None else f", depending on {partner}"
     elif partner is not None:
         text += f"; how much depends on {partner}"
+    if reading.interacts and reading.interacts[0][0] in reading.unsupported:
+        text += ", in the model, which held-out rows do not support"
     unsure = {"shape", "hidden", *(("differ",) if reading.heterogeneous else ())}
     return text + (" (a borderline case)." if unsure & reading.borderline.keys() else ".")
 
