@@ -108,19 +108,31 @@ def enumerated(texts: Sequence[str], word: str = "and") -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {word} {texts[-1]}"
 
 
-def size_text(reading: Reading, size: float) -> str:
-    """A size in the unit of what is predicted where that is known, else in the unit of strengths, by its name."""
+def size_unit(reading: Reading) -> tuple[float, str]:
+    """What one unit of strengths is in the unit that sizes are written in, and what that is called.
+
+    That of what is predicted where it is known, percentage points of probabilities, else the unit of strengths itself.
+    """
     if reading.naming.target_unit and reading.scale_label == "prediction" and np.isfinite(reading.unit):
-        return f"{few_digits(size * reading.unit)} {name_text(reading.naming.target_unit, 20)}"
+        return reading.unit, name_text(reading.naming.target_unit, 20)
     if "probab" in reading.scale_label and np.isfinite(reading.unit):
-        return f"{few_digits(100 * size * reading.unit)} percentage points"
-    return f"{sd_text(size)} {reading.unit_name}"
+        return 100 * reading.unit, "percentage points"
+    return 1.0, reading.unit_name
 
 
-def missing_words(reading: Reading, name: str = "it") -> str:
-    """What missing values do: "2.4 SD higher where it is missing (16 % of rows)"; `name` is what the feature is called."""
+def size_text(reading: Reading, size: float) -> str:
+    """A size in the unit that sizes are written in."""
+    scale, unit = size_unit(reading)
+    return f"{sd_text(size) if unit == reading.unit_name else few_digits(scale * size)} {unit}"
+
+
+def missing_words(reading: Reading, name: str = "it", brief: bool = False) -> str:
+    """What missing values do: "2.4 SD higher where it is missing (16 % of rows)"; `name` is what the feature is called.
+
+    `brief` leaves the rows out.
+    """
     jump = reading.missing_jump or 0.0
-    rows = f" ({_percent(reading.missing_share)} of rows)" if reading.missing_share else ""
+    rows = f" ({_percent(reading.missing_share)} of rows)" if reading.missing_share and not brief else ""
     return (
         f"{size_text(reading, abs(jump))} {'higher' if jump > 0 else 'lower'} where {name} is missing{rows}"
     )
@@ -206,9 +218,10 @@ def importance_words(reading: Reading, share: float) -> str:
     large number.
     """
     words = shape_words(reading)
-    if reading.flat and share >= NOT_JUST_FLAT:
-        return words.replace("flat", "flat where the data is", 1)
-    return words
+    just_flat = reading.flat and not reading.hidden and not reading.missing_moves
+    return (
+        words.replace("flat", "flat where the data is", 1) if just_flat and share >= NOT_JUST_FLAT else words
+    )
 
 
 def support_warning(support: Support, naming: Naming = PLAIN) -> str:
@@ -258,7 +271,7 @@ def _flat_or_nearly(reading: Reading) -> str:
 def _main(reading: Reading) -> str:
     name = " x ".join(feature_text(reading.naming, f) for f in reading.features)
     name += f" ({name_text(reading.output)})" if reading.several else ""
-    low, high = named_range(reading.low, reading.high, _value_naming(reading))
+    low, high = average_range(reading)
     of = f"{reading.unit_name} of the predictions"
     size = f"strength {sd_text(reading.strength)} {of}, {low} to {high}"
     if reading.flat:
@@ -279,6 +292,11 @@ def _main(reading: Reading) -> str:
     elif reading.one_directional:
         words = f"{reading.direction}, {reading.shape}"
     return f"{name}: {words}{_range_read(reading)}{_where(reading)} ({size})"
+
+
+def average_range(reading: Reading) -> tuple[str, str]:
+    """The ends of the average in the range that was read, in the predictions' own numbers and unit."""
+    return named_range(reading.low, reading.high, _value_naming(reading))
 
 
 def _value_naming(reading: Reading) -> Naming:
@@ -355,12 +373,17 @@ def unsupported_words(readings: Iterable[Reading]) -> str:
 
 
 def _with_error(reading: Reading, size: float, error: float) -> str:
-    """A size, and its standard error where it has a noticeable one."""
-    text = size_text(reading, size)
+    """A size, and its standard error where it has a noticeable one, both to the error's last digit."""
     if error < LEAST_ERROR:
-        return text
-    number, unit = text.split(" ", 1)
-    return f"{number} ± {size_text(reading, error).split(' ', 1)[0]} {unit}"
+        return size_text(reading, size)
+    scale, unit = size_unit(reading)
+    own, off = scale * size, scale * error
+    first = int(np.floor(np.log10(off)))
+    # A second digit where the first is a 1; of standard deviations never a third decimal.
+    decimals = (1 if off < 2 * 10.0**first else 0) - first
+    decimals = min(decimals, 2) if unit == reading.unit_name else decimals
+    texts = [number_text(round(number, decimals), decimals=max(decimals, 0)) for number in (own, off)]
+    return f"{' ± '.join(texts)} {unit}"
 
 
 # --- for plain readers -------------------------------------------------------------------------------
@@ -414,7 +437,7 @@ def _clock(reading: Reading) -> bool:
 
 def _plain_shape(reading: Reading, what: str) -> str:
     """An average without a direction: flat, of levels, turning or wandering."""
-    low, high = named_range(reading.low, reading.high, _value_naming(reading))
+    low, high = average_range(reading)
     low_at, high_at = _shown(reading, reading.low_at), _shown(reading, reading.high_at)
     if low_at == high_at and isinstance(reading.low_at, str) and isinstance(reading.high_at, str):
         whole = [name_text(level, 10 * LEVEL_LIMIT) for level in (reading.low_at, reading.high_at)]
@@ -464,7 +487,7 @@ def _name(reading: Reading) -> str:
 
 def _plain_trend(reading: Reading, what: str) -> str:
     """An average that runs one way: from what to what, and where."""
-    low, high = named_range(reading.low, reading.high, _value_naming(reading))
+    low, high = average_range(reading)
     rises = reading.direction != "decreasing"
     verb = _verb(what, "rise" if rises else "fall")
     (start, begin), (end, finish) = ((low, reading.low_at), (high, reading.high_at))[:: 1 if rises else -1]
