@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -82,6 +84,21 @@ def test_a_missing_value_like_any_other_is_not_a_finding():
     reading = Explainer(lambda d: d["a"].fillna(0.0).to_numpy(), X, row_by_row=True).summary().readings["a"]
     assert not reading.missing_moves
     assert "missing" not in reading.sentence
+
+
+@pytest.mark.parametrize("jump", [2.0, -2.0])
+def test_missing_values_are_said_plainly_beside_the_classical_measure(jump):
+    X = without(frame(), "a", 0.3)
+    # Flat where it is known, but for a few rows far out, which an even grid counts as much as all others.
+    ex = Explainer(
+        lambda d: jump * d["a"].isna().to_numpy() + 0.8 * (d["a"] > 2.5).to_numpy() + d["b"].to_numpy(),
+        X,
+        row_by_row=True,
+    )
+    table = ex.importance(grid=Grid(trim=(0, 1)))
+    said = table["shape"][table["feature"].tolist().index("a")]
+    assert said.startswith(f"flat where known, {'higher' if jump > 0 else 'lower'} where missing")
+    assert "where the data is" not in said
 
 
 # --- 2: one curve is read ----------------------------------------------------------------------------
@@ -202,6 +219,36 @@ def test_classes_are_told_apart():
     assert "output" not in Explainer(LogisticRegression().fit(X, y > 0), X).summary().columns
 
 
+@pytest.mark.parametrize("sizes", [(1.0, 100.0), (1.0, 1.0), (1e-6, 5.0)])
+def test_several_outputs_are_ranked_by_the_number_that_is_printed(sizes):
+    ex = Explainer(
+        lambda d: np.column_stack([sizes[0] * (d["a"] + 0.2 * d["b"]), sizes[1] * (d["b"] + 0.5 * d["c"])]),
+        frame(rows=1500),
+        row_by_row=True,
+    )
+    summary = ex.summary()
+    printed = [float(size) for size in re.findall(r"([\d.]+) SD", summary.opening)]
+    assert len(printed) == 3
+    assert printed == sorted(printed, reverse=True)
+    assert summary["output"].tolist()[:2] in ([0, 1], [1, 0], ["0", "1"], ["1", "0"])
+    assert all(f"({one.output})" in summary.opening for one in summary.readings.values())
+
+
+@pytest.mark.parametrize("classes", [3, 4])
+def test_classes_that_a_feature_moves_apart_are_told_apart(classes):
+    from sklearn.linear_model import LogisticRegression
+
+    X = frame(rows=900)
+    y = np.digitize(X["a"] + 0.2 * X["b"], np.quantile(X["a"], np.arange(1, classes) / classes))
+    ex = Explainer(LogisticRegression().fit(X, y), X, y=y)
+    by_class = {reading.output: reading for reading in ex.summary().decisions["a"].readings}
+    assert by_class[0].direction == "decreasing"
+    assert by_class[classes - 1].direction == "increasing"
+    note = next(note for note in ex.summary().notes if note.startswith("a: "))
+    assert "decreasing in" in note
+    assert "increasing in" in note
+
+
 # --- 5: units ----------------------------------------------------------------------------------------
 
 
@@ -220,15 +267,60 @@ def test_a_handful_of_rows_never_makes_the_rest_flat(far):
     assert any(note.startswith("sizes are in robust SD") for note in summary.notes)
 
 
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("share", [0.005, 0.01, 0.02, 0.028])
+@pytest.mark.parametrize("far", [300.0, -10_000.0])
+def test_a_few_per_cent_of_the_rows_never_make_the_rest_flat(share, far):
+    X = frame(rows=2000)
+    odd = set(X["a"][: int(share * 2000)])
+    ex = Explainer(
+        lambda d: np.where(d["a"].isin(odd), far, d["a"] + 0.5 * d["b"] + 0.3 * d["c"]), X, row_by_row=True
+    )
+    readings = ex.summary().readings
+    assert [readings[name].flat for name in "abc"] == [False] * 3
+    assert float(ex.study.prediction_level().unit[0]) < 5
+
+
+def test_long_tails_keep_their_unit():
+    X = frame(rows=2000)
+    ex = Explainer(lambda d: np.exp(1.2 * d["a"]) + d["b"], X, row_by_row=True)
+    assert ex.study.prediction_level().unit is None  # no group far beyond all others
+    assert not ex.summary().readings["a"].flat
+
+
+@pytest.mark.parametrize(
+    ("size", "error", "unit", "text"),
+    [
+        (0.444, 0.01148, 0.25, "11.1 ± 0.3 percentage points"),
+        (0.0608, 0.0124, 1.0, "6.1 ± 1.2 percentage points"),
+        (0.9, 0.2, 0.5, "45 ± 10 percentage points"),
+        (0.41234, 0.0187, None, "0.41 ± 0.02 SD"),
+        (0.41234, 0.004, None, "0.41 SD"),
+    ],
+)
+def test_an_error_has_two_digits_at_most_and_its_number_as_many_places(size, error, unit, text):
+    from dataclasses import replace
+
+    from icefield.wording.sentences import _with_error
+
+    reading = Explainer(lambda d: d["a"], frame(), row_by_row=True).partial_dependence("a").reading
+    if unit is not None:
+        reading = replace(reading, scale_label="probability", unit=unit)
+    assert _with_error(reading, size, error) == text
+
+
 def test_sizes_are_in_the_unit_of_the_target_where_it_is_known():
     X = without(frame(), "a", 0.2)
     said = {"target_name": "delay", "units": {"delay": "min"}}
     ex = Explainer(
-        lambda d: 12 * d["a"].isna().to_numpy() + 5 * d["b"].to_numpy(), X, row_by_row=True, **said
+        lambda d: 12 * d["a"].isna().to_numpy() + 9 * d["b"].to_numpy(), X, row_by_row=True, **said
     )
     summary = ex.summary()
     assert "12 min higher where it is missing" in summary.readings["a"].sentence
-    assert " min between its lowest and highest average" in summary.opening
+    assert re.search(
+        r"b matters most: it moves predictions by [\d.]+ min \(SD\), on average from \S+ min to \S+ min",
+        summary.opening,
+    )
     assert (
         "SD of the predictions"
         in Explainer(lambda d: d["b"], X, row_by_row=True).summary().readings["b"].sentence
@@ -329,14 +421,35 @@ def test_a_group_without_its_first_level_and_unnamed_columns_are_found():
 
 # --- 9: many small effects ---------------------------------------------------------------------------
 
+MANY_EFFECTS = [(60, 0.1), (150, 0.0), (150, 0.1), (200, 0.0), (240, 0.0), (240, 0.1)]
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("count", [220, 260])
-def test_many_small_effects_share(count):
-    X = pd.DataFrame(np.random.default_rng(0).normal(size=(400, count))).add_prefix("x")
+
+@pytest.mark.parametrize(
+    ("count", "spread"), [(40, 0.0), *(pytest.param(n, s, marks=pytest.mark.slow) for n, s in MANY_EFFECTS)]
+)
+def test_many_small_effects_share(count, spread):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(400, count))).add_prefix("x")
+    size = 1.0 + spread * rng.normal(size=count)
+    opening = Explainer(lambda d: d.to_numpy() @ size, X, row_by_row=True).summary().opening
+    assert opening.startswith(f"Over 400 rows, no single feature stands out: {count} share what moves")
+    assert "matter" not in opening
+
+
+def test_many_small_effects_do_not_hide_one_that_stands_out():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(400, 50))).add_prefix("x")
+    opening = (
+        Explainer(lambda d: d.to_numpy().sum(axis=1) + 4 * d["x7"], X, row_by_row=True).summary().opening
+    )
+    assert "x7 matters most" in opening
+    assert "stands out" not in opening
+
+
+def test_few_features_about_as_strong_are_named():
+    X = frame(rows=1500, names="abcdef")
     opening = Explainer(lambda d: d.to_numpy().sum(axis=1), X, row_by_row=True).summary().opening
-    assert "no single feature moves" in opening or "others together move it more" in opening
-    assert "share it" in opening or "others together" in opening
+    assert "6 of 6 features move" in opening
+    assert "stands out" not in opening
 
 
 @pytest.mark.sampled(3)
@@ -364,10 +477,27 @@ def test_ties_of_levels_are_said():
     assert reading.high_ties == ("s03", "s05", "s06")
 
 
+@pytest.mark.parametrize(
+    ("heights", "said"),
+    [
+        ([5.0, 5.01, 1.0, 0.99], "highest at s00 and s01, lowest at s02 and s03"),
+        ([5.0, 5.0, 5.0, 5.0, 0.0], "highest at s00 and 3 others, lowest at s04"),
+        ([5.0, 4.0, 1.0, 0.0], "highest at s00, lowest at s03"),
+    ],
+)
+def test_ties_at_either_end_are_said_and_only_ties(heights, said):
+    shops = [f"s{i:02d}" for i in range(len(heights))]
+    X = pd.DataFrame({"shop": np.random.default_rng(0).choice(shops, N)})
+    size = dict(zip(shops, heights))
+    ex = Explainer(lambda d: d["shop"].map(size).to_numpy(float), X, row_by_row=True)
+    assert said in ex.summary().readings["shop"].sentence
+
+
 def test_features_about_as_strong_are_said_to_be():
     X = frame(rows=2000)
     tie = Explainer(lambda d: d["a"] + 1.01 * d["b"] + 0.1 * d["c"], X, row_by_row=True).summary().opening
     assert "matter most, about equally" in tie
+    assert re.search(r"\. b \(.* and a \(.* matter most", tie)
     clear = Explainer(lambda d: 3 * d["a"] + d["b"], X, row_by_row=True).summary().opening
     assert "a matters most: " in clear
 
@@ -382,6 +512,21 @@ def test_places_keep_a_digit_and_days_are_whole():
     assert ".5" not in plain_words(readings["day"], "the average prediction").split(" at ")[-1]
 
 
+@pytest.mark.parametrize("factor", [1.0, 1.02, 1.3, 3.0])
+def test_what_matters_most_is_what_has_the_largest_number(factor):
+    X = frame(rows=1500).assign(b=lambda d: np.where(np.abs(d["b"]) > 2.2, 6 * d["b"], d["b"]))
+    # The range of b is far larger than that of a; over the data it moves about as much, or more.
+    ex = Explainer(lambda d: factor * 3 * d["a"] + d["b"] + 0.3 * d["c"], X, row_by_row=True)
+    opening, table = ex.summary().opening, ex.summary()
+    printed = [float(size) for size in re.findall(r"([\d.]+) SD", opening)]
+    assert printed == sorted(printed, reverse=True)
+    assert [f"{size:.2f}" for size in printed] == [
+        f"{size:.2f}" for size in table["movement"][: len(printed)]
+    ]
+    tied = table["movement"][1] >= 0.95 * table["movement"][0]
+    assert ("about equally" in opening) == tied
+
+
 # --- 11: few rows carry the variance -----------------------------------------------------------------
 
 
@@ -392,3 +537,150 @@ def test_standard_errors_of_few_rows_are_said_to_be_small(share, said):
     reading = Explainer(lambda d: d["a"] + 40 * d["c"] * d["b"], X, row_by_row=True).ice("a").reading
     assert (reading.error_rows is not None) == said
     assert ("standard errors rest on about" in reading.sentence) == said
+
+
+# --- 12: pairs of the model that the data supports ---------------------------------------------------
+
+
+def drawn(truth, seed=0, rows=700, noise=0.5):
+    """Rows with two that go together, a flag and levels; targets with noise; a boosting fitted to them."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    rng = np.random.default_rng(seed)
+    X = frame(seed, rows, "abcd").assign(flag=(rng.random(rows) < 0.3).astype(int))
+    X["b"] = 0.9 * X["a"] + 0.44 * X["b"]
+    X["k"] = pd.Categorical(rng.choice(list("xyz"), rows))
+    signal = np.asarray(truth(X), dtype=float)
+    y = signal + noise * (signal.std() or 1.0) * rng.normal(size=rows)
+    model = HistGradientBoostingRegressor(
+        max_iter=80, categorical_features="from_dtype", random_state=0, early_stopping=False
+    )
+    return model.fit(X, y), X, y
+
+
+def told(ex):
+    """The pairs worth naming, with what is said of them."""
+    table, unit = ex.interactions(overall=False), float(ex.study.prediction_level().std[0])
+    if "supported" not in table.columns:
+        return {}
+    return {
+        frozenset(names): said
+        for names, size, said in zip(table["features"], table["strength"], table["supported"])
+        if size >= 0.15 * unit
+    }
+
+
+PAIRED = {
+    "product": (lambda d: d["a"] + d["c"] * d["d"], {"c", "d"}),
+    "sign": (lambda d: d["a"] + d["c"] * np.sign(d["d"]), {"c", "d"}),
+    "corner": (lambda d: d["a"] + 3.0 * ((d["c"] > 0) & (d["d"] > 0)), {"c", "d"}),
+    "flag": (lambda d: d["a"] + np.where(d["flag"] == 1, -1.0, 1.0) * d["c"], {"c", "flag"}),
+    "levels": (
+        lambda d: d["a"] + d["k"].map({"x": 1.0, "y": -1.0, "z": 0.0}).astype(float) * d["c"],
+        {"c", "k"},
+    ),
+}
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("kind", list(PAIRED))
+@pytest.mark.parametrize("noise", [0.3, 1.0])
+def test_pairs_of_the_data_are_supported(kind, noise):
+    truth, pair = PAIRED[kind]
+    model, X, y = drawn(truth, noise=noise)
+    ex = Explainer(model, X, y=y)
+    assert told(ex)[frozenset(pair)] == "yes"
+    for one in pair:
+        reading = ex.summary().readings[one]
+        assert reading.interacts[0][0] in pair
+        assert reading.interactions_supported[0] == "yes"
+        assert "not supported" not in reading.sentence.split(" and ")[0]
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("seed", range(4))
+def test_pairs_that_only_the_model_has_are_not_supported_and_rank_lower(seed):
+    from icefield.report.contents import build
+
+    model, X, y = drawn(lambda d: 2 * d["a"] + d["b"] ** 2 + 0.7 * d["c"] * np.sign(d["d"]), seed)
+    ex = Explainer(model, X, y=y)  # the rows it was fitted to, whose noise it follows
+    said = told(ex)
+    assert said[frozenset("ab")] == "no"
+    assert said[frozenset("cd")] == "yes"
+    pairs = ex.interactions().pairs()
+    assert set(pairs["features"][0]) == {"c", "d"}
+    assert pairs["strength"][pairs["features"].tolist().index(("a", "b"))] > 0.15
+    frame = pairs.to_frame()
+    assert frame.loc[(frame["feature_1"] == "a") & (frame["feature_2"] == "b"), "supported"].item() == "no"
+    summary = ex.summary()
+    assert "b (" in summary.readings["a"].sentence
+    assert "in the model, not supported by held-out rows" in summary.readings["a"].sentence
+    assert "in the model, not supported by held-out rows: a x b" in summary.notes
+    assert summary["supported"][summary["feature"].tolist().index("a")] == "no"
+    page = build(ex.study)
+    assert "not supported by held-out rows: a x b" in page["matrix"]["note"]
+    assert "which held-out rows do not support" in " ".join(line["text"] for line in page["plain"])
+    assert page["surfaces"][0]["names"] in (["c", "d"], ["d", "c"])
+
+
+def test_rules_on_a_pair_that_only_the_model_has_say_so():
+    from dataclasses import replace
+
+    from icefield.statistics.decision import decision_of
+
+    truth = PAIRED["flag"][0]
+    _, X, _ = drawn(truth)
+    y = X["a"] + np.random.default_rng(1).normal(size=len(X))  # where the flag does nothing
+    ex = Explainer(lambda d: truth(d).to_numpy(), X, y=y, row_by_row=True)
+    decided = decision_of(ex.study, "c").reading
+    assert decided.unsupported == ("flag",)
+    assert replace(decided, interactions_supported=("yes",)).unsupported == ()
+    assert (
+        "flag: in the model, its interaction with c is not supported by held-out rows"
+        in ex.regions("c").notes
+    )
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("seed", range(6))
+def test_interactions_of_a_model_of_noise_are_not_supported(seed):
+    model, X, y = drawn(lambda d: 0.0 * d["a"], seed, rows=400)
+    said = list(told(Explainer(model, X, y=y)).values())
+    assert said
+    assert said.count("yes") <= 1
+
+
+def test_support_of_pairs_does_not_depend_on_the_rows_the_model_was_fitted_to():
+    model, X, y = drawn(PAIRED["sign"][0], rows=1400)
+    model.fit(X[:700], y[:700])
+    assert told(Explainer(model, X[700:], y=y[700:]))[frozenset("cd")] == "yes"
+
+
+def test_support_of_pairs_of_classes_outputs_clusters_and_missing_values():
+    from sklearn.ensemble import RandomForestClassifier
+
+    X = without(frame(rows=900, names="cde"), "e", 0.2)
+    rng = np.random.default_rng(0)
+    chance = 1 / (1 + np.exp(-3 * X["c"] * np.sign(X["d"])))
+    y = (rng.random(len(X)) < chance).astype(int)
+    forest = RandomForestClassifier(40, max_depth=6, random_state=0).fit(X, y)
+    assert told(Explainer(forest, X, y=y))[frozenset("cd")] == "yes"
+    both = np.column_stack([X["c"] * X["d"], X["c"] + X["d"]])
+    seen = both + 0.5 * rng.normal(size=both.shape)
+    ex = Explainer(
+        lambda d: np.column_stack([d["c"] * d["d"], d["c"] * d["d"] + d["c"]]), X, y=seen, row_by_row=True
+    )
+    table = ex.interactions(["c", "d"], overall=False)
+    assert table["supported"].tolist() == ["yes", "no"]  # of each output, by its own targets
+    persons = np.repeat(np.arange(90), 10)
+    alike = Explainer(lambda d: d["c"] * d["d"], X, y=seen[:, 0], cluster=persons, row_by_row=True)
+    assert told(alike)[frozenset("cd")] == "yes"
+
+
+def test_without_targets_nothing_is_said_of_what_the_data_supports():
+    model, X, _ = drawn(PAIRED["product"][0])
+    assert told(Explainer(model, X)) == {}
+    assert "supported" not in Explainer(model, X).summary().columns
+    few = Explainer(model, X[:100], y=np.random.default_rng(0).normal(size=100) * 30)
+    assert set(told(few).values()) <= {"unclear"}
+    assert "too few rows to tell whether in the data" in few.summary().readings["c"].sentence

@@ -26,6 +26,7 @@ CELLS = 4_000_000  # of a joint histogram; beyond, only the most frequent levels
 
 SKEWED = 3.0  # half-widths of the middle two thirds; a standard deviation beyond is made by few values
 LEAST_UNIT = 0.1  # of the standard deviation
+FAR = 10.0  # times as far from the median as all but the farthest few per cent
 HANDFUL, HANDFUL_AT_MOST = (
     5,
     0.03,
@@ -84,8 +85,8 @@ def suiting_unit(values: NDArray[np.float64], weights: NDArray[np.float64] | Non
 
     Where a few values far from the rest make it (as of a risk that is small for nearly all), it is three times half the
     width of the middle two thirds, which for normal values would be three standard deviations; but no
-    less than a tenth of the standard deviation. The farthest handful of values never decides: the standard deviation is
-    that of the others where it is less than a third of that of all.
+    less than a tenth of the standard deviation. The farthest handful of values never decides, nor does up to 3 % of them that
+    lie far beyond all others: the standard deviation is that of the others where it is less than a third of that of all.
 
     Examples
     --------
@@ -109,10 +110,14 @@ def suiting_unit(values: NDArray[np.float64], weights: NDArray[np.float64] | Non
 def _deviation_without_farthest(values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> float:
     """Standard deviation of values without the handful farthest from their median."""
     handful = max(min(HANDFUL, int(HANDFUL_AT_MOST * len(values))), int(HANDFUL_SHARE * len(values)))
+    (middle,) = weighted_quantiles(values, np.array([0.5]), weights)
+    apart = np.abs(values - middle)
+    # More of them where they are a group of their own, far beyond all others.
+    (usual,) = weighted_quantiles(apart, np.array([1.0 - HANDFUL_AT_MOST]), weights)
+    handful = max(handful, int((apart > FAR * usual).sum()))
     if not 0 < handful < len(values):
         return float("nan")
-    (middle,) = weighted_quantiles(values, np.array([0.5]), weights)
-    kept = np.argpartition(np.abs(values - middle), len(values) - handful - 1)[: len(values) - handful]
+    kept = np.argpartition(apart, len(values) - handful - 1)[: len(values) - handful]
     own = None if weights is None else weights[kept]
     if own is not None and not own.sum() > 0:
         return float("nan")

@@ -38,7 +38,7 @@ from icefield.statistics.summary import opening_of
 from icefield.typing import Float
 from icefield.wording.labels import quantity, subject_text
 from icefield.wording.names import page_name, page_sentence
-from icefield.wording.sentences import plain_words, strength_word
+from icefield.wording.sentences import plain_words, strength_word, unsupported_words
 from icefield.wording.values import named_value
 
 PLAIN_SENTENCES = 6
@@ -301,9 +301,14 @@ def _matrix(ranked: list[Ranked], crossed: Interactions | None) -> dict[str, Any
         return found[np.ix_(shown, shown)]
 
     gaps = int(np.isnan(of("strength", 0)).sum()) > len(shown)
+    notes = (
+        opening.rows_used(crossed),
+        NOT_LOOKED_AT if gaps else "",
+        unsupported_words(one.reading for one in ranked),
+    )
     return {
         "features": [number[crossed.features[i]] for i in shown],
         "strength": [numbers(of("strength", o) / units[o], PRINTED) for o in range(len(outputs))],
         "h": [numbers(of("h", o), PRINTED) for o in range(len(outputs))],
-        "note": page_sentence(opening.rows_used(crossed)) + ("; " + NOT_LOOKED_AT if gaps else ""),
+        "note": page_sentence("; ".join(note for note in notes if note)),
     }

@@ -46,7 +46,8 @@ class Surfaces:
             every[outputs.index(output)] = (size, h)
             if all(name in asked for name in names) and size >= max(SURFACE, best.get(names, (0.0, 0.0))[0]):
                 best[names] = (size, h)
-        self._strongest = sorted(best.items(), key=lambda item: -item[1][0])[:SURFACES]
+        refused = set() if crossed is None else crossed.unsupported
+        self._strongest = sorted(best.items(), key=lambda item: (item[0] in refused, -item[1][0]))[:SURFACES]
         self._effects: list[Effect] = []
         self.singles: Request | None = None  # every feature's own curve on the grid that it has in its pairs
         if self._strongest:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icefield.counts import counted
 from icefield.effect import Effect
@@ -25,6 +25,7 @@ from icefield.statistics.ice_sample import (
 )
 from icefield.statistics.ice_statistics import RowGroups, output_unit
 from icefield.statistics.interactions import Interactions, pair_interactions
+from icefield.statistics.pair_check import UNSUPPORTED
 from icefield.statistics.reading import EXPLAINED_FROM, Reading, read_effect, together
 from icefield.statistics.thresholds import THRESHOLDS
 
@@ -241,35 +242,59 @@ def _pairs(
     return [(named[a], named[b]) for a, b in ordered]
 
 
-def _partners(pairs: Interactions, effect: Effect) -> dict[tuple[Any, Any], list[tuple[Any, float, float]]]:
-    """Per feature and output: others with the size of the interaction and its error, in SD, strongest first."""
+class _Other(NamedTuple):
+    """A feature that another interacts with: the size of that and its error, in SD, and whether the data supports it."""
+
+    name: Any
+    size: float
+    error: float
+    supported: str | None
+
+    @property
+    def place(self) -> tuple[bool, float]:
+        """Strongest first, those that the data does not support last."""
+        return self.supported == UNSUPPORTED, -self.size
+
+
+def _partners(pairs: Interactions, effect: Effect) -> dict[tuple[Any, Any], list[_Other]]:
+    """Per feature and output: those it interacts with."""
     units = {o: output_unit(effect, n) for n, o in enumerate(effect.outputs)}
-    found: dict[tuple[Any, Any], list[tuple[Any, float, float]]] = {}
-    for names, output, strength, error in zip(
+    found: dict[tuple[Any, Any], list[_Other]] = {}
+    tried = pairs.columns.get("supported")
+    for names, output, strength, error, supported in zip(
         pairs["features"].tolist(),
         pairs["output"].tolist(),
         pairs["strength"].tolist(),
         pairs["strength_se"].tolist(),
+        [None] * len(pairs["output"]) if tried is None else tried.tolist(),
     ):
         for one, other in permutations(names):
             found.setdefault((one, output), []).append(
-                (other, strength / units[output], error / units[output])
+                _Other(other, strength / units[output], error / units[output], supported)
             )
-    return {key: sorted(others, key=lambda p: -p[1]) for key, others in found.items()}
+    return found
 
 
-def _with_partners(reading: Reading, others: Sequence[tuple[Any, float, float]]) -> Reading:
+def _with_partners(reading: Reading, others: Sequence[_Other]) -> Reading:
     least = THRESHOLDS["interaction"]
-    named = tuple((name, size) for name, size, _ in others if size >= least)
+    named = sorted((one for one in others if one.size >= least), key=lambda one: one.place)
+    first = named[0] if named else None
     # The strongest could be another, or none, for other rows.
-    unsure = ["nobody"] if named and others[0][1] - SURE * others[0][2] < least else []
+    unsure = ["nobody"] if first is not None and first.size - SURE * first.error < least else []
     unsure += [
-        str(name)
-        for name, size, error in others[1 if named else 0 :]
-        if size + SURE * error >= (named[0][1] - SURE * others[0][2] if named else least)
+        str(one.name)
+        for one in sorted(others, key=lambda one: -one.size)
+        if one is not first
+        and one.size + SURE * one.error >= (least if first is None else first.size - SURE * first.error)
+        and (first is None or one.place[0] == first.place[0])
     ]
     borderline = dict(reading.borderline)
-    if unsure and any(error > 0 for _, _, error in others):
+    if unsure and any(one.error > 0 for one in others):
         borderline["interacts"] = tuple(dict.fromkeys(unsure))
-    errors = tuple(error for _, size, error in others if size >= least)
-    return replace(reading, interacts=named, interaction_errors=errors, borderline=borderline)
+    return replace(
+        reading,
+        interacts=tuple((one.name, one.size) for one in named),
+        interaction_errors=tuple(one.error for one in named),
+        interactions_supported=tuple(one.supported for one in named),
+        borderline=borderline,
+    )

@@ -20,6 +20,10 @@ DRIVERS = 3  # features named
 TIED = 0.05  # of the largest movement: features nearer to it are as strong
 SHARING = 0.1  # of the largest movement: a feature that moves less takes no part
 MOSTLY = 0.5  # of all squared movement
+MANY, STANDS_OUT = (
+    30,
+    1.5,
+)  # of so many features none stands out that moves less than so many times their usual
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +38,7 @@ class Findings:
     responding : the features that the model responds to, strongest first
     tied : how many of the first are about as strong as the strongest
     sharing : features that share the movement where none stands out, or where those that do carry less than half of it; else 0
+    even : whether many features share the movement about evenly, so that none stands out; `sharing` is then all of them
     caution : the one caution that matters, empty where there is none
     """
 
@@ -44,6 +49,7 @@ class Findings:
     responding: tuple[Decision, ...]
     tied: int
     sharing: int
+    even: bool
     caution: str
 
     @property
@@ -62,11 +68,14 @@ def findings(
     level = study.prediction_level()
     same = bool((level.std <= ROUNDING * np.maximum(np.abs(level.baseline), 1e-300)).all())
     largest = float(movement.max(initial=0.0))
-    sharing = 0
+    sharing, even = 0, False
     if largest > 0:
         told = sum(one.movement**2 for one in responding)
-        if told < MOSTLY * float(np.square(movement).sum()):
-            sharing = int((movement >= SHARING * largest).sum()) - len(responding)
+        taking_part = movement[movement >= SHARING * largest]
+        usual = float(np.sqrt(np.square(taking_part).mean()))
+        even = len(taking_part) >= MANY and largest <= STANDS_OUT * usual
+        if even or told < MOSTLY * float(np.square(movement).sum()):
+            sharing = len(taking_part) - (0 if even else len(responding))
     tied = (
         sum(one.movement >= (1.0 - TIED) * responding[0].movement for one in responding) if responding else 0
     )
@@ -78,6 +87,7 @@ def findings(
         tuple(responding),
         tied,
         sharing,
+        even,
         _caution(responding, fit, supports),
     )
 

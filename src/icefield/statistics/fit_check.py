@@ -116,12 +116,7 @@ def _checked(study: Study) -> FitCheck | None:
         return None
     truth, spread = truth[:, kept], spread[kept]
     predicted = study.predictions(rows)[:, kept]
-    # Rows of a cluster know each other: they are learned from together, or scored together.
-    groups = np.arange(len(rows)) if study.sample.clusters is None else study.sample.clusters[rows]
-    if study.sample.clusters is None and classes:
-        fold_of = _stratified(truth, rng)
-    else:
-        fold_of = rng.permutation(int(groups.max()) + 1)[groups] % FOLDS
+    groups, fold_of = drawn_folds(study, rows, truth, classes, rng)
     columns = _coded(study, rows, truth, weights)
     mean, learned = _carried_over(columns, truth, weights, fold_of)
     n_columns = len(study.model.columns)
@@ -155,6 +150,17 @@ def _looked_at(observed: Float, classes: bool, rng: np.random.Generator) -> NDAr
         return np.sort(order[:ROWS])
     events, others = order[is_event][:wanted], order[~is_event][: ROWS - wanted]
     return np.sort(np.concatenate([events, others]))
+
+
+def drawn_folds(
+    study: Study, rows: NDArray[np.intp], truth: Float, classes: bool, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Each row's cluster (itself, where there are none) and fold; folds have the same share of every class."""
+    # Rows of a cluster know each other: they are learned from together, or scored together.
+    groups = np.arange(len(rows)) if study.sample.clusters is None else study.sample.clusters[rows]
+    if study.sample.clusters is None and classes:
+        return groups, _stratified(truth, rng)
+    return groups, rng.permutation(int(groups.max()) + 1)[groups] % FOLDS
 
 
 def _stratified(truth: Float, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -191,19 +197,28 @@ def _square(apart: Float, weights: Float) -> Float:
 def _coded(study: Study, rows: NDArray[np.intp], truth: Float, weights: Float) -> list[NDArray[np.intp]]:
     """The model's columns in a few groups each; of very many, those that go with the target most."""
     table = study.sample.table.take(rows)
-    found = [codes for name in study.model.columns if (codes := _groups(table.column(name))) is not None]
-    if len(found) > COLUMNS:
-        apart = truth - weights @ truth / weights.sum()
-
-        def between(codes: NDArray[np.intp]) -> float:
-            mass = np.maximum(np.bincount(codes, weights), 1e-300)
-            return sum(float((np.bincount(codes, weights * one) ** 2 / mass).sum()) for one in apart.T)
-
-        found = sorted(found, key=between, reverse=True)[:COLUMNS]
-    return found
+    found = [
+        codes for name in study.model.columns if (codes := column_groups(table.column(name))) is not None
+    ]
+    return [found[place] for place in most_associated(found, truth, weights, COLUMNS)]
 
 
-def _groups(column: Column) -> NDArray[np.intp] | None:
+def most_associated(columns: list[NDArray[np.intp]], truth: Float, weights: Float, count: int) -> list[int]:
+    """Places of the columns, given as groups, that go with the targets most; of no more than `count`, all in their order."""
+    if len(columns) <= count:
+        return list(range(len(columns)))
+    apart = truth - weights @ truth / weights.sum()
+
+    def between(place: int) -> float:
+        codes = columns[place]
+        mass = np.maximum(np.bincount(codes, weights), 1e-300)
+        return sum(float((np.bincount(codes, weights * one) ** 2 / mass).sum()) for one in apart.T)
+
+    return sorted(range(len(columns)), key=between, reverse=True)[:count]
+
+
+def column_groups(column: Column) -> NDArray[np.intp] | None:
+    """A column's rows in a few groups, in the order of its values where they have one, missing ones last; None where there is only one."""
     gone = column.missing
     if column.kind == "other" or gone.all():
         return None

@@ -24,7 +24,9 @@ from icefield.data.features import Feature
 from icefield.effect import drawing
 from icefield.errors import BudgetError, InputError, Setting, complaint, statement, worded
 from icefield.sampling import CROSSED_ROWS
+from icefield.statistics.pair_check import TRIED_FROM, UNSUPPORTED, tried_pairs
 from icefield.statistics.tables import ResultTable, labels_column
+from icefield.statistics.thresholds import THRESHOLDS
 from icefield.typing import Backend, Float
 
 _Name = tuple[Any, ...]  # of a set of features: the part it plays, and their labels
@@ -46,7 +48,10 @@ class Interactions(ResultTable):
     triple), ``output``, ``h`` and ``h_squared`` (share of the joint effect's variance that is interaction, at
     most 1; 0 where there is no joint effect), ``strength`` (the unnormalised form: root mean square of the
     interaction, in the predictions' own unit) and ``strength_se`` (its standard error from the rows it was evaluated
-    at; 0 where those were all). For ``method="variance"``: ``strength`` is Greenwell et al.'s statistic.
+    at; 0 where those were all). With ``y``, for pairs that are not too weak to try: ``held_out`` (the size of the interaction
+    that rows it was not learned from confirm, same unit) and ``supported`` by them (``"yes"``, ``"no"``, or ``"unclear"``: too
+    few rows, or too much noise, to tell); pairs that are not stand below those that are.
+    For ``method="variance"``: ``strength`` is Greenwell et al.'s statistic.
 
     In a frame (`to_frame`) ``features``, a tuple here, are columns of their own: ``feature_1``, ``feature_2``, and
     ``feature_3`` where there are triples; missing where a set has fewer, as a feature with all others together has
@@ -60,7 +65,9 @@ class Interactions(ResultTable):
 
     @property
     def shown(self) -> Mapping[str, NDArray[Any]]:
-        return {name: values for name, values in self.columns.items() if name != "strength_se"}
+        return {
+            name: values for name, values in self.columns.items() if name not in ("strength_se", "held_out")
+        }
 
     @property
     def framed(self) -> Mapping[str, NDArray[Any]]:
@@ -73,6 +80,14 @@ class Interactions(ResultTable):
             for i in places
         }
         return columns | {name: values for name, values in self.columns.items() if name != "features"}
+
+    @property
+    def unsupported(self) -> set[tuple[Any, ...]]:
+        """With ``y``: pairs of the model that the data does not support in any output."""
+        said: dict[tuple[Any, ...], set[Any]] = {}
+        for names, one in zip(self.columns["features"].tolist(), self.columns.get("supported", ())):
+            said.setdefault(names, set()).add(one)
+        return {names for names, each in said.items() if each - {None} == {UNSUPPORTED}}
 
     def pairs(self) -> Interactions:
         """Only the pairs."""
@@ -360,10 +375,44 @@ class _Statistics:
         # Of a root: half the error of the square, over the root.
         error = np.stack(self._rest_se) / np.where(strength > 0, 2.0 * strength, 1.0)
         order = np.array([len(labels) for labels in self._features])
-        ranked = np.lexsort((-rest.mean(axis=1), order))
-        measures = {"h": np.sqrt(squared), "h_squared": squared, "strength": strength, "strength_se": error}
+        measures: dict[str, NDArray[Any]] = {
+            "h": np.sqrt(squared), "h_squared": squared, "strength": strength, "strength_se": error
+        }  # fmt: skip
+        held_out = _held_out(study, found, self._features, strength)
+        measures |= held_out
+        place = _places(held_out.get("supported"), strength, _unit(study))
+        ranked = np.lexsort((-rest.mean(axis=1), place, order))
         made = _table(study, found, self._features, ranked, measures, "Friedman's H", self.why)
         return replace(made, pure=self._pure, n_evaluated=len(self.share))
+
+
+def _held_out(
+    study: Study, found: Sequence[Feature], features: Sequence[tuple[Any, ...]], strength: Float
+) -> dict[str, NDArray[Any]]:
+    """With y, what rows that it was not learned from say of each pair, ``(sets, outputs)``; nothing without."""
+    by_label = {f.label: f for f in found}
+    pairs = {labels: [by_label[label] for label in labels] for labels in features if len(labels) == 2}
+    sizes = {labels: size for labels, size in zip(features, strength) if len(labels) == 2}
+    tried = tried_pairs(study, pairs, sizes, _unit(study))
+    if not tried:
+        return {}
+    size = np.full(strength.shape, np.nan)
+    said = np.full(strength.shape, None, dtype=object)
+    for row, labels in enumerate(features):
+        for o, one in enumerate(tried.get(labels, [])):
+            if one is not None:
+                size[row, o], said[row, o] = one.size, one.supported
+    return {"held_out": size, "supported": said}
+
+
+def _places(supported: NDArray[Any] | None, strength: Float, unit: Float) -> NDArray[np.intp]:
+    """0 for sets worth a look, 1 for those of them that the data does not support, 2 for those too weak to try."""
+    if supported is None:
+        return np.zeros(len(strength), dtype=np.intp)
+    said = [{*row} - {None} for row in supported.tolist()]
+    refused = np.array([each == {UNSUPPORTED} for each in said])
+    weak = ~(strength >= TRIED_FROM * THRESHOLDS["interaction"] * unit).any(axis=1)
+    return np.where(refused, 1, np.where(weak, 2, 0)).astype(np.intp)
 
 
 def _table(
@@ -371,7 +420,7 @@ def _table(
     found: Sequence[Feature],
     features: Sequence[tuple[Any, ...]],
     ranked: NDArray[np.intp],
-    measures: Mapping[str, Float],
+    measures: Mapping[str, NDArray[Any]],
     what: str,
     why: str,
 ) -> Interactions:

@@ -28,6 +28,7 @@ from icefield.statistics.ice_statistics import (
     point_weights,
     shown_points,
 )
+from icefield.statistics.pair_check import UNSUPPORTED
 from icefield.statistics.statements import (
     Judged,
     OutputCurves,
@@ -94,8 +95,8 @@ class Reading:
     hidden : whether the average is flat, or nearly so beside them, although individual curves move
     heterogeneous : whether individual curves differ enough that the average should not be read alone
     partners : columns that tell the individual curves apart, with the share they explain
-    interacts : features it interacts with and how strongly, in units of `strength`, strongest first; None where
-        that was not computed
+    interacts : features it interacts with and how strongly, in units of `strength`, strongest first, those that the data
+        does not support last; None where that was not computed
     borderline : statements (``"shape"``, ``"direction"``, ``"hidden"``, ``"differ"``, ``"interacts"``) that lie within
         their sampling error of a threshold, with what other rows would have it say
     missing_jump : average at the missing point less the mean of the rest, in units of `strength`
@@ -114,6 +115,8 @@ class Reading:
     low_ties, high_ties : levels whose average is as low as `low`, as high as `high`, with these
     own_grid : whether it was read of a grid that the user chose
     interaction_errors : standard errors of the sizes in `interacts`, 0 where all rows were used
+    interactions_supported : with ``y``, for each of `interacts` whether rows it was not learned from support it: ``"yes"``,
+        ``"no"``, ``"unclear"`` (too few rows to tell), or None where that could not be tried
     error_rows : about how many rows carry the average's standard error, where so few do that it is too small; else None
     """
 
@@ -155,6 +158,7 @@ class Reading:
     high_ties: tuple[Any, ...] = ()
     own_grid: bool = False
     interaction_errors: tuple[float, ...] = ()
+    interactions_supported: tuple[str | None, ...] = ()
     error_rows: float | None = None
 
     @property
@@ -206,6 +210,12 @@ class Reading:
     def opposed(self) -> bool:
         """Whether a fair share of the individual curves runs against the others."""
         return (self.opposing or 0.0) >= self.thresholds["opposing"]
+
+    @property
+    def unsupported(self) -> tuple[Any, ...]:
+        """Features it interacts with in the model, although the data does not support it."""
+        told = zip(self.interacts or (), self.interactions_supported)
+        return tuple(name for (name, _), supported in told if supported == UNSUPPORTED)
 
     @property
     def told_apart_by(self) -> tuple[Any, float] | None:

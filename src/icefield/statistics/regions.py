@@ -179,7 +179,16 @@ def regions(
             columns, np.eye(int(labels.max()) + 1)[labels], bundle.weights, Limits(depth, least_rows, 0.05)
         )
         said = ""
-    return _table(study, effect, bundle, labels, parts, splits, method, [note, said])
+    return _table(
+        study,
+        effect,
+        bundle,
+        labels,
+        parts,
+        splits,
+        method,
+        [note, said, *_not_in_the_data(decision, splits)],
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,6 +293,16 @@ def _told_apart_by(decision: Decision, columns: Mapping[Any, Column]) -> Mapping
     named = [partner for reading in decision.readings for partner in reading.interacts or ()]
     kept = {name: columns[name] for name, _ in named if name in columns}
     return kept or columns
+
+
+def _not_in_the_data(decision: Decision, splits: Sequence[Split]) -> list[str]:
+    """A note where rules rest on a feature whose interaction held-out rows do not support."""
+    refused = [name for name in decision.reading.unsupported if any(split.column == name for split in splits)]
+    naming = decision.reading.naming
+    return [
+        f"{naming.name(name)}: in the model, its interaction with {naming.name(decision.feature)} is not supported by held-out rows"
+        for name in refused
+    ]
 
 
 def other_columns(study: Study, moving: Sequence[Any], rows: NDArray[np.intp]) -> Mapping[Any, Column]:

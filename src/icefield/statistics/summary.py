@@ -6,7 +6,7 @@ them, and what to look at.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ from icefield.statistics.support import (
 from icefield.statistics.tables import ResultTable, labels_column
 from icefield.wording.labels import model_quantity
 from icefield.wording.overview import opening_text
-from icefield.wording.sentences import enumerated, shape_words, summary_warning
+from icefield.wording.sentences import enumerated, shape_words, summary_warning, unsupported_words
 from icefield.wording.values import few_digits
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ class Summary(Drawable, ResultTable):
     Columns: ``feature``, ``movement``, by which they are ranked: how far rows' predictions move with the feature;
     movement² = strength² + heterogeneity², ``strength`` of the average and ``heterogeneity`` how individual curves
     differ, all in standard deviations of the predictions. ``output``, of which the line speaks, where there are several:
-    the one it moves most. ``shape``, ``partner`` and ``interaction`` (the strongest pair, same unit), ``outside`` (share of moved rows outside the data), ``warning`` and ``next`` (what to
+    the one it moves most. ``shape``, ``partner`` and ``interaction`` (the strongest pair, same unit),
+    with ``y`` ``supported`` (whether held-out rows support that pair, as in `Interactions`), ``outside`` (share of moved rows outside the data), ``warning`` and ``next`` (what to
     look at).
 
     Attributes
@@ -122,6 +123,7 @@ def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: s
     partners = [one.partner for one in made.values()]
     warned = {name: summary_warning(one.reading, effects[name].support) for name, one in made.items()}
     several = len(study.model.outputs) > 1
+    supported = _supported(said)
     columns = {
         "feature": labels_column(list(made)),
         **({"output": labels_column([r.output for r in said])} if several else {}),
@@ -131,6 +133,7 @@ def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: s
         "shape": labels_column([shape_words(r) for r in said]),
         "partner": labels_column([None if p is None else str(p[0]) for p in partners]),
         "interaction": np.array([np.nan if p is None else p[1] for p in partners]),
+        **({} if supported is None else {"supported": supported}),
         "outside": np.array([e.support.outside if e.support else np.nan for e in effects.values()]),
         "warning": labels_column([warned[name] or None for name in made]),
         "next": labels_column([next_steps(made, name, effects[name]) for name in made]),
@@ -143,6 +146,7 @@ def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: s
         opening,
         *(f"! {w}" for w in warnings),
         *_per_output(made),
+        unsupported_words(said),
         note,
         *_about_all(study, fit),
         study.how,
@@ -160,6 +164,12 @@ def _table(study: Study, made: Decisions, effects: Mapping[Any, Effect], note: s
         decisions=made,
         opening=opening,
     )
+
+
+def _supported(said: Sequence[Reading]) -> NDArray[Any] | None:
+    """Whether the data supports each feature's strongest pair; None where no pair was tried."""
+    first = [next(iter(r.interactions_supported), None) for r in said]
+    return labels_column(first) if any(one is not None for one in first) else None
 
 
 def opening_of(

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from icefield.counts import counted
 from icefield.wording.names import page_name
-from icefield.wording.sentences import enumerated, is_plural, missing_words, size_text
-from icefield.wording.values import few_digits
+from icefield.wording.sentences import average_range, enumerated, is_plural, missing_words, size_text
+from icefield.wording.values import few_digits, sd_text
 
 if TYPE_CHECKING:
     from icefield.statistics.decision import Decision
     from icefield.statistics.findings import Findings
-    from icefield.statistics.reading import Reading
 
 CONSTANT = "The model predicts the same for every row."
 
@@ -33,6 +32,8 @@ def opening_text(found: Findings, what: str, unit: str = "") -> str:
 def _counted(found: Findings, what: str, unit: str) -> str:
     """How many features matter, and what is predicted on average."""
     n, most = found.n_features, len(found.responding)
+    if found.even:
+        return f"Over {counted(found.n_rows)} rows, no single feature stands out: {counted(found.sharing)} share what moves {what}."
     some = {0: "no single feature moves", 1: f"1 of {counted(n)} features moves"}.get(
         most, f"{counted(most)} of {counted(n)} features move"
     )
@@ -48,16 +49,16 @@ def _counted(found: Findings, what: str, unit: str) -> str:
 
 def _drivers(found: Findings) -> list[str]:
     """What matters most, and by how much."""
-    if not found.responding:
+    if not found.responding or found.even:
         return []
     first = found.drivers
-    told = [f"{_name(one)} ({driver_size(one, brief=place > 0)})" for place, one in enumerate(first)]
+    told = [f"{_name(one)} ({driver_size(one, brief=True)})" for one in first]
     if found.tied > len(first):
         return [f"{counted(found.tied)} features matter about equally: {enumerated(told)} among them."]
     if found.tied > 1:
         text = f"{enumerated(told[: found.tied])} matter most, about equally"
         return [text + (f"; then {enumerated(told[found.tied :])}." if len(told) > found.tied else ".")]
-    text = f"{_name(first[0])} matters most: {driver_size(first[0])}"
+    text = f"{_name(first[0])} matters most: it moves predictions by {driver_size(first[0])}"
     return [text + (f"; then {enumerated(told[1:])}." if len(told) > 1 else ".")]
 
 
@@ -67,23 +68,19 @@ def _name(one: Decision) -> str:
 
 
 def driver_size(one: Decision, brief: bool = False) -> str:
-    """How much a feature moves the predictions: between the ends of its average, where it is missing, or row by row.
-
-    `brief` where it was just said between what.
-    """
+    """How far predictions move with a feature, the number features are ranked by, and how; `brief` after the first."""
     reading = one.reading
+    # Outputs have units of their own: what ranks features across them is in SD of each.
+    size = (
+        f"{sd_text(one.movement)} {reading.unit_name}"
+        if reading.several
+        else size_text(reading, one.movement)
+    )
     if reading.hidden:
-        return f"rows move by {size_text(reading, one.movement)}, though not on average"
+        return f"{size}, though not on average"
     if reading.flat:
-        return missing_words(reading)
-    return _apart(reading) if brief else f"{_apart(reading)} between its lowest and highest average"
-
-
-def _apart(reading: Reading) -> str:
-    """How far the ends of an average lie apart, in the predictions' own numbers."""
-    apart = reading.high - reading.low
-    if "probab" in reading.scale_label:
-        return f"{few_digits(100 * apart)} percentage points"
-    if reading.naming.target_unit and reading.scale_label == "prediction":
-        return size_text(reading, apart / reading.unit)
-    return few_digits(apart)
+        return f"{size}, {missing_words(reading, brief=brief)}"
+    if brief:
+        return size
+    low, high = average_range(reading)
+    return f"{size}{'' if size.endswith('SD') else ' (SD)'}, on average from {low} to {high}"

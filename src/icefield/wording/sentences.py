@@ -8,7 +8,7 @@ themselves whether they are flat, opposed or doubtful.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +36,10 @@ NOT_JUST_FLAT = 0.05  # share of the largest spread from which on a flat average
 LEAST_ERROR = 0.005  # in units of strengths: what two decimals show
 NAMED = 2  # features named that a feature interacts with
 UNKNOWN_DIFFERENCES = "use ice() to see whether rows differ"
+PAIR_SUPPORT: Mapping[str | None, str] = {  # whether the data supports an interaction of the model
+    "no": ", in the model, not supported by held-out rows",
+    "unclear": ", in the model, too few rows to tell whether in the data",
+}
 TIES_NAMED = 3  # levels named that are as high, or as low, as each other
 OTHER_SHAPES = {
     "flat": "no effect on average",
@@ -104,19 +108,31 @@ def enumerated(texts: Sequence[str], word: str = "and") -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {word} {texts[-1]}"
 
 
-def size_text(reading: Reading, size: float) -> str:
-    """A size in the unit of what is predicted where that is known, else in the unit of strengths, by its name."""
+def size_unit(reading: Reading) -> tuple[float, str]:
+    """What one unit of strengths is in the unit that sizes are written in, and what that is called.
+
+    That of what is predicted where it is known, percentage points of probabilities, else the unit of strengths itself.
+    """
     if reading.naming.target_unit and reading.scale_label == "prediction" and np.isfinite(reading.unit):
-        return f"{few_digits(size * reading.unit)} {name_text(reading.naming.target_unit, 20)}"
+        return reading.unit, name_text(reading.naming.target_unit, 20)
     if "probab" in reading.scale_label and np.isfinite(reading.unit):
-        return f"{few_digits(100 * size * reading.unit)} percentage points"
-    return f"{sd_text(size)} {reading.unit_name}"
+        return 100 * reading.unit, "percentage points"
+    return 1.0, reading.unit_name
 
 
-def missing_words(reading: Reading, name: str = "it") -> str:
-    """What missing values do: "2.4 SD higher where it is missing (16 % of rows)"; `name` is what the feature is called."""
+def size_text(reading: Reading, size: float) -> str:
+    """A size in the unit that sizes are written in."""
+    scale, unit = size_unit(reading)
+    return f"{sd_text(size) if unit == reading.unit_name else few_digits(scale * size)} {unit}"
+
+
+def missing_words(reading: Reading, name: str = "it", brief: bool = False) -> str:
+    """What missing values do: "2.4 SD higher where it is missing (16 % of rows)"; `name` is what the feature is called.
+
+    `brief` leaves the rows out.
+    """
     jump = reading.missing_jump or 0.0
-    rows = f" ({_percent(reading.missing_share)} of rows)" if reading.missing_share else ""
+    rows = f" ({_percent(reading.missing_share)} of rows)" if reading.missing_share and not brief else ""
     return (
         f"{size_text(reading, abs(jump))} {'higher' if jump > 0 else 'lower'} where {name} is missing{rows}"
     )
@@ -202,9 +218,10 @@ def importance_words(reading: Reading, share: float) -> str:
     large number.
     """
     words = shape_words(reading)
-    if reading.flat and share >= NOT_JUST_FLAT:
-        return words.replace("flat", "flat where the data is", 1)
-    return words
+    just_flat = reading.flat and not reading.hidden and not reading.missing_moves
+    return (
+        words.replace("flat", "flat where the data is", 1) if just_flat and share >= NOT_JUST_FLAT else words
+    )
 
 
 def support_warning(support: Support, naming: Naming = PLAIN) -> str:
@@ -254,7 +271,7 @@ def _flat_or_nearly(reading: Reading) -> str:
 def _main(reading: Reading) -> str:
     name = " x ".join(feature_text(reading.naming, f) for f in reading.features)
     name += f" ({name_text(reading.output)})" if reading.several else ""
-    low, high = named_range(reading.low, reading.high, _value_naming(reading))
+    low, high = average_range(reading)
     of = f"{reading.unit_name} of the predictions"
     size = f"strength {sd_text(reading.strength)} {of}, {low} to {high}"
     if reading.flat:
@@ -275,6 +292,11 @@ def _main(reading: Reading) -> str:
     elif reading.one_directional:
         words = f"{reading.direction}, {reading.shape}"
     return f"{name}: {words}{_range_read(reading)}{_where(reading)} ({size})"
+
+
+def average_range(reading: Reading) -> tuple[str, str]:
+    """The ends of the average in the range that was read, in the predictions' own numbers and unit."""
+    return named_range(reading.low, reading.high, _value_naming(reading))
 
 
 def _value_naming(reading: Reading) -> Naming:
@@ -323,9 +345,10 @@ def _curves(reading: Reading) -> list[str]:
 def _look(reading: Reading) -> str:
     if reading.interacts:
         errors = [*reading.interaction_errors, *[0.0] * len(reading.interacts)]
+        supported = [*reading.interactions_supported, *[None] * len(reading.interacts)]
         named = [
-            f"{feature_text(reading.naming, name)} ({_with_error(reading, size, error)})"
-            for (name, size), error in zip(reading.interacts[:NAMED], errors)
+            f"{feature_text(reading.naming, name)} ({_with_error(reading, size, error)}{PAIR_SUPPORT.get(told, '')})"
+            for (name, size), error, told in zip(reading.interacts[:NAMED], errors, supported)
         ]
         return f"it interacts with {' and '.join(named)}"
     if reading.interacts is not None:
@@ -337,13 +360,30 @@ def _look(reading: Reading) -> str:
     return f"look for an interaction, with Explainer.{where}"
 
 
+def unsupported_words(readings: Iterable[Reading]) -> str:
+    """Pairs of the model that the data does not support, each once; empty where there are none."""
+    pairs: dict[frozenset[str], str] = {}
+    for reading in readings:
+        for other in reading.unsupported:
+            names = [feature_text(reading.naming, name) for name in (reading.features[0], other)]
+            pairs.setdefault(frozenset(names), " x ".join(names))
+    return (
+        f"in the model, not supported by held-out rows: {enumerated(list(pairs.values()))}" if pairs else ""
+    )
+
+
 def _with_error(reading: Reading, size: float, error: float) -> str:
-    """A size, and its standard error where it has a noticeable one."""
-    text = size_text(reading, size)
+    """A size, and its standard error where it has a noticeable one, both to the error's last digit."""
     if error < LEAST_ERROR:
-        return text
-    number, unit = text.split(" ", 1)
-    return f"{number} ± {size_text(reading, error).split(' ', 1)[0]} {unit}"
+        return size_text(reading, size)
+    scale, unit = size_unit(reading)
+    own, off = scale * size, scale * error
+    first = int(np.floor(np.log10(off)))
+    # A second digit where the first is a 1; of standard deviations never a third decimal.
+    decimals = (1 if off < 2 * 10.0**first else 0) - first
+    decimals = min(decimals, 2) if unit == reading.unit_name else decimals
+    texts = [number_text(round(number, decimals), decimals=max(decimals, 0)) for number in (own, off)]
+    return f"{' ± '.join(texts)} {unit}"
 
 
 # --- for plain readers -------------------------------------------------------------------------------
@@ -379,6 +419,8 @@ def plain_words(reading: Reading, what: str) -> str:
         text += "" if partner is None else f", depending on {partner}"
     elif partner is not None:
         text += f"; how much depends on {partner}"
+    if reading.interacts and reading.interacts[0][0] in reading.unsupported:
+        text += ", in the model, which held-out rows do not support"
     unsure = {"shape", "hidden", *(("differ",) if reading.heterogeneous else ())}
     return text + (" (a borderline case)." if unsure & reading.borderline.keys() else ".")
 
@@ -395,7 +437,7 @@ def _clock(reading: Reading) -> bool:
 
 def _plain_shape(reading: Reading, what: str) -> str:
     """An average without a direction: flat, of levels, turning or wandering."""
-    low, high = named_range(reading.low, reading.high, _value_naming(reading))
+    low, high = average_range(reading)
     low_at, high_at = _shown(reading, reading.low_at), _shown(reading, reading.high_at)
     if low_at == high_at and isinstance(reading.low_at, str) and isinstance(reading.high_at, str):
         whole = [name_text(level, 10 * LEVEL_LIMIT) for level in (reading.low_at, reading.high_at)]
@@ -445,7 +487,7 @@ def _name(reading: Reading) -> str:
 
 def _plain_trend(reading: Reading, what: str) -> str:
     """An average that runs one way: from what to what, and where."""
-    low, high = named_range(reading.low, reading.high, _value_naming(reading))
+    low, high = average_range(reading)
     rises = reading.direction != "decreasing"
     verb = _verb(what, "rise" if rises else "fall")
     (start, begin), (end, finish) = ((low, reading.low_at), (high, reading.high_at))[:: 1 if rises else -1]
