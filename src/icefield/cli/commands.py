@@ -363,6 +363,10 @@ def summary(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
 @click.option(
     "--live", is_flag=True, help="Put the model and a few rows into the file, for a row to play with offline."
 )
+@click.option(
+    "--release", type=int, metavar="K",
+    help="For publishing: name no value that fewer than K rows hold; numbers are rounded, rare levels joined.",
+)  # fmt: skip
 @click.option("--title", help="Heading of the page.")
 @FEATURES
 def report(
@@ -370,6 +374,7 @@ def report(
     output: str,
     individual: bool,
     live: bool,
+    release: int | None,
     title: str | None,
     features: tuple[str, ...],
     quiet: bool,
@@ -380,7 +385,9 @@ def report(
     Example:
       icefield report model.txt flights.parquet --y delay --by origin -o report.html
     """
-    written = explainer.report(individual=individual, title=title, features=features or None, live=live)
+    written = explainer.report(
+        individual=individual, title=title, features=features or None, live=live, release=release
+    )
     show_report(written, output, quiet)
 
 
