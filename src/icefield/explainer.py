@@ -403,6 +403,7 @@ class Explainer(StatisticsMethods):
         static: bool = False,
         audit: Any = None,
         live: bool = False,
+        release: int | None = None,
     ) -> Path | Report:
         """Write one offline, interactive HTML file about the model, and return its path.
 
@@ -415,7 +416,13 @@ class Explainer(StatisticsMethods):
         individual : put a sample of rows' own curves into the file. Without it the file holds averages,
             quantiles and counts only, and says so. Those are still values of the data: of each column with a card about 41
             numbers as they are (grid points, quantiles, the smallest and the largest), and its levels, also one that a
-            single row holds. Leave out columns that tell people apart, with `features`, and join rare levels before publishing it
+            single row holds. Use `release` for a page to publish
+        release : name no value that fewer than so many rows hold (at least 2). Grids, histograms and ALE stand at rounded numbers and
+            times between the so-many-th smallest and largest, or at values that so many rows share; rarer levels are one point,
+            "n other levels"; groups, cells and means of fewer rows, bands with fewer rows beyond them, regions, and columns of which
+            nothing can be named (such as names) are left out. The curves at those points are as exact as ever. The file still holds the names of columns,
+            numbers of rows, shares of the data, scores, averages of predictions and hashes of the data. Not with
+            `individual`, `live` or `audit`, which tell of single rows
         title : heading of the page
         rows : average over these rows; by default all, or a seeded sample where each row costs predictions
         data_name : what the rows are, such as ``"test 2024"``; the page says it
@@ -433,7 +440,7 @@ class Explainer(StatisticsMethods):
 
         return write_report(
             self.study, path, features=features, individual=individual, title=title, rows=rows, data_name=data_name, static=static,
-            audit=audit, live=live,
+            audit=audit, live=live, release=release,
         )  # fmt: skip
 
     def record(self, run_id: str | None = None) -> Record:

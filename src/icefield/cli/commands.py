@@ -378,6 +378,10 @@ def summary(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
     is_flag=True,
     help="Embed the model and five rows, so that a row can be changed in the page, offline.",
 )
+@click.option(
+    "--release", type=int, metavar="K",
+    help="For publishing: name no value that fewer than K rows hold; numbers are rounded, rare levels joined.",
+)  # fmt: skip
 @click.option("--title", help="Heading of the page.")
 @FEATURES
 def report(
@@ -385,6 +389,7 @@ def report(
     output: str,
     individual: bool,
     live: bool,
+    release: int | None,
     title: str | None,
     features: tuple[str, ...],
     quiet: bool,
@@ -395,7 +400,9 @@ def report(
     Example:
       icefield report model.txt flights.parquet --y delay --by origin -o report.html
     """
-    written = explainer.report(individual=individual, title=title, features=features or None, live=live)
+    written = explainer.report(
+        individual=individual, title=title, features=features or None, live=live, release=release
+    )
     show_report(written, output, quiet)
 
 

@@ -272,6 +272,7 @@ class Refits(StudyExplainer):
         static: bool = False,
         audit: Any = None,
         live: bool = False,
+        release: int | None = None,
     ) -> Path | Report:
         """`Explainer.report`, whose cards carry the intervals of this learner; `rows` cannot be given."""
         _refuse_rows("rows", rows)
@@ -279,7 +280,7 @@ class Refits(StudyExplainer):
 
         return write_report(
             self.study, path, features=features, individual=individual, title=title, data_name=data_name, static=static, audit=audit, live=live,
-            intervals=lambda asked, effect: self._around(effect, [asked], None),
+            release=release, intervals=lambda asked, effect: self._around(effect, [asked], None),
         )  # fmt: skip
 
     # --- tables --------------------------------------------------------------------------------

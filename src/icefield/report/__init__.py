@@ -71,6 +71,7 @@ def write_report(
     intervals: Callable[[Any, Effect], Effect] | None = None,
     audit: Any = None,
     live: bool = False,
+    release: int | None = None,
 ) -> Path | Report:
     """Write the report about a model.
 
@@ -82,7 +83,13 @@ def write_report(
     individual : put a sample of rows' own curves into the file. Without it the file holds averages,
         quantiles and counts only, and says so. Those are still values of the data: of each column with a card about 41
         numbers as they are (grid points, quantiles, the smallest and the largest), and its levels, also one that a
-        single row holds. Leave out columns that tell people apart, with `features`, and join rare levels before publishing it
+        single row holds. Use `release` for a page to publish
+    release : name no value that fewer than so many rows hold (at least 2). Grids, histograms and ALE stand at rounded numbers and
+        times between the so-many-th smallest and largest, or at values that so many rows share; rarer levels are one point,
+        "n other levels"; groups, cells and means of fewer rows, bands with fewer rows beyond them, regions, and columns of which
+        nothing can be named (such as names) are left out. The curves at those points are as exact as ever. The file still holds the names of columns,
+        numbers of rows, shares of the data, scores, averages of predictions and hashes of the data. Not with
+        `individual`, `live` or `audit`, which tell of single rows
     title : heading of the page
     rows : average over these rows; by default all, or a seeded sample where each row costs predictions
     data_name : what the rows are, such as ``"test 2024"``
@@ -102,6 +109,7 @@ def write_report(
         raise InputError(
             complaint("live", "needs a script, which static=True leaves out", live, "leave one of them out")
         )
+    _check_release(release, {"individual": individual, "live": live, "audit": audit})
     row = None
     if live:
         from icefield.report.live import live_row
@@ -116,6 +124,7 @@ def write_report(
         data_name=data_name,
         audit=audit,
         intervals=intervals,
+        release=release,
     )
     if row is not None:
         found["live"] = {**row, "unit": study.naming.target_unit}
@@ -164,6 +173,14 @@ def _checked(path: Any, title: Any, data_name: Any, static: Any) -> Path | None:
             hint = worded("write ", Setting(name, example, python=f'{name}="{example}"'))
             raise InputTypeError(complaint(name, "must be text", value, hint))
     return None if path is None else _checked_path(path)
+
+
+def _check_release(release: Any, others: Mapping[str, Any]) -> None:
+    validate.count("release", release, least=2, optional=True)
+    for name, value in others.items():
+        if release is not None and value is not None and value is not False:
+            told = f"is for files that tell of no single row, which {name} does"
+            raise InputError(complaint("release", told, release, worded("leave out ", Setting(name, ...))))
 
 
 def _checked_path(path: Any) -> Path:

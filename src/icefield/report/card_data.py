@@ -83,13 +83,17 @@ def as_levels(effect: Effect) -> bool:
 
 
 def feature_panel(
-    effect: Effect, ale: Effect | None, seen: Means | None = None, *, curves: int = 0
+    effect: Effect, ale: Effect | None, seen: Means | None = None, *, curves: int = 0, least: int = 0
 ) -> dict[str, Any]:
-    """One feature's card: average, bands, ALE, data, groups, what was observed, and `curves` rows' own curves."""
+    """One feature's card: average, bands, ALE, data, groups, what was observed, and `curves` rows' own curves.
+
+    Shares of fewer than `least` rows are told as none, their means not at all, and bands only with as many rows beyond them.
+    """
     kept = frequent(effect)
     place = Place(effect, kept=kept)
     values = effect.grid[0][kept]
     own_weights = _padded_weights(effect)
+    own_weights[np.nan_to_num(np.asarray(effect.weight if least else 0.0)) < least] = 0.0
     digits = DIGITS - 1 if len(effect.outputs) * len(effect.groups) > MANY_CURVES else DIGITS
     panel: dict[str, Any] = {
         "name": page_name(effect.naming.name(effect.features[0])),
@@ -104,7 +108,7 @@ def feature_panel(
         "support": None if effect.support is None else numbers(effect.support.share[kept], 3),
         "low": [] if effect.support is None else np.flatnonzero(effect.support.low[kept]).tolist(),
         "left_out": int(len(effect.grid[0]) - len(kept)),
-        "histogram": _histogram(effect, place, kept),
+        "histogram": _histogram(effect, place, kept, least),
         "groups": [
             {**_group(own, kept, digits), "readings": _readings(own)} for own in effect.groups.values()
         ],
@@ -112,7 +116,7 @@ def feature_panel(
     }
     if effect.interval is not None:
         panel["interval"] = _interval(effect.interval, kept)
-    if effect.individual is not None:
+    if effect.individual is not None and QUANTILES[0] * effect.individual.shape[1] >= least:
         # Where rows stand is not the feature's doing: bands are of curves less their own means.
         change = effect.individual - _own_means(effect.individual, effect)
         panel["bands"] = short_curves(weighted_bands(change, effect.row_weights, QUANTILES)[:, :, kept])
@@ -122,7 +126,7 @@ def feature_panel(
     if ale is not None:
         panel["ale"] = _ale(ale, place, effect, digits)
     if seen is not None:
-        panel["observed"] = _observed(seen, place, effect.grid[0][kept])
+        panel["observed"] = _observed(seen, place, effect.grid[0][kept], least)
     return panel
 
 
@@ -138,10 +142,12 @@ def _interval(found: LearnerInterval, kept: NDArray[np.intp]) -> dict[str, Any]:
     }
 
 
-def _observed(seen: Means, place: Place, shown: NDArray[Any]) -> dict[str, Any]:
-    """Observed and predicted means of the rows near each place, in the card's own places."""
-    known = seen.known(shown.tolist())
-    gone = seen.gone()
+def _observed(seen: Means, place: Place, shown: NDArray[Any], least: int) -> dict[str, Any]:
+    """Observed and predicted means of the rows near each place, in the card's own places; of at least so many rows."""
+    known, gone = (
+        one if one is None or not least else one.of_many(least)
+        for one in (seen.known(shown.tolist()), seen.gone())
+    )
     return {
         "x": [] if known is None else place(known.values),
         "points": [] if known is None else known.points,
@@ -244,8 +250,8 @@ def _own_means(curves: Float, effect: Effect) -> Float:
     return curves[..., shown][..., :1] - centred(curves[..., shown], point_weights(effect))[..., :1]
 
 
-def _histogram(effect: Effect, place: Place, kept: NDArray[np.intp]) -> dict[str, Any] | None:
-    """Shares of the data; levels stand at the axis's own places."""
+def _histogram(effect: Effect, place: Place, kept: NDArray[np.intp], least: int) -> dict[str, Any] | None:
+    """Shares of the data; levels stand at the axis's own places. Those of fewer than `least` rows are told as none."""
     found = effect.distribution
     if found is None:
         return None
@@ -256,6 +262,7 @@ def _histogram(effect: Effect, place: Place, kept: NDArray[np.intp]) -> dict[str
         own = effect.weight
         if own is None:
             return None
+        own = np.where(own < least, 0.0, own)
         return {"share": numbers(own[kept] / total, 3), "missing": missing}
     if len(data.edges) < 2:
         return {"edges": [], "share": [], "missing": missing}
@@ -289,15 +296,16 @@ def _ale(ale: Effect, place: Place, effect: Effect, digits: int) -> dict[str, An
 
 
 def surface_panel(
-    effect: Effect, singles: tuple[Effect, Effect], numbers_of_pair: Mapping[str, Any]
+    effect: Effect, singles: tuple[Effect, Effect], numbers_of_pair: Mapping[str, Any], least: int = 0
 ) -> dict[str, Any]:
-    """A pair's surface, what is left of it without both one-way effects, and where it lacks data."""
+    """A pair's surface, what is left of it without both one-way effects, and where it lacks data, or `least` rows."""
     places = Place(effect, 0), Place(effect, 1)
     shown = shown_points(effect, 0), shown_points(effect, 1)
     level = effect.average[:, shown[0]][:, :, shown[1]]
     first = singles[0].average[:, shown_points(singles[0])]
     second = singles[1].average[:, shown_points(singles[1])]
     weight = np.ones(level.shape[1:]) if effect.weight is None else effect.weight[shown]
+    weight = np.where(weight < least, 0.0, weight)
     empty = _without_data(weight, effect.ordered)
     weight = weight / weight.sum() if weight.sum() > 0 else np.full(weight.shape, 1.0 / weight.size)
     pure = level - first[:, :, None] - second[:, None, :]

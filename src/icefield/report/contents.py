@@ -28,6 +28,7 @@ from icefield.report.pair_surfaces import Surfaces
 from icefield.report.plain import PRINTED, numbers
 from icefield.report.ranked import CARDS, Cards, Ranked, ale_rows, without_cards
 from icefield.report.region_cards import region_cards
+from icefield.report.release import Release
 from icefield.report.stills import small_curve, spark
 from icefield.statistics.data_notes import data_notes
 from icefield.statistics.decision import decisions
@@ -65,6 +66,7 @@ def build(
     data_name: str | None = None,
     intervals: Callable[[Any, Effect], Effect] | None = None,
     audit: Any = None,
+    release: int | None = None,
 ) -> dict[str, Any]:
     """Request everything and answer with plain data; see `icefield.report.write_report`."""
     if study.background == "training":
@@ -74,6 +76,11 @@ def build(
         )
     began = time.perf_counter()
     asked = study.listed(features)
+    released = None
+    if release is not None:
+        released = Release(study, release)
+        study, asked = released.study, released.features(asked)
+    least = 0 if release is None else release
     record = audit_section(study, audit)
     with Progress("report", total=min(CARDS, len(asked)) + 5) as progress:
         # 1. What is said of every feature, and which of them have cards.
@@ -86,21 +93,25 @@ def build(
         crossed = made.pairs
         pairs = Surfaces(study, order[:CARDS], crossed)
         progress.now("curves and local effects")
-        with_cards = Cards(study, order[:CARDS], rows, pairs.singles)
-        surfaces = pairs.panels(with_cards.singles)
+        edges = None if released is None else released.edges
+        with_cards = Cards(study, order[:CARDS], rows, pairs.singles, edges)
+        surfaces = pairs.panels(with_cards.singles, least)
         ranked, panels, small, curves = [], [], 0, 0
         for one in with_cards:
             if intervals is not None:
                 one = replace(one, effect=intervals(one.asked, one.effect))
             if not individual:
-                one, small = _without_small_groups(one)
+                one, small = _without_small_groups(one, max(LEAST_GROUP, least))
+            if released is not None:
+                one = released.joined(one, rows)
             curves = 0 if one.effect.individual is None else int(one.effect.individual.shape[1])
             panels.append(
                 feature_panel(
                     one.effect,
                     one.local,
-                    Means.of(study, one.asked, one.effect),
+                    Means.of(study, one.asked, one.effect, least > 0),
                     curves=CURVES if individual else 0,
+                    least=least,
                 )
             )
             ranked.append(replace(one, effect=replace(one.effect, kept=None)))
@@ -113,13 +124,13 @@ def build(
         progress.advance()
         # 3. With whom, and where.
         progress.now("regions")
-        parts = region_cards(study, ranked)
+        parts = region_cards(study, ranked) if released is None else []
         _link(cards, surfaces, parts)
         progress.advance()
         # 4. What is seen first.
         progress.now("the opening")
         first = ranked[0].effect
-        fit = glance.fit(study, data_name)
+        fit = glance.fit(study, data_name, least)
         shares = glance.shares(study, made, ranked[0].output)
         progress.advance()
     seconds = time.perf_counter() - began
@@ -133,7 +144,16 @@ def build(
         "made": datetime.now().astimezone().strftime("%d %B %Y, %H:%M"),
         "models": [opening.model_name(study)],
         "opening": opening.facts(study, first, seconds, data_name),
-        "facts": opening.details(study, first, curves, crossed, ale_rows(study), seconds, data_name),
+        "facts": opening.details(
+            study,
+            first,
+            curves,
+            crossed,
+            ale_rows(study),
+            seconds,
+            data_name,
+            "" if released is None else released.said,
+        ),
         "fit": fit,
         "shares": shares,
         "plane": glance.all_features([*ranked, *others], len(ranked), parts),
@@ -145,7 +165,7 @@ def build(
         "unit": page_name(study.naming.target_unit, 20) if first.scale_label == "prediction" else "",
         "by": None if first.by is None else page_name(first.naming.name(first.by)),
         "groups": [named_value(g, first.naming, first.by, page_name, unit=False) for g in first.groups],
-        "small_groups": small,
+        "small_groups": small if released is None else 0,  # whose number the page knows
         "individual": kept,
         "quantile_rows": curves,
         "features": cards,
@@ -200,9 +220,9 @@ def _only_cards(cards: int, others: int) -> str:
     )
 
 
-def _without_small_groups(one: Ranked) -> tuple[Ranked, int]:
+def _without_small_groups(one: Ranked, least: int) -> tuple[Ranked, int]:
     """The curve of a group of a few rows is nearly those rows' own: it is left out unless asked for."""
-    groups = {name: own for name, own in one.effect.groups.items() if own.n_rows >= LEAST_GROUP}
+    groups = {name: own for name, own in one.effect.groups.items() if own.n_rows >= least}
     small = len(one.effect.groups) - len(groups)
     return replace(one, effect=replace(one.effect, groups=groups)) if small else one, small
 

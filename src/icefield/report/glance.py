@@ -7,6 +7,7 @@ were made, because with features that go together there are several.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,8 +46,11 @@ NO_Y = "Not known: no observed targets were given. With y=, the page says how we
 # --- fit ---------------------------------------------------------------------------------------------
 
 
-def fit(study: Study, data_name: str | None = None) -> dict[str, Any]:
-    """Scores on the rows given and observed against predicted; without targets, why there are none."""
+def fit(study: Study, data_name: str | None = None, least: int = 0) -> dict[str, Any]:
+    """Scores on the rows given and observed against predicted; without targets, why there are none.
+
+    With `least`, the picture tells means of at least so many rows, and no quantiles.
+    """
     seen, why = observed(study)
     if seen is None:
         known = study.sample.y is not None
@@ -57,6 +61,10 @@ def fit(study: Study, data_name: str | None = None) -> dict[str, Any]:
         for o in range(min(CALIBRATED if seen.classes else 1, seen.truth.shape[1]))
         if (bins := along_predictions(seen, o)) is not None
     ]
+    if least:
+        groups = [
+            (name, replace(bins, low=None, high=None)) for name, bins in groups if bins.rows.min() >= least
+        ]
     axes = ("predicted probability", "observed share") if seen.classes else ("predicted", "observed")
     return {
         "scores": _class_scores(study, seen) if seen.classes else _number_scores(study, seen),

@@ -16,6 +16,7 @@ from icefield.counts import counted
 from icefield.data.columns import TIME_KINDS, Column
 from icefield.data.features import feature_column
 from icefield.effect import Effect
+from icefield.report.rounding import rounded_means
 from icefield.statistics.fit_score import Bins, Observed, along_feature, at_levels, observed, where_missing
 from icefield.statistics.ice_statistics import shown_points
 from icefield.typing import Float
@@ -32,6 +33,19 @@ class Known:
     observed: Float
     predicted: Float
 
+    def of_many(self, least: int) -> Known | None:
+        """Those of at least so many rows."""
+        kept = np.flatnonzero(self.rows >= least)
+        if not len(kept):
+            return None
+        return Known(
+            self.values[kept],
+            [self.points[i] for i in kept],
+            self.rows[kept],
+            self.observed[:, kept],
+            self.predicted[:, kept],
+        )
+
 
 class Means:
     """Means along one feature.
@@ -41,22 +55,23 @@ class Means:
     effect : whose axis they stand on
     column : the feature at the rows seen
     seen : what was observed and predicted there
+    coarse : whether places are rounded
     """
 
-    def __init__(self, effect: Effect, column: Column, seen: Observed) -> None:
-        self._effect, self._column, self._seen = effect, column, seen
+    def __init__(self, effect: Effect, column: Column, seen: Observed, coarse: bool = False) -> None:
+        self._effect, self._column, self._seen, self._coarse = effect, column, seen, coarse
         self._outputs = range(seen.truth.shape[1])
 
     @classmethod
-    def of(cls, study: Study, asked: Any, effect: Effect) -> Means | None:
+    def of(cls, study: Study, asked: Any, effect: Effect, coarse: bool = False) -> Means | None:
         """Of a feature as asked, None where nothing was observed."""
         seen, _ = observed(study)
         if seen is None:
             return None
         whole = study.feature(asked)
         if not whole.is_group:
-            return cls(effect, study.column(whole).part(seen.rows), seen)
-        return cls(effect, feature_column(whole, study.sample.table.take(seen.rows)), seen)
+            return cls(effect, study.column(whole).part(seen.rows), seen, coarse)
+        return cls(effect, feature_column(whole, study.sample.table.take(seen.rows)), seen, coarse)
 
     def known(self, levels: list[Any]) -> Known | None:
         """At groups of an ordered feature's values, or at the levels shown."""
@@ -66,7 +81,7 @@ class Means:
         found = [one for one in each if one is not None]
         if not found:
             return None
-        at = found[0].at
+        at = rounded_means(found[0].at, self._column) if self._coarse else found[0].at
         values = at
         if self._column.kind in TIME_KINDS:
             values = np.round(at).astype(np.int64).astype(self._column.values.dtype)

@@ -47,8 +47,9 @@ def details(
     ale_rows: int | None,
     seconds: float,
     data_name: str | None = None,
+    released: str = "",
 ) -> list[dict[str, str]]:
-    """Everything there is to say of how the page was made; `curves` are the rows behind its bands."""
+    """Everything there is to say of how the page was made; `curves` are the rows behind its bands, `released` what was coarsened."""
     model, table, plan = study.model, study.sample.table, study.plan
     baseline = ""
     if effect.baseline is not None and len(model.outputs) == 1:
@@ -62,6 +63,8 @@ def details(
         ("Computed", f"{how(study)}, {_over(study, effect)}"),
         ("Engine", f"{plan.engine.name}: {_inside(study.why(plan))}"),
     ]
+    if released:
+        found.append(("Values", released))
     if curves:
         share = "every row" if curves == table.n_rows else f"{counted(curves)} rows"
         found.append(("Spread", f"Bands and differences between rows come from the curves of {share}"))

@@ -59,8 +59,8 @@ class Surfaces:
             alone = [(asked[name],) for name in grids]
             self.singles = Request(sets=alone, grid=grids, rows=rows, spread=False)
 
-    def panels(self, alone: Sequence[Effect]) -> list[dict[str, Any]]:
-        """The surfaces as the page draws them; `alone` are the answers to `singles`."""
+    def panels(self, alone: Sequence[Effect], least: int = 0) -> list[dict[str, Any]]:
+        """The surfaces as the page draws them; `alone` are the answers to `singles`, cells of fewer than `least` rows count as empty."""
         single = {effect.features[0]: effect for effect in alone}
         return [
             surface_panel(
@@ -74,6 +74,7 @@ class Surfaces:
                     "features": [self._place[name] for name in names],
                     "rows": effect.n_rows,
                 },
+                least,
             )
             for (names, (size, h)), effect in zip(self._strongest, self._effects)
         ]

@@ -6,7 +6,7 @@ and ALE are asked for, a few features at a time where their curves would fill th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -104,12 +104,18 @@ class Cards:
     made : the decisions on these features
     rows : average over these rows; by default all, or a seeded sample where each row costs predictions
     singles : what else is asked of single features, in the same pass where it can be; its answers are `singles`
+    edges : where the ALE of a feature is cut, where not by its quantiles
     """
 
     def __init__(
-        self, study: Study, made: Sequence[Decision], rows: Any, singles: Request | None = None
+        self,
+        study: Study,
+        made: Sequence[Decision],
+        rows: Any,
+        singles: Request | None = None,
+        edges: Callable[[Any], Any] | None = None,
     ) -> None:
-        self._study, self._made, self._rows = study, made, rows
+        self._study, self._made, self._rows, self._edges = study, made, rows, edges
         size = 8 * POINTS * len(study.model.outputs) * min(BAND_CURVES, study.sample.n_rows)
         at_once = max(1, int(CURVES_SHARE * study.resources.memory / size))
         # Where curves come after the averages, these are of all features at once.
@@ -123,7 +129,7 @@ class Cards:
 
     def __iter__(self) -> Iterator[Ranked]:
         study, around = self._study, surroundings(self._study)
-        local = _ales(study, [one.asked for one in self._made])
+        local = _ales(study, [one.asked for one in self._made], self._edges)
         for first in range(0, len(self._made), self._at_once):
             found = self._asked(first) if first else self._first
             for place, effect in enumerate(found.each(0), start=first):
@@ -144,7 +150,9 @@ def _supported(study: Study, asked: Any, effect: Effect, around: Surroundings) -
     return replace(effect, backing=replace(effect.backing, support=support))
 
 
-def _ales(study: Study, asked: Sequence[Any]) -> list[tuple[Effect | None, str]]:
+def _ales(
+    study: Study, asked: Sequence[Any], edges: Callable[[Any], Any] | None
+) -> list[tuple[Effect | None, str]]:
     """Each one's ALE, or why there is none: a constant column or a one-hot group has none.
 
     What `pd_ale_disagreement` will ask for of those that are doubtful is worked out with it.
@@ -152,7 +160,10 @@ def _ales(study: Study, asked: Sequence[Any]) -> list[tuple[Effect | None, str]]
     if not asked:
         return []
     ales_beforehand(study, asked, bins=GRID_POINTS, rows=min(2 * REFERENCE_ROWS, study.sample.n_rows))
-    found = ales(study, asked, rows=ale_rows(study))
+    if edges is None:
+        found = ales(study, asked, rows=ale_rows(study))
+    else:
+        found = [ales(study, [one], bins=edges(one), rows=ale_rows(study))[0] for one in asked]
     return [(one, "") if isinstance(one, Effect) else (None, page_sentence(str(one))) for one in found]
 
 

@@ -1,0 +1,413 @@
+"""What a report for release may say of the data: no value that fewer than so many rows hold.
+
+Grids are placed on rounded numbers between the k-th smallest and the k-th largest value, at levels that at least k rows hold, and
+curves are computed there: they are exact, only nothing says where single rows are. A value that k rows share is
+named as it is. What is said of the data is said of these rows' statistics, so that sentences, pictures and tables agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icefield.core.effects import Request, compute_effects
+from icefield.core.rows import (
+    Accumulator,
+    Block,
+    ColumnStatistics,
+    GridRequest,
+    PendingStatistics,
+    Rows,
+)
+from icefield.core.study import Study
+from icefield.core.weight_totals import WeightTotals
+from icefield.counts import counted
+from icefield.data.column_statistics import ColumnValues
+from icefield.data.columns import ORDERED_KINDS, TIME_KINDS, Column, object_array
+from icefield.data.distribution import Distribution, Marginal, weighted_quantiles
+from icefield.data.features import Feature
+from icefield.data.frame import Table
+from icefield.data.grid import (
+    DEFAULT_POINTS,
+    POINTS_BEYOND,
+    Grid,
+    Steps,
+    planned,
+    specifications,
+    with_missing_last,
+)
+from icefield.data.groups import Groups
+from icefield.data.naming import Naming
+from icefield.effect import Effect
+from icefield.errors import InputError, complaint, write
+from icefield.models.model import Model
+from icefield.report.ranked import Ranked
+from icefield.report.rounding import rounding_step
+from icefield.sampling import CURVE_ROWS
+from icefield.statistics.support import support_of
+from icefield.typing import Float
+from icefield.wording.names import page_name
+
+POINTS = 40  # of a grid at most
+BINS = 40
+JOINED = 300  # rare levels that are averaged over to stand for all of them; of more, nothing is said
+
+
+class Release:
+    """A study whose grids, histograms and levels are fit for release.
+
+    Parameters
+    ----------
+    study : the model and its data
+    least : rows that must hold a value for it to be named
+    """
+
+    def __init__(self, study: Study, least: int) -> None:
+        rows = ReleasedRows(study.rows, least, study.naming)
+        self.study = Study(study.model, rows, study.choices, study.plans)
+        self.least, self._statistics = least, rows.statistics
+        self._unnamed: list[str] = []
+
+    def features(self, asked: Sequence[Any]) -> list[Any]:
+        """Those of which at least one value may be named."""
+        found = [one for one in asked if self._statistics.can_show(self.study.feature(one))]
+        self._unnamed = [str(one) for one in asked if one not in found]
+        if not found:
+            raise InputError(
+                complaint("release", "leaves no feature: none has a value that so many rows hold", self.least,
+                          write(release=max(2, self.least // 10)))
+            )  # fmt: skip
+        return found
+
+    def edges(self, asked: Any) -> Any:
+        """Where an ALE is cut; None for levels and where there are too few values."""
+        feature = self.study.feature(asked)
+        if feature.kind not in ORDERED_KINDS:
+            return None
+        found = self._statistics.points(feature, BINS + 1)
+        return found if len(found) > 1 else None
+
+    def joined(self, one: Ranked, rows: Any) -> Ranked:
+        """A feature of levels with those of few rows as one more point: the average over them, each as often as it occurs."""
+        effect, feature = one.effect, self.study.feature(one.asked)
+        rare = self._statistics.rare_levels(feature)
+        if rare is None or len(rare) > JOINED or effect.interval is not None:
+            return one
+        chosen = self.study.chosen(rows, when_costly=CURVE_ROWS)
+        kept = None
+        if effect.rows is not None:
+            place = np.arange(self.study.sample.n_rows) if chosen.positions is None else chosen.positions
+            kept = np.searchsorted(np.sort(place), effect.rows)
+            kept = np.argsort(place, kind="stable")[kept]
+        (own,) = compute_effects(
+            self.study,
+            Request(sets=[(one.asked,)], kind="ice", grid={feature.label: rare}, rows=chosen.positions,
+                    sampled_from=chosen.sampled_from, kept=kept, kept_weights=effect.row_weights),
+        )  # fmt: skip
+        support = None if effect.support is None else support_of(self.study, (feature,), own.grid, own.weight)
+        own = replace(own, backing=replace(own.backing, support=support))
+        return replace(one, effect=_with_joined(effect, own, f"{counted(len(rare))} other levels"))
+
+    @property
+    def said(self) -> str:
+        """What the page says of itself."""
+        return (
+            f"For release: numbers and times are rounded, extremes are left out, and nothing is named that fewer than "
+            f"{counted(self.least)} rows hold: levels, groups and cells of fewer are joined or left out, as are regions"
+            + (
+                f" and columns without any such value ({page_name(', '.join(self._unnamed))})"
+                if self._unnamed
+                else ""
+            )
+        )
+
+
+def _with_joined(effect: Effect, rare: Effect, name: str, share: Float | None = None) -> Effect:
+    """An effect with one more level, which stands for those of `rare`."""
+    weight = np.asarray(rare.weight)
+    share = weight / weight.sum() if share is None else share
+    at = len(effect.grid[0]) - int(effect.missing_last[0])
+
+    def put(own: Float | None, more: Float | None) -> Float | None:
+        return None if own is None or more is None else np.insert(own, at, more @ share, axis=-1)
+
+    grid = effect.grid[0].tolist()
+    support, others = effect.support, rare.support
+    if support is not None and others is not None:
+        support = replace(
+            support,
+            share=np.insert(support.share, at, others.share @ share),
+            low=np.insert(support.low, at, bool(others.low.all())),
+        )
+    kept = effect.kept
+    if kept is not None:
+        kept = replace(kept, individual=put(kept.individual, rare.individual))
+    return replace(
+        effect,
+        grid=(object_array([*grid[:at], name, *grid[at:]]),),
+        average=np.insert(effect.average, at, rare.average @ share, axis=-1),
+        # Errors of levels that are averaged are no larger than their own average.
+        spread=replace(effect.spread, std=put(effect.std, rare.std), se=put(effect.se, rare.se), quantiles=None,
+                       centered_std=put(effect.centered_std, rare.centered_std)),
+        backing=replace(effect.backing, support=support, weight=np.insert(np.asarray(effect.weight), at, weight.sum())),
+        kept=kept,
+        groups={label: _with_joined(own, rare.groups[label], name, share) for label, own in effect.groups.items()},
+    )  # fmt: skip
+
+
+# --- statistics ----------------------------------------------------------------------------------------
+
+
+class ReleasedStatistics:
+    """Summary statistics of the columns of which nothing is said that fewer than so many rows hold.
+
+    Parameters
+    ----------
+    rows : whose statistics
+    least : so many
+    naming : which numbers are codes, of which none lies between two others
+    """
+
+    def __init__(self, rows: Rows, least: int, naming: Naming) -> None:
+        self._rows, self._least, self._naming = rows, least, naming
+        self._points: dict[Any, NDArray[Any]] = {}
+
+    @property
+    def _own(self) -> ColumnStatistics:
+        return self._rows.statistics
+
+    def column(self, feature: Feature) -> Column:
+        return self._own.column(feature)
+
+    def values(self, feature: Feature) -> ColumnValues:
+        return self._own.values(feature)
+
+    def can_show(self, feature: Feature) -> bool:
+        """Whether any value may be named."""
+        return feature.kind == "other" or len(self.points(feature, POINTS)) > 0
+
+    def rare_levels(self, feature: Feature) -> NDArray[Any] | None:
+        """Levels of too few rows to be named, where they are enough together."""
+        if feature.kind in ORDERED_KINDS or feature.kind == "other":
+            return None
+        levels, counts = _level_counts(self.values(feature))
+        rare = (counts > 0) & (counts < self._least)
+        return levels[rare] if rare.any() and counts[rare].sum() >= self._least else None
+
+    def points(self, feature: Feature, most: int) -> NDArray[Any]:
+        """Values that may be named, in the column's own dtype, at most so many of a number or time."""
+        key = (feature.columns, most)
+        if key not in self._points:
+            values = self.values(feature)
+            if feature.kind in ORDERED_KINDS:
+                coded = self._naming.coded(feature.label)
+                self._points[key] = rounded_points(values, self._least, most, held_only=coded)
+            else:
+                levels, counts = _level_counts(values)
+                self._points[key] = levels[counts >= self._least]
+        return self._points[key]
+
+    def grids(
+        self,
+        features: Sequence[Feature],
+        asked: Any,
+        thresholds: Callable[[Feature], Float],
+        steps: Mapping[Any, Steps] | None = None,
+    ) -> tuple[tuple[NDArray[Any], ...], str]:
+        """Values that may be named; those that were given stay."""
+        found = []
+        for feature, wanted in zip(features, specifications(asked, [f.label for f in features])):
+            plan = planned(wanted, len(features))
+            if isinstance(plan, Grid):
+                gone = self.values(feature)
+                most = plan.points or min(POINTS, DEFAULT_POINTS.get(len(features), POINTS_BEYOND))
+                if len(features) > 1:  # cells of enough rows, if rows were spread evenly
+                    most = min(most, max(2, int((gone.weights.sum() / self._least) ** (1 / len(features)))))
+                points = self.points(feature, most)
+                missing = float(gone.weights[gone.column.missing].sum())
+                if plan.missing == "show" and missing >= self._least:
+                    points = with_missing_last(points)
+            else:
+                ((points,), _) = self._own.grids((feature,), {feature.label: wanted}, thresholds)
+            found.append(points)
+        return tuple(found), ""
+
+    def needs_pass(self, features: Sequence[Feature], asked: Any, groups: Groups | None) -> bool:
+        given = {feature.label: np.zeros(0) for feature in features}  # values, as far as they are concerned
+        return self._own.needs_pass(features, given, groups)
+
+    def point_weights(
+        self, features: Sequence[Feature], grid: Sequence[NDArray[Any]], groups: Groups | None
+    ) -> list[Float]:
+        return self._own.point_weights(features, grid, groups)
+
+    def distribution(self, features: Sequence[Feature]) -> Distribution:
+        """Histograms between points that may be named, without bins of few rows, and no single value."""
+        return Distribution(tuple(map(self._marginal, features)))
+
+    def _marginal(self, feature: Feature) -> Marginal:
+        values = self.values(feature)
+        column, weights, least = values.column, values.weights, self._least
+        total, missing = float(weights.sum()), float(weights[column.missing].sum())
+        missing = missing if missing >= least else 0.0
+        if feature.kind not in ORDERED_KINDS:
+            levels, counts = _level_counts(values)
+            named = counts >= least
+            return Marginal(feature.label, feature.kind, total, missing, counts[named], levels=levels[named])
+        edges = self.points(feature, BINS + 1)
+        if len(edges) < 2:
+            return Marginal(feature.label, feature.kind, total, missing, np.zeros(0))
+        known, own = _known(values)
+        bins = np.clip(np.searchsorted(edges, known, side="right") - 1, 0, len(edges) - 2)
+        inside = np.bincount(bins, own, minlength=len(edges) - 1)
+        counts = np.where(inside >= least, inside, 0.0)
+        return Marginal(
+            feature.label, feature.kind, total, missing, counts, edges=edges, deciles=edges[[0, -1]]
+        )
+
+
+def _known(values: ColumnValues) -> tuple[NDArray[Any], Float]:
+    column, weights = values.column, values.weights
+    known = ~column.missing & (weights > 0)
+    if column.kind == "float":
+        known &= np.isfinite(column.values)
+    return column.values[known], weights[known]
+
+
+def _level_counts(values: ColumnValues) -> tuple[NDArray[Any], Float]:
+    column = values.column
+    known = ~column.missing
+    return column.levels, np.bincount(
+        column.codes[known], values.weights[known], minlength=len(column.levels)
+    ).astype(np.float64)
+
+
+def rounded_points(values: ColumnValues, least: int, most: int, held_only: bool = False) -> NDArray[Any]:
+    """Rising values of a number or time that may be named: with at least so many rows between any two.
+
+    Quantiles that so many rows hold stay; others are rounded to a step (1, 2 or 5 times a power of ten; of times, one
+    that clocks and calendars have) of about their distance from their neighbours. Of codes, only those that so many rows hold stay.
+    """
+    known, weights = _known(values)
+    total = float(weights.sum())
+    if total < least:
+        return known[:0]
+    if held_only:
+        codes, place = np.unique(known, return_inverse=True)
+        return codes[np.bincount(place, weights) >= least]
+    parts = max(0, min(most - 1, int(total // least) - 2))
+    share = least / total if parts else 0.5
+    found = np.unique(weighted_quantiles(known, np.linspace(share, 1.0 - share, parts + 1), weights))
+    order = np.argsort(known, kind="stable")
+    until = np.insert(np.cumsum(weights[order]), 0, 0.0)
+    ends = [np.searchsorted(known[order], found, side=side) for side in ("left", "right")]
+    held = until[ends[1]] - until[ends[0]] >= least
+    at = found.astype(np.int64 if values.column.kind in TIME_KINDS else known.dtype)
+    gaps = np.diff(at.astype(np.float64))
+    around = np.minimum(np.append(gaps, np.inf), np.insert(gaps, 0, np.inf))
+    around[~np.isfinite(around)] = np.abs(at.astype(np.float64))[~np.isfinite(around)] / 2  # a single point
+    whole = values.column.kind != "float"
+    steps = np.array([rounding_step(gap, values.column) for gap in around])
+    if whole:
+        steps = np.maximum(np.round(steps).astype(np.int64), 1)
+        rounded = (at.astype(np.int64) + steps // 2) // steps * steps
+    else:
+        # Through text, so that 0.3 is not 0.30000000000000004.
+        rounded = np.array(
+            [float(f"{np.round(v / s) * s:.10g}") for v, s in zip(at.astype(np.float64), steps)]
+        )
+    # Inwards at the ends: what lies beyond them is few rows'.
+    rounded = np.where(rounded < at[0], rounded + steps, rounded)
+    rounded = np.where(rounded > at[-1], rounded - steps, rounded)
+    return np.unique(np.where(held, at, rounded.astype(at.dtype)).astype(found.dtype))
+
+
+# --- rows ----------------------------------------------------------------------------------------------
+
+
+class ReleasedRows(Rows):
+    """Rows as they are, whose statistics are fit for release."""
+
+    def __init__(self, rows: Rows, least: int, naming: Naming) -> None:
+        self._rows, self._least, self._naming = rows, least, naming
+        self.label, self.resident = rows.label, rows.resident
+        self._statistics = ReleasedStatistics(rows, least, naming)
+
+    @property
+    def statistics(self) -> ReleasedStatistics:
+        return self._statistics
+
+    def summarise(self, requests: Iterable[GridRequest], threads: int) -> PendingStatistics:
+        return _Pending(self._rows.summarise([], threads), self._statistics)
+
+    def grouped(self, by: Any) -> Rows:
+        return ReleasedRows(self._rows.grouped(by), self._least, self._naming)
+
+    @property
+    def head(self) -> Table:
+        return self._rows.head
+
+    @property
+    def sample(self) -> Block:
+        return self._rows.sample
+
+    @property
+    def n_rows(self) -> int:
+        return self._rows.n_rows
+
+    @property
+    def groups(self) -> Groups | None:
+        return self._rows.groups
+
+    @property
+    def n_groups(self) -> int:
+        return self._rows.n_groups
+
+    @property
+    def beside(self) -> Sequence[str]:
+        return self._rows.beside
+
+    @property
+    def weight_totals(self) -> WeightTotals | None:
+        return self._rows.weight_totals
+
+    @property
+    def can_count_at_once(self) -> bool:
+        return self._rows.can_count_at_once
+
+    @property
+    def said(self) -> str:
+        return self._rows.said
+
+    def identity(self) -> Any:
+        return self._rows.identity()
+
+    def fold(self, accumulators: Sequence[Accumulator]) -> None:
+        self._rows.fold(accumulators)
+
+    def check_choice(self, rows: Any) -> None:
+        self._rows.check_choice(rows)
+
+    def check_row_by_row(self, model: Model) -> None:
+        self._rows.check_row_by_row(model)
+
+
+class _Pending(PendingStatistics):
+    """The rows' own statistics on their way; what is said of them is fit for release."""
+
+    def __init__(self, own: PendingStatistics, statistics: ReleasedStatistics) -> None:
+        self._own, self._statistics = own, statistics
+
+    def __enter__(self) -> PendingStatistics:
+        self._own.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._own.__exit__(*error)
+
+    def result(self, also: Sequence[Accumulator] = ()) -> tuple[ColumnStatistics, bool]:
+        return self._statistics, self._own.result(also)[1]
