@@ -276,6 +276,26 @@ def test_copied_code_of_another_scale_and_of_two_models():
         client.close()
 
 
+def test_a_stream_says_which_rows_curves_and_filters_are_of(tmp_path):
+    X, y = data()
+    plain = X.drop(columns="town")
+    pd.concat([plain.assign(y=y)] * 40).to_parquet(tmp_path / "rows.parquet")
+    client = Client(Controller(Explainer(fitted(plain, y), tmp_path / "rows.parquet", y="y")))
+    try:
+        about = client.ask("open")[0][0]
+        assert (about["n_rows"], about["sample_rows"]) == (24_000, 20_000)
+        assert (
+            about["note"]
+            == "Curves are of all 24,000 rows; filters are of a seeded sample of 20,000 of 24,000 rows."
+        )
+        head, _ = client.part(
+            "count", "rows", "filter", rule=[{"column": 0, "ge": 40}], feature=0, want=["curve"]
+        )
+        assert 0 < head["rows"] < 20_000
+    finally:
+        client.close()
+
+
 def test_a_filter_that_keeps_nothing_says_which_condition_to_drop(client):
     (head, _), *rest = client.ask(
         "rows", "filter", rule=[{"column": 2, "in": [0]}, {"column": 0, "ge": 1000}], feature=0

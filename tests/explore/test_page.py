@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pandas as pd
@@ -330,6 +332,60 @@ def test_a_server_that_dies_is_told_and_reconnected_to(browser, ex):
     finally:
         browser.visit("about:blank")
         again.close()
+
+
+def test_two_windows_filter_by_themselves(page, browser, server):
+    X, _ = data()
+    first, second = page._page, browser._chromium.new_context().new_page()
+    try:
+        page._page = second
+        show(page, server.url)
+        settled(page, lambda: page.run(f"{APP}.filter(0, {{le: 30}}, true)"))
+        page._page = first
+        settled(page, lambda: page.run(f"{APP}.filter(0, {{ge: 60}}, true)"))
+        assert page.run(f"{APP}.data.count") == (X["age"] >= 60).sum()
+        page._page = second
+        settled(page, lambda: page.run(f"{APP}.filter(2, {{in: [1]}}, true)"))
+        assert page.run(f"{APP}.data.count") == ((X["age"] <= 30) & (X["town"] == "b")).sum()
+    finally:
+        page._page = first
+        second.context.close()
+
+
+FOREIGN = """<!doctype html><html data-ready="yes"><body><script>
+window.tried = {};
+const socket = new WebSocket("ws://127.0.0.1:%(port)d/live");
+socket.onopen = () => { tried.socket = "open"; socket.send("%(token)s"); };
+socket.onmessage = () => { tried.socket = "answered"; };
+socket.onclose = () => { tried.socket = tried.socket || "refused"; };
+fetch("http://127.0.0.1:%(port)d/").then((r) => r.text()).then(() => { tried.page = "read"; }, () => { tried.page = "refused"; });
+const frame = document.createElement("iframe");
+frame.src = "http://127.0.0.1:%(port)d/#%(token)s";
+document.body.append(frame);
+</script></body></html>"""
+
+
+def test_a_page_of_another_origin_gets_nothing_though_it_knows_the_secret(browser, server, tmp_path):
+    (tmp_path / "index.html").write_text(FOREIGN % {"port": server.port, "token": server.token})
+
+    class Files(SimpleHTTPRequestHandler):
+        def __init__(self, *given):
+            super().__init__(*given, directory=str(tmp_path))
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Files) as foreign:
+        threading.Thread(target=foreign.serve_forever, daemon=True).start()
+        browser.visit(f"http://127.0.0.1:{foreign.server_port}/index.html")
+        browser.wait("window.tried.socket && window.tried.page")
+        assert browser.run("window.tried") == {"socket": "refused", "page": "refused"}
+        browser.wait(
+            "document.querySelector('iframe').contentDocument === null"
+        )  # an error page of the browser's own
+        assert not any("explore.js" in url for url in browser.requests)
+        browser.visit("about:blank")
+        foreign.shutdown()
 
 
 def test_hostile_names_are_shown_as_text(browser):

@@ -30,6 +30,8 @@ class App {
     link.onstate = (state) => this.linked(state);
     // A notebook that was saved, or converted, has no Python that answers: the picture stays.
     const first = el("p", {class: "first"}, "Reading the model and the data …");
+    home.addEventListener("keydown", (event) => { if (this.about) this.key(event); });
+    new ResizeObserver(() => { if (this.about) this.soon("resize", () => this.drawAll(), 60); }).observe(home);
     home.append(first, ...(options.picture ? [el("img", {class: "still", src: `data:image/png;base64,${options.picture}`, alt: "Curves of the features that move predictions most, over all rows"})] : []));
     if (options.picture) this.soon("first", () => { first.textContent = "Python does not answer. This is a picture of all rows' curves; run the cell for the live explorer."; }, SILENT);
     link.start();
@@ -42,7 +44,8 @@ class App {
     this.linkState = state;
     if (state === "open") {
       this.asker.reset();
-      if (this.about) { this.banner.hidden = true; this.home.classList.remove("lostlink"); this.refresh(); this.live.textContent = "live"; this.live.className = "live"; } else this.asker.ask("open", "view");
+      this.asker.ask("open", "view");
+      if (this.about) { this.banner.hidden = true; this.home.classList.remove("lostlink"); this.live.textContent = "live"; this.live.className = "live"; }
       return;
     }
     if (!this.about) {
@@ -79,6 +82,9 @@ class App {
   // --- what was found ----------------------------------------------------------------------------
   on_about(head) {
     clearTimeout(this.timers.first);
+    const same = (one) => JSON.stringify([one.title, one.n_rows, one.seed, one.models, one.outputs, one.scales, one.rows, one.features]);
+    if (this.about && same(this.about) === same(head)) { this.refresh(); return; }  // connected again
+    if (this.about) { this.options.state = this.state; this.data = {}; this.store.past = []; this.store.future = []; }  // to other data or models
     this.about = head;
     this.starts = [];
     head.features.reduce((at, feature) => { this.starts.push(at); return at + feature.n; }, 0);
@@ -389,8 +395,6 @@ class App {
     this.listView.build();
     this.rowView.build();
     this.filterView.build();
-    this.home.addEventListener("keydown", (event) => this.key(event));
-    new ResizeObserver(() => this.soon("resize", () => this.drawAll(), 60)).observe(this.home);
     this.drawChecks();
     this.drawCohorts();
     this.drawRule(0);
@@ -462,7 +466,7 @@ class App {
     this.keep.hidden = this.allRows.hidden = !rule.length;
     const total = about.sample_rows, count = rule.length ? data.count ?? 0 : total;
     this.shareBar.style.width = `${100 * count / total}%`;
-    this.countText.replaceChildren(el("b", {}, counted(count)), ` of ${counted(total)} rows`, took ? el("span", {class: "muted"}, `, ${Math.round(took)} ms`) : "");
+    this.countText.replaceChildren(el("b", {}, counted(count)), ` of ${counted(total)} ${total < about.n_rows ? "sampled rows" : "rows"}`, took ? el("span", {class: "muted"}, `, ${Math.round(took)} ms`) : "");
     if (data.empty) this.countText.append(" ", button(`Drop "${data.conditions[data.empty.condition]}": ${counted(data.empty.rows)} rows`, () => this.filter(rule[data.empty.condition].column, null, true)));
   }
   drawCohorts() {

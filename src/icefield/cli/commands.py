@@ -402,6 +402,8 @@ def serve(
 ) -> None:
     """The live explorer in a browser: brush, drag, ask what if, over all rows.
 
+    Its address holds a secret, a new one each time; the variable ICEFIELD_TOKEN keeps one, with --port, over restarts.
+
     \b
     Example:
       icefield serve model.txt flights.parquet --y delay
