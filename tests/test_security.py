@@ -79,6 +79,36 @@ HELD_BY = {
     "Names from the data and the model": ["report/test_hostile.py::test_hostile_names_values_groups_and_title"],
     "Tables saved from a report": ["report/test_hostile.py::test_a_spreadsheet_does_not_run_the_csv"],
     "Names from files": ["cli/test_commands.py::test_names_cannot_steer_the_terminal"],
+    "`serve` listens on this machine only": [
+        "explore/test_server.py::test_another_name_for_this_machine_is_not_served",
+        "explore/test_server.py::test_the_page_comes_with_a_policy_and_without_the_secret",
+        "explore/test_commands.py::test_serve_prints_an_address_that_answers_and_ends_when_interrupted",
+    ],
+    "A connection needs": [
+        "explore/test_server.py::test_without_the_token_nothing_is_answered",
+        "explore/test_server.py::test_a_foreign_page_cannot_connect",
+        "explore/test_page.py::test_a_page_of_another_origin_gets_nothing_though_it_knows_the_secret",
+    ],
+    "The secret is 256": [
+        "explore/test_server.py::test_the_page_comes_with_a_policy_and_without_the_secret",
+        "explore/test_server.py::test_a_secret_from_the_environment_is_kept_and_never_shown_when_wrong",
+        "explore/test_commands.py::test_a_killed_server_is_told_and_its_successor_is_reconnected_to",
+    ],
+    "Messages that are malformed": [
+        "explore/test_controller.py::test_a_thousand_malformed_requests_are_answered_and_nothing_breaks",
+        "explore/test_server.py::test_a_thousand_malformed_messages_leave_the_connection_alive",
+        "explore/test_server.py::test_bad_messages_are_answered_and_large_ones_end_the_connection",
+        "explore/test_server.py::test_who_asks_too_much_is_slowed",
+        "explore/test_controller.py::test_work_beyond_its_time_is_stopped_and_says_so",
+    ],
+    "Rules of filters are data": [
+        "explore/test_controller.py::test_a_thousand_malformed_requests_are_answered_and_nothing_breaks"
+    ],
+    "Single rows leave Python": [
+        "explore/test_controller.py::test_at_most_twenty_thousand_points_leave",
+        "explore/test_controller.py::test_rows_may_stay_in_the_process",
+    ],
+    "Names and values are shown": ["explore/test_page.py::test_hostile_names_are_shown_as_text"],
     "What comes back from Spark and Ray": [
         "rows/distributed/test_contract.py::test_pickles_that_come_back_are_not_loaded",
         "rows/distributed/test_contract.py::test_a_text_that_only_looks_like_a_failure_is_text",

@@ -509,7 +509,8 @@ class Explainer(StatisticsMethods):
     ) -> Any:
         """The live explorer in a browser (``pip install "icefield[serve]"``), until interrupted.
 
-        Prints the address, which holds a secret: whoever has it sees the data's summaries and, with `rows`, sampled rows.
+        Prints the address, which holds a secret: whoever has it sees the data's summaries and, with `rows`, sampled rows. The
+        environment variable ``ICEFIELD_TOKEN`` keeps the secret, and a `port` the rest of the address, over restarts.
 
         Parameters
         ----------

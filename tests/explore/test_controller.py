@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import threading
 
 import numpy as np
@@ -215,6 +216,86 @@ def test_copied_code_gives_what_is_shown(ex, client, name):
     np.testing.assert_allclose(row.individual[:, 0], curves["y"][:, : row.individual.shape[-1]], rtol=1e-12)
 
 
+def run_lines(lines, **names):
+    """What copied lines give, pictures left out: the values of those that are calls."""
+    found = []
+    for line in lines:
+        if "(" in line and not re.match(r"(\w+ = |import |from )", line):
+            found.append(eval(line.removesuffix(".plot()"), names))
+        else:
+            exec(line, names)
+    return found
+
+
+def test_copied_code_of_regions_a_cohort_and_a_pinned_row(ex, client):
+    X, _ = data()
+    cohort = [{"column": 2, "in": [1]}]
+    state = {"feature": 0, "rule": [{"column": 3, "ge": 1}], "cohort": cohort, "regions": [30, 60], "pinned": {"row": 3, "values": {"3": 2}}}  # fmt: skip
+    _, other, split, pinned = run_lines(client.ask("code", "code", state=state)[0][0]["lines"], X=X, ex=ex)
+    _, compared = client.part("compared", "compare", feature=0, rules=[cohort])
+    np.testing.assert_allclose(other.average, compared["y"][0], rtol=1e-12)
+    head, _ = client.part("regions", "regions", feature=0, rule=state["rule"], **{"from": 30, "to": 60})
+    assert split["rule"].tolist() == head["rules"]
+    _, curves = client.part("whatif", "whatif", "pinned", row=3, values={"3": 2})
+    np.testing.assert_allclose(
+        pinned.individual[0, 0], curves["y"][0, : pinned.individual.shape[-1]], rtol=1e-12
+    )
+
+
+def test_copied_code_of_another_scale_and_of_two_models():
+    from lightgbm import LGBMClassifier
+
+    X, y = data()
+    labels = np.where(y > np.median(y), "high", "low")
+    models = [LGBMClassifier(n_estimators=n, verbose=-1, n_jobs=1).fit(X, labels) for n in (4, 9)]
+    named = {"a": Explainer(models[0], X, labels), "b": Explainer(models[1], X, labels)}
+    client = Client(Controller(named))
+    try:
+        state = {
+            "feature": 1,
+            "rule": [{"column": 0, "ge": 40}],
+            "model": 1,
+            "scale": "raw",
+            "row": 3,
+            "values": {},
+        }
+        shown, row = run_lines(client.ask("code", "code", state=state)[0][0]["lines"], X=X, explainers=named)
+        _, curve = client.part("curve", "curve", **state)
+        np.testing.assert_allclose(shown.average, curve["y"], rtol=1e-12)
+        _, own = client.part("whatif", "whatif", "row", **state)
+        n = len(client.session.controller.columns[0].grid)
+        np.testing.assert_allclose(
+            row.individual[0, 0], own["y"][0, n : n + row.individual.shape[-1]], rtol=1e-12
+        )
+        both = {"feature": 0, "rule": [], "model": 1, "shown": {"both": True}}
+        shown, *each = run_lines(client.ask("code", "code", state=both)[0][0]["lines"], X=X, explainers=named)
+        _, compared = client.part("compared", "compare", feature=0, rule=[])
+        np.testing.assert_allclose(np.stack([one.average for one in each]), compared["y"], rtol=1e-12)
+        np.testing.assert_allclose(shown.average, compared["y"][1], rtol=1e-12)
+    finally:
+        client.close()
+
+
+def test_a_stream_says_which_rows_curves_and_filters_are_of(tmp_path):
+    X, y = data()
+    plain = X.drop(columns="town")
+    pd.concat([plain.assign(y=y)] * 40).to_parquet(tmp_path / "rows.parquet")
+    client = Client(Controller(Explainer(fitted(plain, y), tmp_path / "rows.parquet", y="y")))
+    try:
+        about = client.ask("open")[0][0]
+        assert (about["n_rows"], about["sample_rows"]) == (24_000, 20_000)
+        assert (
+            about["note"]
+            == "Curves are of all 24,000 rows; filters are of a seeded sample of 20,000 of 24,000 rows."
+        )
+        head, _ = client.part(
+            "count", "rows", "filter", rule=[{"column": 0, "ge": 40}], feature=0, want=["curve"]
+        )
+        assert 0 < head["rows"] < 20_000
+    finally:
+        client.close()
+
+
 def test_a_filter_that_keeps_nothing_says_which_condition_to_drop(client):
     (head, _), *rest = client.ask(
         "rows", "filter", rule=[{"column": 2, "in": [0]}, {"column": 0, "ge": 1000}], feature=0
@@ -228,7 +309,7 @@ def test_rows_may_stay_in_the_process(ex):
     client = Client(Controller(ex, rows=False))
     try:
         _, arrays = client.ask("rows", "filter", rule=[], feature=0, want=[])[0]
-        assert "inside" not in arrays
+        assert "kept" not in arrays
         for kind in ("points", "row", "whatif"):
             (answer, _) = client.ask(kind, "row", row=1, x=0, y=1)[0]
             assert answer["error"]["kind"] == "input"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pandas as pd
@@ -151,7 +153,7 @@ def test_dragging_the_dot_asks_what_if(page, ex):
     page.wait(f"{APP}.asker.quiet('row') && !Object.keys({APP}.state.values).length")
     own = ex.model.native.predict(X.iloc[[row]])[0]
     assert page.run(f"{APP}.data.whatif.predicted[0]") == pytest.approx(own, abs=1e-12)
-    assert page.run("document.querySelectorAll('.curve .layer-pinned').length") == 1
+    page.wait("document.querySelectorAll('.curve .layer-pinned').length === 1")
 
 
 def test_rows_are_picked_typed_and_found(page, ex):
@@ -170,6 +172,50 @@ def test_rows_are_picked_typed_and_found(page, ex):
     assert page.run(f"{APP}.data.whatif.predicted[0]") == pytest.approx(
         ex.model.native.predict(changed)[0], abs=1e-12
     )
+
+
+def test_changed_values_stay_through_undo_a_model_a_link_and_a_new_connection(page, ex, browser):
+    """Each of them asks anew, and must ask for the row as it was changed."""
+    X, y = data()
+    small = fitted(X, y, n_estimators=4)
+    row = page.run(f"{APP}.state.row")
+
+    def predicts(model, **changed):
+        page.wait(f"{APP}.asker.quiet('row') && {APP}.data.whatif")
+        expected = model.predict(X.iloc[[row]].assign(**changed))[0]
+        assert page.run(f"{APP}.data.whatif.predicted[0]") == pytest.approx(expected, abs=1e-12)
+
+    page.run(f"{APP}.change(0, 71.5)")
+    page.run(f"{APP}.change(3, 4)")
+    predicts(ex.model.native, age=71.5, cars=4)
+    page._page.get_by_role("button", name="Pin").click()
+    settled(page, lambda: page._page.get_by_label("Model").select_option(label="small"))
+    predicts(small, age=71.5, cars=4)
+    page.run(f"{APP}.link.socket.close()")
+    page.wait("!document.querySelector('.banner').hidden")
+    settled(page, lambda: page._page.get_by_role("button", name="Try now").click())
+    predicts(small, age=71.5, cars=4)
+    settled(page, lambda: page._page.get_by_role("button", name="Undo").click())
+    predicts(ex.model.native, age=71.5, cars=4)
+    page.run(f"{APP}.change(3, 1)")
+    show(browser, page.run("location.href"))
+    predicts(ex.model.native, age=71.5, cars=1)
+    page.wait("document.querySelectorAll('.curve .layer-pinned').length === 1")
+    pinned = ex.ice("age", rows=[row], changed={"age": 71.5, "cars": 4}).individual[0, 0]
+    np.testing.assert_allclose(numbers(page, f"{APP}.slice({APP}.data.pinnedCurves, 0)"), pinned, rtol=1e-12)
+
+
+def test_a_row_is_picked_under_a_filter_and_the_scatter_stays(page):
+    settled(page, lambda: page.run(f"{APP}.filter(0, {{ge: 40}}, true)"))
+    page.wait(f"{APP}.data.points")
+    inked = """(() => { const c = document.querySelector('.scatter canvas'), o = new OffscreenCanvas(c.width, c.height).getContext('2d', {willReadFrequently: true});
+        o.drawImage(c, 0, 0); const d = o.getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n; })()"""
+    before = page.run(inked)
+    assert before > 1000
+    page._page.get_by_role("button", name="Random").click()
+    page.wait(f"{APP}.asker.quiet('row') && {APP}.store.past.length === 2")
+    page.run(f"{APP}.drawAll()")
+    assert page.run(inked) > 0.9 * before
 
 
 def test_surface_ale_observed_and_regions(page, ex):
@@ -208,20 +254,20 @@ def test_a_scatter_brush_filters_two_columns(page):
     assert page.run(f"{APP}.data.count") == inside.sum() > 0
 
 
-def test_two_models_are_switched_and_shown_side_by_side(page):
+def test_two_models_are_switched_and_shown_side_by_side(page, ex):
     X, y = data()
     small = Explainer(fitted(X, y, n_estimators=4), X, y)
+    grid = ex.partial_dependence("age").grid[0]
     page._page.get_by_label("side by side").check()
     page.wait(f"{APP}.data.compared")
-    shown = Explainer(fitted(X, y), X, y).partial_dependence("age").grid[0]  # both on the first model's grid
     np.testing.assert_allclose(
         numbers(page, f"{APP}.data.compared.curves[1]"),
-        small.partial_dependence("age", grid=shown).average[0],
+        small.partial_dependence("age", grid=grid).average[0],
         rtol=1e-12,
     )
     settled(page, lambda: page._page.get_by_label("Model").select_option(label="small"))
     np.testing.assert_allclose(
-        numbers(page, f"{APP}.curveOf(0)"), small.partial_dependence("age", grid=shown).average[0], rtol=1e-12
+        numbers(page, f"{APP}.curveOf(0)"), small.partial_dependence("age", grid=grid).average[0], rtol=1e-12
     )
 
 
@@ -286,6 +332,60 @@ def test_a_server_that_dies_is_told_and_reconnected_to(browser, ex):
     finally:
         browser.visit("about:blank")
         again.close()
+
+
+def test_two_windows_filter_by_themselves(page, browser, server):
+    X, _ = data()
+    first, second = page._page, browser._chromium.new_context().new_page()
+    try:
+        page._page = second
+        show(page, server.url)
+        settled(page, lambda: page.run(f"{APP}.filter(0, {{le: 30}}, true)"))
+        page._page = first
+        settled(page, lambda: page.run(f"{APP}.filter(0, {{ge: 60}}, true)"))
+        assert page.run(f"{APP}.data.count") == (X["age"] >= 60).sum()
+        page._page = second
+        settled(page, lambda: page.run(f"{APP}.filter(2, {{in: [1]}}, true)"))
+        assert page.run(f"{APP}.data.count") == ((X["age"] <= 30) & (X["town"] == "b")).sum()
+    finally:
+        page._page = first
+        second.context.close()
+
+
+FOREIGN = """<!doctype html><html data-ready="yes"><body><script>
+window.tried = {};
+const socket = new WebSocket("ws://127.0.0.1:%(port)d/live");
+socket.onopen = () => { tried.socket = "open"; socket.send("%(token)s"); };
+socket.onmessage = () => { tried.socket = "answered"; };
+socket.onclose = () => { tried.socket = tried.socket || "refused"; };
+fetch("http://127.0.0.1:%(port)d/").then((r) => r.text()).then(() => { tried.page = "read"; }, () => { tried.page = "refused"; });
+const frame = document.createElement("iframe");
+frame.src = "http://127.0.0.1:%(port)d/#%(token)s";
+document.body.append(frame);
+</script></body></html>"""
+
+
+def test_a_page_of_another_origin_gets_nothing_though_it_knows_the_secret(browser, server, tmp_path):
+    (tmp_path / "index.html").write_text(FOREIGN % {"port": server.port, "token": server.token})
+
+    class Files(SimpleHTTPRequestHandler):
+        def __init__(self, *given):
+            super().__init__(*given, directory=str(tmp_path))
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Files) as foreign:
+        threading.Thread(target=foreign.serve_forever, daemon=True).start()
+        browser.visit(f"http://127.0.0.1:{foreign.server_port}/index.html")
+        browser.wait("window.tried.socket && window.tried.page")
+        assert browser.run("window.tried") == {"socket": "refused", "page": "refused"}
+        browser.wait(
+            "document.querySelector('iframe').contentDocument === null"
+        )  # an error page of the browser's own
+        assert not any("explore.js" in url for url in browser.requests)
+        browser.visit("about:blank")
+        foreign.shutdown()
 
 
 def test_hostile_names_are_shown_as_text(browser):

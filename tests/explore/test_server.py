@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections import deque
 from contextlib import contextmanager
 
@@ -22,7 +23,8 @@ from http.client import HTTPConnection
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from icefield.explore.server import RATE, ExplorerServer, pause
+from icefield.errors import InputError
+from icefield.explore.server import RATE, ExplorerServer, pause, serve
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +136,56 @@ def test_bad_messages_are_answered_and_large_ones_end_the_connection(server):
             socket.recv(timeout=20)
     with entered(server) as again:
         assert asked(again, id=1, kind="open")[0][0]["part"] == "about"
+
+
+def test_a_thousand_malformed_messages_leave_the_connection_alive(server, monkeypatch):
+    monkeypatch.setattr("icefield.explore.server.RATE", 10**6)
+    chance = random.Random(5)
+    whole = json.dumps(
+        {
+            "v": 1,
+            "id": 4,
+            "kind": "whatif",
+            "slot": "row",
+            "row": 3,
+            "values": {"0": 30},
+            "rule": [{"column": 2, "in": [0]}],
+        }
+    )
+    with entered(server) as socket:
+        told = 0
+        for _ in range(1000):
+            letters = list(whole)
+            for _ in range(chance.randint(1, 4)):
+                at = chance.randrange(len(letters))
+                letters[at : at + chance.randint(0, 3)] = chance.choice(
+                    ['"', "{", "]", "null", "1e999", "-", "", ":", "\\ud800", "\0", "true"]
+                )
+            text = "".join(letters)
+            socket.send(text if chance.random() < 0.8 else text.encode())
+            while True:
+                head, _ = unpacked(socket.recv(timeout=60))
+                if head.get("done"):
+                    break
+            told += head.get("error", {}).get("kind") == "input"
+            assert head.get("error", {}).get("kind") != "bug"
+        assert told > 800
+        assert asked(socket, id=5, kind="open")[0][0]["part"] == "about"
+
+
+def test_a_secret_from_the_environment_is_kept_and_never_shown_when_wrong(controller, monkeypatch):
+    monkeypatch.setenv("ICEFIELD_TOKEN", "k" * 40)
+    server = serve(controller, browser=False, block=False)
+    try:
+        assert server.url.endswith(f"#{'k' * 40}")
+        with entered(server):
+            pass
+    finally:
+        server.close()
+    monkeypatch.setenv("ICEFIELD_TOKEN", "hunter2&x")
+    with pytest.raises(InputError, match="at least 32") as caught:
+        serve(controller, browser=False, block=False)
+    assert "hunter2" not in str(caught.value)
 
 
 def test_an_idle_connection_is_closed(controller):

@@ -5,12 +5,12 @@ import {CurveView} from "./curve.js";
 import {button, counted, el, select} from "./elements.js";
 import {FilterView} from "./filter.js";
 import {few} from "./numbers.js";
-import {FIRST, Store} from "./store.js";
+import {Store, known} from "./store.js";
 import {ListView, PlaneView, RowView} from "./views.js";
 import style from "./explore.css";
 
 const SHOWN = [["spread", "spread"], ["ghost", "all rows"], ["row", "this row"], ["ale", "ALE"], ["observed", "observed"], ["centred", "centred"]];
-const STALE = 120, REST = 400, SOON = 600;  // milliseconds
+const STALE = 120, REST = 400, SOON = 600, SILENT = 5000;  // milliseconds
 
 export function mount(element, link, options = {}) {
   const sheet = new CSSStyleSheet();
@@ -28,7 +28,12 @@ class App {
     this.store = new Store((why) => this.committed(why));
     this.asker = new Asker(link, (head) => this.heard(head));
     link.onstate = (state) => this.linked(state);
-    home.append(el("p", {class: "first"}, "Reading the model and the data …"));
+    // A notebook that was saved, or converted, has no Python that answers: the picture stays.
+    const first = el("p", {class: "first"}, "Reading the model and the data …");
+    home.addEventListener("keydown", (event) => { if (this.about) this.key(event); });
+    new ResizeObserver(() => { if (this.about) this.soon("resize", () => this.drawAll(), 60); }).observe(home);
+    home.append(first, ...(options.picture ? [el("img", {class: "still", src: `data:image/png;base64,${options.picture}`, alt: "Curves of the features that move predictions most, over all rows"})] : []));
+    if (options.picture) this.soon("first", () => { first.textContent = "Python does not answer. This is a picture of all rows' curves; run the cell for the live explorer."; }, SILENT);
     link.start();
   }
   get state() { return this.store.state; }
@@ -39,7 +44,8 @@ class App {
     this.linkState = state;
     if (state === "open") {
       this.asker.reset();
-      if (this.about) { this.banner.hidden = true; this.home.classList.remove("lostlink"); this.refresh(); this.live.textContent = "live"; this.live.className = "live"; } else this.asker.ask("open", "view");
+      this.asker.ask("open", "view");
+      if (this.about) { this.banner.hidden = true; this.home.classList.remove("lostlink"); this.live.textContent = "live"; this.live.className = "live"; }
       return;
     }
     if (!this.about) {
@@ -65,6 +71,7 @@ class App {
     if (error.kind === "stopped") return;
     this.errorLine.textContent = error.say;
     if (slot === "filter") this.settle();
+    if (slot === "view") this.nextView();
     this.home.dataset.error = error.kind;
   }
   request() {
@@ -74,6 +81,10 @@ class App {
 
   // --- what was found ----------------------------------------------------------------------------
   on_about(head) {
+    clearTimeout(this.timers.first);
+    const same = (one) => JSON.stringify([one.title, one.n_rows, one.seed, one.models, one.outputs, one.scales, one.rows, one.features]);
+    if (this.about && same(this.about) === same(head)) { this.refresh(); return; }  // connected again
+    if (this.about) { this.options.state = this.state; this.data = {}; this.store.past = []; this.store.future = []; }  // to other data or models
     this.about = head;
     this.starts = [];
     head.features.reduce((at, feature) => { this.starts.push(at); return at + feature.n; }, 0);
@@ -81,13 +92,14 @@ class App {
     head.features.reduce((at, feature) => { this.barStarts.push(at); return at + feature.bars; }, 0);
     this.data.x = head.arrays.x;
     this.data.bars = this.data.barsNow = head.arrays.bars;
-    this.store.restore(this.options.state || FIRST, head);
+    this.store.restore(this.options.state, head);
+    this.view = [this.state.model, this.state.output, this.state.scale].join();
     this.build();
     this.refresh();
     this.home.dataset.ready = "yes";
   }
   on_count(head) {
-    Object.assign(this.data, {count: head.rows, words: head.words, conditions: head.conditions, barsNow: head.arrays.bars, inside: head.arrays.inside, weight: head.weight, empty: head.empty || null});
+    Object.assign(this.data, {count: head.rows, words: head.words, conditions: head.conditions, barsNow: head.arrays.bars, kept: head.arrays.kept, weight: head.weight, empty: head.empty || null});
     this.drawRule(head.took);
     this.filterView.draw();
     if (head.empty) { this.settle(); this.say(head.empty.say); }
@@ -130,15 +142,14 @@ class App {
   on_row(head) {
     this.data.rowPlaces = head.places;
     this.data.rowObserved = head.observed;
-    if (this.state.row === null && !this.store.past.length) this.store.first({row: head.row});  // chosen by nobody: nothing to undo
-    else if (this.state.row !== head.row) this.store.commit({row: head.row, values: {}}, "row");
-    this.data.insideSay = "";
-    this.data.inside = true;
+    if (this.state.row === null) this.store.first({row: head.row});  // chosen by nobody: nothing to undo
+    else this.store.commit({row: head.row, values: head.values}, "row");
   }
   on_whatif(head) {
+    if (head.slot === "pinned") { this.data.pinnedCurves = head.arrays.y; this.drawCurve(); return; }
     this.data.whatif = {row: head.row, predicted: head.predicted, before: head.before, texts: head.texts, y: head.arrays.y};
     this.data.points_per_output = head.arrays.y.length / head.predicted.length;
-    if (!Object.keys(this.state.values).length) { this.data.inside = true; this.data.insideSay = ""; }
+    if (head.done) this.data.badge = null;
     this.drawCurve();
     this.rowView.draw();
     this.bottom.textContent = few(head.predicted[this.state.output]);
@@ -146,7 +157,7 @@ class App {
     this.home.dataset.predicted = String(head.predicted[this.state.output]);
     this.soon("say", () => this.say(this.curveView.dot.getAttribute("aria-valuetext") || ""), REST);
   }
-  on_inside(head) { this.data.inside = head.inside; this.data.insideSay = head.say; this.rowView.draw(); }
+  on_inside(head) { if (head.slot === "pinned") return; this.data.badge = {inside: head.inside, say: head.say}; this.rowView.draw(); }
   on_points(head) { this.data.points = {x: head.x, y: head.y, px: head.arrays.px, py: head.arrays.py, row: head.arrays.row}; this.filterView.drawScatter(); }
   on_surface(head) { this.data.surface = {feature: head.feature, second: head.second, x: head.arrays.x, z: head.arrays.z, y: head.arrays.y, texts: head.texts}; this.drawCurve(); this.settle(); }
   on_ale(head) { this.data.ale = {feature: head.feature, x: head.arrays.x, y: this.outputOf(head.arrays.y, head.arrays.x.length)}; this.drawCurve(); this.nextView(); }
@@ -201,10 +212,15 @@ class App {
     if (this.about.rows) {
       this.asker.ask("points", "points", {x: this.across(), y: this.up()});
       if (this.state.row === null && !this.options.norow) this.asker.ask("row", "row", {...this.request(), how: "typical"});
-      else if (this.state.row !== null) this.asker.ask("row", "row", {...this.request(), rule: [], how: this.state.row});
+      else if (this.state.row !== null) this.asker.ask("row", "row", {...this.request(), rule: [], how: this.state.row, values: this.state.values});
+      this.askPinned();
     }
     this.extras();
     this.askCode();
+  }
+  askPinned() {
+    const {pinned} = this.state;
+    if (pinned) this.asker.ask("whatif", "pinned", {...this.request(), ...pinned}); else this.data.pinnedCurves = null;
   }
   askRows(want) {
     // A drag shows all curves of each filter on its way; bands, plane and summary are of the one it rests at.
@@ -213,7 +229,7 @@ class App {
   }
   // What the switches show besides, one after another.
   extras() {
-    const {shown, second, against, cohorts} = this.state, {data} = this;
+    const {shown, second, against, cohorts, regions} = this.state, {data} = this;
     this.queue = [];
     if (second !== null) this.queue.push(["surface", {second}]);
     else {
@@ -221,18 +237,25 @@ class App {
       if (shown.observed) this.queue.push(["observed", {}]);
       if (shown.both && this.about.models.length > 1) this.queue.push(["compare", {}]);
       if (against !== null) this.queue.push(["compare", {rules: [cohorts[against].rule]}]);
+      if (regions) this.queue.push(["regions", regions.length ? {from: regions[0], to: regions[1]} : {}]);
     }
+    if (!regions || second !== null) this.regions.hidden = true;
     if (!shown.ale) data.ale = null;
     if (!shown.observed) data.observed = null;
     this.nextView();
   }
   nextView() { const next = this.queue && this.queue.shift(); if (next) this.asker.ask(next[0], "view", {...this.request(), ...next[1]}); }
-  askCode() { this.asker.ask("code", "code", {state: {...this.request(), second: this.state.second, shown: this.state.shown, row: this.about.rows ? this.state.row : null, values: this.state.values}}); }
+  askCode() {
+    const {second, shown, regions, row, values, pinned, cohorts, against} = this.state, {rows} = this.about;
+    this.asker.ask("code", "code", {state: {...this.request(), second, shown, regions, row: rows ? row : null, values, pinned: rows ? pinned : null, cohort: against === null ? null : cohorts[against].rule}});
+  }
   across() { return this.state.across ?? this.state.feature; }
   up() { const {up, feature} = this.state; if (up !== null) return up; const other = this.about.features.findIndex((f, i) => i !== feature && f.n > 2); return other < 0 ? "predicted" : other; }
 
   // --- gestures ----------------------------------------------------------------------------------
+  choose(feature) { this.commit({feature, second: null, regions: null}, "feature"); }
   commit(change, why = "") { this.store.commit(change, why); }
+  show(given) { if (this.about) this.commit(known(given, this.about), "undo"); else this.options.state = given; }
   commitSoon(why) { this.soon("commit", () => this.commit({}, why), SOON); }
   filter(column, condition, done) { this.filterMany([[column, condition]]); if (done) this.commit({}, "filter"); }
   filterMany(pairs) {
@@ -257,19 +280,21 @@ class App {
     this.curveView.placeDot();
   }
   change(column, place) { this.whatIf(column, place); this.commit({}, "what if"); }
-  pick(how) { this.store.set({values: {}}); this.asker.ask("row", "row", {...this.request(), ...(typeof how === "number" ? {rule: []} : {}), how}); }
+  pick(how) { this.asker.ask("row", "row", {...this.request(), ...(typeof how === "number" ? {rule: []} : {}), how}); }
   back() { this.store.set({values: {}}); this.asker.pull("whatif", "row", {...this.request(), row: this.state.row, values: {}}); this.commit({}, "what if"); }
   pin() {
     if (!this.data.whatif) return;
-    this.data.pinnedCurves = this.state.pinned ? null : this.data.whatif.y;
     this.commit({pinned: this.state.pinned ? null : {row: this.state.row, values: {...this.state.values}}}, "pin");
   }
   stretch(brush) {
+    const {curveView} = this;
+    curveView.brush = brush;
+    curveView.placeBrush();
     this.stretchTools.hidden = !brush;
     if (!brush) return;
     const [a, b] = brush, place = (v) => this.placeText(this.state.feature, v);
-    this.stretchTools.replaceChildren(el("span", {class: "muted"}, `${place(a)} to ${place(b)}`), button("Why do rows differ here?", () => { this.queue = []; this.asker.ask("regions", "view", {...this.request(), from: a, to: b}); }),
-      button("Keep only these rows", () => { this.curveView.brush = null; this.stretchTools.hidden = true; this.filter(this.state.feature, {ge: +a.toPrecision(5), le: +b.toPrecision(5)}, true); }), button("✕", () => { this.curveView.brush = null; this.curveView.placeBrush(); this.stretch(null); }, {"aria-label": "Drop the stretch"}));
+    this.stretchTools.replaceChildren(el("span", {class: "muted"}, `${place(a)} to ${place(b)}`), button("Why do rows differ here?", () => this.commit({regions: [a, b]})),
+      button("Keep only these rows", () => { this.stretch(null); this.filter(this.state.feature, {ge: +a.toPrecision(5), le: +b.toPrecision(5)}, true); }), button("✕", () => { this.stretch(null); if (this.state.regions) this.commit({regions: null}); }, {"aria-label": "Drop the stretch"}));
   }
   keepCohort() {
     const name = this.cohortName.value.trim() || this.data.words || "cohort";
@@ -287,10 +312,8 @@ class App {
     this.askCode();
     if (why === "feature") {
       Object.assign(this.data, {curve: null, surface: null});
-      this.curveView.brush = null;
       this.curveView.range = null;
       this.stretch(null);
-      this.regions.hidden = true;
       this.listView.draw();
       this.rowView.draw();
       this.planeView.draw();
@@ -298,11 +321,15 @@ class App {
       if (state.across === null || state.up === null) this.asker.ask("points", "points", {x: this.across(), y: this.up()});
       this.extras();
     } else if (why === "points") { this.asker.ask("points", "points", {x: this.across(), y: this.up()}); } else if (why === "filter") this.extras();
-    else if (why === "undo" || why === "view") {
+    else if (why === "sort") this.listView.draw();
+    else if (why === "undo") {
       this.data.curve = null;
-      if (why === "view") Object.assign(this.data, {ghosts: null, curves: null, plane: null, planeAll: null, summary: null, whatif: null, pinnedCurves: null});
+      const view = [state.model, state.output, state.scale].join();
+      if (this.view !== view) Object.assign(this.data, {ghosts: null, curves: null, plane: null, planeAll: null, summary: null, whatif: null, pinnedCurves: null, badge: null});
+      this.view = view;
+      this.stretch(state.regions && state.regions.length ? state.regions : null);
       this.refreshAll();
-    } else if (why === "row" || why === "what if" || why === "pin") { this.drawCurve(); this.rowView.draw(); this.filterView.drawScatter(); } else this.extras();
+    } else if (why === "row" || why === "what if" || why === "pin") { if (why === "pin") this.askPinned(); this.drawCurve(); this.rowView.draw(); this.filterView.drawScatter(); } else this.extras();
     this.drawChecks();
     this.drawCohorts();
     this.drawCurve();
@@ -330,9 +357,9 @@ class App {
     const tools = el("div", {class: "tools"}, this.undoButton, this.redoButton, this.options.link ? button("Copy link", () => this.copy(this.options.link(this.state))) : null,
       button("PNG", () => this.savePng(), {class: "wide"}), button("SVG", () => this.saveSvg(), {class: "wide"}), button("CSV", () => this.saveCsv(), {class: "wide"}), this.themeButton = button(matchMedia("(prefers-color-scheme: dark)").matches ? "Light" : "Dark", () => this.theme()));
     const switches = el("div", {class: "switches"});
-    if (about.models.length > 1) switches.append(this.modelSwitch = select(about.models.map((name, i) => [String(i), name]), "0", (value) => this.commit({model: Number(value)}, "view"), {"aria-label": "Model"}), this.bothBox = this.check("both", "side by side"));
-    if (about.outputs.length > 1) switches.append(this.outputSwitch = select(about.outputs.map((name, i) => [String(i), name]), "0", (value) => this.commit({output: Number(value)}, "view"), {"aria-label": "Output"}));
-    if (about.scales.length > 1) switches.append(this.scaleSwitch = select(about.scales.map((name) => [name, `${name} scale`]), about.scale, (value) => this.commit({scale: value}, "view"), {"aria-label": "Scale"}));
+    if (about.models.length > 1) switches.append(this.modelSwitch = select(about.models.map((name, i) => [String(i), name]), "0", (value) => this.commit({model: Number(value)}, "undo"), {"aria-label": "Model"}), this.bothBox = this.check("both", "side by side"));
+    if (about.outputs.length > 1) switches.append(this.outputSwitch = select(about.outputs.map((name, i) => [String(i), name]), "0", (value) => this.commit({output: Number(value)}, "undo"), {"aria-label": "Output"}));
+    if (about.scales.length > 1) switches.append(this.scaleSwitch = select(about.scales.map((name) => [name, `${name} scale`]), about.scale, (value) => this.commit({scale: value}, "undo"), {"aria-label": "Scale"}));
     this.banner = el("div", {class: "banner", hidden: true, role: "alert"});
     this.chips = el("span", {class: "chips"});
     this.countText = el("span", {class: "count"});
@@ -350,7 +377,7 @@ class App {
     this.readoutLine = el("div", {class: "readout"});
     this.checks = el("div", {class: "checks"});
     this.withSelect = select([["", "with …"], ...about.features.map((f, i) => [String(i), `with ${f.label}`])], "", (value) => this.commit({second: value === "" || Number(value) === this.state.feature ? null : Number(value)}), {"aria-label": "Second feature of a surface"});
-    this.why = button("Why do rows differ?", () => { this.queue = []; this.asker.ask("regions", "view", this.request()); });
+    this.why = button("Why do rows differ?", () => this.commit({regions: this.state.regions && !this.state.regions.length ? null : []}));
     this.stretchTools = el("div", {class: "actions", hidden: true});
     this.regions = el("div", {class: "regions", hidden: true, role: "status"});
     this.keysLine = el("div", {class: "keys"});
@@ -368,14 +395,13 @@ class App {
     this.listView.build();
     this.rowView.build();
     this.filterView.build();
-    this.home.addEventListener("keydown", (event) => this.key(event));
-    new ResizeObserver(() => this.soon("resize", () => this.drawAll(), 60)).observe(this.home);
     this.drawChecks();
     this.drawCohorts();
     this.drawRule(0);
     this.listView.draw();
     this.filterView.draw();
     this.rowView.draw();
+    if (this.state.regions && this.state.regions.length) this.stretch(this.state.regions);
     this.drawCurve();
   }
   drawAll() { this.drawCurve(); this.planeView.draw(); this.listView.draw(); this.filterView.draw(); this.rowView.draw(); }
@@ -440,7 +466,7 @@ class App {
     this.keep.hidden = this.allRows.hidden = !rule.length;
     const total = about.sample_rows, count = rule.length ? data.count ?? 0 : total;
     this.shareBar.style.width = `${100 * count / total}%`;
-    this.countText.replaceChildren(el("b", {}, counted(count)), ` of ${counted(total)} rows`, took ? el("span", {class: "muted"}, `, ${Math.round(took)} ms`) : "");
+    this.countText.replaceChildren(el("b", {}, counted(count)), ` of ${counted(total)} ${total < about.n_rows ? "sampled rows" : "rows"}`, took ? el("span", {class: "muted"}, `, ${Math.round(took)} ms`) : "");
     if (data.empty) this.countText.append(" ", button(`Drop "${data.conditions[data.empty.condition]}": ${counted(data.empty.rows)} rows`, () => this.filter(rule[data.empty.condition].column, null, true)));
   }
   drawCohorts() {

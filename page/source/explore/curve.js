@@ -200,9 +200,7 @@ export class CurveView {
       this.placeBrush();
     }, end = (e) => {
       window.removeEventListener("pointermove", move);
-      if (Math.abs(e.clientX - start) < 4) this.brush = null;
-      this.placeBrush();
-      this.app.stretch(this.brush);
+      this.app.stretch(Math.abs(e.clientX - start) < 4 ? null : this.brush);
     };
     window.addEventListener("pointermove", move);
     window.addEventListener("pointerup", end, {once: true});

@@ -133,7 +133,7 @@ export class FilterView {
     return {label: own.label, kind: own.kind, ticks: [], named: own.named, low: low - room, high: high + room};
   }
   drawScatter() {
-    const {points, inside} = this.app.data;
+    const {points, kept} = this.app.data;
     this.across.value = String(this.app.across());
     this.up.value = String(this.app.up());
     if (!points) return;
@@ -149,7 +149,7 @@ export class FilterView {
       pen.fillStyle = ink(chosen && filtered ? "accent" : "bar");
       pen.globalAlpha = n > 5000 ? 0.5 : 0.75;
       for (let i = 0; i < n; i++) {
-        if (filtered && inside && inside[i] !== chosen) continue;
+        if (filtered && kept && kept[i] !== chosen) continue;
         const [a, b] = on.at(points.px[i] + dx(i), points.py[i] + dy(i + 0.5));
         if (a === a && b === b) pen.fillRect(a - box.left - size / 2, b - box.top - size / 2, size, size);
       }

@@ -20,10 +20,12 @@ export function serve(element, location) {
 export default {
   render({model, el}) {
     const app = mount(el, new WidgetLink(model), {
-      shadow: true, state: model.get("state"), letters: model.get("letters"),
+      shadow: true, state: model.get("state"), letters: model.get("letters"), picture: model.get("picture"),
       save: (now) => { model.set("state", JSON.parse(JSON.stringify(now))); model.save_changes(); },
     });
     el.explorer = app;
-    return () => app.destroy();
+    const told = () => app.show(model.get("state"));  // set from Python
+    model.on("change:state", told);
+    return () => { model.off("change:state", told); app.destroy(); };
   },
 };

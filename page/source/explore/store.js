@@ -2,7 +2,7 @@
 export const FIRST = {
   feature: 0, second: null, rule: [], row: null, values: {}, pinned: null, model: 0, output: 0, scale: null,
   shown: {spread: true, ghost: true, row: true, ale: false, observed: false, centred: false, both: false},
-  cohorts: [], against: null, across: null, up: null, sort: "movement",
+  regions: null, cohorts: [], against: null, across: null, up: null, sort: "movement",
 };
 const copy = (value) => JSON.parse(JSON.stringify(value));
 
@@ -33,25 +33,26 @@ export class Store {
   }
   undo() { return this.move(this.past, this.future); }
   redo() { return this.move(this.future, this.past); }
-  // A state from a link or a dict: only what is known, of the right kind.
-  restore(given, about) {
-    const known = copy(FIRST), n = about.features.length, isFeature = (v) => Number.isInteger(v) && v >= 0 && v < n;
-    if (!given || typeof given !== "object") given = {};
-    if (isFeature(given.feature)) known.feature = given.feature;
-    if (isFeature(given.second) && given.second !== known.feature) known.second = given.second;
-    if (Array.isArray(given.rule)) known.rule = given.rule;
-    if (about.rows && Number.isInteger(given.row)) known.row = given.row;
-    if (given.values && typeof given.values === "object" && !Array.isArray(given.values)) known.values = given.values;
-    if (given.pinned && typeof given.pinned === "object") known.pinned = given.pinned;
-    if (Number.isInteger(given.model) && given.model >= 0 && given.model < about.models.length) known.model = given.model;
-    if (Number.isInteger(given.output) && given.output >= 0 && given.output < about.outputs.length) known.output = given.output;
-    if (about.scales.includes(given.scale)) known.scale = given.scale;
-    for (const name of Object.keys(known.shown)) if (given.shown && typeof given.shown[name] === "boolean") known.shown[name] = given.shown[name];
-    if (Array.isArray(given.cohorts)) known.cohorts = given.cohorts.filter((c) => c && typeof c.name === "string" && Array.isArray(c.rule)).slice(0, 8);
-    if (Number.isInteger(given.against) && known.cohorts[given.against]) known.against = given.against;
-    for (const axis of ["across", "up"]) if (isFeature(given[axis]) || about.beside.includes(given[axis])) known[axis] = given[axis];
-    if (["movement", "strength", "disagreement", "name", "order"].includes(given.sort)) known.sort = given.sort;
-    this.state = known;
-    this.committed = copy(known);
-  }
+  restore(given, about) { this.first(known(given, about)); }
+}
+// A state from a link or a dict: only what is known, of the right kind.
+export function known(given, about) {
+  const found = copy(FIRST), n = about.features.length, isFeature = (v) => Number.isInteger(v) && v >= 0 && v < n;
+  if (!given || typeof given !== "object") given = {};
+  if (isFeature(given.feature)) found.feature = given.feature;
+  if (isFeature(given.second) && given.second !== found.feature) found.second = given.second;
+  if (Array.isArray(given.rule)) found.rule = given.rule;
+  if (about.rows && Number.isInteger(given.row)) found.row = given.row;
+  if (given.values && typeof given.values === "object" && !Array.isArray(given.values)) found.values = given.values;
+  if (given.pinned && typeof given.pinned === "object") found.pinned = given.pinned;
+  if (Number.isInteger(given.model) && given.model >= 0 && given.model < about.models.length) found.model = given.model;
+  if (Number.isInteger(given.output) && given.output >= 0 && given.output < about.outputs.length) found.output = given.output;
+  if (about.scales.includes(given.scale)) found.scale = given.scale;
+  for (const name of Object.keys(found.shown)) if (given.shown && typeof given.shown[name] === "boolean") found.shown[name] = given.shown[name];
+  if (Array.isArray(given.regions) && (given.regions.length === 0 || given.regions.length === 2)) found.regions = given.regions.map(Number);
+  if (Array.isArray(given.cohorts)) found.cohorts = given.cohorts.filter((c) => c && typeof c.name === "string" && Array.isArray(c.rule)).slice(0, 8);
+  if (Number.isInteger(given.against) && found.cohorts[given.against]) found.against = given.against;
+  for (const axis of ["across", "up"]) if (isFeature(given[axis]) || about.beside.includes(given[axis])) found[axis] = given[axis];
+  if (["movement", "strength", "disagreement", "name", "order"].includes(given.sort)) found.sort = given.sort;
+  return found;
 }

@@ -35,7 +35,7 @@ export class PlaneView {
       const box = this.plot.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
       let best = -1, far = 18;
       data.plane.strength.forEach((v, i) => { const [a, b] = this.drawing.on.at(v, data.plane.heterogeneity[i]), d = Math.hypot(a - x, b - y); if (d < far) { far = d; best = i; } });
-      if (best >= 0) app.commit({feature: best, second: null}, "feature");
+      if (best >= 0) app.choose(best);
     });
   }
   draw() {
@@ -55,7 +55,7 @@ export class ListView {
   constructor(app) {
     this.app = app;
     this.find = el("input", {type: "search", placeholder: "Find a feature", "aria-label": "Find a feature", oninput: () => this.order()});
-    this.sort = select([["movement", "by movement"], ["strength", "by average"], ["disagreement", "by disagreement"], ["name", "by name"], ["order", "as in the data"]], "movement", (value) => app.commit({sort: value}), {"aria-label": "Sort features"});
+    this.sort = select([["movement", "by movement"], ["strength", "by average"], ["disagreement", "by disagreement"], ["name", "by name"], ["order", "as in the data"]], "movement", (value) => app.commit({sort: value}, "sort"), {"aria-label": "Sort features"});
     this.list = el("ol", {class: "features"});
     this.box = el("div", {}, el("div", {class: "listhead"}, this.find, this.sort), this.list);
   }
@@ -63,7 +63,7 @@ export class ListView {
     const {about} = this.app;
     this.items = about.features.map((feature, i) => {
       const number = el("span", {class: "number"}), svg = h("svg", {class: "spark", "aria-hidden": "true"}), meter = el("i"), size = el("span", {class: "size"});
-      const own = el("button", {type: "button", "aria-pressed": "false", draggable: "true", title: feature.label, onclick: (event) => event.shiftKey && i !== this.app.state.feature ? this.app.commit({second: i}) : this.app.commit({feature: i, second: null}, "feature"),
+      const own = el("button", {type: "button", "aria-pressed": "false", draggable: "true", title: feature.label, onclick: (event) => event.shiftKey && i !== this.app.state.feature ? this.app.commit({second: i}) : this.app.choose(i),
         ondragstart: (event) => event.dataTransfer.setData("text/x-icefield-feature", String(i))}, number, el("span", {class: "name"}, feature.label), svg, el("span", {class: "meter"}, meter), size);
       return {own, number, svg, meter, size, line: el("li", {}, own)};
     });
@@ -92,7 +92,7 @@ export class ListView {
   }
   step(by) {
     const shown = Array.from(this.list.children), at = shown.indexOf(this.items[this.app.state.feature].line), next = shown[Math.min(shown.length - 1, Math.max(0, at + by))];
-    if (next) this.app.commit({feature: this.items.findIndex((item) => item.line === next), second: null}, "feature");
+    if (next) this.app.choose(this.items.findIndex((item) => item.line === next));
   }
 }
 
@@ -119,7 +119,7 @@ export class RowView {
       const levels = feature.axis.kind === "category", svg = h("svg", {class: "spark", "aria-hidden": "true"});
       const input = levels ? select(feature.axis.ticks.map((text, k) => [String(k), text]), "0", (value) => app.change(i, Number(value)), {"aria-label": feature.label})
         : el("input", {type: "text", inputmode: "decimal", "aria-label": feature.label, onchange: () => this.typed(i), onkeydown: (event) => { if (event.key === "Enter") this.typed(i); }});
-      const name = button(feature.label, () => app.commit({feature: i, second: null}, "feature"), {class: "name", title: feature.label});
+      const name = button(feature.label, () => app.choose(i), {class: "name", title: feature.label});
       return {svg, input, name, line: el("li", {}, name, svg, input)};
     });
     this.list.replaceChildren(...this.items.map((item) => item.line));
@@ -140,8 +140,8 @@ export class RowView {
     this.which.textContent = `row ${state.row.toLocaleString("en")}${isNumber(data.rowObserved) ? `, observed ${said(data.rowObserved)}` : ""}`;
     this.prediction.replaceChildren(few(value), el("small", {}, `${about.unit || ""} predicted`.trim()));
     this.change.textContent = changed ? `${value >= before ? "+" : "−"}${few(Math.abs(value - before))}${unit} from ${few(before)} as it was; ${changed} value${changed > 1 ? "s" : ""} changed` : "as it is in the data";
-    this.badge.className = data.inside === false ? "badge out" : "badge";
-    this.badge.textContent = data.insideSay || (changed ? "Rows of the data are like this one." : "A row of the data.");
+    this.badge.className = data.badge && !data.badge.inside ? "badge out" : "badge";
+    this.badge.textContent = (data.badge && data.badge.say) || (changed ? "Rows of the data are like this one." : "A row of the data.");
     this.pin.textContent = state.pinned ? "Unpin" : "Pin";
     this.back.disabled = !changed;
     this.items.forEach((item, i) => {

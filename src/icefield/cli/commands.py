@@ -424,6 +424,8 @@ def serve(
 ) -> None:
     """The live explorer in a browser: brush rows, drag values, see the curves change.
 
+    Its address holds a secret, a new one each time; the variable ICEFIELD_TOKEN keeps one, with --port, over restarts.
+
     \b
     Example:
       icefield serve model.txt flights.parquet --y delay

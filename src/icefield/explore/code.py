@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -62,43 +63,87 @@ def literal(value: Any) -> str:
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 
-def lines(
-    state: Mapping[str, Any],
-    rule: Sequence[Mapping[str, Any]],
-    columns: Sequence[ExploredColumn],
-    library: str,
-    explainer: str = "ex",
-) -> list[str]:
-    """The lines that give what is shown: the filter, the curve or surface, and what was switched on beside it."""
-    found = []
-    masked = rule_code(rule, columns, library)
-    if "np." in masked:
-        found.append("import numpy as np")
-    if "pd." in masked:
-        found.append("import pandas as pd")
-    chosen = ""
-    if masked:
-        found.append(f"rows = {masked}")
-        chosen = ", rows=rows"
-    feature = columns[state["feature"]].name
-    shown = state.get("shown", {})
-    second = state.get("second")
+@dataclass(frozen=True)
+class Written:
+    """What lines are written about: the columns, the data's library (`X` has columns or is an array), and names of Explainers.
+
+    `shown` is the Explainer that the view is of, `first` the one whose grids all share, `made` the line that builds `shown` where
+    nobody has it yet; `every` are all of them, for models side by side; `draw` samples rows of regions with its seed.
+    """
+
+    columns: Sequence[ExploredColumn]
+    library: str
+    first: str = "ex"
+    shown: str = "ex"
+    made: str = ""
+    every: Sequence[str] = ()
+    most: int = 0
+    seed: int = 0
+
+
+def lines(state: Mapping[str, Any], about: Written) -> list[str]:
+    """The lines that give what a state shows: its filter, its curve or surface, and what is switched on beside it.
+
+    `state` is a checked one: ``feature``, ``rule``, ``shown``, and where they are chosen ``second``, ``row`` with ``values``,
+    ``pinned``, ``cohort`` (a rule to compare with), ``regions`` (ends of a stretch, or none), ``kept`` (rows that the rule keeps).
+    """
+    columns, ex = about.columns, about.shown
+    feature, shown, second = columns[state["feature"]], state.get("shown", {}), state.get("second")
+    name = repr(feature.name)
+    masks = {"rows": state["rule"], "cohort": state.get("cohort") if second is None else None}
+    found = [f"{label} = {rule_code(rule, columns, about.library)}" for label, rule in masks.items() if rule]
+    chosen = ", rows=rows" if state["rule"] else ""
+    if about.made:
+        found.append(about.made)
     if second is not None:
-        found.append(f"{explainer}.partial_dependence({feature!r}, {columns[second].name!r}{chosen}).plot()")
-    else:
-        spread = f", quantiles={QUANTILES}" if shown.get("spread", True) else ""
-        found.append(f"{explainer}.partial_dependence({feature!r}{chosen}{spread}, support=True).plot()")
-    if shown.get("ale") and second is None:
-        found.append(f"{explainer}.ale({feature!r}{chosen}).plot()")
-    if shown.get("observed") and second is None:
-        found.append(f"{explainer}.conditional({feature!r}{chosen}).plot()")
-    row = state.get("row")
-    if row is not None and second is None:
-        changed = {
-            columns[int(k)].name: columns[int(k)].value(v, "values")
-            for k, v in state.get("values", {}).items()
-        }
-        said = ", ".join(f"{name!r}: {literal(value)}" for name, value in changed.items())
-        extra = f", changed={{{said}}}" if said else ""
-        found.append(f"{explainer}.ice({feature!r}, rows=[{row}]{extra}).plot()")
-    return found
+        found.append(f"{ex}.partial_dependence({name}, {columns[second].name!r}{chosen}).plot()")
+        return _imports(found) + found
+    regions, both = state.get("regions"), bool(shown.get("both") and about.every)
+    on_grid = ", grid=grid" if ex != about.first or both else ""
+    if on_grid or regions is not None:
+        found.append(f"grid = {about.first}.partial_dependence({name}, spread=False).grid[0]")
+    spread = f", quantiles={QUANTILES}" if shown.get("spread", True) else ""
+    found.append(f"{ex}.partial_dependence({name}{chosen}{on_grid}{spread}, support=True).plot()")
+    if both:
+        found += [
+            f"{one}.partial_dependence({name}{chosen}, grid=grid, spread=False).plot()" for one in about.every
+        ]
+    if state.get("cohort") is not None:
+        rows = ", rows=cohort" if state["cohort"] else ""
+        found.append(f"{ex}.partial_dependence({name}{rows}{on_grid}, spread=False).plot()")
+    if shown.get("ale"):
+        found.append(f"{ex}.ale({name}{chosen}).plot()")
+    if shown.get("observed"):
+        found.append(f"{ex}.conditional({name}{chosen}).plot()")
+    if regions is not None:
+        found.append(_regions(state, about, feature))
+    for one in (state.get("pinned"), state):
+        if one and one.get("row") is not None:
+            changed = {
+                columns[int(k)].name: columns[int(k)].value(v, "values")
+                for k, v in one.get("values", {}).items()
+            }
+            said = ", ".join(f"{key!r}: {literal(value)}" for key, value in changed.items())
+            extra = f", changed={{{said}}}" if said else ""
+            found.append(f"{ex}.ice({name}, rows=[{one['row']}]{extra}{on_grid}).plot()")
+    return _imports(found) + found
+
+
+def _regions(state: Mapping[str, Any], about: Written, feature: ExploredColumn) -> str:
+    """Regions over the shared grid or a stretch of it, of as many rows as the explorer takes."""
+    grid, rows = "grid", ", rows=np.flatnonzero(rows)" if state["rule"] else ""
+    if state["regions"]:
+        low, high = (_place_literal(feature, end) for end in state["regions"])
+        grid = f"grid[(grid >= {low}) & (grid <= {high})]"
+    if state["rule"] and state["kept"] > about.most:
+        rows = f", rows=np.sort(np.random.default_rng({about.seed}).choice(np.flatnonzero(rows), {about.most}, replace=False))"
+    return f"{about.shown}.regions({feature.name!r}{rows}, grid={grid})"
+
+
+def _imports(found: Sequence[str]) -> list[str]:
+    needed = {
+        "np.": "import numpy as np",
+        "pd.": "import pandas as pd",
+        "Explainer(": "from icefield import Explainer",
+    }
+    return [line for used, line in needed.items() if any(used in one for one in found)]

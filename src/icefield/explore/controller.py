@@ -508,7 +508,7 @@ class Session:
         }  # fmt: skip
         arrays = {"bars": ("f8", np.concatenate([c.counts(kept, weights) for c in own.columns]))}
         if own.rows:
-            arrays["inside"] = ("u1", np.ones(len(own.sampled), bool) if kept is None else kept[own.sampled])
+            arrays["kept"] = ("u1", np.ones(len(own.sampled), bool) if kept is None else kept[own.sampled])
         if not count:
             head["empty"] = self._which_to_drop(rule)
         yield AnswerPart(head, arrays)
@@ -787,16 +787,18 @@ class Session:
     # --- one row ---------------------------------------------------------------------------------
 
     def pick(self, message: Mapping[str, Any]) -> Parts:
-        """Choose a row: typical, random, the worst error, or by its number; among the filtered ones."""
+        """Choose a row: typical, random, the worst error, or by its number, then with values changed; among the filtered ones."""
         own = self.controller
         own.check_rows_shown()
         view, positions = self._view(message), self._positions(message)
         how = message.get("how", "typical")
         among = np.arange(own.study.sample.n_rows) if positions is None else positions
+        values: dict[int, Any] = {}
         if not len(among):
             raise BadMessage("The filter keeps no row to choose from.", "rule")
         if isinstance(how, int) and not isinstance(how, bool):
             row = whole(message, "how", 0, own.study.sample.n_rows)
+            values = self._values(message)
         elif how == "typical":
             predicted = own.predictions[among, min(view.output, own.predictions.shape[1] - 1)]
             row = int(among[np.argsort(predicted, kind="stable")[len(among) // 2]])
@@ -819,10 +821,10 @@ class Session:
         )
         head = {
             "part": "row", "done": False, "of": 2, "row": row, "observed": observed,
-            "places": [c.place_of(row) for c in own.columns], "how": how,
+            "places": [c.place_of(row) for c in own.columns], "how": how, "values": message.get("values", {}) if values else {},
         }  # fmt: skip
         yield AnswerPart(head)
-        yield from self._asked_of(view, row, {}, {"of": 2})
+        yield from self._asked_of(view, row, values, {"of": 2})
 
     def what_if(self, message: Mapping[str, Any]) -> Parts:
         """The chosen row with changed values: its prediction and all its curves, then whether it still looks like data."""
@@ -898,20 +900,54 @@ class Session:
 
     def lines(self, state: Mapping[str, Any]) -> list[str]:
         """The Python lines that give what a state shows."""
-        own = self.controller
-        rule = self._rule(state)
-        known: dict[str, Any] = {"feature": self._feature(state), "shown": state.get("shown", {})}
+        view = self._view(state)
+        known: dict[str, Any] = {
+            "feature": self._feature(state), "rule": self._rule(state), "shown": state.get("shown", {})
+        }  # fmt: skip
         if not isinstance(known["shown"], dict):
             raise BadMessage("shown must be an object.", "shown")
         if state.get("second") is not None:
             known["second"] = self._feature(state, "second")
         if state.get("row") is not None:
-            known["row"] = self._row(state)
-            self._values(state)
-            known["values"] = state.get("values", {})
-        model = whole(state, "model", 0, len(own.names), 0)
-        explainer = "ex" if len(own.names) == 1 else f"explainers[{own.names[model]!r}]"
-        return python_code.lines(known, rule, own.columns, own.study.sample.table.library, explainer)
+            known |= self._changed_row(state)
+        if isinstance(state.get("pinned"), dict):
+            known["pinned"] = self._changed_row(state["pinned"])
+        if state.get("cohort") is not None:
+            known["cohort"] = self._rule(state, "cohort")
+        if state.get("regions") is not None:
+            known["regions"] = self._stretch(state["regions"])
+            kept = self._kept(known["rule"])
+            known["kept"] = 0 if kept is None else int(kept.sum())
+        return python_code.lines(known, self._written(view))
+
+    def _changed_row(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        row = self._row(given)
+        self._values(given)
+        return {"row": row, "values": given.get("values", {})}
+
+    def _stretch(self, given: Any) -> list[float]:
+        """The ends of a stretch, or none for the whole axis."""
+        if not isinstance(given, list) or len(given) not in (0, 2):
+            raise BadMessage("regions lists the two ends of a stretch, or nothing.", "regions")
+        return [number(end, "regions") for end in given]
+
+    def _written(self, view: View) -> python_code.Written:
+        """Names for the view's Explainers, and the line that makes the one of another scale."""
+        own = self.controller
+        several = len(own.names) > 1
+        names = [f"explainers[{name!r}]" if several else "ex" for name in own.names]
+        shown, made, every = names[view.model], "", names
+        if view.scale != own.own_scale(view.model):
+            every = []
+            model = view.study.model
+            target = "all" if len(model.outputs) == len(model.all_outputs) else model.outputs[0]
+            asked = f", target={python_code.literal(target)}" if len(model.all_outputs) > 1 else ""
+            weighted = f", weights={shown}.weights" if view.study.sample.weights is not None else ""
+            made = f"other = Explainer({shown}.model.native, X, {shown}.y{asked}, scale={view.scale!r}{weighted})"
+            shown = "other"
+        return python_code.Written(
+            own.columns, own.study.sample.table.library, names[0], shown, made, every if several else [], REGION_ROWS, own.study.seed
+        )  # fmt: skip
 
 
 HANDLERS: dict[str, Callable[[Session, Mapping[str, Any]], Parts]] = {

@@ -20,7 +20,7 @@ from icefield.errors import InputError
 VERSION = 1
 LARGEST = 64 * 1024  # bytes of a request
 MOST_CONDITIONS = 64
-SLOTS = ("filter", "row", "view", "points", "code")
+SLOTS = ("filter", "row", "pinned", "view", "points", "code")
 TYPES = {"f8": "<f8", "f4": "<f4", "i4": "<i4", "u1": "u1"}
 
 

@@ -11,6 +11,8 @@ import asyncio
 import hmac
 import importlib.util
 import json
+import os
+import re
 import secrets
 import socket
 import threading
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.websockets import WebSocket
 
+TOKEN = "ICEFIELD_TOKEN"
 RATE = 60  # requests a second
 IDLE = 15 * 60.0  # seconds
 HANDSHAKE = 10.0  # seconds until the token must be there
@@ -290,6 +293,20 @@ def _is_address(name: str) -> bool:
     return True
 
 
+def given_token() -> str | None:
+    """The secret that ``ICEFIELD_TOKEN`` holds, so that an address outlives a restart; None for a new one.
+
+    From the environment and never from the command line, which other users of the machine can read.
+    """
+    found = os.environ.get(TOKEN)
+    if found is not None and not re.fullmatch(r"[A-Za-z0-9_-]{32,}", found):
+        raise InputError(
+            f"`{TOKEN}` must be at least 32 letters, digits, - or _. It has {len(found)} characters. "
+            'Hint: python -c "import secrets; print(secrets.token_urlsafe(32))" makes one.'
+        )
+    return found
+
+
 def serve(
     controller: Controller,
     *,
@@ -299,8 +316,7 @@ def serve(
     block: bool = True,
 ) -> ExplorerServer:
     """Start the server, print its address, open a browser there, and stay until interrupted; see `Explainer.serve`."""
-    server = ExplorerServer(controller, host, port)
-    server.start()
+    server = ExplorerServer(controller, host, port, token=given_token()).start()
     print(f"The explorer is at {server.url}", flush=True)
     if browser:
         webbrowser.open(server.url)

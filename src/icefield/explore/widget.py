@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import importlib.util
 import io
+from functools import cache
 from typing import Any
 
 from icefield.errors import MissingDependencyError
@@ -23,22 +24,27 @@ def check_installed() -> None:
         )
 
 
-def explorer_widget(controller: Controller, state: dict[str, Any] | None = None, letters: bool = True) -> Any:
-    """The widget over a controller. Its trait `state` is the committed state, which gives the same view again."""
+@cache
+def widget_class() -> Any:
+    """The widget's class, defined once: anywidget is optional."""
     check_installed()
     import anywidget
     import traitlets
 
     class ExplorerWidget(anywidget.AnyWidget):
-        """The live explorer; `state` is a dict that `ex.explore(state=...)` takes, `python` its lines of code."""
+        """The live explorer; `state` is a dict that `ex.explore(state=...)` takes, `python` its lines of code.
+
+        Setting `state` shows it. `picture` stays in a saved notebook, where no Python answers.
+        """
 
         _esm = built("explore.js")
         state = traitlets.Dict().tag(sync=True)
         letters = traitlets.Bool(True).tag(sync=True)
+        picture = traitlets.Unicode("").tag(sync=True)
 
-        def __init__(self) -> None:
-            super().__init__(state=dict(state or {}), letters=letters)
-            self._session = controller.open()
+        def __init__(self, controller: Controller, state: dict[str, Any], letters: bool) -> None:
+            super().__init__(state=state, letters=letters)
+            self._controller, self._session = controller, controller.open()
             self.on_msg(self._asked)
 
         def _asked(self, _: Any, message: Any, __: Any) -> None:
@@ -51,7 +57,7 @@ def explorer_widget(controller: Controller, state: dict[str, Any] | None = None,
         @property
         def python(self) -> str:
             """The Python lines that give what is shown."""
-            return "\n".join(self._session.lines(self.state if "feature" in self.state else {"feature": 0}))
+            return "\n".join(self._session.lines({"feature": 0, **self.state}))
 
         def close(self) -> None:
             self._session.close()
@@ -62,13 +68,16 @@ def explorer_widget(controller: Controller, state: dict[str, Any] | None = None,
             found = super()._repr_mimebundle_(**kwargs)
             if found is None:
                 return None
+            self.picture = self._controller.once("still", lambda: still(self._controller))
             bundle, more = found if isinstance(found, tuple) else (found, {})
-            return {**bundle, PICTURE: self._still()}, more
+            return {**bundle, PICTURE: self.picture}, more
 
-        def _still(self) -> str:
-            return str(controller.once("still", lambda: still(controller)))
+    return ExplorerWidget
 
-    return ExplorerWidget()
+
+def explorer_widget(controller: Controller, state: dict[str, Any] | None = None, letters: bool = True) -> Any:
+    """The widget over a controller. Its trait `state` is the committed state, which gives the same view again."""
+    return widget_class()(controller, dict(state or {}), letters)
 
 
 def still(controller: Controller) -> str:
