@@ -106,13 +106,13 @@ def units(case: Case) -> tuple[str | None, tuple[float, ...]]:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What brute force finds of one output: truths by feature, movements and pairs in each unit it may have."""
+    """What brute force finds of one output: truths by feature, movements in each unit it may have, that unit, pairs."""
 
     truth: dict[str, Truth]
     movements: list[dict[str, float]]
     pairs: dict[frozenset[str], float]
     unit: str | None
-    numbers: dict[str, Numbers]
+    size: float
 
 
 def found_in(case: Case) -> Found:
@@ -128,7 +128,7 @@ def found_in(case: Case) -> Found:
         by_unit.append({f: truth_of(f, one, pairs, list(found), case) for f, one in found.items()})
         moves.append({f: one.movement for f, one in found.items()})
     agreed = {f: agreement([one[f] for one in by_unit]) for f in case.X}
-    return Found(agreed, moves, pairs, name, found)
+    return Found(agreed, moves, pairs, name, sizes[0])
 
 
 def agreement(truths: list[Truth]) -> Truth:
@@ -214,18 +214,27 @@ def own_process(one: Blind, case: Case) -> Blind:
         label: {f: replace(t, support=one.truth[label][f].support) for f, t in own.truth.items()}
         for label, own in found.items()
     }
-    speaks = {}
-    for name in case.X:
-        sizes = {str(label): own.movements[0][name] for label, own in found.items()}
-        best = sorted(sizes, key=lambda label: -sizes[label])
-        if not single and sizes[best[0]] >= APART * sizes[best[1]] and name in matter:
-            speaks[name] = best[0]
+    speaks = (
+        {}
+        if single
+        else {name: output for name in case.X if name in matter and (output := _moved(found, name, case))}
+    )
     groups = one.one_hot and tuple(group for group in one.one_hot if group & matter)
     return replace(
         one, truth=truth, ranks=ranks_of(first.movements) if single else (), speaks=speaks,
         pair=pair_of(first.pairs) if single else None, unit=first.unit if single else None,
         opening="constant" if constant else None, one_hot=None if one.one_hot and not groups else groups,
     )  # fmt: skip
+
+
+def _moved(found: Mapping[str | None, Found], name: str, case: Case) -> str | None:
+    """The output that a feature moves most, where that is clear: of classes, in SD and in probability."""
+    sizes = [{str(label): own.movements[0][name] for label, own in found.items()}]
+    if hasattr(case.model, "predict_proba"):
+        sizes.append({str(label): own.movements[0][name] * own.size for label, own in found.items()})
+    first = {max(one, key=lambda label: one[label]) for one in sizes}
+    clear = all(sorted(one.values())[-1] >= APART * sorted(one.values())[-2] for one in sizes)
+    return first.pop() if clear and len(first) == 1 else None
 
 
 def places_of(one: Blind) -> dict[str | None, int | None]:
@@ -402,19 +411,16 @@ def _score_whole(tally: Tally, one: Blind, case: Case, found: Any) -> None:
 def _score_fit(tally: Tally, one: Blind, case: Case, texts: list[str], caution: bool) -> None:
     """What is said of a fitted model's fit."""
     few = any("too few events" in text for text in texts)
-    labels, counts = np.unique(case.y, return_counts=True)
-    events = int(counts.min()) if hasattr(case.model, "predict_proba") and len(labels) == 2 else None
+    events: int | None = None
+    if hasattr(case.model, "predict_proba"):
+        counts = np.unique(case.y, return_counts=True)[1]
+        events = (
+            int(counts.min()) if len(counts) == 2 else (TOO_FEW + ENOUGH) // 2
+        )  # open with several classes
     if events is None or not TOO_FEW < events < ENOUGH:
         there = events is not None and events <= TOO_FEW
-        judge(
-            tally,
-            "events",
-            there,
-            few,
-            few,
-            False,
-            f"{events} events are {'' if few else 'not '}said to be too few",
-        )
+        text = f"{events} events are {'' if few else 'not '}said to be too few"
+        judge(tally, "events", there, few, few, False, text)
     if one.holds is not None and not few:
         judge(
             tally,
@@ -429,13 +435,19 @@ def _score_fit(tally: Tally, one: Blind, case: Case, texts: list[str], caution: 
 
 def _score_several(tally: Tally, one: Blind, found: Any) -> None:
     """What a summary of all outputs says: of which output a line speaks, and what differs between outputs."""
-    notes = {note.split(":")[0]: shapes_in(note) for note in found.notes
-             if note.split(":")[0] in found.readings and " in " in note}  # fmt: skip
+    called = next(iter(found.effects.values())).outputs  # the library's names of outputs, by position
+    label_of = dict(zip(map(str, called), map(str, one.truth), strict=True))
+    notes: dict[str, dict[str, str | None]] = {}
+    for note in found.notes:
+        name = note.split(":")[0]
+        if name in found.readings and " in " in note:
+            notes[name] = {label_of.get(output, output): said for output, said in shapes_in(note).items()}
     for name, reading in found.readings.items():
         told = {label: truth[name].shapes for label, truth in one.truth.items() if name in truth}
         if name in one.speaks:
-            words = f"{name} speaks of output {reading.output}, not {one.speaks[name]}"
-            judge(tally, "output", True, True, str(reading.output) == one.speaks[name], False, words)
+            said_of = label_of.get(str(reading.output))
+            words = f"{name} speaks of output {said_of}, not {one.speaks[name]}"
+            judge(tally, "output", True, True, said_of == one.speaks[name], False, words)
         known = {shapes for shapes in told.values() if shapes is not None}
         if len(known) < 2:
             alone = frozenset().union(*known)

@@ -14,7 +14,7 @@ Rules, beside those of `fresh`:
 - Missing values matter from 0.3 units on, and do not below 0.02.
 - The unit is robust where the SD is over 1.5 times as large as three half-widths of the middle two thirds, and SD where
   it is at most 0.75 times as large.
-- Few rows carry a curve's variance where at most 10 do; nothing is asked between 10 and 40.
+- Few rows carry a curve's variance where at most 12 do; nothing is asked between 12 and 40.
 """
 
 from __future__ import annotations

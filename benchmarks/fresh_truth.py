@@ -181,7 +181,8 @@ def deviation(values: Any, share: Any) -> float:
 
 
 def _filled(column: pd.Series, value: Any) -> pd.Series:
-    return pd.Series([value] * len(column), index=column.index)
+    kind = column.dtype if pd.isna(value) else None  # a missing level stays one of the column's kind
+    return pd.Series([value] * len(column), index=column.index, dtype=kind)
 
 
 def _mass(column: pd.Series, values: Any, weights: Any, words: bool) -> Any:
