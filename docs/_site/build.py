@@ -36,7 +36,7 @@ def main() -> None:
     pages = [
         path for path in out.rglob("*.html") if "_live" not in path.parts and "_static" not in path.parts
     ]
-    entries = len(list((ROOT / "docs" / "gallery").glob("plot_*.py")))
+    entries = len(list((ROOT / "docs" / "gallery").glob("*/plot_*.py")))
     print(f"{len(pages)} pages, {entries} gallery entries, no warnings, no dead links, "
           f"{time.perf_counter() - began:.0f} s")  # fmt: skip
     print(f"Open {(out / 'index.html').as_uri()}")

@@ -6,12 +6,16 @@ It takes its colours from the page, so it follows the theme, and every box is te
 from __future__ import annotations
 
 import html
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-GALLERY = "generated/gallery/plot_"
+GALLERY = {
+    path.stem.removeprefix("plot_"): f"generated/gallery/{path.parent.name}/{path.stem}.html"
+    for path in Path(__file__).parents[1].glob("gallery/*/plot_*.py")
+}
 BRANCHES: list[tuple[str, list[tuple[str, str, str]]]] = [
     ("What does one feature do?", [
         ("on average", "one curve", "01_one_curve"),
@@ -67,7 +71,7 @@ def drawing(link: str = "") -> str:
             left = COLUMNS[2][0]
             parts.append(f'<path class="way" d="M{end + COLUMNS[1][1] - 5} {y} L{left - 4} {y}"/>')
             box = _box(COLUMNS[2], y, answer, "answer")
-            parts.append(f'<a href="{link}{GALLERY}{example}.html">{box}</a>')
+            parts.append(f'<a href="{link}{GALLERY[example]}">{box}</a>')
         top += height + GAP
     title = "From a question to the plot that answers it: six questions, each with the cases in which a plot answers it"
     return (
@@ -83,7 +87,7 @@ def _listed(link: str) -> str:
     parts = []
     for question, cases in BRANCHES:
         lines = "".join(
-            f'<li>{html.escape(case)}: <a href="{link}{GALLERY}{example}.html">{html.escape(answer)}</a></li>'
+            f'<li>{html.escape(case)}: <a href="{link}{GALLERY[example]}">{html.escape(answer)}</a></li>'
             for case, answer, example in cases
         )
         parts.append(f"<details><summary>{html.escape(question)}</summary><ul>{lines}</ul></details>")

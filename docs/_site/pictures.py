@@ -123,14 +123,14 @@ def plotly_scraper(block: Any, block_vars: dict[str, Any], conf: dict[str, Any])
     page = re.sub("<script[^>]*>", '<script type="text/plain">', page)
     body = "\n".join(
         f"   {line}"
-        for line in f'<div class="live" data-src="../../_static/plotly.min.js">{page}</div>'.splitlines()
+        for line in f'<div class="live" data-src="../../../_static/plotly.min.js">{page}</div>'.splitlines()
     )
     return f"\n.. raw:: html\n\n{body}\n"
 
 
 def dark_thumbnails(app: Any, exception: Any = None) -> None:
     """The thumbnail of the dark picture beside that of the light one."""
-    for thumb in Path(app.srcdir, "generated", "gallery", "images", "thumb").glob("*_thumb.png"):
+    for thumb in Path(app.srcdir, "generated", "gallery").glob("*/images/thumb/*_thumb.png"):
         name = thumb.stem.removesuffix("_thumb")
         sources = [
             thumb.parent.parent / f"{name}_001_dark.png",
@@ -162,9 +162,8 @@ def _in_both_looks(app: Any, doctree: nodes.document) -> None:
         folder = Path(app.srcdir) if uri.startswith("/") else Path(app.env.doc2path(app.env.docname)).parent
         path = folder / uri.lstrip("/")
         if "_thumb" in path.stem and not image.get("alt"):
-            script = Path(
-                app.srcdir, "gallery", f"{path.stem.removeprefix('sphx_glr_').removesuffix('_thumb')}.py"
-            )
+            name = path.stem.removeprefix("sphx_glr_").removesuffix("_thumb")
+            script = next(Path(app.srcdir, "gallery").glob(f"*/{name}.py"))
             image["alt"] = script.read_text(encoding="utf-8").split("\n")[1]
         if not image.get("alt"):
             LOG.warning("%s has no alt text", uri, location=image)

@@ -53,7 +53,7 @@ NOT_RUN = {
     },
     "docs/start.md": {
         "pip install icefield": "installs what is being tested",
-        "icefield report model.txt": "run by docs/gallery/plot_31_report_from_the_shell.py",
+        "icefield report model.txt": "run by docs/gallery/4_what_matters/plot_31_report_from_the_shell.py",
     },
 }
 # Directives that hold no code.

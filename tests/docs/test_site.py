@@ -15,7 +15,7 @@ FOLDER = "dev" if "dev" in icefield.__version__ else icefield.__version__
 # One page of every kind in the browser; the links of all are followed as files.
 LOOKED_AT = [
     "index.html", "start.html", "which-plot.html", "concepts/pd.html", "concepts/h.html", "tutorials/bikes.html",
-    "generated/gallery/index.html", "generated/gallery/plot_16_contour.html", "generated/gallery/plot_30_plotly.html",
+    "generated/gallery/index.html", "generated/gallery/3_two_features/plot_16_contour.html", "generated/gallery/8_places/plot_30_plotly.html",
     "generated/reference/explainer.html", "generated/reference/cli_pd.html", "matrix.html", "measured.html",
     "coming-from/alibi.html", "statistics.html", "search.html",
 ]  # fmt: skip
@@ -43,7 +43,7 @@ def test_llms_txt_names_every_shelf(site: Path) -> None:
 
 
 def test_the_gallery_has_thirty_entries_with_notebooks_and_two_looks(site: Path) -> None:
-    scripts = sorted((ROOT / "docs" / "gallery").glob("plot_*.py"))
+    scripts = sorted((ROOT / "docs" / "gallery").glob("*/plot_*.py"))
     assert len(scripts) >= 30
     images = {path.name for path in (site / "_images").iterdir()}
     notebooks = {path.name for path in (site / "_downloads").rglob("*.ipynb")}
@@ -113,7 +113,7 @@ def test_versions_can_be_switched_from_the_local_list(browser: Browser, site: Pa
 
 def test_the_plotly_figure_is_alive_and_follows_the_theme(browser: Browser, site: Path) -> None:
     browser.look(dark=True)
-    opened(browser, site / "generated" / "gallery" / "plot_30_plotly.html")
+    opened(browser, site / "generated" / "gallery" / "8_places" / "plot_30_plotly.html")
     browser.wait("document.querySelector('.live .js-plotly-plot .main-svg')")
     browser.wait("document.querySelector('.live .js-plotly-plot').layout.font.color === '#d9e0e8'")
     assert browser.problems == []

@@ -25,7 +25,6 @@ from icefield.rows.distributed.polling import Lifeline, waited
 
 COLOURS = re.compile("\x1b\\[[0-9;]*m")  # in Ray's messages
 BLOCK_BITS = 20  # of a number that say which of its task's blocks it is
-LEVELS = 2  # of merging on the cluster: of 10,000 blocks some 40 come back
 
 
 def _on(_: list[Any]) -> bool:
@@ -81,7 +80,7 @@ class RayOrigin(Backend):
             self._sent[model.name] = _RaySent(model.name, ray.put(model.content))
         sent = (self._sent[model.name], _RaySent(task.name, ray.put(task.content)))
         states = self._mapped(columns, _RayWork(*sent))
-        for _ in range(LEVELS):  # how many blocks there are is only known once they are read
+        for _ in range(self._levels):
             states = states.map_batches(_RayJoin(*sent), batch_size=FAN_IN, batch_format="pyarrow")
         taken = [0, 0]  # outcomes, and rows in them
 
@@ -95,6 +94,16 @@ class RayOrigin(Backend):
             return True
 
         return [Outcome.unpacked(content) for content in self._watched(states, _given, look)]
+
+    @cached_property
+    def _levels(self) -> int:
+        """Of merging on the cluster; how many blocks there are is known where the dataset was materialized."""
+        counted = getattr(self._dataset, "num_blocks", None)
+        try:
+            blocks = int(counted()) if counted is not None else 1
+        except NotImplementedError:
+            blocks = 1
+        return 2 if blocks > FAN_IN**2 else 1
 
     def _mapped(self, columns: Sequence[str], work: Any) -> Any:
         try:
