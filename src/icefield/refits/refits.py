@@ -345,9 +345,10 @@ class Refits(StudyExplainer):
         if "ratio" in columns:
             ratios = np.stack([part["ratio"] for part in parts])
             columns["ratio_std_error"] = RefitSpread.of(columns["ratio"], ratios, self.about).std_error
-        notes = tuple(note for note in found.notes if "intervals: this model" not in note)
+        notes = tuple(note for note in found.notes if note != found.interval)
         said = self.how.replace(f"{self.level:.0%}", f"{level:.0%}", 1)
-        return replace(found, columns=columns, notes=(said, *notes))
+        interval = f"{level:.0%} intervals of this learner's expected answer at {counted(self.study.rows.n_rows)} rows ({len(self)} refits)"
+        return replace(found, columns=columns, notes=(said, *notes), interval=interval)
 
     def importance(
         self,
