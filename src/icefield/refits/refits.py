@@ -554,7 +554,7 @@ def measured_coverage(kind: str) -> str:
     """What was measured of intervals of 90 % for learners of a kind, in words."""
     known = [MEASURED[kind]] if kind in MEASURED else list(MEASURED.values())
     points, curves, width, band = (_from_to(column) for column in zip(*known))
-    whose = f"a small {kind}" if kind in MEASURED else "other learners"
+    whose = f"small learners of this kind ({kind})" if kind in MEASURED else "other learners"
     return (
         f"in simulations of {whose}, intervals of 90 % held it at {points} % of points and along {curves} % of curves, {width} and {band} "
         "times as wide as if the spread were known"
