@@ -40,8 +40,6 @@ def agree_all(rows: pd.DataFrame, frame: Any, few_rows: Any) -> None:
             assert there.study.rows.n_rows == len(rows)
             if name != "lightgbm classifier":
                 agree(model, rows, frame, ["effects", "one-way, with spread", "ale"], weights="w", by="side")
-                changes_agree(model, rows, frame, weights="w", by="side")
-        changes_agree(MODELS["lightgbm classifier"](rows, NUMBERS), rows, frame)
 
 
 CHANGES = {
