@@ -3,7 +3,8 @@
 Each line draws data again and again from a known distribution, asks as a user would, and counts how often
 ``average ± 1.96 se`` holds what it stands for: the curve of the distribution the rows were drawn from, or, where `rows=`
 or `precision=` drew them from known rows, the curve of all those. Goal: within three points of 95 %.
-``--learner`` asks the same of the intervals of `Explainer.refits` (see `benchmarks.learner_coverage`).
+``--learner`` asks the same of the intervals of `Explainer.refits` (see `benchmarks.learner_coverage`), ``--tests`` how often
+their tests reject what is true (see `benchmarks.learner_tests`).
 Run ``python -m benchmarks coverage``; with ``--check`` (as ``python -m benchmarks.coverage --check``) it fails where a line misses.
 """
 
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import icefield
-from benchmarks import learner_coverage
+from benchmarks import learner_coverage, learner_tests
 
 DRAWS, ROWS, NOMINAL, WITHIN = 500, 400, 95.0, 3.0
 GRID = [-1.5, -0.5, 0.0, 1.0]
@@ -193,9 +194,10 @@ def table(draws: int = DRAWS) -> Iterator[tuple[str, float, float]]:
 
 
 def main(check: bool = False, draws: int = DRAWS) -> None:
-    if "--learner" in sys.argv:
-        learner_coverage.main(sys.argv[sys.argv.index("coverage") + 1 :])
-        return
+    for option, one in (("--learner", learner_coverage), ("--tests", learner_tests)):
+        if option in sys.argv:
+            one.main(sys.argv[sys.argv.index("coverage") + 1 :])
+            return
     print(f"coverage of average ± 1.96 se, nominal {NOMINAL:.0f} %, {draws} draws a line")
     missed = []
     for name, share, error in table(draws):

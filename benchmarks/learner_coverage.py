@@ -336,7 +336,7 @@ def main(arguments: list[str]) -> None:
     stored: dict[str, Any] = {"level": LEVEL, "refits": REFITS, "learners": LEARNERS, "date": "", "commit": "", "settings": []}  # fmt: skip
     if given.stored.exists():
         stored = json.loads(given.stored.read_text(encoding="utf-8"))
-    commit = _commit()  # of the code that runs, whatever is committed meanwhile
+    commit = current_commit()  # of the code that runs, whatever is committed meanwhile
     known = {(one["process"], one["learner"], one["n"]) for one in stored["settings"]}
     for process, learner, n, replicates, target_fits in () if given.table else settings():
         if (process, learner, n) in known:
@@ -355,6 +355,6 @@ def main(arguments: list[str]) -> None:
         write_table(stored)
 
 
-def _commit() -> str:
+def current_commit() -> str:
     asked = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
     return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()

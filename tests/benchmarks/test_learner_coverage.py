@@ -49,11 +49,25 @@ def test_its_intervals_are_the_public_ones(process, learner):
 
 def test_what_the_repr_says_is_what_was_stored():
     done = json.loads(bench.STORED.read_text(encoding="utf-8"))["settings"]
+    assert len(done) == len(bench.settings())
     for kind, said in MEASURED.items():
         found = bench.pooled(done, learner=kind)
-        settings = sum(one["learner"] == kind for one in done)
-        assert said == (round(100 * found["pointwise"]), round(100 * found["simultaneous"]), settings), kind
-    assert set(MEASURED) == {one["learner"] for one in done}
+        shares = (round(100 * found[key]) for key in ("pointwise", "simultaneous"))
+        assert said == (*shares, round(found["width"], 2), round(found["band_width"], 2)), kind
+    assert set(MEASURED) == set(bench.LEARNERS)
+
+
+def test_goals_that_the_docs_say_are_met():
+    done = json.loads(bench.STORED.read_text(encoding="utf-8"))["settings"]
+    for only, points, curves in (
+        ({}, (88, 94), (88, 95)),
+        *(({"learner": name}, (88, 96), (84, 97)) for name in bench.LEARNERS),
+    ):
+        found = bench.pooled(done, **only)
+        assert points[0] <= 100 * found["pointwise"] <= points[1], only
+        assert curves[0] <= 100 * found["simultaneous"] <= curves[1], only
+        assert found["width"] <= 1.3, only
+        assert found["band_width"] <= 1.4, only
 
 
 def test_a_setting_in_small():

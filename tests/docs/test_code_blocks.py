@@ -28,6 +28,7 @@ NOT_RUN = {
     "docs/architecture.md": {"┌──": "a drawing"},
     "docs/cli.md": {
         "icefield report MODEL DATA": "the commands' usage; the commands are run in tests/cli",
+        "icefield change model.skops": "run, with other files, by tests/cli/test_refitting.py",
         'eval "$(_ICEFIELD_COMPLETE': "completion for the shell that reads it",
     },
     "docs/contracts.md": {"# .github/workflows/model.yml": "a workflow; the command is run in tests/audit"},

@@ -9,7 +9,9 @@ import numpy as np
 from icefield.data.columns import Column, column_of_array, object_array
 from icefield.data.distribution import Distribution, marginal_of
 from icefield.effect import Effect
+from icefield.effect.learner_interval import LearnerInterval
 from icefield.effect.parts import centered_deviation
+from icefield.statistics.change import Change
 from icefield.statistics.support import Support
 from joints import joint_of_columns
 
@@ -64,6 +66,36 @@ def numeric(
         } if keep else None,
         distribution=Distribution((marginal_of(name, column(name, data), None, rng),)),
         **fields,
+    )  # fmt: skip
+
+
+def with_refits(effect, count=15, seed=6):
+    """The effect with a learner's intervals: refits that wave about its curve."""
+    rng = np.random.default_rng(seed)
+    points = effect.average.shape[-1]
+    waves = np.cos(np.outer(np.arange(3), np.linspace(0, np.pi, points)))
+    curves = effect.average[:, None] + 0.03 * rng.normal(size=(len(effect.average), count, 3)) @ waves
+    interval = LearnerInterval.of(
+        effect.average, curves, level=0.9, about="mean", n_rows=effect.n_rows, logit=True
+    )
+    return replace(effect, interval=interval)
+
+
+def changes(groups=("female", "male"), learner=False):
+    """A change of predictions, of all rows and by group."""
+    estimate, error = np.array([0.12, 0.21, 0.04]), np.array([0.02, 0.03, 0.025]) * (2 if learner else 1)
+    whose = (
+        "of this learner's expected answer at 300 rows (15 refits)"
+        if learner
+        else "this model, over other rows drawn like these"
+    )
+    return Change(
+        columns={
+            "output": object_array(["survived"] * 3), "group": object_array(["all rows", *groups]), "estimate": estimate,
+            "conf_low": estimate - 1.76 * error, "conf_high": estimate + 1.76 * error,
+        },
+        title="Change of probability as age goes from 30 to 50", notes=(), library="pandas", outside=0.0, step=None,
+        interval=f"90% intervals {whose}" if learner else f"90% intervals: {whose}", unit="change of the probability", row_values={},
     )  # fmt: skip
 
 

@@ -91,6 +91,10 @@ def two_models():
 
 
 PICTURES = {
+    "learner_band": lambda: build.with_refits(build.numeric()).plot(),
+    "rows_band": lambda: build.numeric().plot(band="se"),
+    "changes": lambda: build.changes().plot(),
+    "learner_changes": lambda: build.changes(learner=True).plot(),
     "multiples": lambda: plot_many(
         [build.numeric(missing=True), build.numeric(name="fare", seed=2), build.categorical(), build.dated()],
         title="Four features",
@@ -123,6 +127,7 @@ PICTURES = {
 }
 
 
+BANDS = ("learner_band", "rows_band", "learner_changes")  # of this learner, and of this model
 DARK = "#14181e"
 LOOKS = {
     "light": {},
@@ -137,9 +142,9 @@ STORED = [
     *((name, "light") for name in PICTURES),
     *(
         (name, "dark")
-        for name in ("curve", "nine", "many_curves", "density", "ranking", "contour", "measures")
+        for name in ("curve", "nine", "many_curves", "density", "ranking", "contour", "measures", *BANDS)
     ),
-    *((name, "print") for name in ("curve", "nine", "sixty", "axes")),
+    *((name, "print") for name in ("curve", "nine", "sixty", "axes", *BANDS)),
 ]
 
 

@@ -16,6 +16,7 @@ import click
 from icefield.cli.missing import NO_NUMBER, MissingCells
 from icefield.cli.name_options import named_models
 from icefield.cli.output import PICTURES, check_outputs, only_answers, printable
+from icefield.cli.refitting import refitting
 
 _SHARED: list[Callable[[Any], Any]] = [
     click.option("--target", help="Class label or output name, else a position; 'all' for every output."),
@@ -120,17 +121,18 @@ def question(function: Callable[..., Any]) -> Callable[..., Any]:
                 if not is_imported(path):
                     check_model_file(path)
             check_columns(data, options)
+        refitted = refitting(options)
         if others:
             if options.pop("on") is not None:
                 raise click.UsageError("--on is for one model: leave it out where several are compared.")
             return function(_of_each(others, data, files, options), **options)
         if options["on"] is not None or is_streamed(files):
-            return function(_streamed(model, files, options)(), **options)
+            return function(refitted(_streamed(model, files, options)()), **options)
         options.pop("on")
         _check_in_memory(options)
         explain = _prepared(model, data, options)
         with refusals_explained(explain.keywords["model"], explain.keywords["X"]):
-            return function(explain(), **options)
+            return function(refitted(explain()), **options)
 
     for option in reversed(_SHARED):
         command = option(command)

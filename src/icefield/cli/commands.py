@@ -18,6 +18,7 @@ from icefield.cli.asking import BY, FEATURES, question, with_outputs
 from icefield.cli.audit_commands import audit, check, expect, snapshot
 from icefield.cli.help_pages import GroupedCommand
 from icefield.cli.output import printable, show, show_report, with_groups
+from icefield.cli.refitting import with_fit
 from icefield.cli.spelling import for_shell
 from icefield.errors import IcefieldError, InputError, complaint
 
@@ -114,6 +115,7 @@ _MODEL_AND_DATA = (
 @BY
 @click.option("--grid", "grid", help="Number of points, or the values separated by commas.")
 @click.option("--rows", type=int, help="Average over a random sample of this many rows.")
+@with_fit
 @with_outputs
 def pd(explainer: Any, features: tuple[str, ...], grid: str | None, rows: int | None, **out: Any) -> None:
     """Partial dependence of one or several features.
@@ -141,6 +143,7 @@ def pd(explainer: Any, features: tuple[str, ...], grid: str | None, rows: int | 
     help="Number of ICE curves to keep, for a random sample of rows.",
 )
 @click.option("--center", is_flag=True, help="Show the change from the first grid value.")
+@with_fit
 @with_outputs
 def ice(
     explainer: Any, features: tuple[str, ...], grid: str | None, rows: int, center: bool, **out: Any
@@ -167,6 +170,7 @@ def ice(
 @click.argument("features", metavar="FEATURE...", nargs=-1, required=True)
 @BY
 @click.option("--bins", type=int, help="Number of bins.")
+@with_fit
 @with_outputs
 def ale(explainer: Any, features: tuple[str, ...], bins: int | None, **out: Any) -> None:
     """Accumulated local effects of one or two features.
@@ -223,8 +227,8 @@ def compare(
     show(compared(explainers).partial_dependence(*features, grid=points, rows=rows), **out)
 
 
-_LEVEL = click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95,
-                      show_default=True, help="Confidence level of the intervals.")  # fmt: skip
+_LEVEL = click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True),
+                      help="Confidence level of the intervals (default: 0.95, and 0.9 with --fit).")  # fmt: skip
 _GIVEN = click.option(
     "--given", multiple=True, metavar="COLUMN",
     help="A column that a causal interpretation adjusts for; repeat for more. A note names the columns left out.",
@@ -247,6 +251,7 @@ _GIVEN = click.option(
 @_GIVEN
 @_LEVEL
 @click.option("--rows", type=int, help="Average over a random sample of this many rows.")
+@with_fit
 @with_outputs
 def change(
     explainer: Any,
@@ -256,7 +261,7 @@ def change(
     plus: float | None,
     times: float | None,
     given: tuple[str, ...],
-    level: float,
+    level: float | None,
     rows: int | None,
     **out: Any,
 ) -> None:
@@ -266,15 +271,20 @@ def change(
     Examples:
       icefield change model.txt titanic.csv age --from 30 --to 50 --by sex
       icefield change model.txt titanic.csv fare --plus 10 --csv -
+      icefield change model.skops titanic.csv age --from 30 --to 50 --fit model.skops --y survived --plot age.png
     """
     ends = {"--from": start, "--to": end}
     values = [... if text is None else _single_value(explainer, feature, text) for text in ends.values()]
-    if out["plot"] is not None:
-        raise InputError(_no_picture(out["plot"]))
     found = explainer.change(
-        feature, *values, plus=_whole(plus), times=times, given=list(given) or None, level=level, rows=rows
+        feature,
+        *values,
+        plus=_whole(plus),
+        times=times,
+        given=list(given) or None,
+        rows=rows,
+        **_level(level),
     )
-    show(found, **out)
+    show(found, record=explainer.record, **out)
 
 
 @main.command(epilog=_MODEL_AND_DATA)
@@ -285,13 +295,14 @@ def change(
 @_GIVEN
 @_LEVEL
 @click.option("--rows", type=int, help="Average over a random sample of this many rows.")
+@with_fit
 @with_outputs
 def slope(
     explainer: Any,
     feature: str,
     step: float | None,
     given: tuple[str, ...],
-    level: float,
+    level: float | None,
     rows: int | None,
     **out: Any,
 ) -> None:
@@ -301,15 +312,14 @@ def slope(
     Example:
       icefield slope model.txt titanic.csv age --by sex
     """
-    if out["plot"] is not None:
-        raise InputError(_no_picture(out["plot"]))
-    found = explainer.slope(feature, step=_whole(step), given=list(given) or None, level=level, rows=rows)
-    show(found, **out)
+    found = explainer.slope(feature, step=_whole(step), given=list(given) or None, rows=rows, **_level(level))
+    show(found, record=explainer.record, **out)
 
 
 @main.command(epilog=_MODEL_AND_DATA)
 @question
 @FEATURES
+@with_fit
 @with_outputs
 def importance(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
     """Features ranked by how far predictions move with them.
@@ -324,6 +334,7 @@ def importance(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
 @main.command(epilog=_MODEL_AND_DATA)
 @question
 @FEATURES
+@with_fit
 @with_outputs
 def interactions(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
     """Friedman's H for every pair of features.
@@ -384,6 +395,7 @@ def summary(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
 )  # fmt: skip
 @click.option("--title", help="Heading of the page.")
 @FEATURES
+@with_fit
 def report(
     explainer: Any,
     output: str,
@@ -491,8 +503,9 @@ def _whole(number: float | None) -> float | int | None:
     return int(number) if number is not None and number.is_integer() else number
 
 
-def _no_picture(path: str) -> Any:
-    return complaint("--plot", "has nothing to draw of a single number", path, "leave it out, or use --csv")
+def _level(level: float | None) -> dict[str, float]:
+    """The level asked for; an Explainer and Refits have their own otherwise."""
+    return {} if level is None else {"level": level}
 
 
 def _levels(explainer: Any, feature: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import click
 GROUPS = {
     "Output": ("output", "plot", "csv_path", "json_path", "parquet_path", "quiet", "verbose"),
     "Data": ("y", "by", "weights", "cluster", "missing"),
+    "Learner intervals": ("fit", "n_refits"),
     "Prediction": ("target", "scale"),
     "Names and units": ("names", "units", "target_name"),
     "Computation": ("engine", "threads", "seed", "row_by_row", "checkpoint", "on"),

@@ -27,25 +27,25 @@ def is_imported(path: str) -> bool:
     return ":" in path and not Path(path).exists() and Path(path).suffix.lower() not in MODEL_FORMATS
 
 
-def check_model_file(path: str) -> None:
-    """Refuse a file that does not exist or is of no known format."""
+def check_model_file(path: str, option: str = "MODEL") -> None:
+    """Refuse a file that does not exist or is of no known format; `option` is where the line names it."""
     file = Path(path)
     suffix = file.suffix.lower()
     if not file.exists():
         raise LoadError(
             complaint(
-                "MODEL",
+                option,
                 "is a file that does not exist",
                 path,
                 "or write package.module:object to import one, which runs that module's code",
             )
         )
     if file.is_dir():
-        raise LoadError(complaint("MODEL", "is a folder", path, "name one file"))
+        raise LoadError(complaint(option, "is a folder", path, "name one file"))
     if suffix not in MODEL_FORMATS:
         raise LoadError(
             complaint(
-                "MODEL",
+                option,
                 f"must be one of {', '.join(MODEL_FORMATS)}",
                 path,
                 did_you_mean(suffix, MODEL_FORMATS),
@@ -53,26 +53,28 @@ def check_model_file(path: str) -> None:
         )
 
 
-def load_model(path: str, *, allow_pickle: bool = False, trust: Sequence[str] = ()) -> Any:
+def load_model(
+    path: str, *, allow_pickle: bool = False, trust: Sequence[str] = (), option: str = "MODEL"
+) -> Any:
     """A fitted model from a file, or from ``package.module:object`` (which runs that module's code)."""
     file = Path(path)
     suffix = file.suffix.lower()
     if is_imported(path):
-        return _imported(path)
-    check_model_file(path)
+        return _imported(path, option)
+    check_model_file(path, option)
     if suffix in PICKLES:
         if not allow_pickle:
             raise LoadError(
                 f"{path} is a pickle: loading it runs whatever code it holds. Hint: if you made it yourself or trust who "
                 "did, add --allow-pickle; otherwise save the model in its library's own format, ONNX or skops."
             )
-        return _unpickled(file)
+        return _unpickled(file, option)
     if suffix == ".skops":
         return load_skops(file, trust)
     return load_native(file)
 
 
-def _unpickled(file: Path) -> Any:
+def _unpickled(file: Path, option: str) -> Any:
     try:
         joblib = optional("joblib")
         if joblib is not None:
@@ -82,21 +84,21 @@ def _unpickled(file: Path) -> Any:
         with file.open("rb") as stream:
             return pickle.load(stream)
     except Exception as error:
-        raise LoadError(complaint("MODEL", "could not be unpickled", str(file), first_line(error))) from error
+        raise LoadError(complaint(option, "could not be unpickled", str(file), first_line(error))) from error
 
 
-def _imported(path: str) -> Any:
+def _imported(path: str, option: str) -> Any:
     module, _, name = path.partition(":")
     if not module or not name:
         raise LoadError(
-            complaint("MODEL", "must look like package.module:object, whose code is then run", path)
+            complaint(option, "must look like package.module:object, whose code is then run", path)
         )
     sys.path.insert(0, "")
     try:
         found = importlib.import_module(module)
     except Exception as error:
         raise LoadError(
-            complaint("MODEL", f"names a module that cannot be imported ({module})", path, first_line(error))
+            complaint(option, f"names a module that cannot be imported ({module})", path, first_line(error))
         ) from error
     finally:
         # From here on the working folder comes last: what is imported later is not what the user named.
@@ -107,7 +109,7 @@ def _imported(path: str) -> Any:
         if not hasattr(found, part):
             raise LoadError(
                 complaint(
-                    "MODEL",
+                    option,
                     f"names {name!r}, which {module} does not have",
                     path,
                     did_you_mean(part, dir(found)),

@@ -13,7 +13,7 @@ import numpy as np
 
 from icefield.errors import IcefieldError, Setting, Spelling, brief
 
-OPTIONS = ("by", "weights", "cluster", "y", "target", "scale", "engine", "threads", "seed", "grid", "rows", "bins", "title", "individual", "missing", "increasing", "decreasing", "flips", "threshold", "against")  # fmt: skip
+OPTIONS = ("by", "weights", "cluster", "y", "target", "scale", "engine", "threads", "seed", "grid", "rows", "bins", "title", "individual", "missing", "increasing", "decreasing", "flips", "threshold", "against", "fit", "level", "step", "plus", "times", "given")  # fmt: skip
 ON_THE_LINE = {
     "X": "DATA",
     "model": "MODEL",
@@ -23,6 +23,8 @@ ON_THE_LINE = {
     "seconds": "--time",
     "expectations": "EXPECTATIONS",
     "refits": "--refit",
+    "start": "--from",
+    "end": "--to",
     "row_by_row": "--row-by-row",
     "storage_options": "--storage-option",
 } | {name: f"--{name}" for name in OPTIONS}

@@ -17,6 +17,7 @@ from icefield.plots.compose import comparison_picture, effect_picture, many_pict
 from icefield.plots.options import Options
 from icefield.plots.panels import Picture
 from icefield.plots.summaries import (
+    change_picture,
     importance_picture,
     interactions_picture,
     pd_ale_picture,
@@ -25,6 +26,7 @@ from icefield.plots.summaries import (
 
 __all__ = [
     "effect_png",
+    "plot_change",
     "plot_comparison",
     "plot_effect",
     "plot_importance",
@@ -85,6 +87,18 @@ def plot_importance(table: Any, value: str | Sequence[str] = "importance", **opt
     """
     chosen = Options.of(options)
     return draw(importance_picture(table, value, chosen), chosen)
+
+
+def plot_change(table: Any, **options: Any) -> Any:
+    """Draw changes or slopes with their intervals, a row for all rows and for each group.
+
+    Parameters
+    ----------
+    table : what `Explainer.change` or `Explainer.slope` gave
+    **options : `top` is how many groups; the rest as in `icefield.effect.Drawable.plot`
+    """
+    chosen = Options.of(options)
+    return draw(change_picture(table, chosen), chosen)
 
 
 def plot_interactions(table: Any, value: str = "strength", output: Any = None, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Pictures of summaries: importance bars, the interaction matrix, PD against ALE, regions.
+"""Pictures of summaries: importance bars, changes, the interaction matrix, PD against ALE, regions.
 
 They take plain numbers and effects, or the result tables that carry these, and compute nothing.
 """
@@ -23,11 +23,13 @@ from icefield.plots.panels import (
     Axis,
     Bars,
     ColourScale,
+    Dots,
     EdgeText,
     Field,
     Float,
     Panel,
     Picture,
+    Rule,
     Sparks,
     said_of_bands,
     value_range,
@@ -36,7 +38,7 @@ from icefield.plots.panels import (
 from icefield.plots.series import Series
 from icefield.wording.labels import average_note, joined, quantity, with_unit
 from icefield.wording.names import name_text, title_text
-from icefield.wording.values import number_text
+from icefield.wording.values import number_text, printed_value
 
 ALE_COLOUR = 3  # not the second of the palette, which a second group has
 NUMBERED = 12  # features whose matrix has its numbers written in
@@ -206,6 +208,46 @@ def _importance_panel(
         marks=tuple(marks),
         title=title,
         flip=True,
+    )
+
+
+# --- changes ---------------------------------------------------------------------------------------
+
+
+def change_picture(table: Any, options: Options) -> Picture:
+    """Changes or slopes with their intervals, a row for all rows and for each group; a panel per output."""
+    columns = table.columns
+    kinds = list(dict.fromkeys(columns["output"]))
+    title = options.title if options.title is not None else table.title
+    said = f"lines: {table.interval}" if "conf_low" in columns else ""
+    panels = []
+    for output in kinds if options.outputs is None else _wanted(kinds, options.outputs):
+        mine = np.flatnonzero(columns["output"] == output)[: 1 + (options.top or SHOWN)]
+        at, estimate = np.arange(len(mine), dtype=np.float64), columns["estimate"][mine]
+        low, high = (columns[name][mine] if said else None for name in ("conf_low", "conf_high"))
+        dots = Dots(at, estimate, low=low, high=high)
+        least, most = value_range([dots]) or (0.0, 1.0)
+        panels.append(
+            Panel(
+                x=Axis("", "category", -0.5, len(mine) - 0.5,
+                       tuple(name_text(printed_value(columns["group"][i]), 40) for i in mine)),
+                y=Axis(table.unit, low=min(0.0, least), high=max(0.0, most)),
+                marks=(Rule(y=0.0), dots),
+                title=name_text(output) if len(kinds) > 1 else title_text(title),
+                note=said,
+                band=said,
+                flip=True,
+            )
+        )  # fmt: skip
+    rows = max(len(panel.x.ticks) for panel in panels)
+    several = len(panels) > 1
+    return Picture(
+        tuple(panels),
+        columns=min(3, len(panels)),
+        title=title_text(title) if several else "",
+        note=said if several else "",
+        share_y=several,
+        panel_size=(SMALL[0] + 1.0 if several else 6.4, max(2.2, 1.6 + 0.3 * rows)),
     )
 
 

@@ -22,6 +22,7 @@ from icefield.data.distribution import weighted_quantiles
 from icefield.data.features import check_levels, column_name
 from icefield.data.given_values import given_values, time_value
 from icefield.data.new_frames import frame_of
+from icefield.effect import drawing
 from icefield.errors import IcefieldError, InputError, InputTypeError, complaint, did_you_mean
 from icefield.sampling import Chosen, choose_rows, sampling_reach
 from icefield.statistics.change_accumulator import (
@@ -40,7 +41,7 @@ from icefield.statistics.change_accumulator import (
 from icefield.statistics.row_space import grid_numbers
 from icefield.statistics.support import MOVED_ROWS, moved_inside, surroundings
 from icefield.statistics.tables import ResultTable, frameable, labels_column
-from icefield.typing import Positions
+from icefield.typing import Backend, Positions
 from icefield.wording.values import printed_value
 
 if TYPE_CHECKING:
@@ -69,10 +70,14 @@ class Change(ResultTable):
     ----------
     outside : share of rows that lie outside the data at an end of the change, from a seeded sample of them
     step : of a slope, how far rows were moved, in the feature's own unit (days for times); None for a change
+    interval : what ``conf_low`` and ``conf_high`` are the ends of, in words; empty without `spread`
+    unit : what estimates are, for axes
     """
 
     outside: float
     step: float | None
+    interval: str
+    unit: str
     row_values: Mapping[str, NDArray[Any]] = field(repr=False)
 
     @property
@@ -93,6 +98,32 @@ class Change(ResultTable):
                 complaint("spread", "was False, so no row's values are there", False, "ask without it")
             )
         return frame_of({name: frameable(values) for name, values in self.row_values.items()}, self.library)
+
+    @drawing
+    def plot(
+        self,
+        *,
+        backend: Backend = "matplotlib",
+        ax: Any = None,
+        top: int | None = None,
+        outputs: Any = None,
+        title: str | None = None,
+        colors: Any = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Any:
+        """Points with their intervals: all rows, then each group; a panel per output.
+
+        Parameters
+        ----------
+        top : how many groups
+        outputs : which outputs (names), all by default
+        backend, ax, title, colors, figsize : as in `Effect.plot`
+        """
+
+    def _drawn(self, **options: Any) -> Any:
+        from icefield.plots import plot_change
+
+        return plot_change(self, **options)
 
 
 def change(
@@ -408,10 +439,12 @@ def _compared(
     columns |= {"n_rows": np.repeat([m.count for m in found.moments], outputs)}
     reason = f"brute force here, because {found.moved.reason}; " if found.moved.reason else ""
     left_out = found.n_rows - found.moments[0].count
+    interval = f"{level:.0%} intervals: this model, over other rows drawn like these" if spread else ""
+    unit = f"{'slope' if step is not None else 'change'} of the {study.model.scale_label}"
     all_notes = [
         *notes,
         f"{found.moved.engine} engine: {reason}{study.why(study.plan)}",
-        f"{level:.0%} intervals: this model, over other rows drawn like these" if spread else "",
+        interval,
         "rows of a cluster count as one" if found.cluster_errors else "",
         f"{counted(left_out)} rows without weight or a finite known value take no part" if left_out else "",
         chosen.note,
@@ -421,7 +454,7 @@ def _compared(
     ]
     return Change(
         columns=columns, title=title, notes=tuple(note for note in all_notes if note),
-        library=study.sample.table.library, naming=study.naming, outside=outside, step=step,
+        library=study.sample.table.library, naming=study.naming, outside=outside, step=step, interval=interval, unit=unit,
         row_values=_row_values(study, known, here, chosen.positions if known is found else None),
     )  # fmt: skip
 

@@ -151,12 +151,13 @@ def _interval_note(spread: str, effect: Effect, drawn: str) -> str:
     ends = effect.interval
     if ends is None:
         return ""
-    of = f"of this learner's expected curve at {counted(ends.n_rows)} rows ({ends.n_refits} refits)"
+    # The first part says whose interval it is, and is the last to go where there is little room.
+    of = f"{ends.level:.0%} intervals of this learner's expected curve at {counted(ends.n_rows)} rows ({ends.n_refits} refits)"
     if spread == "simultaneous":
-        return f"{drawn}: {ends.level:.0%} for the whole curve, {of}"
+        return f"{drawn}: {of}; for the whole curve"
     if drawn == "band":
-        return f"inner band: {ends.level:.0%} at each point, outer band: for the whole curve, {of}"
-    return f"{drawn}: {ends.level:.0%} at each level, {of}"
+        return f"bands: {of}; inner: at each point; outer: for the whole curve"
+    return f"{drawn}: {of}; at each level"
 
 
 def average_note(effect: Effect) -> str:

@@ -42,6 +42,32 @@ def agree_all(rows: pd.DataFrame, frame: Any, few_rows: Any) -> None:
                 agree(model, rows, frame, ["effects", "one-way, with spread", "ale"], weights="w", by="side")
 
 
+CHANGES = {
+    "between values": lambda ex: ex.change("x0", -0.5, 1.0),
+    "from rows' own": lambda ex: ex.change("k", plus=1),
+    "of several, across": lambda ex: ex.change({"x0": (0.0, 1.0), "k": (0, 2)}, across={"x2": (-1.0, 1.0)}),
+    "means alone": lambda ex: ex.change("x0", -0.5, 1.0, spread=False),
+    "slope": lambda ex: ex.slope("x2", step=0.5),
+}
+SAMPLED = ("q5", "q50", "q95")  # which a stream has of its sample only
+
+
+def changes_agree(model: Any, rows: pd.DataFrame, frame: Any, **options: Any) -> None:
+    """Changes and slopes over all rows: means, errors, spreads and shares, by group too."""
+    memory, there = (Explainer(model, X, **options, row_by_row=True) for X in (table(rows), frame))
+    for name, ask in CHANGES.items():
+        expected, found = ask(memory), ask(there)
+        assert list(found.columns) == list(expected.columns), name
+        assert found["n_rows"][0] == expected["n_rows"][0] > there.table.n_rows, name
+        for column in expected.columns:
+            if column in ("output", "group"):
+                assert found[column].tolist() == expected[column].tolist()
+            elif column not in SAMPLED:
+                np.testing.assert_allclose(
+                    found[column], expected[column], rtol=1e-9, atol=1e-12, err_msg=f"{name}: {column}"
+                )
+
+
 def formula_agrees(model: Any, rows: pd.DataFrame, frame: Any) -> None:
     """One question to a model that is asked block by block."""
     expected = Explainer(function(rows), table(rows), row_by_row=True).partial_dependence(

@@ -25,7 +25,7 @@ from icefield.rows.distributed.backend import Backend, Census
 from icefield.rows.distributed.broadcast import versions_of
 from icefield.rows.distributed.partition_result import KINDS, Failure, Outcome, check_parts, narrowed, once
 from icefield.rows.distributed.polling import Lifeline, waited
-from rows.distributed.agreement import agree, agree_all
+from rows.distributed.agreement import MODELS, agree, agree_all, changes_agree
 from rows.rows import FEATURES, GRID, NUMBERS, booster, table
 
 try:
@@ -74,6 +74,15 @@ class Parts(Backend):
 
 def test_parts_give_what_the_table_gives(plain, few_rows):
     agree_all(plain, Parts(plain, [100, 1_700, 1_700, 2_999]), few_rows)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_changes_and_slopes_of_parts_are_those_of_the_table(name, plain, few_rows):
+    with few_rows(300):
+        options = {"weights": "w", "by": "side"} if name != "lightgbm classifier" else {}
+        changes_agree(
+            MODELS[name](plain, NUMBERS), plain, Parts(plain, [100, 1_700, 1_700, 2_999]), **options
+        )
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -15,7 +15,7 @@ import pytest
 from icefield import Explainer
 from icefield.errors import ClusterError, InputError
 from rows.distributed import models
-from rows.distributed.agreement import agree, agree_all, formula_agrees, unpickled
+from rows.distributed.agreement import agree, agree_all, changes_agree, formula_agrees, unpickled
 from rows.rows import FEATURES, GRID, NUMBERS, booster, function, table
 
 pytestmark = pytest.mark.timeout(120)
@@ -43,6 +43,12 @@ def client(dd):
 
 def test_two_workers_give_what_memory_gives(client, dd, plain, few_rows):
     agree_all(plain, dd.from_pandas(plain, npartitions=5, sort=False), few_rows)
+
+
+def test_changes_and_slopes_are_those_of_memory(client, dd, plain, few_rows):
+    with few_rows(300):
+        frame = dd.from_pandas(plain, npartitions=5, sort=False)
+        changes_agree(booster(plain, NUMBERS), plain, frame, weights="w", by="side")
 
 
 def test_threads_give_what_memory_gives(dd, plain, few_rows):

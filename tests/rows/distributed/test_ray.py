@@ -14,7 +14,7 @@ import pytest
 from icefield import Explainer
 from icefield.errors import ClusterError
 from rows.distributed import models
-from rows.distributed.agreement import agree, agree_all, formula_agrees, unpickled
+from rows.distributed.agreement import agree, agree_all, changes_agree, formula_agrees, unpickled
 from rows.rows import FEATURES, GRID, NUMBERS, booster, function, table
 
 pytestmark = pytest.mark.timeout(180)
@@ -46,6 +46,12 @@ def blocks(ray, rows, cuts):
 
 def test_ray_gives_what_memory_gives(ray, plain, few_rows):
     agree_all(plain, blocks(ray, plain, [400, 1_900, 2_500]), few_rows)
+
+
+def test_changes_and_slopes_are_those_of_memory(ray, plain, few_rows):
+    with few_rows(300):
+        frame = blocks(ray, plain, [400, 1_900, 2_500])
+        changes_agree(booster(plain, NUMBERS), plain, frame, weights="w", by="side")
 
 
 @pytest.mark.parametrize("n_blocks", [1, 9])

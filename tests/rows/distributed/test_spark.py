@@ -12,7 +12,7 @@ import pytest
 from icefield import Explainer
 from icefield.errors import ClusterError
 from rows.distributed import models
-from rows.distributed.agreement import agree, agree_all, formula_agrees, unpickled
+from rows.distributed.agreement import agree, agree_all, changes_agree, formula_agrees, unpickled
 from rows.rows import GRID, NUMBERS, booster, function, table
 
 pytestmark = pytest.mark.timeout(180)
@@ -41,6 +41,12 @@ def spark(engine_of):
 
 def test_spark_gives_what_memory_gives(spark, plain, folder, few_rows):
     agree_all(plain, spark.read.parquet(str(folder)).repartition(4), few_rows)
+
+
+def test_changes_and_slopes_are_those_of_memory(spark, plain, folder, few_rows):
+    with few_rows(300):
+        frame = spark.read.parquet(str(folder)).repartition(4)
+        changes_agree(booster(plain, NUMBERS), plain, frame, weights="w", by="side")
 
 
 @pytest.mark.parametrize("partitions", [1, 9])
