@@ -9,7 +9,7 @@ from typing import Any
 from icefield.effect import Effect
 from icefield.errors import InputError, complaint, did_you_mean
 from icefield.plots.oneway import one_way_panel
-from icefield.plots.options import SMALL_WIDTH, Options
+from icefield.plots.options import Options
 from icefield.plots.panels import Panel, Picture, said_of_bands, with_shared_values
 from icefield.plots.series import OVERLAID, Series, pattern, viewed
 from icefield.plots.surfaces import surface_scale
@@ -175,8 +175,7 @@ def _facets(
     if not groups:
         titled = len(outputs) > 1
         return [(name_text(effect.outputs[o]) if titled else "", Series(effect, o)) for o in outputs]
-    narrow = options.width is not None and options.width < SMALL_WIDTH
-    by = _by_text(effect, 30) + " = " if effect.by and not narrow else ""
+    by = _by_text(effect, 30) + " = " if effect.by and not options.is_small else ""
     return [
         (_titled(by + label, effect, output, outputs), Series(group, output))
         for output in outputs

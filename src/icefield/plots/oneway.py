@@ -15,7 +15,7 @@ from icefield.errors import InputError, complaint
 from icefield.plots.coordinates import MISSING_GAP, Coordinates
 from icefield.plots.individual import Colouring, drawn_points, individual_marks
 from icefield.plots.levels import Levels, arranged
-from icefield.plots.options import ONE_WAY_KINDS, SMALL_WIDTH, Options
+from icefield.plots.options import ONE_WAY_KINDS, Options
 from icefield.plots.panels import (
     SIDE,
     Axis,
@@ -51,6 +51,13 @@ FEW_POINTS = 13  # numeric grids this small show their points
 AROUND = 0.12  # opacity of the band of whole curves
 LETTERS_PER_INCH = 10  # of small print, side by side with some room
 MANY_BANDS = 3  # more bands than this cover each other
+BRIEFLY = {
+    "centered": "± 1 SD of centred ICE curves",
+    "std": "± 1 SD over rows",
+    "se": "± 2 standard errors",
+    "interval": "intervals of the learner's curve",
+    "simultaneous": "interval of the learner's whole curve",
+}
 UPRIGHT_LEVELS, UPRIGHT_TEXT = 8, 14  # beyond either, levels are listed down the side
 
 
@@ -150,7 +157,7 @@ def _numeric_panel(
     axis = _without_negative(places, places.axis(), lines)
     axis = replace(axis, label=f"{axis.label}\u2002({beyond})") if beyond and axis.label else axis
     low, high = value_range(marks) or (0.0, 1.0)
-    note, said = _note(series, spreads[0], whole)
+    note, said = _note(series, spreads[0], whole, options)
     return Panel(
         x=axis,
         y=Axis(label, low=low, high=high),
@@ -193,7 +200,7 @@ def _flat_beyond(one: Series, places: Coordinates, end: float) -> bool:
     x, order = drawn_points(places.place(one.effect.grid[0]), places, False)
     y = one.average[order]
     tail = y[x >= end]
-    return len(tail) > 0 and bool(np.isfinite(y).all()) and np.ptp(tail) <= FLAT * np.ptp(y)
+    return bool(len(tail) and np.isfinite(y).all() and np.ptp(tail) <= FLAT * np.ptp(y))
 
 
 def _without_negative(places: Coordinates, axis: Axis, lines: Sequence[Mark]) -> Axis:
@@ -236,9 +243,13 @@ def _zero(series: Sequence[Series]) -> list[Mark]:
     return [Rule(y=0.0)] if relative else []
 
 
-def _note(series: Sequence[Series], spread: str, whole: Effect, drawn: str = "band") -> tuple[str, str]:
-    """What is shown, and of that what is said of the band."""
+def _note(
+    series: Sequence[Series], spread: str, whole: Effect, options: Options, drawn: str = "band"
+) -> tuple[str, str]:
+    """What is shown, and of that what is said of the band: briefly where there is little room."""
     band = spread_note(spread, series[0].effect, drawn)
+    if band and options.is_small and spread in BRIEFLY:
+        band = f"{drawn}: {BRIEFLY[spread]}"
     if spread == "centered" and all(map(_parallel, series)):
         band = f"no {drawn}: the rows' curves run parallel"
     parts = [average_note(whole), band]
@@ -351,10 +362,10 @@ def _level_panel(
     longest = max(map(len, axis.ticks), default=0)
     roomy = 2 if len(axis.ticks) <= UPRIGHT_LEVELS // 2 else 1
     flip = len(axis.ticks) > UPRIGHT_LEVELS or longest > roomy * UPRIGHT_TEXT
-    if options.width is not None and options.width < SMALL_WIDTH:
+    if options.width is not None and options.is_small:
         flip = flip or len(axis.ticks) * min(longest, UPRIGHT_TEXT) > LETTERS_PER_INCH * options.width
     axis, extra = _counted(axis, levels, options, flip)
-    note, said = _note(series, spread, whole, "lines")
+    note, said = _note(series, spread, whole, options, "lines")
     return Panel(
         x=axis,
         y=Axis(label, low=low, high=high),
