@@ -19,6 +19,7 @@ from icefield.wording.names import NAME_LIMIT, name_text, title_text, told_apart
 from icefield.wording.values import named_value
 
 SMALL = (3.3, 2.7)  # inches of a panel among others
+KINDS = {"pd": "partial dependence", "ale": "accumulated local effects"}
 GROUP_LIMIT = 40  # letters of a group
 SMALL_LEVELS, SMALL_TEXT, SMALL_FEW = 10, 16, 4  # what fits below a panel among others
 
@@ -61,7 +62,12 @@ def effect_picture(effect: Effect, options: Options) -> Picture:
 
 def comparison_picture(effects: Mapping[str, Effect], options: Options) -> Picture:
     """The same question asked of several models."""
-    shown = {name_text(name, 40): viewed(effect, options) for name, effect in effects.items()}
+    # Views of one model (`Explainer.conditional`) are called by their kind.
+    named = {
+        KINDS[effect.kind] if name == effect.kind in KINDS else name: effect
+        for name, effect in effects.items()
+    }
+    shown = {name_text(name, 40): viewed(effect, options) for name, effect in named.items()}
     first = next(iter(shown.values()))
     outputs = chosen_outputs(first, options)
     if first.n_features == 2:
