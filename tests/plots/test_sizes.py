@@ -45,6 +45,11 @@ def models():
     return {"boosting": build.numeric(), "forest": build.numeric(seed=1)}
 
 
+ROWS = np.random.default_rng(0).normal(size=(100, 3))
+TABLE = icefield.Explainer(
+    lambda rows: 2e5 * rows[:, 0] + 3e4 * rows[:, 1], ROWS, 1e5 * ROWS[:, 0]
+).importance()
+
 DRAWN = {
     "curve": lambda **o: build.numeric().plot(title="Who survived", **o),
     "curve, quantiles": lambda **o: replace(build.numeric(), quantiles={q: build.numeric().average + q - 0.5 for q in (0.1, 0.9)}).plot(**o),
@@ -71,8 +76,9 @@ DRAWN = {
     "classes": lambda **o: build.numeric(outputs=THREE).plot(band=None, **o),
     "classes, side": lambda **o: build.ice(outputs=("a", "b", "c")).plot(**o),
     "models": lambda **o: plot_comparison(models(), **o),
-    "many": lambda **o: plot_many([build.numeric(), build.categorical(), build.numeric(name="fare")], **o),
+    "many": lambda **o: plot_many([build.numeric(), build.categorical(), build.dated(), build.numeric(name="fare")], **o),
     "importance": lambda **o: plot_importance({f"feature {i}": i / 10 for i in range(8)}, **o),
+    "importance, measures": lambda **o: TABLE.plot(["importance", "disagreement", "permutation"], **o),
     "interactions": lambda **o: plot_interactions(PAIRS, **o),
     "pd and ale": lambda **o: plot_pd_ale(build.numeric(), build.numeric(kind="ale"), **o),
     "regions": lambda **o: plot_regions(build.numeric(), {f"fare <= {i}0": build.numeric(seed=i) for i in (1, 2, 3)}, **o),

@@ -67,7 +67,7 @@ def comparison_picture(effects: Mapping[str, Effect], options: Options) -> Pictu
         KINDS[effect.kind] if name == effect.kind in KINDS else name: effect
         for name, effect in effects.items()
     }
-    shown = {name_text(name, 40): viewed(effect, options) for name, effect in named.items()}
+    shown = {name_text(name, 40): viewed(effect, options) for name, effect in spelled.items()}
     first = next(iter(shown.values()))
     outputs = chosen_outputs(first, options)
     if first.n_features == 2:
