@@ -63,7 +63,7 @@ def effect_picture(effect: Effect, options: Options) -> Picture:
 def comparison_picture(effects: Mapping[str, Effect], options: Options) -> Picture:
     """The same question asked of several models."""
     # Views of one model (`Explainer.conditional`) are called by their kind.
-    named = {
+    spelled = {
         KINDS[effect.kind] if name == effect.kind in KINDS else name: effect
         for name, effect in effects.items()
     }
