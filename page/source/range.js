@@ -21,7 +21,7 @@ export function visibleFeatures(panel) {
   if (panel.x.kind === "category" || isSurface(panel) || panel.look === "square") return [low, high];
   if (panel.x.log) return [low * (high / low) ** -0.03, high * (high / low) ** 0.03];
   const span = high - low || Math.max(1, Math.abs(low) * 0.1);
-  return [low - 0.03 * span, high + 0.03 * span];
+  return [panel.x.tight ? low : low - 0.03 * span, high + 0.03 * span];
 }
 // The lowest value that deserves a tick: beside the histogram at the foot there are no values.
 export function firstTick(panel) {

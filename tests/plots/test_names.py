@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import effect_builders as build
 import numpy as np
 import pandas as pd
 import pytest
-from artists import drawn
+from artists import drawn, legend_texts
 
 import icefield
+from icefield.plots import plot_comparison
 
 
 def model(rows):
@@ -76,3 +78,10 @@ def test_axes_of_summaries(explainer):
     assert [text.get_text() for text in drawn(pairs, "note")] == ["strength (per hour)"]
     panels = explainer.plot().axes
     assert sorted(ax.get_xlabel() for ax in panels) == ["humidity (%)", "kind of day", "temperature (°C)"]
+
+
+def test_kinds_of_curves_are_spelled_out():
+    pd, ale = build.numeric(), build.numeric(kind="ale")
+    ax = plot_comparison({"predicted": pd, "pd": pd, "ale": ale})
+    assert legend_texts(ax) == ["predicted", "partial dependence", "accumulated local\neffects"]
+    assert "pd" in legend_texts(plot_comparison({"pd": ale, "other": ale}))  # a name of the user's

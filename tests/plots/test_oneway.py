@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import effect_builders as build
 import numpy as np
+import pytest
 from artists import drawn, legend_texts, one, ticks
 
+import icefield
 from icefield.data.columns import object_array
 from icefield.data.naming import Naming
 
@@ -395,3 +397,30 @@ def test_where_rows_respond_alike_the_picture_says_that_there_is_no_band():
         assert "run parallel" not in one(effect.plot(), "note").get_text()
         flat = replace(effect, average=np.full_like(effect.average, 0.5))
         assert "run parallel" not in one(flat.plot(), "note").get_text()
+
+
+def skewed(curve, **options):
+    """A positive feature with a long tail, the curve a function of it, drawn."""
+    values = np.random.default_rng(0).lognormal(6, 1.2, 4000)
+    ex = icefield.Explainer(lambda rows: curve(rows[:, 0]), values[:, None])
+    return values, ex.partial_dependence(0).plot(**options)
+
+
+@pytest.mark.parametrize("backend", ["matplotlib", "plotly"])
+def test_an_axis_begins_at_the_smallest_value_and_ends_where_most_rows_are(backend):
+    values, drawn_in = skewed(lambda v: np.exp(-v / 200), backend=backend)
+    if backend == "plotly":
+        (low, high), label = drawn_in.layout.xaxis.range, drawn_in.layout.xaxis.title.text
+    else:
+        (low, high), label = drawn_in.get_xlim(), drawn_in.get_xlabel()
+    assert low == values.min()
+    assert np.quantile(values, 0.98) < high < values.max() / 2
+    assert "% of rows beyond, flat up to" in " ".join(label.replace("<br>", " ").split())
+
+
+def test_a_tail_along_which_the_curve_moves_is_drawn():
+    values, ax = skewed(np.log)
+    assert ax.get_xlim()[1] > values.max()
+    assert "beyond" not in ax.get_xlabel()
+    values, ax = skewed(lambda v: np.exp(-v / 200), x_scale="linear")
+    assert ax.get_xlim()[1] > values.max()

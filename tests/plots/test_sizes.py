@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import effect_builders as build
 import matplotlib.pyplot as plt
@@ -11,9 +11,17 @@ import numpy as np
 import pytest
 from artists import drawn, ticks
 from matplotlib.colors import to_hex
+from matplotlib.text import Text
 
 import icefield
-from icefield.plots import plot_importance, plot_interactions, plot_many, plot_pd_ale
+from icefield.plots import (
+    plot_comparison,
+    plot_importance,
+    plot_interactions,
+    plot_many,
+    plot_pd_ale,
+    plot_regions,
+)
 from icefield.plots.palette import ON_LIGHT
 
 COLUMN = (3.3, 2.5)
@@ -26,24 +34,102 @@ def figure_of(picture):
     return picture if hasattr(picture, "savefig") else picture.get_figure()
 
 
+SIZES = {"3.3": COLUMN, "5": (5.0, 3.6), "7": (7.0, 4.4), "slide": (11.0, 6.2)}
+SLIDE = {"font.size": 18}
+SIX = tuple("abcdef")
+THREE = ("setosa", "versicolor", "virginica")
+PAIRS = {("age", "fare"): 0.2, ("age", "sex"): 0.1, ("fare", "sex"): 0.3}
+
+
+def models():
+    return {"boosting": build.numeric(), "forest": build.numeric(seed=1)}
+
+
+ROWS = np.random.default_rng(0).normal(size=(100, 3))
+TABLE = icefield.Explainer(
+    lambda rows: 2e5 * rows[:, 0] + 3e4 * rows[:, 1], ROWS, 1e5 * ROWS[:, 0]
+).importance()
+
 DRAWN = {
-    "curve": lambda: build.numeric().plot(figsize=COLUMN, title="Who survived"),
-    "levels": lambda: build.categorical(levels=LONG).plot(figsize=COLUMN),
-    "sixty levels": lambda: build.categorical(levels=tuple(f"place {i}" for i in range(60))).plot(figsize=COLUMN),
-    "groups": lambda: build.grouped().plot(figsize=COLUMN),
-    "groups, side": lambda: build.grouped(labels=tuple("abcdef")).plot(layout="side", figsize=COLUMN),
-    "surface": lambda: build.surface().plot(figsize=COLUMN),
-    "classes": lambda: build.ice(outputs=("a", "b", "c")).plot(figsize=COLUMN),
-    "many": lambda: plot_many([build.numeric(), build.categorical(), build.numeric(name="fare")], figsize=COLUMN),
-    "importance": lambda: plot_importance({f"feature {i}": i / 10 for i in range(8)}, figsize=COLUMN),
-    "interactions": lambda: plot_interactions({("age", "fare"): 0.2, ("age", "sex"): 0.1, ("fare", "sex"): 0.3}, figsize=COLUMN),
+    "curve": lambda **o: build.numeric().plot(title="Who survived", **o),
+    "curve, quantiles": lambda **o: replace(build.numeric(), quantiles={q: build.numeric().average + q - 0.5 for q in (0.1, 0.9)}).plot(**o),
+    "curve, rug": lambda **o: build.numeric().plot(band="std", data="rug", **o),
+    "curve, deciles": lambda **o: build.numeric().plot(band="se", data="deciles", **o),
+    "missing": lambda **o: build.numeric(missing=True).plot(**o),
+    "dates": lambda **o: build.dated().plot(**o),
+    "skewed": lambda **o: build.skewed().plot(**o),
+    "levels": lambda **o: build.categorical(levels=LONG).plot(**o),
+    "levels, bars": lambda **o: build.categorical(levels=LONG).plot(kind="bars", **o),
+    "sixty levels": lambda **o: build.categorical(levels=tuple(f"place {i}" for i in range(60))).plot(**o),
+    "ice": lambda **o: build.ice().plot(highlight=[0, 1], **o),
+    "ice, centred": lambda **o: build.ice().plot(center=True, color_by="fare", **o),
+    "ice, density": lambda **o: build.ice().plot(curves="density", **o),
+    "ice, slopes": lambda **o: build.ice().plot(derivative=True, **o),
+    "groups": lambda **o: build.grouped().plot(**o),
+    "groups, side": lambda **o: build.grouped(labels=SIX).plot(layout="side", **o),
+    "surface": lambda **o: build.surface().plot(**o),
+    "heat map": lambda **o: build.surface().plot(kind="heatmap", **o),
+    "lines": lambda **o: build.surface().plot(kind="lines", **o),
+    "interaction": lambda **o: build.surface().plot(interaction=True, **o),
+    "number by category": lambda **o: build.mixed_surface().plot(**o),
+    "levels by levels": lambda **o: build.crossed_levels().plot(**o),
+    "classes": lambda **o: build.numeric(outputs=THREE).plot(band=None, **o),
+    "classes, side": lambda **o: build.ice(outputs=("a", "b", "c")).plot(**o),
+    "models": lambda **o: plot_comparison(models(), **o),
+    "many": lambda **o: plot_many([build.numeric(), build.categorical(), build.dated(), build.numeric(name="fare")], **o),
+    "importance": lambda **o: plot_importance({f"feature {i}": i / 10 for i in range(8)}, **o),
+    "importance, measures": lambda **o: TABLE.plot(["importance", "disagreement", "permutation"], **o),
+    "interactions": lambda **o: plot_interactions(PAIRS, **o),
+    "pd and ale": lambda **o: plot_pd_ale(build.numeric(), build.numeric(kind="ale"), **o),
+    "regions": lambda **o: plot_regions(build.numeric(), {f"fare <= {i}0": build.numeric(seed=i) for i in (1, 2, 3)}, **o),
 }  # fmt: skip
+EVERY_SIZE = [
+    pytest.param(name, size, marks=() if size == "3.3" else pytest.mark.look)
+    for name in DRAWN
+    for size in SIZES
+]
+
+
+def drawn_at(name, size):
+    """The picture's figure with everything in its place."""
+    with plt.rc_context(SLIDE if size == "slide" else {}):
+        figure = figure_of(DRAWN[name](figsize=SIZES[size]))
+        figure.canvas.draw()
+    return figure
+
+
+def words_of(figure):
+    """Every text that is seen, with its box in pixels."""
+    axes = figure.findobj(lambda artist: hasattr(artist, "get_xticklabels"), include_self=False)
+    sides = [axis for ax in axes for axis in (ax.xaxis, ax.yaxis)]
+    shown = [axis for axis in sides if axis.axes.axison]
+    of_ticks = {id(text) for axis in sides for text in axis.findobj(Text)} - {
+        id(axis.label) for axis in sides
+    }
+    texts = [text for text in figure.findobj(Text) if id(text) not in of_ticks]
+    for axis in shown:  # of which matplotlib keeps some beyond the ends
+        texts += [text for tick in axis._update_ticks() for text in (tick.label1, tick.label2)]
+    seen = [text for text in texts if text.get_visible() and text.get_text().strip()]
+    return [(text.get_text(), text.get_window_extent()) for text in seen]
+
+
+@pytest.mark.parametrize(("name", "size"), EVERY_SIZE)
+def test_every_kind_fits_every_size(name, size):
+    figure = drawn_at(name, size)
+    words = words_of(figure)
+    for (a, first), (b, second) in combinations(words, 2):
+        across = min(first.x1, second.x1) - max(first.x0, second.x0)
+        up = min(first.y1, second.y1) - max(first.y0, second.y0)
+        assert min(across, up) <= 1.5, (a, b)  # pixels: boxes of letters have some air
+    outside = [text for text, box in words if not figure.bbox.padded(2).fully_containsx(box.x0)
+               or not figure.bbox.padded(2).fully_containsx(box.x1) or not figure.bbox.padded(2).fully_containsy(box.y0)
+               or not figure.bbox.padded(2).fully_containsy(box.y1)]  # fmt: skip
+    assert outside == []
 
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_column_leaves_room_for_the_data(name):
-    figure = figure_of(DRAWN[name]())
-    figure.canvas.draw()
+    figure = drawn_at(name, "3.3")
     boxes = [ax.get_window_extent() for ax in figure.axes]
     wide, high = figure.bbox.width, figure.bbox.height
     assert sum(box.width * box.height for box in boxes) > 0.2 * wide * high
@@ -52,10 +138,15 @@ def test_a_column_leaves_room_for_the_data(name):
     assert all(text.get_fontsize() <= 8.5 for text in words)
 
 
+def test_a_column_says_what_its_band_is():
+    (note,) = drawn(build.numeric().plot(figsize=COLUMN), "note")
+    assert note.get_text() == "band: ± 1 SD of centred ICE curves"
+    assert "each around its own mean" in " ".join(drawn(build.numeric().plot(), "note")[0].get_text().split())
+
+
 @pytest.mark.parametrize("name", ["curve", "levels", "groups"])
 def test_numbers_below_a_narrow_axes_do_not_touch(name):
-    figure = figure_of(DRAWN[name]())
-    figure.canvas.draw()
+    figure = drawn_at(name, "3.3")
     for ax in figure.axes:
         boxes = [t.get_window_extent() for t in ax.get_xticklabels() if t.get_text()]
         low, high = ax.get_window_extent().extents[[0, 2]]

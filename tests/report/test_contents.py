@@ -310,3 +310,25 @@ def test_bands_come_from_thousands_of_curves_in_any_memory() -> None:
     ]
     facts = {fact["term"]: fact["text"] for fact in found["facts"]}
     assert facts["Spread"].endswith("from the curves of 5000 rows")
+
+
+def test_observed_means_far_from_the_curve_are_a_finding() -> None:
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=2000)
+    rows = np.column_stack([a, a + 0.1 * rng.normal(size=2000)])
+    truth = rows[:, 0] + rows[:, 1]
+    along = build(
+        Explainer(lambda r: r[:, 0] + r[:, 1], rows, truth, target_name="delay", units={"delay": "min"}).study
+    )
+    for card in along["features"]:  # each curve has half the slope that is seen along it
+        assert card["far"].startswith("Observed means are far from this curve (around ")
+        assert "min observed" in card["far"]
+        assert "Other features change along with this one" in card["far"]
+    assert all(line["far"] for line in along["plain"])
+    assert "Observed means are far from this curve" in page_html(along)
+    own = rng.normal(size=(2000, 2))
+    right = build(Explainer(lambda r: r[:, 0] + r[:, 1], own, own.sum(axis=1)).study)
+    assert [card["far"] for card in right["features"]] == ["", ""]
+    wrong = build(Explainer(lambda r: r[:, 0] + r[:, 1], own, own[:, 0] + own[:, 1] ** 2).study)
+    assert any("The model does not fit these rows" in card["far"] for card in wrong["features"])
+    assert all(card["far"] == "" for card in build(Explainer(lambda r: r[:, 0], own).study)["features"])

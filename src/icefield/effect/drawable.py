@@ -151,7 +151,8 @@ class Drawable(ABC):
         outputs : which outputs (names), all by default
         layout : several outputs, groups or models in one panel (``"overlay"``) or ``"side"`` by side
         share_y : whether panels side by side share their y axis
-        x_scale : the axis of one feature of numbers: ``"linear"`` or ``"log"``, by default as its grid is spaced
+        x_scale : the axis of one feature of numbers: ``"linear"`` (all of it) or ``"log"``. By default as its
+            grid is spaced, and without a long tail of 1 % of the rows along which the curve is flat
         title : a heading
         colors : colours for the curves, instead of the style's or the colour-blind safe default
         cmap : colour map for surfaces and numeric colouring

@@ -9,7 +9,7 @@ from typing import Any
 from icefield.effect import Effect
 from icefield.errors import InputError, complaint, did_you_mean
 from icefield.plots.oneway import one_way_panel
-from icefield.plots.options import SMALL_WIDTH, Options
+from icefield.plots.options import Options
 from icefield.plots.panels import Panel, Picture, said_of_bands, with_shared_values
 from icefield.plots.series import OVERLAID, Series, pattern, viewed
 from icefield.plots.surfaces import surface_scale
@@ -19,6 +19,7 @@ from icefield.wording.names import NAME_LIMIT, name_text, title_text, told_apart
 from icefield.wording.values import named_value
 
 SMALL = (3.3, 2.7)  # inches of a panel among others
+KINDS = {"pd": "partial dependence", "ale": "accumulated local effects"}
 GROUP_LIMIT = 40  # letters of a group
 SMALL_LEVELS, SMALL_TEXT, SMALL_FEW = 10, 16, 4  # what fits below a panel among others
 
@@ -61,7 +62,12 @@ def effect_picture(effect: Effect, options: Options) -> Picture:
 
 def comparison_picture(effects: Mapping[str, Effect], options: Options) -> Picture:
     """The same question asked of several models."""
-    shown = {name_text(name, 40): viewed(effect, options) for name, effect in effects.items()}
+    # Views of one model (`Explainer.conditional`) are called by their kind.
+    spelled = {
+        KINDS[effect.kind] if name == effect.kind in KINDS else name: effect
+        for name, effect in effects.items()
+    }
+    shown = {name_text(name, 40): viewed(effect, options) for name, effect in spelled.items()}
     first = next(iter(shown.values()))
     outputs = chosen_outputs(first, options)
     if first.n_features == 2:
@@ -175,8 +181,7 @@ def _facets(
     if not groups:
         titled = len(outputs) > 1
         return [(name_text(effect.outputs[o]) if titled else "", Series(effect, o)) for o in outputs]
-    narrow = options.width is not None and options.width < SMALL_WIDTH
-    by = _by_text(effect, 30) + " = " if effect.by and not narrow else ""
+    by = _by_text(effect, 30) + " = " if effect.by and not options.is_small else ""
     return [
         (_titled(by + label, effect, output, outputs), Series(group, output))
         for output in outputs

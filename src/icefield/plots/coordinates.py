@@ -83,6 +83,14 @@ class Coordinates:
         index = {_key(level): i for i, level in enumerate(self.levels)}
         return np.array([index.get(_key(v), np.nan) for v in _listed(values)], dtype=np.float64)
 
+    def up_to(self, high: float) -> Coordinates:
+        """The same feature on an axis that ends earlier."""
+        other = object.__new__(Coordinates)
+        other.__dict__.update(self.__dict__)
+        other.high = high
+        other.missing = None if self.missing is None else other.beyond(high, MISSING_GAP)
+        return other
+
     def categorical(self, levels: list[Any]) -> Coordinates:
         """The same feature as these levels, in this order."""
         other = object.__new__(Coordinates)

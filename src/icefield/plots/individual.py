@@ -91,7 +91,7 @@ def drawn_points(at: Float, places: Coordinates, stepped: bool) -> tuple[Float, 
     A step holds back to the previous point, and the first one to the panel's edge.
     """
     order = np.argsort(at, kind="stable")
-    order = order[np.isfinite(at[order])]
+    order = order[np.isfinite(at[order]) & (at[order] <= places.high)]
     if not stepped or len(order) < 2:
         return at[order], order
     edge = places.beyond(at[order[0]], -0.03)

@@ -77,7 +77,7 @@ def _made(picture: Picture, options: Options, by_pyplot: bool) -> tuple[Axes | F
     size = options.figsize
     if size is not None:
         picture = _rearranged(picture, size)
-    with mpl.rc_context(small_print(None if size is None else size[0] / picture.columns)):
+    with mpl.rc_context(small_print(None if size is None else size[0], picture.columns)):
         figure, axes = _new_figure(picture, options, by_pyplot)
         return _drawn_figure(picture, options, figure, axes), figure
 
@@ -235,6 +235,8 @@ def _plain_look(ax: Axes, panel: Panel, theme: Theme, own: bool) -> None:
         ax.spines[["top", "right"]].set_visible(False)
     if not own:
         return
+    for axis in ("x", "y"):  # ticks are made when they are drawn, where other settings may hold
+        ax.tick_params(axis=axis, labelsize=smaller(SETTINGS[f"{axis}tick.labelsize"], 1.0))
     ax.set_axisbelow(True)
     if surface:
         ax.grid(False)

@@ -31,6 +31,7 @@ from icefield.plots.ticks import LINE, fitting
 from icefield.wording.names import MISSING, longest_piece, told_apart, wrapped
 
 TICK_LETTERS = 7  # of a time of day with what separates it from the next
+DATE_LETTERS = 4  # of a month or a year
 FEW_NUMBERS = 6  # fewer than matplotlib would choose by itself
 LISTED = 0.4  # of the width of an Axes that names of levels may take
 
@@ -49,7 +50,8 @@ def value_axis(ax: Axes, panel: Panel, before: Any) -> None:
     limit(*ends)
     number_format(axis, ends)
     if panel.flip and max(map(abs, ends)) >= 1e4:
-        axis.set_major_locator(MaxNLocator(4))  # long numbers side by side
+        fits = _numbers_that_fit(ax, len(f"{max(map(abs, ends)):,.4g}"))
+        axis.set_major_locator(MaxNLocator(min(4, fits)))  # long numbers side by side
     elif panel.flip:
         _fit_numbers(ax, ends, whole=False)
     if before is None and np.isfinite(first_tick(panel)):
@@ -82,7 +84,7 @@ def _place_ticks(ax: Axes, described: Axis, which: str) -> None:
         _level_ticks(ax, axis, described, which)
         return
     if described.kind == "time":
-        locator = AutoDateLocator(minticks=3, maxticks=8)
+        locator = FewDates(8 if which == "y" else _numbers_that_fit(ax, DATE_LETTERS))
         axis.set_major_locator(locator)
         axis.set_major_formatter(ShortDates(locator))
     elif described.log:
@@ -210,6 +212,18 @@ def _most_lines(texts: Sequence[str]) -> int:
     return max((t.count("\n") + 1 for t in texts), default=1)
 
 
+class FewDates(AutoDateLocator):
+    """Dates as matplotlib chooses them, of which every second or third is left where more than `most` would touch."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(minticks=3, maxticks=8)
+        self.most = most
+
+    def __call__(self) -> Any:
+        found = super().__call__()
+        return found[:: max(1, -(-len(found) // self.most))]
+
+
 class ShortDates(ConciseDateFormatter):
     """Short dates, of which the first names its year: months alone would leave the reader guessing."""
 
@@ -306,8 +320,10 @@ def solid_axes(ax: Any, panel: Panel) -> None:
         ax.zaxis.set_tick_params(pad=12 if long else 6)
 
 
-def inches(ax: Axes) -> tuple[float, float]:
-    """About how large the Axes will be."""
+def inches(ax: Axes, beside: float = 0.0) -> tuple[float, float]:
+    """About how large the Axes will be, where all panels of its row give up `beside` inches together."""
     figure: Any = ax.get_figure()
     box, whole = ax.get_position(), figure.bbox
-    return box.width * whole.width / figure.dpi, box.height * whole.height / figure.dpi
+    place = ax.get_subplotspec()
+    columns = 1 if place is None else place.get_gridspec().ncols
+    return box.width * whole.width / figure.dpi - beside / columns, box.height * whole.height / figure.dpi

@@ -19,6 +19,7 @@ SETTINGS: Any = mpl.rcParams
 
 
 NARROW = 4.3  # inches: in a figure of less, what stands beside the curve would take its room
+PAGE = 7.5  # inches that a page has
 SMALL_FONTS = ((1.6, 6.5), (2.4, 7.5), (NARROW, 8.5))  # inches of a panel, and the print that suits less
 
 
@@ -33,11 +34,17 @@ MARKERS = ("o", "s", "^", "D", "X")
 HATCHES = ("", "////", "....", "xxxx", "----")
 
 
-def small_print(width: float | None) -> Any:
-    """Settings for a panel of so many inches: smaller print and thinner lines where the current ones are too large for it."""
-    points = next((size for most, size in SMALL_FONTS if width is not None and width < most), None)
-    if points is None or points >= SETTINGS["font.size"]:
+def small_print(figure: float | None, columns: int) -> Any:
+    """Settings for panels side by side in a figure of so many inches: smaller print and thinner lines, where the current are too large.
+
+    In a figure as wide as a slide, which is seen from afar, print stays larger.
+    """
+    if figure is None:
         return {}
+    points = next((size for most, size in SMALL_FONTS if figure / columns < most), None)
+    if points is None or points * max(1.0, figure / PAGE) >= SETTINGS["font.size"]:
+        return {}
+    points *= max(1.0, figure / PAGE)
     return {
         "font.size": points,
         "axes.titlesize": "medium",

@@ -31,13 +31,13 @@ def write_labels(
     ax: Axes, panel: Panel, theme: Theme, own: bool, several: bool, first: bool, lowest: bool
 ) -> None:
     """Axis labels, note and title, broken to the room there is; `first` of its row and `lowest` of its column name their axes."""
-    width, height = inches(ax)
+    width, height = inches(ax, _beside(panel) if several and panel.flip else 0.0)
     size = smaller(SETTINGS["axes.labelsize"], 1.0)
     across, up = (panel.y.label, panel.x.label) if panel.flip else (panel.x.label, panel.y.label)
     if panel.z is not None:
         _solid_labels(ax, panel, int(SOLID_EDGE * width * 72 / (size * 0.52)))
     elif lowest:
-        set_text(ax.xaxis.label, wrapped(across, max(16, int(width * 72 / (size * 0.52)))))
+        set_text(ax.xaxis.label, wrapped(across, max(10 if several else 16, int(width * 72 / (size * 0.52)))))
     if first and panel.z is None:
         set_text(ax.yaxis.label, wrapped(up, max(16, int(height * 72 / (size * 0.55)))))
     above = 0.0 if not any(isinstance(m, Margin) and m.side == "top" for m in panel.marks) else 0.15

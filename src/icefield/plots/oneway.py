@@ -15,8 +15,9 @@ from icefield.errors import InputError, complaint
 from icefield.plots.coordinates import MISSING_GAP, Coordinates
 from icefield.plots.individual import Colouring, drawn_points, individual_marks
 from icefield.plots.levels import Levels, arranged
-from icefield.plots.options import ONE_WAY_KINDS, SMALL_WIDTH, Options
+from icefield.plots.options import ONE_WAY_KINDS, Options
 from icefield.plots.panels import (
+    SIDE,
     Axis,
     Band,
     Bars,
@@ -37,15 +38,26 @@ from icefield.plots.panels import (
 from icefield.plots.series import Series
 from icefield.wording.labels import average_note, joined, spread_note, value_label
 from icefield.wording.names import wrapped
-from icefield.wording.values import count_text
+from icefield.wording.values import count_text, number_text
 
 LOG_BINS = 25
+MOST_ROWS = 0.99  # an axis may end where so many rows lie before,
+LONG_TAIL = 2.0  # if that makes it so many times shorter,
+FLAT = 0.02  # and the curve moves by no more than this share of its range beyond
+FEW_WHOLE = 30  # whole numbers whose bars stand around them
 MISSING_BAR = 0.0135  # half the width of the bar of missing rows, as a share of the axis
 UNSEEN = 0.004  # of the curve's range: a band of less is no wider than the line
 FEW_POINTS = 13  # numeric grids this small show their points
 AROUND = 0.12  # opacity of the band of whole curves
 LETTERS_PER_INCH = 10  # of small print, side by side with some room
 MANY_BANDS = 3  # more bands than this cover each other
+BRIEFLY = {
+    "centered": "± 1 SD of centred ICE curves",
+    "std": "± 1 SD over rows",
+    "se": "± 2 standard errors",
+    "interval": "intervals of the learner's curve",
+    "simultaneous": "interval of the learner's whole curve",
+}
 UPRIGHT_LEVELS, UPRIGHT_TEXT = 8, 14  # beyond either, levels are listed down the side
 
 
@@ -104,6 +116,7 @@ def _numeric_panel(
     below: list[Mark] = []
     lines: list[Mark] = []
     above: list[Mark] = []
+    places, beyond = _where_most_rows_are(series, whole, places, options)
     colouring, many = Colouring(), ""
     spreads = [s.spread(_asked_spread(series, options)) for s in series]
     for one, spread in zip(series, spreads):
@@ -141,9 +154,10 @@ def _numeric_panel(
         if places.missing is not None and one.effect.missing_last[0]:
             above.append(_missing_dot(one, places.missing, interval, _average_colour(one, below)))
     marks = [*below, *_zero(series), *_separator(places), *lines, *above]
-    axis = places.axis()
+    axis = _without_negative(places, places.axis(), lines)
+    axis = replace(axis, label=f"{axis.label}\u2002({beyond})") if beyond and axis.label else axis
     low, high = value_range(marks) or (0.0, 1.0)
-    note, said = _note(series, spreads[0], whole)
+    note, said = _note(series, spreads[0], whole, options)
     return Panel(
         x=axis,
         y=Axis(label, low=low, high=high),
@@ -153,6 +167,48 @@ def _numeric_panel(
         legend_title=legend_title or colouring.title,
         scale=colouring.scale,
     )
+
+
+def _where_most_rows_are(
+    series: Sequence[Series], whole: Effect, places: Coordinates, options: Options
+) -> tuple[Coordinates, str]:
+    """The axis without a long tail of few rows along which the curves are flat, and what is said of that tail."""
+    everything = places, ""
+    weight = whole.weight
+    curves = any(one.individual is not None for one in series) and options.curves != "none"
+    if (
+        options.x_scale != "auto" or places.log or curves or places.axis_kind not in ("number", "integer")
+        or any(one.effect.own_grid for one in series) or weight is None or weight.shape != whole.grid[0].shape
+    ):  # fmt: skip
+        return everything
+    x, order = drawn_points(places.place(whole.grid[0]), places, False)
+    if len(x) <= FEW_POINTS or not weight[order].sum() > 0:
+        return everything
+    last = int(np.searchsorted(np.cumsum(weight[order]) / weight[order].sum(), MOST_ROWS))
+    end = float(x[min(last, len(x) - 1)])
+    if places.high - places.low < LONG_TAIL * (end - places.low) or not all(
+        _flat_beyond(one, places, end) for one in series
+    ):
+        return everything
+    share = 100 * (1 - np.cumsum(weight[order])[last] / weight[order].sum())
+    rows = "1 %" if share >= 0.75 else f"{number_text(max(share, 0.01), 1)} %"
+    return places.up_to(end), f"{rows} of rows beyond, flat up to {number_text(places.high)}"
+
+
+def _flat_beyond(one: Series, places: Coordinates, end: float) -> bool:
+    """Whether a curve hardly moves from here to the end of the axis."""
+    x, order = drawn_points(places.place(one.effect.grid[0]), places, False)
+    y = one.average[order]
+    tail = y[x >= end]
+    return bool(len(tail) and np.isfinite(y).all() and np.ptp(tail) <= FLAT * np.ptp(y))
+
+
+def _without_negative(places: Coordinates, axis: Axis, lines: Sequence[Mark]) -> Axis:
+    """An axis of numbers that are never negative does not begin below zero, where no point or bar needs the room."""
+    span = places.high - places.low
+    crosses = axis.kind in ("number", "integer") and places.low >= 0 > places.low - SIDE * span
+    dots = any(isinstance(mark, Line) and mark.markers for mark in lines)
+    return replace(axis, tight=crosses and not dots and not (axis.kind == "integer" and span < FEW_WHOLE))
 
 
 def _average_colour(one: Series, below: list[Mark]) -> Colour:
@@ -187,9 +243,13 @@ def _zero(series: Sequence[Series]) -> list[Mark]:
     return [Rule(y=0.0)] if relative else []
 
 
-def _note(series: Sequence[Series], spread: str, whole: Effect, drawn: str = "band") -> tuple[str, str]:
-    """What is shown, and of that what is said of the band."""
+def _note(
+    series: Sequence[Series], spread: str, whole: Effect, options: Options, drawn: str = "band"
+) -> tuple[str, str]:
+    """What is shown, and of that what is said of the band: briefly where there is little room."""
     band = spread_note(spread, series[0].effect, drawn)
+    if band and options.is_small and spread in BRIEFLY:
+        band = f"{drawn}: {BRIEFLY[spread]}"
     if spread == "centered" and all(map(_parallel, series)):
         band = f"no {drawn}: the rows' curves run parallel"
     parts = [average_note(whole), band]
@@ -233,10 +293,11 @@ def _strip(marginal: Marginal, places: Coordinates) -> Strip | None:
     if marginal.edges is None or not marginal.counts.size:
         return None
     edges, own_counts = places.place(np.asarray(marginal.edges)), marginal.counts
-    if places.log and marginal.rug is not None:
-        # Bins of one width would be bars of very different ones.
+    cut = not places.log and float(edges[-1]) > LONG_TAIL * places.high
+    if (places.log or cut) and marginal.rug is not None:
+        # Bins of one width would be bars of very different ones on a logarithmic axis, and too few where the axis ends early.
         values = _inside(places.place(np.asarray(marginal.rug)), places)
-        edges = np.geomspace(places.low, places.high, LOG_BINS + 1)
+        edges = (np.geomspace if places.log else np.linspace)(places.low, places.high, LOG_BINS + 1)
         own_counts = np.histogram(values, edges)[0] * (marginal.counts.sum() / max(1, len(marginal.rug)))
     lefts, rights = edges[:-1], edges[1:]
     shown = (rights > places.low) & (lefts < places.high)
@@ -301,10 +362,10 @@ def _level_panel(
     longest = max(map(len, axis.ticks), default=0)
     roomy = 2 if len(axis.ticks) <= UPRIGHT_LEVELS // 2 else 1
     flip = len(axis.ticks) > UPRIGHT_LEVELS or longest > roomy * UPRIGHT_TEXT
-    if options.width is not None and options.width < SMALL_WIDTH:
+    if options.width is not None and options.is_small:
         flip = flip or len(axis.ticks) * min(longest, UPRIGHT_TEXT) > LETTERS_PER_INCH * options.width
     axis, extra = _counted(axis, levels, options, flip)
-    note, said = _note(series, spread, whole, "lines")
+    note, said = _note(series, spread, whole, options, "lines")
     return Panel(
         x=axis,
         y=Axis(label, low=low, high=high),

@@ -109,6 +109,11 @@ class Options:
         return None if self.figsize is None else float(self.figsize[0])
 
     @property
+    def is_small(self) -> bool:
+        """Whether the user gave less room than long notes and names need."""
+        return self.width is not None and self.width < SMALL_WIDTH
+
+    @property
     def levels_that_fit(self) -> int | None:
         """How many levels can be listed in the height the user gave; None where the picture takes what it needs."""
         if self.ax is not None:

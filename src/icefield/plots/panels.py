@@ -24,6 +24,7 @@ from icefield.typing import Float
 Colour = int | str
 
 PAD = 0.05  # room around the values, as a share of their range
+SIDE = 0.03  # room beside the first and the last value of a feature
 FOOT = 0.16  # and below them where a histogram stands,
 SPARK_WIDTH = 0.22  # of the panel's
 RUG_FOOT = 0.08  # or a rug
@@ -43,6 +44,7 @@ class Axis:
     meaning : what its numbers are where they are months, weekdays or times of day (see `icefield.data.naming`)
     unit : what its numbers are counted in, for the pointer
     log : whether equal factors are equal lengths
+    tight : whether it begins at `low` itself, not a little before
     """
 
     label: str = ""
@@ -54,6 +56,7 @@ class Axis:
     meaning: str = ""
     unit: str = ""
     log: bool = False
+    tight: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -395,9 +398,9 @@ def visible_features(panel: Panel) -> tuple[float, float]:
     if panel.x.kind == "category" or is_surface(panel) or panel.look == "square":
         return low, high
     if panel.x.log:
-        return scaled(low, -0.03, low, high), scaled(high, 0.03, low, high)
+        return scaled(low, -SIDE, low, high), scaled(high, SIDE, low, high)
     span = high - low or max(1.0, abs(low) * 0.1)
-    return low - 0.03 * span, high + 0.03 * span
+    return low if panel.x.tight else low - SIDE * span, high + SIDE * span
 
 
 def scaled(at: float, share: float, low: float, high: float) -> float:

@@ -96,7 +96,7 @@ def build(
         edges = None if released is None else released.edges
         with_cards = Cards(study, order[:CARDS], rows, pairs.singles, edges)
         surfaces = pairs.panels(with_cards.singles, least)
-        ranked, panels, small, curves = [], [], 0, 0
+        ranked, panels, far, small, curves = [], [], [], 0, 0
         for one in with_cards:
             if intervals is not None:
                 one = replace(one, effect=intervals(one.asked, one.effect))
@@ -105,22 +105,18 @@ def build(
             if released is not None:
                 one = released.joined(one, rows)
             curves = 0 if one.effect.individual is None else int(one.effect.individual.shape[1])
+            means = Means.of(study, one.asked, one.effect, least > 0)
             panels.append(
-                feature_panel(
-                    one.effect,
-                    one.local,
-                    Means.of(study, one.asked, one.effect, least > 0),
-                    curves=CURVES if individual else 0,
-                    least=least,
-                )
+                feature_panel(one.effect, one.local, means, curves=CURVES if individual else 0, least=least)
             )
+            far.append(glance.far_from_curve(study, one, means))
             ranked.append(replace(one, effect=replace(one.effect, kept=None)))
             progress.advance()
         others = without_cards(order[CARDS:], len(ranked))
         kept = _curves_kept(ranked, panels) if individual else 0
         # Word-sized curves share one scale, so that a weak effect looks weak.
         reach = max(LEAST_REACH, *(one.reach for one in ranked))
-        cards = [_card(one, panel, reach) for one, panel in zip(ranked, panels)]
+        cards = [_card(one, panel, reach, text) for one, panel, text in zip(ranked, panels, far)]
         progress.advance()
         # 3. With whom, and where.
         progress.now("regions")
@@ -158,7 +154,7 @@ def build(
         "shares": shares,
         "plane": glance.all_features([*ranked, *others], len(ranked), parts),
         "notes": glance.notes(study, data_notes(study), [*ranked, *others], len(ranked)),
-        "plain": _plain(ranked, panels),
+        "plain": _plain(ranked, panels, far),
         "outputs": [page_name(o) for o in study.model.outputs],
         "what": page_name(quantity(first, None)),
         "bounds": numbers(first.value_range),
@@ -179,7 +175,9 @@ def build(
     }
 
 
-def _plain(ranked: Sequence[Ranked], panels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _plain(
+    ranked: Sequence[Ranked], panels: Sequence[dict[str, Any]], far: Sequence[str]
+) -> list[dict[str, Any]]:
     told = [one for one in ranked if one.reading.responds][:PLAIN_SENTENCES]
     return [
         {
@@ -188,6 +186,7 @@ def _plain(ranked: Sequence[Ranked], panels: Sequence[dict[str, Any]]) -> list[d
             "text": plain_words(one.reading, subject_text(one.effect, one.output)),
             "strength": "hidden" if one.reading.hidden else strength_word(one.reading.strength),
             "caution": _sentence(one.caution),
+            "far": far[one.number],
             "picture": small_curve(
                 one.effect,
                 one.output,
@@ -262,7 +261,7 @@ def _listed(one: Ranked, reach: float) -> dict[str, Any]:
     }
 
 
-def _card(one: Ranked, panel: dict[str, Any], reach: float) -> dict[str, Any]:
+def _card(one: Ranked, panel: dict[str, Any], reach: float, far: str) -> dict[str, Any]:
     effect = one.effect
     support = effect.support
     readings = one.decision.readings
@@ -277,6 +276,7 @@ def _card(one: Ranked, panel: dict[str, Any], reach: float) -> dict[str, Any]:
         if support is None
         else ", ".join(page_name(effect.naming.name(name), 40) for name, _ in support.related[:3]),
         "warning": _sentence(one.caution)[:-1] or None,
+        "far": far,
         "readings": [page_sentence(r.sentence, effect.naming.name(one.name)) for r in readings],
         "best": one.output,
         "no_ale": one.no_ale,

@@ -14,6 +14,7 @@ import numpy as np
 
 from icefield.core.study import Study
 from icefield.counts import counted
+from icefield.report.means import Means
 from icefield.report.plain import numbers
 from icefield.report.ranked import Ranked
 from icefield.report.stills import against, plane
@@ -162,6 +163,25 @@ def _about(seen: Observed, groups: Sequence[Any]) -> str:
     else:
         told = f"{number_text(values[0])} predicted, {number_text(values[1])} observed on average"
     return f"Farthest apart, of {len(bins.at)} groups along the predictions: {told}."
+
+
+def far_from_curve(study: Study, one: Ranked, means: Means | None) -> str:
+    """A sentence where observed means are far from a feature's average curve, with what accounts for it; else nothing."""
+    found = None if means is None else means.far_from_curve(one.output)
+    if found is None:
+        return ""
+    unit = study.naming.target_unit if one.effect.scale_label == "prediction" else ""
+
+    def text(value: float) -> str:
+        if "probab" in one.effect.scale_label:
+            return f"{100 * value:.0f}\u00a0%"
+        return number_text(value) + (f"\u00a0{name_text(unit, 20)}" if unit else "")
+
+    gap, followed = found.observed - found.average, found.predicted - found.average
+    said = f"Observed means are far from this curve ({found.point}): {text(found.observed)} observed, {text(found.average)} on the curve."
+    if followed * gap > 0 and abs(followed) >= 0.5 * abs(gap):
+        return f"{said} Other features change along with this one: predictions for these rows average {text(found.predicted)}."
+    return f"{said} The model does not fit these rows: it predicts {text(found.predicted)} on average."
 
 
 # --- shares ------------------------------------------------------------------------------------------

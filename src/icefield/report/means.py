@@ -16,11 +16,16 @@ from icefield.counts import counted
 from icefield.data.columns import TIME_KINDS, Column
 from icefield.data.features import feature_column
 from icefield.effect import Effect
+from icefield.plots.coordinates import Coordinates
 from icefield.report.rounding import rounded_means
 from icefield.statistics.fit_score import Bins, Observed, along_feature, at_levels, observed, where_missing
-from icefield.statistics.ice_statistics import shown_points
+from icefield.statistics.ice_statistics import output_unit, shown_points
 from icefield.typing import Float
 from icefield.wording.values import named_value, place_text, shown_value
+
+FAR_ERRORS = 3.0  # standard errors of an observed mean,
+FAR_SIZE = 0.5  # and standard deviations of the predictions, beyond which a curve is far from it
+FAR_ROWS = 30  # that the mean is of, at least
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +50,23 @@ class Known:
             self.observed[:, kept],
             self.predicted[:, kept],
         )
+
+
+@dataclass(frozen=True)
+class FarFromCurve:
+    """The group of rows whose observed mean lies farthest from the average curve, in multiples of its error.
+
+    Attributes
+    ----------
+    point : the group, in words
+    observed, predicted : means of its rows
+    average : the partial dependence there
+    """
+
+    point: str
+    observed: float
+    predicted: float
+    average: float
 
 
 class Means:
@@ -127,6 +149,46 @@ class Means:
         each = [where_missing(self._seen, self._column, o) for o in self._outputs]
         found = [one for one in each if one is not None]
         return _stacked(found, np.zeros(1), ["missing"]) if found else None
+
+    def far_from_curve(self, output: int) -> FarFromCurve | None:
+        """Where the observed mean is not what partial dependence says, None where it is that nowhere.
+
+        Far is more than three standard errors of the observed mean (from the spread of all targets, so rather too large)
+        and more than half of the predictions' standard deviation, in at least 30 rows.
+        """
+        effect = self._effect
+        shown = shown_points(effect)
+        found = self.known(list(effect.grid[0]))
+        if found is None:
+            return None
+        places = Coordinates([effect])
+        at, x, y = (
+            places.place(found.values),
+            places.place(effect.grid[0][shown]),
+            effect.average[output][shown],
+        )
+        if effect.ordered[0]:
+            order = np.argsort(x)
+            curve = np.interp(at, x[order], y[order])
+        else:
+            where = {place: number for number, place in enumerate(x.tolist())}
+            curve = np.array([y[where[place]] if place in where else np.nan for place in at.tolist()])
+        distance = np.abs(found.observed[output] - curve)
+        errors = distance / (self._seen.truth[:, output].std() / np.sqrt(found.rows) + np.finfo(float).tiny)
+        far = (
+            (distance > FAR_SIZE * output_unit(effect, output))
+            & (errors > FAR_ERRORS)
+            & (found.rows >= FAR_ROWS)
+        )
+        if not far.any():
+            return None
+        worst = int(np.where(far, errors, 0.0).argmax())
+        return FarFromCurve(
+            found.points[worst],
+            float(found.observed[output][worst]),
+            float(found.predicted[output][worst]),
+            float(curve[worst]),
+        )
 
     def overall(self) -> tuple[Float, Float]:
         """Mean of all rows seen: observed, and predicted."""
