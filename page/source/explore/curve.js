@@ -3,7 +3,7 @@ import {draw} from "../draw.js";
 import {valueRange} from "../range.js";
 import {isNumber, said} from "../words.js";
 import {barEdges, featureAxis, valueAt, withOwn} from "./axes.js";
-import {el} from "./elements.js";
+import {brushKey, el} from "./elements.js";
 
 const LEVEL_LIST = 14;  // levels beyond which they stand one above the other
 const mean = (list) => { const known = Array.from(list).filter(isNumber); return known.reduce((a, b) => a + b, 0) / (known.length || 1); };
@@ -11,7 +11,7 @@ const mean = (list) => { const known = Array.from(list).filter(isNumber); return
 export class CurveView {
   constructor(app) {
     this.app = app;
-    this.plot = el("div", {class: "plot", role: "img"});
+    this.plot = el("div", {class: "plot", role: "application", tabindex: "0"});
     this.dot = el("button", {type: "button", class: "dot", role: "slider", hidden: true, "aria-orientation": "horizontal"});
     this.stem = el("div", {class: "stem", hidden: true});
     this.brushed = el("div", {class: "brushed", hidden: true});
@@ -21,6 +21,7 @@ export class CurveView {
     this.dot.addEventListener("pointerdown", (event) => this.grab(event));
     this.dot.addEventListener("keydown", (event) => this.key(event));
     this.plot.addEventListener("pointerdown", (event) => this.startBrush(event));
+    this.plot.addEventListener("keydown", (event) => this.brushByKey(event));
     this.plot.addEventListener("pointermove", (event) => this.point(event));
     this.plot.addEventListener("pointerleave", () => { this.pointed = null; this.app.readout(null); });
     this.stage.addEventListener("dragover", (event) => { if (event.dataTransfer.types.includes("text/x-icefield-feature")) event.preventDefault(); });
@@ -45,7 +46,7 @@ export class CurveView {
     if (lying) Object.assign(panel, {flip: true});
     this.drawing = draw(this.plot, panel, {legend: false, still: true});
     this.panelShown = panel;
-    this.plot.setAttribute("aria-label", `${this.feature.label}: ${app.data.sentence || ""}`);
+    this.plot.setAttribute("aria-label", `${this.feature.label}: ${app.data.sentence || ""}${this.levels ? "" : " Enter chooses a stretch, arrows move it, Shift or Alt one end, Escape drops it."}`);
     this.placeDot();
     this.placeBrush();
   }
@@ -204,6 +205,15 @@ export class CurveView {
     };
     window.addEventListener("pointermove", move);
     window.addEventListener("pointerup", end, {once: true});
+  }
+  brushByKey(event) {
+    const {laid} = this;
+    if (this.app.state.second !== null || this.levels || !this.drawing) return;
+    const brush = brushKey(event, this.brush, laid.first, laid.last, (laid.last - laid.first) / 50);
+    if (brush === undefined) return;
+    event.preventDefault();
+    this.app.stretch(brush);
+    this.app.say(brush ? `Stretch from ${brush.map((v) => this.app.placeText(this.app.state.feature, v)).join(" to ")}` : "No stretch");
   }
   placeBrush() {
     this.brushed.hidden = !this.brush || !this.drawing;
