@@ -118,7 +118,7 @@ def write_report(
         intervals=intervals,
     )
     if row is not None:
-        found["live"] = {**row, "unit": study.naming.target_unit}
+        found["live"] = row
     return _done(target, found, static)
 
 
