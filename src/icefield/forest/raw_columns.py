@@ -56,7 +56,7 @@ def on_raw_columns(model: TreeModel, table: Table) -> TreeModel:
         if column.kind == "categorical":
             levels = column.levels
             goes = _goes(model, table, {name: levels}, conditions)
-            for k, condition in enumerate(conditions):
+            for k, condition in enumerate(conditions.tolist()):
                 rewritten.put_set(condition, np.flatnonzero(goes[:, k]))
             rules.append(LevelCodes(tuple((level, float(i)) for i, level in enumerate(levels.tolist()))))
         elif column.kind in ("float", "integer", "boolean"):
@@ -134,7 +134,7 @@ def _put_thresholds(model: TreeModel, table: Table, rewritten: _Rewritten, place
     if not places:
         return
     forest = model.forest
-    own = {name: np.flatnonzero(rewritten.column == place) for name, place in places.items()}
+    own = {name: np.flatnonzero(rewritten.column == place).astype(np.int32) for name, place in places.items()}
     for name, conditions in own.items():
         if (forest.condition_set[conditions] >= 0).any() or forest.condition_zero_missing[conditions].any():
             raise CannotRead(f"column {name!r} {UNKNOWN}")
