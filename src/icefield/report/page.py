@@ -78,9 +78,11 @@ def _images(report: dict[str, Any]) -> dict[str, Any]:
     named = [f"{what} of {output}" if several else what for output in report["outputs"]]
     return {
         "image": images.image,
-        "card_panel": lambda card, small=False: images.card_panel(card, 0, named[0], bounds, small=small),
-        "region_panel": lambda region: images.region_panel(region["panel"], 0, named[0]),
-        "surface_panel": lambda pair: images.surface_panel(pair, 0, named[0]),
+        "card_panel": lambda card, o=0, small=False: images.card_panel(
+            card, o, named[o], bounds, report["groups"], small=small
+        ),
+        "region_panel": lambda region, o: images.region_panel(region["panel"], o, named[o]),
+        "surface_panel": lambda pair, o: images.surface_panel(pair, o, named[o]),
     }
 
 
