@@ -39,7 +39,7 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Browser:
 
 
 def drawn_cases() -> Iterator[tuple[str, Any]]:
-    for name, draw in (*gallery.pictures(gallery.diabetes()), *gallery.classes(), *gallery.cases()):
+    for name, draw in (*gallery.pictures(gallery.titanic()), *gallery.classes(), *gallery.cases()):
         if name != "axes":  # which is drawn into the caller's own
             yield name, draw
 
