@@ -14,6 +14,7 @@ from icefield.statistics.every_effect import every_effect
 from icefield.wording.labels import predicted_text
 from icefield.wording.names import name_text, page_name
 
+VERSION = 1  # of the block, as `page/report.schema.json` says
 MOST_FEATURES = 60
 
 
@@ -38,6 +39,7 @@ def live_row(study: Study) -> dict[str, Any]:
         if rule["kind"] == "level":
             rule["codes"] = [[raw(np.array([level], object))[0], code] for level, code in rule["codes"]]
     return {
+        "v": VERSION,
         "model": model,
         "features": features,
         "rows": _rows(study),

@@ -25,6 +25,7 @@ from icefield.plots.panels import Panel, Picture
 from icefield.plots.schema import document
 
 HERE = Path(__file__).parent
+VERSION = 1  # of what a script draws, as `page/report.schema.json` says
 PACKED = ("bands", "curves", "level", "pure")  # by far the longest lists
 EXACT = 2.0**53  # whole numbers up to here are exact in a script
 
@@ -118,6 +119,7 @@ def _drawn(report: dict[str, Any]) -> dict[str, Any]:
     words = ("readings", "strengths", "strength_words", "heterogeneities")
     cards = [{**_packed(card["panel"]), **{key: card[key] for key in words}} for card in report["features"]]
     return {
+        "v": VERSION,
         "what": report["what"],
         "bounds": report["bounds"],
         "outputs": report["outputs"],
