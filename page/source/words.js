@@ -3,13 +3,25 @@
 const SUPERSCRIPTS = {"-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹"};
 export const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
-// A number to be read, to about four digits.
-export function said(value) {
+// A number to be read.
+export const said = (value) => numberText(value, 4);
+// As Python's `number_text` writes it, with so many digits.
+export function numberText(value, digits) {
   if (!isNumber(value)) return "–";
-  const size = Math.abs(value);
-  const text = size !== 0 && (size < 1e-3 || size >= 1e7) ? size.toExponential(2)
-    : size.toLocaleString("en", {maximumSignificantDigits: size >= 1000 ? 6 : 4, useGrouping: size >= 10000});
-  return (value < 0 ? "−" : "") + text.replace("e-", "e−");
+  const size = Math.abs(value), sign = value < 0 ? "−" : "";
+  if (size >= 1e9 || (size !== 0 && size < 1e-4)) {
+    const [front, power] = size.toExponential(digits - 1).split("e");
+    return `${sign}${Number(front)}e${power[0].replace("-", "−")}${power.slice(1).padStart(2, "0")}`;
+  }
+  const decimals = size >= 10 ** (digits - 1) || Number.isInteger(value) ? 0 : digits - 1 - Math.floor(Math.log10(size)), [whole, part = ""] = fixed(size, decimals).split(".");
+  const text = (whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, ",") : whole) + (/[1-9]/.test(part) ? "." + part.replace(/0+$/, "") : "");
+  return (/[1-9]/.test(text) ? sign : "") + text;
+}
+// As many decimals; a number exactly between two is rounded to the even one, as Python does.
+function fixed(size, decimals) {
+  const text = size.toFixed(decimals), cut = size.toFixed(decimals + 1), between = cut.endsWith("5") && /^0*$/.test(size.toFixed(Math.min(100, decimals + 60)).slice(cut.length));
+  const below = cut.slice(0, decimals ? -1 : -2);
+  return between && Number(below.at(-1)) % 2 === 0 ? below : text;
 }
 export const percent = (share) => share > 0 && share < 0.01 ? "under 1 %" : `${Math.round(100 * share)} %`;
 

@@ -3,7 +3,7 @@ import test from "node:test";
 import {cutApart, inLines, percent, said, tickTexts, wrapped} from "../source/words.js";
 
 test("numbers have a true minus sign, and thousands apart from 10,000 on", () => {
-  assert.deepEqual([0, -2.5, 9999, 12345.678, 0.00001234, 3.2e9, NaN, null].map(said), ["0", "−2.5", "9999", "12,345.7", "1.23e−5", "3.20e+9", "–", "–"]);
+  assert.deepEqual([0, -2.5, 9999, 12345.678, 0.00001234, 3.2e9, NaN, null].map(said), ["0", "−2.5", "9999", "12,346", "1.234e−05", "3.2e+09", "–", "–"]);
 });
 test("shares under one percent are said as such", () => {
   assert.deepEqual([0, 0.004, 0.014, 1].map(percent), ["0 %", "under 1 %", "1 %", "100 %"]);

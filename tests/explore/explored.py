@@ -77,3 +77,22 @@ class Client:
 
     def close(self) -> None:
         self.session.close(10)
+
+
+def rich_data() -> tuple[pd.DataFrame, np.ndarray]:
+    """The same with a column that follows another closely, and three classes to predict."""
+    X, y = data()
+    X["born"] = 2020 - X["age"] + np.random.default_rng(4).normal(0, 0.5, ROWS)
+    return X, np.where(y > np.quantile(y, 0.7), "high", np.where(y > np.quantile(y, 0.3), "mid", "low"))
+
+
+def rich_explainers() -> dict[str, Explainer]:
+    """Two classifiers of them: classes, scales and models to switch."""
+    from lightgbm import LGBMClassifier
+
+    X, y = rich_data()
+    made = {
+        name: LGBMClassifier(n_estimators=trees, num_leaves=8, verbose=-1, random_state=0, n_jobs=1).fit(X, y)
+        for name, trees in (("large", 8), ("small", 3))
+    }
+    return {name: Explainer(model, X, y) for name, model in made.items()}

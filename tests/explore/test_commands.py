@@ -7,7 +7,6 @@ import importlib.util
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 
@@ -16,14 +15,10 @@ from explored import data, fitted
 from test_page import APP, settled, show
 from websockets.sync.client import connect
 
+from notebooks import free_port
+
 COMMAND = "import sys; from icefield.cli import run; sys.exit(run())"
 pytestmark = [pytest.mark.other_processes, pytest.mark.look]
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 @contextlib.contextmanager

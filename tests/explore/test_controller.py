@@ -147,6 +147,10 @@ def test_rows_are_picked_by_what_they_are(ex, client):
     inside = np.flatnonzero(X["town"] == "b")
     assert client.part("row", "row", "row", how="random", rule=rule)[0]["row"] in inside
     assert client.part("row", "row", "row", how=5)[0]["places"][3] == X["cars"][5]
+    near = client.part("row", "row", "row", how={"near": {"0": 40.0, "1": None, "2": 1}}, rule=rule)[0]["row"]
+    like = (X["town"] == "b") & X["income"].isna()
+    assert near == (X["age"][like] - 40).abs().idxmin()
+    assert client.ask("row", "row", how={"near": {"0": "x"}})[0][0]["error"]["kind"] == "input"
 
 
 def test_two_models_and_cohorts_are_compared_on_one_grid():

@@ -15,6 +15,8 @@ import pytest
 from icefield import Explainer
 from icefield.core.portable_model import portable_model
 from icefield.errors import ModelError
+from icefield.forest.check import raw_by_levels
+from icefield.forest.raw_columns import on_raw_columns
 
 ROWS = 400
 
@@ -108,6 +110,69 @@ def _one_tree(X, y):
     return DecisionTreeRegressor(max_depth=5, random_state=0).fit(X[["n"]], y)
 
 
+def _xgboost_binary(X, y):
+    from xgboost import XGBClassifier
+
+    return XGBClassifier(n_estimators=12, n_jobs=1, enable_categorical=True).fit(X, (y > 0).astype(int))
+
+
+def _catboost(X, y):
+    from catboost import CatBoostRegressor
+
+    settings = {
+        "iterations": 15,
+        "depth": 4,
+        "thread_count": 1,
+        "verbose": False,
+        "allow_writing_files": False,
+    }
+    return CatBoostRegressor(**settings).fit(X[["a", "z", "n"]], y)
+
+
+def _catboost_binary(X, y):
+    from catboost import CatBoostClassifier
+
+    settings = {
+        "iterations": 15,
+        "depth": 4,
+        "thread_count": 1,
+        "verbose": False,
+        "allow_writing_files": False,
+    }
+    return CatBoostClassifier(**settings).fit(X[["a", "n"]], y > 0)
+
+
+def _prepared(final, levels, X, y):
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+    numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+    steps = [("a", numbers, ["a", "z"]), ("n", MinMaxScaler(), ["n"]), ("k", levels, ["k"])]
+    return make_pipeline(ColumnTransformer(steps), final).fit(X, y)
+
+
+def _pipeline_one_hot(X, y):
+    from sklearn.ensemble import RandomForestRegressor
+    from sklearn.preprocessing import OneHotEncoder
+
+    return _prepared(
+        RandomForestRegressor(n_estimators=8, max_depth=7, random_state=0),
+        OneHotEncoder(handle_unknown="ignore"),
+        X,
+        y,
+    )
+
+
+def _pipeline_ordinal(X, y):
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.preprocessing import OrdinalEncoder
+
+    final = HistGradientBoostingClassifier(max_iter=12, categorical_features=[3], random_state=0)
+    return _prepared(final, OrdinalEncoder(), X, y > 0)
+
+
 MODELS = [
     _lightgbm,
     _zero_missing,
@@ -119,6 +184,11 @@ MODELS = [
     _histogram,
     _forest,
     _one_tree,
+    _xgboost_binary,
+    _catboost,
+    _catboost_binary,
+    _pipeline_one_hot,
+    _pipeline_ordinal,
 ]
 
 
@@ -157,6 +227,8 @@ def test_the_page_predicts_as_the_model_does():
             if rule["kind"] == "level":
                 rule["codes"] = [[str(level), code] for level, code in rule["codes"]]
         matrix = ex.plan.trees.encode(ex.table.select(ex.model.columns))
+        if make in (_pipeline_one_hot, _pipeline_ordinal):
+            matrix = on_raw_columns(ex.plan.trees, ex.table).encode(ex.table)
         written = [[str(v) if not math.isfinite(v) else v for v in row] for row in matrix.tolist()]
         written = [["NaN" if v == "nan" else v for v in row] for row in written]
         rows = [{str(k): _plain(v) for k, v in row.items()} for row in own.to_dict("records")]
@@ -164,7 +236,9 @@ def test_the_page_predicts_as_the_model_does():
         expected.append(np.asarray(ex.study.predictions()))
     for make, found, own in zip(MODELS, _in_node(cases), expected):
         exact = {"rtol": 0, "atol": 0} if make in (_xgboost,) else {"rtol": 1e-9, "atol": 1e-9}
-        exact = {"rtol": 2e-6, "atol": 1e-7} if make is _xgboost_classes else exact  # its softmax is float32
+        exact = (
+            {"rtol": 2e-6, "atol": 1e-7} if make in (_xgboost_classes, _xgboost_binary) else exact
+        )  # its links are float32
         np.testing.assert_allclose(np.array(found["matrix"]), own, err_msg=make.__name__, **exact)
         np.testing.assert_allclose(np.array(found["rows"]), own, err_msg=make.__name__, **exact)
 
@@ -179,6 +253,40 @@ def test_500_trees_of_31_leaves_take_at_most_0_4_megabytes():
     model = LGBMRegressor(n_estimators=500, num_leaves=31, verbose=-1, n_jobs=1).fit(X, y)
     packed = portable_model(Explainer(model, X).study)
     assert len(json.dumps(packed)) <= 400_000
+
+
+def test_a_threshold_before_scaling_is_the_last_number_that_goes_left():
+    """On both sides of every threshold, to the next float."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.tree import DecisionTreeRegressor
+
+    rng = np.random.default_rng(2)
+    X = rng.lognormal(size=(500, 2))
+    model = make_pipeline(StandardScaler(), DecisionTreeRegressor(max_depth=6, random_state=0)).fit(
+        X, np.sin(X[:, 0]) + X[:, 1]
+    )
+    ex = Explainer(model, X)
+    raw = on_raw_columns(ex.plan.trees, ex.table).forest
+    for column, threshold in zip(raw.condition_column, raw.condition_threshold):
+        rows = np.repeat(X[:40], 2, axis=0)
+        rows[:, column] = np.tile([threshold, np.nextafter(threshold, np.inf)], 40)
+        np.testing.assert_array_equal(raw_by_levels(raw, rows)[:, 0], model.predict(rows))
+
+
+def test_preparations_that_mix_or_fall_are_refused_with_the_reason():
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+    from sklearn.tree import DecisionTreeRegressor
+
+    X = np.random.default_rng(0).integers(1, 6, (200, 2)).astype(float)
+    for step in (
+        FunctionTransformer(np.negative),
+        OneHotEncoder(handle_unknown="ignore", sparse_output=False),
+    ):
+        model = make_pipeline(step, DecisionTreeRegressor(max_depth=3)).fit(X, X[:, 0])
+        with pytest.raises(ModelError, match=r"prepared in a way the page does not know.*serve"):
+            portable_model(Explainer(model, X).study)
 
 
 def test_models_that_are_not_trees_are_refused_with_the_reason():

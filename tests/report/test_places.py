@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -117,13 +118,23 @@ def test_a_static_page_has_every_picture_and_no_script(
         assert browser.run("document.documentElement.scrollWidth <= window.innerWidth")
     assert browser.problems == []
     assert browser.requests == [page.resolve().as_uri()]
+    held = [
+        base64.b64decode(found).decode()
+        for found in re.findall(r'of-card" src="data:image/svg\+xml;base64,([^"]+)', text)
+    ]
+    assert all(">mean observed<" in one and ">mean predicted<" in one for one in held)
 
 
 def test_static_pages_of_several_models_classes_and_times(built: dict[str, Any]) -> None:
-    pictures = page_html(built, static=True).count("<img ")
-    assert pictures == 2 * len(built["features"]) + len(built["plain"]) + 1 + len(built["surfaces"]) + len(
-        built["regions"]
+    text = page_html(built, static=True)
+    pictures = text.count("<img ")
+    drawn = len(built["features"]) + len(built["surfaces"]) + len(built["regions"])
+    assert pictures == 3 * drawn + len(built["features"]) + len(built["plain"]) + 1
+    held = "".join(
+        base64.b64decode(found).decode() for found in re.findall(r"data:image/svg\+xml;base64,([^\"]+)", text)
     )
+    for said in ("hill", "shore", "all rows", *built["outputs"]):
+        assert f">{said}" in held, said
     both = compare({"a": Explainer(moves, X), "b": Explainer(lambda r: r[:, 0], X)}).report(static=True)
     assert both.html.count("<img ") >= 6
     assert "<script" not in both.html
@@ -154,7 +165,7 @@ def test_the_page_needs_no_more_than_inline_scripts(
 
 
 def test_the_script_evaluates_nothing_and_ends_where_it_should() -> None:
-    for name in ("draw.js", "report.js"):
+    for name in ("draw.js", "report.js", "live.js", "explore.js"):
         text = built_file(name)
         assert not re.search(
             r"\beval\(|new Function|innerHTML|outerHTML|insertAdjacentHTML|document\.write", text

@@ -1,9 +1,10 @@
 // The large picture: the shown feature's curve with spread, all rows' ghost, the row's own curve and its dot; or a surface.
 import {draw} from "../draw.js";
+import {edgesOf, lowStretches, meanMarks} from "../pieces.js";
 import {valueRange} from "../range.js";
 import {isNumber, said} from "../words.js";
 import {barEdges, featureAxis, valueAt, withOwn} from "./axes.js";
-import {el} from "./elements.js";
+import {brushKey, el} from "./elements.js";
 
 const LEVEL_LIST = 14;  // levels beyond which they stand one above the other
 const mean = (list) => { const known = Array.from(list).filter(isNumber); return known.reduce((a, b) => a + b, 0) / (known.length || 1); };
@@ -11,7 +12,7 @@ const mean = (list) => { const known = Array.from(list).filter(isNumber); return
 export class CurveView {
   constructor(app) {
     this.app = app;
-    this.plot = el("div", {class: "plot", role: "img"});
+    this.plot = el("div", {class: "plot", role: "application", tabindex: "0"});
     this.dot = el("button", {type: "button", class: "dot", role: "slider", hidden: true, "aria-orientation": "horizontal"});
     this.stem = el("div", {class: "stem", hidden: true});
     this.brushed = el("div", {class: "brushed", hidden: true});
@@ -21,6 +22,7 @@ export class CurveView {
     this.dot.addEventListener("pointerdown", (event) => this.grab(event));
     this.dot.addEventListener("keydown", (event) => this.key(event));
     this.plot.addEventListener("pointerdown", (event) => this.startBrush(event));
+    this.plot.addEventListener("keydown", (event) => this.brushByKey(event));
     this.plot.addEventListener("pointermove", (event) => this.point(event));
     this.plot.addEventListener("pointerleave", () => { this.pointed = null; this.app.readout(null); });
     this.stage.addEventListener("dragover", (event) => { if (event.dataTransfer.types.includes("text/x-icefield-feature")) event.preventDefault(); });
@@ -45,7 +47,7 @@ export class CurveView {
     if (lying) Object.assign(panel, {flip: true});
     this.drawing = draw(this.plot, panel, {legend: false, still: true});
     this.panelShown = panel;
-    this.plot.setAttribute("aria-label", `${this.feature.label}: ${app.data.sentence || ""}`);
+    this.plot.setAttribute("aria-label", `${this.feature.label}: ${app.data.sentence || ""}${this.levels ? "" : " Enter chooses a stretch, arrows move it, Shift or Alt one end, Escape drops it."}`);
     this.placeDot();
     this.placeBrush();
   }
@@ -57,7 +59,7 @@ export class CurveView {
     const centre = shown.centred ? mean(Array.from(curve || []).slice(0, n)) : 0, centreAll = shown.centred ? mean(Array.from(all || []).slice(0, n)) : 0;
     const less = (list, by) => Array.from(list, (v) => v - by), cut = (list) => Array.from(list).slice(0, n);
     const add = (kind, layer, rest) => marks.push({kind, layer, ...rest});
-    if (data.low && data.bandFeature === state.feature) { const found = stretches(data.low, laid, levels); if (found.lefts.length) add("stretch", "low", {...found, hatched: true, label: "few rows like this"}); }
+    if (data.low && data.bandFeature === state.feature) { const found = lowStretches((i) => data.low[i], laid.at, n, levels); if (found.lefts.length) add("stretch", "low", {...found, hatched: true, label: "few rows like this"}); }
     const edges = barEdges(feature, laid), bars = edges.pick(app.barsOf(state.feature, false)), own = edges.pick(app.barsOf(state.feature, true)), most = Math.max(...bars, 0), mostOwn = Math.max(...own, 0);
     add("strip", "data", {lefts: edges.lefts, rights: edges.rights, counts: bars});
     if (filtered && mostOwn > 0) add("strip", "filtered data", {lefts: edges.lefts, rights: edges.rights, counts: own, height: 0.11 * mostOwn / (most || 1), colour: "accent"});
@@ -91,9 +93,8 @@ export class CurveView {
         add(levels ? "dots" : "line", "ale", {x: pick(data.ale.x), y: pick(data.ale.y).map((v) => v + level), colour: "g3", dashed: 1, pattern: 3, hollow: true, width: 0.9, label: "ALE"});
       }
       if (shown.observed && data.observed && data.observed.feature === state.feature) {
-        const {x: at, observed, predicted} = data.observed, inside = Array.from(at.keys()).filter((i) => levels ? isNumber(at[i]) : at[i] >= laid.first && at[i] <= laid.last), pick = (list, by) => inside.map((i) => list[i] - by);
-        if (predicted) add("dots", "predicted", {x: pick(at, 0), y: pick(predicted, centre), colour: "text", pattern: 5, size: 0.85, label: "mean predicted"});
-        if (observed) add("dots", "observed", {x: pick(at, 0), y: pick(observed, centre), colour: "text", hollow: true, size: 0.9, label: "mean observed"});
+        const {x: at, observed, predicted} = data.observed, inside = Array.from(at.keys()).filter((i) => levels ? isNumber(at[i]) : at[i] >= laid.first && at[i] <= laid.last), pick = (list, by) => list && inside.map((i) => list[i] - by);
+        marks.push(...meanMarks(pick(at, 0), pick(observed, centre), pick(predicted, centre)));
       }
       if (curve) line(less(curve, centre), "average", {colour: "accent", width: 1.3, label: filtered ? "average of these rows" : "average of all rows", markers: n < 3});
     }
@@ -121,9 +122,8 @@ export class CurveView {
     this.dot.hidden = this.stem.hidden = this.brushed.hidden = true;
     this.plot.style.height = "";
     if (!surface || surface.feature !== state.feature || surface.second !== state.second) return;
-    const edges = (list) => list.length < 2 ? [list[0] - 0.5, list[0] + 0.5] : [1.5 * list[0] - 0.5 * list[1], ...list.slice(1).map((v, i) => (list[i] + v) / 2), 1.5 * list.at(-1) - 0.5 * list.at(-2)];
     const shown = [0, 1].map((k) => { const own = app.about.features[k ? state.second : state.feature], at = Array.from(k ? surface.z : surface.x), keep = at.map((v, i) => i).filter((i) => isNumber(at[i])); return {own, at, keep}; });
-    const [a, b] = shown, wide = b.at.length, x = edges(a.keep.map((i) => a.at[i])), y = edges(b.keep.map((i) => b.at[i])), offset = state.output * a.at.length * wide;
+    const [a, b] = shown, wide = b.at.length, x = edgesOf(a.keep.map((i) => a.at[i])), y = edgesOf(b.keep.map((i) => b.at[i])), offset = state.output * a.at.length * wide;
     const z = b.keep.map((j) => a.keep.map((i) => surface.y[offset + i * wide + j])), known = z.flat().filter(isNumber), scale = {low: Math.min(...known), high: Math.max(...known), label: app.valueLabel()};
     const axis = ({own}, ends) => ({label: own.axis.label, kind: own.axis.kind, ticks: own.axis.ticks, named: own.axis.named, low: ends[0], high: ends.at(-1)});
     const panel = {x: axis(a, x), y: axis(b, y), marks: [{kind: "field", layer: "surface", x, y, z, scale, style: "cells"}], scale, flip: false};
@@ -205,6 +205,15 @@ export class CurveView {
     window.addEventListener("pointermove", move);
     window.addEventListener("pointerup", end, {once: true});
   }
+  brushByKey(event) {
+    const {laid} = this;
+    if (this.app.state.second !== null || this.levels || !this.drawing) return;
+    const brush = brushKey(event, this.brush, laid.first, laid.last, (laid.last - laid.first) / 50);
+    if (brush === undefined) return;
+    event.preventDefault();
+    this.app.stretch(brush);
+    this.app.say(brush ? `Stretch from ${brush.map((v) => this.app.placeText(this.app.state.feature, v)).join(" to ")}` : "No stretch");
+  }
   placeBrush() {
     this.brushed.hidden = !this.brush || !this.drawing;
     if (this.brushed.hidden) return;
@@ -223,17 +232,4 @@ export class CurveView {
     return {here: at(app.curveOf(app.state.feature)), all: at(app.ghostOf(app.state.feature)), row: this.rowShown() ? at(app.whatifCurve(app.state.feature)) : NaN};
   }
   destroy() { if (this.drawing) this.drawing.destroy(); }
-}
-// Runs of grid points with little data, from half way to their neighbours.
-function stretches(low, laid, levels) {
-  const lefts = [], rights = [], {at, n} = laid;
-  for (let i = 0; i < n; i++) {
-    if (!low[i]) continue;
-    let j = i;
-    if (!levels) while (j + 1 < n && low[j + 1]) j++;
-    lefts.push(levels ? at[i] - 0.5 : i ? (at[i - 1] + at[i]) / 2 : at[0]);
-    rights.push(levels ? at[j] + 0.5 : j + 1 < n ? (at[j] + at[j + 1]) / 2 : at[n - 1]);
-    i = j;
-  }
-  return {lefts, rights};
 }

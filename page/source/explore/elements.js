@@ -18,3 +18,12 @@ export function select(options, value, act, rest = {}) {
   return made;
 }
 export const counted = (n) => Math.round(n).toLocaleString("en");
+// What a key makes of a brush [from, to] on an axis: a new one, null where it is dropped, undefined where the key is not for it.
+export function brushKey({key, shiftKey, altKey}, brush, low, high, step) {
+  if (key === "Enter") return brush ? null : [low + (high - low) / 4, high - (high - low) / 4];
+  if (!brush) return undefined;
+  if (key === "Escape") return null;
+  if (key !== "ArrowRight" && key !== "ArrowLeft") return undefined;
+  const moved = (v) => Math.min(high, Math.max(low, v + (key === "ArrowRight" ? step : -step))), ends = [altKey ? brush[0] : moved(brush[0]), shiftKey ? brush[1] : moved(brush[1])];
+  return ends.sort((a, b) => a - b);
+}

@@ -1,8 +1,8 @@
 // Brushes: a histogram of every column, and a scatter of two; what they choose is the rule that governs every view.
 import {draw} from "../draw.js";
 import {h, resolved} from "../svg.js";
-import {isNumber} from "../words.js";
-import {button, el, select} from "./elements.js";
+import {isNumber, said} from "../words.js";
+import {brushKey, button, el, select} from "./elements.js";
 
 const HIGH = 40;
 
@@ -81,18 +81,16 @@ class Histogram {
   }
   key(event) {
     const {key} = event, chosen = this.condition;
-    if (key === "Escape" && chosen) { event.preventDefault(); this.app.filter(this.i, null, true); return; }
     if (this.levels) {
-      if (key === "ArrowRight" || key === "ArrowLeft") { event.preventDefault(); this.at = Math.min(this.count - 1, Math.max(0, this.at + (key === "ArrowRight" ? 1 : -1))); this.draw(); this.app.say(`${this.feature.label} ${this.feature.axis.ticks[this.at]}`); } else if (key === "Enter" || key === " ") { event.preventDefault(); this.toggle(this.at); }
+      if (key === "Escape" && chosen) { event.preventDefault(); this.app.filter(this.i, null, true); } else if (key === "ArrowRight" || key === "ArrowLeft") { event.preventDefault(); this.at = Math.min(this.count - 1, Math.max(0, this.at + (key === "ArrowRight" ? 1 : -1))); this.draw(); this.app.say(`${this.feature.label} ${this.feature.axis.ticks[this.at]}`); } else if (key === "Enter" || key === " ") { event.preventDefault(); this.toggle(this.at); }
       return;
     }
-    const [low, high] = this.range, step = (this.feature.axis.kind === "integer" ? Math.max(1, Math.round((high - low) / 50)) : (high - low) / 50);
-    if (key === "Enter") { event.preventDefault(); this.app.filter(this.i, chosen ? null : {ge: this.value(0.25), le: this.value(0.75)}, true); return; }
-    if ((key !== "ArrowRight" && key !== "ArrowLeft") || !chosen || chosen.in) return;
+    const [low, high] = this.range, step = this.feature.axis.kind === "integer" ? Math.max(1, Math.round((high - low) / 50)) : (high - low) / 50;
+    const ends = brushKey(event, chosen && [chosen.ge ?? low, chosen.le ?? high], low, high, step), cut = (v) => this.value((v - low) / ((high - low) || 1));
+    if (ends === undefined) return;
     event.preventDefault();
-    const by = key === "ArrowRight" ? step : -step, cut = (v) => this.value((Math.min(high, Math.max(low, v)) - low) / ((high - low) || 1)), ge = chosen.ge ?? low, le = chosen.le ?? high;
-    this.app.filter(this.i, {...chosen, column: undefined, ge: event.altKey ? ge : cut(ge + by), le: event.shiftKey ? le : cut(le + by)}, false);
-    this.app.commitSoon("filter");
+    this.app.filter(this.i, ends && {...chosen, column: undefined, ge: cut(ends[0]), le: cut(ends[1])}, false);
+    if (key.startsWith("Arrow")) this.app.commitSoon("filter"); else this.app.commit({}, "filter");
   }
 }
 
@@ -100,15 +98,18 @@ export class FilterView {
   constructor(app) {
     this.app = app;
     this.grid = el("div", {class: "histograms"});
-    this.plot = el("div", {class: "plot"});
+    this.plot = el("div", {class: "plot", tabindex: "0", role: "application", "aria-label": "Rows as points: arrows go from one to the next, Enter chooses it"});
+    this.ring = el("div", {class: "ring", hidden: true});
     this.canvas = el("canvas", {"aria-hidden": "true"});
     this.brushed = el("div", {class: "brushed box", hidden: true});
-    this.stage = el("div", {class: "stage"}, this.plot, this.canvas, this.brushed);
+    this.stage = el("div", {class: "stage"}, this.plot, this.canvas, this.brushed, this.ring);
     this.axes = el("div", {class: "axes"});
     this.note = el("div", {class: "muted small"});
     this.scatter = el("div", {class: "scatter"}, this.axes, this.stage, this.note);
     this.box = el("section", {class: "pane filter below", "aria-label": "Choose rows"}, el("h2", {}, "Choose rows", el("small", {}, "drag over a histogram or the scatter, click a level: every curve follows")), el("div", {class: "brushes"}, this.scatter, this.grid));
     this.plot.addEventListener("pointerdown", (event) => this.down(event));
+    this.plot.addEventListener("keydown", (event) => this.key(event));
+    this.plot.addEventListener("blur", () => { this.ring.hidden = true; });
   }
   build() {
     const {app} = this, {about} = app, columns = [...about.features.map((f, i) => [String(i), f.label]), ...about.beside.map((name) => [name, name])];
@@ -190,15 +191,33 @@ export class FilterView {
       this.app.filterMany(both(end));
     }, end = (e) => {
       window.removeEventListener("pointermove", move);
-      if (moved) this.app.commit({}, "filter"); else this.nearest(at(e));
+      if (moved) { this.app.commit({}, "filter"); return; }
+      const found = this.nearest(at(e), 14);
+      if (found >= 0) this.app.pick(points.row[found]);
     };
     window.addEventListener("pointermove", move);
     window.addEventListener("pointerup", end, {once: true});
   }
-  nearest([x, y]) {
+  // The point nearest to a place, among those `wanted` by their offset from it; -1 for none within `far` pixels.
+  nearest([x, y], far, wanted = () => true) {
     const {points} = this.app.data, {on} = this.drawing;
-    let best = -1, far = 14;
-    for (let i = 0; i < points.px.length; i++) { const [a, b] = on.at(points.px[i], points.py[i]), d = Math.hypot(a - x, b - y); if (d < far) { far = d; best = i; } }
-    if (best >= 0) this.app.pick(points.row[best]);
+    let best = -1;
+    for (let i = 0; i < points.px.length; i++) { const [a, b] = on.at(points.px[i], points.py[i]), d = Math.hypot(a - x, b - y); if (d < far && wanted(a - x, b - y)) { far = d; best = i; } }
+    return best;
+  }
+  key(event) {
+    const {points} = this.app.data, towards = {ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]}[event.key];
+    if (!points || !this.drawing || (!towards && (event.key !== "Enter" || this.ring.hidden))) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (!towards) { this.app.pick(points.row[this.at]); return; }
+    const {on} = this.drawing, {box} = on, from = this.ring.hidden ? [(box.left + box.right) / 2, (box.top + box.bottom) / 2] : on.at(points.px[this.at], points.py[this.at]);
+    const next = this.nearest(from, Infinity, this.ring.hidden ? undefined : (dx, dy) => { const along = dx * towards[0] + dy * towards[1], aside = Math.abs(dx * towards[1] + dy * towards[0]); return along > 0.5 && aside <= along; });
+    if (next < 0) return;
+    this.at = next;
+    this.ring.hidden = false;
+    const [left, top] = on.at(points.px[next], points.py[next]), text = (column, v) => typeof column === "number" ? `${this.app.about.features[column].label} ${this.app.placeText(column, v)}` : `${column} ${said(v)}`;
+    Object.assign(this.ring.style, {left: `${left}px`, top: `${top}px`});
+    this.app.say(`Row ${points.row[next]}: ${text(points.x, points.px[next])}, ${text(points.y, points.py[next])}`);
   }
 }

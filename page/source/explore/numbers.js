@@ -1,4 +1,4 @@
-import {said} from "../words.js";
+import {numberText} from "../words.js";
 
 // A number to be seen at a glance: three digits.
-export const few = (value) => said(+value.toPrecision(3));
+export const few = (value) => numberText(value, 3);

@@ -104,7 +104,7 @@ export class RowView {
     this.change = el("div", {});
     this.badge = el("div", {class: "badge"});
     this.error = el("div", {class: "error"});
-    this.find = el("input", {type: "text", inputmode: "numeric", placeholder: "row", "aria-label": "Row number", size: 5, onkeydown: (event) => { if (event.key === "Enter" && /^\d+$/.test(this.find.value.trim())) app.pick(Number(this.find.value)); }});
+    this.find = el("input", {type: "text", placeholder: "row number, or age 40, town b", "aria-label": "Row number or values", size: 18, onkeydown: (event) => { if (event.key === "Enter") this.search(this.find.value.trim()); }});
     this.worst = button("Worst error", () => app.pick("worst"));
     this.pin = button("Pin", () => app.pin(), {title: "P"});
     this.back = button("Back", () => app.back(), {title: "B"});
@@ -124,12 +124,34 @@ export class RowView {
     });
     this.list.replaceChildren(...this.items.map((item) => item.line));
   }
+  // The place that a text means on a feature's axis, null for missing, undefined where it means none.
+  placeOf(i, given) {
+    const text = given.trim().replace("−", "-"), {axis} = this.app.about.features[i], clock = /^(\d{1,2}):(\d\d)$/.exec(text);
+    if (axis.kind === "category") { const at = axis.ticks.findIndex((tick) => tick.toLowerCase() === text.toLowerCase()); return at < 0 ? undefined : at; }
+    if (text === "" || text.toLowerCase() === "missing") return null;
+    const value = axis.kind === "time" ? Date.parse(text + (/[zZ]|[+-]\d\d:?\d\d$/.test(text) || !text.includes(":") ? "" : "Z")) / 86400000 : clock ? Number(clock[1]) + Number(clock[2]) / 60 : Number(text.replaceAll(",", ""));
+    return Number.isFinite(value) ? value : undefined;
+  }
+  wrong(i, text) { const {label, axis} = this.app.about.features[i]; this.error.textContent = `${label} needs ${axis.kind === "category" ? "one of its levels" : "a number"}, not "${text.slice(0, 40)}".`; }
   typed(i) {
-    const {input} = this.items[i], text = input.value.trim().replace("−", "-").replaceAll(",", ""), {axis} = this.app.about.features[i];
-    if (text === this.app.inputText(i)) return;
-    if (text === "" || text.toLowerCase() === "missing") { this.app.change(i, null); return; }
-    const value = axis.kind === "time" ? Date.parse(text + (/[zZ]|[+-]\d\d:?\d\d$/.test(text) || !text.includes(":") ? "" : "Z")) / 86400000 : /^\d{1,2}:\d\d$/.test(text) ? Number(text.split(":")[0]) + Number(text.split(":")[1]) / 60 : Number(text);
-    if (Number.isFinite(value)) { this.error.textContent = ""; this.app.change(i, value); } else { this.error.textContent = `${this.app.about.features[i].label} needs a number, not "${text.slice(0, 40)}".`; input.value = this.app.inputText(i); }
+    const {input} = this.items[i];
+    if (input.value.trim() === this.app.inputText(i)) return;
+    const place = this.placeOf(i, input.value);
+    if (place !== undefined) { this.error.textContent = ""; this.app.change(i, place); } else { this.wrong(i, input.value); input.value = this.app.inputText(i); }
+  }
+  // A row by its number, or the one nearest to some values: "age 40, town b".
+  search(text) {
+    this.error.textContent = "";
+    if (/^\d+$/.test(text)) { this.app.pick(Number(text)); return; }
+    const near = {}, {features} = this.app.about;
+    for (const part of text.split(/[,;]/).map((one) => one.trim()).filter(Boolean)) {
+      const lower = part.toLowerCase(), i = features.findIndex(({label}) => lower.startsWith(label.toLowerCase()) && /^[\s=:]/.test(part.slice(label.length)));
+      if (i < 0) { this.error.textContent = `No feature is called as "${part.slice(0, 40)}" begins: write its name, then a value.`; return; }
+      const given = part.slice(features[i].label.length).replace(/^[\s=:]+/, ""), place = this.placeOf(i, given);
+      if (place === undefined) { this.wrong(i, given); return; }
+      near[i] = place;
+    }
+    if (Object.keys(near).length) this.app.pick({near});
   }
   draw() {
     const {app} = this, {state, data, about} = app, {whatif} = data;

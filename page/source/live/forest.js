@@ -76,7 +76,7 @@ function encoded(rule, value) {
     const found = rule.known.get(String(value));
     return found === undefined ? NaN : found;
   }
-  let x = value === null || value === undefined ? NaN : Number(value);
+  let x = value === null || value === undefined ? NaN : value === "True" ? 1 : value === "False" ? 0 : Number(value);
   if (rule.float32) x = Math.fround(x);
   if (rule.missing !== null && rule.missing !== undefined && x === (rule.float32 ? Math.fround(rule.missing) : rule.missing)) x = NaN;
   if (rule.kind === "number" || x !== x) return x;

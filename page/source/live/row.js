@@ -1,29 +1,27 @@
 // The live row of a report: choose a row, change any value, and its prediction and all its curves are computed in the page.
 import {draw} from "../draw.js";
 import {valueRange} from "../range.js";
+import {button, el, select} from "../explore/elements.js";
 import {isNumber, said} from "../words.js";
 import {Forest} from "./forest.js";
 
-const make = (tag, attributes = {}, ...children) => {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) if (name.startsWith("on")) made.addEventListener(name.slice(2), value); else if (value !== null && value !== false) made.setAttribute(name, value);
-  made.append(...children);
-  return made;
-};
+// Sentences are Python's; the page puts numbers into them.
+const filled = (template, numbers) => template.replace(/\{(\w+)\}/g, (_, name) => said(numbers[name]));
 
 export class LiveRow {
-  constructor(element, given, page) {
-    Object.assign(this, {element, given, page, forest: new Forest(given.model), output: 0});
-    this.prediction = make("output", {class: "live-prediction", "aria-live": "polite"});
+  constructor(element, given) {
+    Object.assign(this, {element, given, forest: new Forest(given.model), output: 0});
+    this.prediction = el("output", {class: "live-prediction", "aria-live": "polite"});
     this.items = given.features.map((feature) => this.item(feature));
-    const rows = make("select", {"aria-label": "Row", onchange: () => this.choose(Number(rows.value))}, ...given.rows.map((row, i) => make("option", {value: String(i)}, `${row.said} prediction`)));
-    element.append(make("p", {class: "live-head"}, rows, " ", make("button", {type: "button", onclick: () => this.choose(Number(rows.value))}, "Back"), " ", this.prediction), make("div", {class: "live-grid"}, ...this.items.map((item) => item.box)));
+    const rows = select(given.rows.map((row, i) => [String(i), row.said]), "0", (value) => this.choose(Number(value)), {"aria-label": "Row"});
+    const outputs = given.words.length > 1 ? select(given.words.map(({output}, i) => [String(i), output]), "0", (value) => { this.output = Number(value); this.draw(); }, {"aria-label": "Output"}) : null;
+    element.append(el("p", {class: "live-head"}, rows, outputs, button("Back", () => this.choose(Number(rows.value))), this.prediction), el("div", {class: "live-grid"}, ...this.items.map((item) => item.box)));
     this.choose(0);
   }
   item(feature) {
-    const plot = make("div", {class: "plot live-plot"}), levels = feature.axis.kind === "category";
-    const input = levels ? make("select", {"aria-label": feature.name, onchange: () => this.set(feature, feature.values[Number(input.value)])}, ...feature.texts.map((text, i) => make("option", {value: String(i)}, text)))
-      : make("input", {type: "text", inputmode: "decimal", "aria-label": feature.name, onchange: () => this.typed(feature, input)});
+    const plot = el("div", {class: "plot live-plot"}), levels = feature.axis.kind === "category";
+    const input = levels ? select(feature.texts.map((text, i) => [String(i), text]), "0", (value) => this.set(feature, feature.values[Number(value)]), {"aria-label": feature.name})
+      : el("input", {type: "text", inputmode: "decimal", "aria-label": feature.name, onchange: () => this.typed(feature, input)});
     const slide = (event) => {
       const drawing = plot.drawing, box = plot.getBoundingClientRect(), n = feature.values.length, place = drawing.on.along.invert(event.clientX - box.left);
       let best = 0;
@@ -34,7 +32,7 @@ export class LiveRow {
     };
     plot.addEventListener("pointerdown", (event) => { plot.setPointerCapture(event.pointerId); slide(event); plot.onpointermove = slide; });
     plot.addEventListener("pointerup", () => { plot.onpointermove = null; });
-    const item = {feature, plot, input, box: make("div", {class: "live-item"}, make("label", {}, make("span", {}, feature.name), input), plot)};
+    const item = {feature, plot, input, box: el("div", {class: "live-item"}, el("label", {}, el("span", {}, feature.name), input), plot)};
     return item;
   }
   choose(i) { this.row = this.given.rows[i]; this.values = {...this.row.values}; this.draw(); }
@@ -48,8 +46,8 @@ export class LiveRow {
   predict(values = this.values) { return this.pick(this.forest.predict(this.forest.encode(values))); }
   pick(response) { return this.given.selected.map((o) => response[Math.min(o, response.length - 1)]); }
   draw() {
-    const value = this.predict()[this.output], before = this.predict(this.row.values)[this.output], unit = this.page.unit ? ` ${this.page.unit}` : "";
-    this.prediction.textContent = `${said(+value.toPrecision(4))}${unit} predicted` + (value === before ? "" : `, ${value > before ? "+" : "−"}${said(+Math.abs(value - before).toPrecision(3))} from ${said(+before.toPrecision(4))}`);
+    const value = this.predict()[this.output], before = this.predict(this.row.values)[this.output], words = this.given.words[this.output], round = (v, digits) => +v.toPrecision(digits);
+    this.prediction.textContent = filled(value === before ? words.same : value > before ? words.more : words.less, {value: round(value, 4), before: round(before, 4), difference: round(Math.abs(value - before), 3)});
     const curves = this.items.map(({feature}) => this.forest.curve(this.values, feature.key, feature.values).map((one) => this.pick(one)[this.output]));
     const range = valueRange(curves.map((y) => ({kind: "line", x: Array.from(y.keys()), y}))) || [0, 1];
     this.items.forEach((item, k) => this.drawItem(item, curves[k], value, range));

@@ -2,7 +2,4 @@
 import {LiveRow} from "./row.js";
 
 const home = document.getElementById("live-row");
-if (home) {
-  const page = JSON.parse(document.getElementById("live-data").textContent);
-  home.live = new LiveRow(home, page, page);
-}
+if (home) home.live = new LiveRow(home, JSON.parse(document.getElementById("live-data").textContent));

@@ -1,4 +1,5 @@
 // From what the page holds of a feature, a pair or a set of regions, and the view chosen, to the panel that is drawn.
+import {edgesOf, lowStretches, meanMarks} from "../pieces.js";
 import {valueRange} from "../range.js";
 import {isNumber, percent, said, short} from "../words.js";
 import {data} from "./page.js";
@@ -30,7 +31,7 @@ export function cardPanel(panel, view, {lying = false, wide = 600, small = false
   const add = (kind, layer, rest) => marks.push({kind, layer, ...rest});
   // Beside groups, all rows stand back.
   const [main, strength] = view.group === "none" ? ["accent", 1] : ["muted", 0.5];
-  if (panel.low.length && !small) add("stretch", "low", lowStretches(panel, n, levels, x));
+  if (panel.low.length && !small) add("stretch", "low", lowStretches((i) => panel.low.includes(i), at, levels ? at.length : n, levels));
   if (view.data && panel.histogram) marks.push(...dataBars(panel, axis, view.log));
   if (view.bands && now.bands) {
     for (const [a, b, alpha, thick, label] of [[0, 4, levels ? 0.2 : 0.11, 5, "90 % of rows, around their means"], [1, 3, levels ? 0.34 : 0.17, 13, "middle half of rows"]]) {
@@ -53,7 +54,7 @@ export function cardPanel(panel, view, {lying = false, wide = 600, small = false
   if (gone !== null) add("rule", "apart", {x: axis.log ? Math.sqrt(last * gone) : (last + gone) / 2, dashed: true});
   if (view.ale && now.ale) marks.push(...aleMarks(panel, now, levels, first, last));
   if (now.observed && !small) marks.push(...observedMarks(panel, now, levels, first, last));
-  if (now.observedMissing && gone !== null && !small) marks.push(...meanMarks([gone + (levels ? 0 : 0.16 * (gone - last))], now.observedMissing.map((v) => [v])));
+  if (now.observedMissing && gone !== null && !small) marks.push(...meanMarks([gone + (levels ? 0 : 0.16 * (gone - last))], ...now.observedMissing.map((v) => [v])));
   now.groups.forEach((curve, g) => { if (isShown(view, g)) marks.push(...groupMarks(panel, now, view, g, {x, n, gone, last, levels, cut})); });
   if (!data.models) {
     const label = view.group === "none" ? "average (partial dependence)" : "all rows";
@@ -100,27 +101,9 @@ function dataBars(panel, axis, log) {
   }
   return counts.length ? [{kind: "strip", layer: "data", lefts, rights, counts}] : [];
 }
-// What was observed and what was predicted of the rows near a place: a ring and a dash, joined where they are apart.
 function observedMarks(panel, now, levels, first, last) {
   const {x} = panel.observed, kept = x.map((_, i) => i).filter((i) => levels ? x[i] !== null : x[i] >= first && x[i] <= last), pick = (list) => kept.map((i) => list[i]);
-  return meanMarks(pick(x).map((v) => levels ? v + 0.28 : v), now.observed.map(pick));
-}
-function meanMarks(x, [truth, predicted]) {
-  const low = truth.map((v, i) => Math.min(v, predicted[i])), high = truth.map((v, i) => Math.max(v, predicted[i]));
-  return [{kind: "dots", layer: "predicted", x, y: predicted, colour: "text", pattern: 5, size: 0.85, label: "mean predicted", low, high, thick: 1},
-    {kind: "dots", layer: "observed", x, y: truth, colour: "text", hollow: true, size: 0.9, label: "mean observed"}];
-}
-function lowStretches(panel, n, levels, x) {
-  const low = new Set(panel.low), lefts = [], rights = [];
-  for (let i = 0; i < (levels ? panel.x.length : n); i++) {
-    if (!low.has(i)) continue;
-    let j = i;
-    if (!levels) while (j + 1 < n && low.has(j + 1)) j++;
-    lefts.push(levels ? panel.x[i] - 0.5 : i ? (x[i - 1] + x[i]) / 2 : x[0]);
-    rights.push(levels ? panel.x[i] + 0.5 : j + 1 < n ? (x[j] + x[j + 1]) / 2 : x[n - 1]);
-    i = j;
-  }
-  return {lefts, rights};
+  return meanMarks(pick(x).map((v) => levels ? v + 0.28 : v), ...now.observed.map(pick));
 }
 // One row's curve, with its number and value written on it: at the point pointed at, or at its end elsewhere.
 export function litMarks(panel, view, x, row, pointed) {
@@ -152,7 +135,6 @@ function observedNear(panel, now, i) {
 
 // --- surfaces and regions ------------------------------------------------------------------------
 
-const edgesOf = (list) => list.length < 2 ? [list[0] - 0.5, list[0] + 0.5] : [1.5 * list[0] - 0.5 * list[1], ...list.slice(1).map((v, i) => (list[i] + v) / 2), 1.5 * list.at(-1) - 0.5 * list.at(-2)];
 export function surfacePanel(pair) {
   const pure = state.view === "pure", values = (pure ? pair.pure : pair.level)[state.output], hidden = (i, j) => state.mask && pair.low.length && pair.low[i][j];
   const z = pair.y.map((_, j) => pair.x.map((_, i) => values[i][j] === null || hidden(i, j) ? null : values[i][j])), known = z.flat().filter(isNumber);

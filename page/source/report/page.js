@@ -7,6 +7,7 @@ export const inside = (item, selector) => item.querySelector(selector);
 export const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 export const data = JSON.parse(byId("data").textContent);
+if (data.v !== 1) throw new Error(`This script draws version 1 of a report, not ${data.v}.`);
 // Long lists come as whole numbers, which are short.
 const divided = (value, by) => Array.isArray(value) ? value.map((one) => divided(one, by)) : value === null ? null : value / by;
 function unpack(part) {

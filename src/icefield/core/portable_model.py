@@ -7,8 +7,10 @@ from typing import Any
 from icefield.core.study import Study
 from icefield.errors import ModelError
 from icefield.forest import CannotRead
+from icefield.forest.encode import Encoder
 from icefield.forest.links import identity
 from icefield.forest.portable import portable
+from icefield.forest.raw_columns import on_raw_columns
 from icefield.models.tree_reading import tree_scale
 
 INSTEAD = "use ex.serve(), which asks the model itself"
@@ -35,6 +37,8 @@ def portable_model(study: Study) -> dict[str, Any]:
     ):
         link = trees.raw_link
     try:
+        if not isinstance(getattr(trees.encode, "_encode", trees.encode), Encoder):  # a pipeline's
+            trees = on_raw_columns(trees, study.sample.table)
         return portable(trees, link, adds_in_float32="xgboost" in trees.source.lower())
     except CannotRead as reason:
         raise ModelError(f"A live row cannot be put into the page: {reason}. Hint: {INSTEAD}.") from reason

@@ -812,8 +812,12 @@ class Session:
                 :, min(view.output, own.observed.shape[1] - 1)
             ]
             row = int(among[int(np.nanargmax(error))])
+        elif isinstance(how, dict) and how.get("near"):
+            row = self._nearest(among, how["near"])
         else:
-            raise BadMessage("how must be typical, random, worst or a row's number.", "how")
+            raise BadMessage(
+                "how must be typical, random, worst, a row's number or values to be near.", "how"
+            )
         observed = (
             None
             if own.observed is None
@@ -821,10 +825,26 @@ class Session:
         )
         head = {
             "part": "row", "done": False, "of": 2, "row": row, "observed": observed,
-            "places": [c.place_of(row) for c in own.columns], "how": how, "values": message.get("values", {}) if values else {},
+            "places": [c.place_of(row) for c in own.columns], "values": message.get("values", {}) if values else {},
         }  # fmt: skip
         yield AnswerPart(head)
         yield from self._asked_of(view, row, values, {"of": 2})
+
+    def _nearest(self, among: Positions, near: Any) -> int:
+        """The row of some that is nearest to given values: numbers in standard deviations, another level or missing counts 3."""
+        far = np.zeros(len(among))
+        columns = self.controller.columns
+        self._values({"values": near})  # checked as values are
+        for key, place in near.items():
+            own = columns[int(key)]
+            every, at = own.places, own.places[among]
+            if place is None:
+                far += np.where(np.isnan(at), 0.0, 9.0)
+            else:
+                width = (float(np.nanstd(every)) or 1.0) if own.ordered else 0.0
+                apart = ((at - place) / width) ** 2 if width else 9.0 * (at != place)
+                far += np.where(np.isnan(at), 9.0, apart)
+        return int(among[int(np.argmin(far))])
 
     def what_if(self, message: Mapping[str, Any]) -> Parts:
         """The chosen row with changed values: its prediction and all its curves, then whether it still looks like data."""

@@ -53,7 +53,7 @@ def self_check(
     """
     rows = table.take(_chosen_rows(table, seed))
     expected = np.asarray(predict(rows), np.float64).reshape(rows.n_rows, -1)
-    values = _leaf_values(tree_model.forest, tree_model.encode(rows))
+    values = leaf_values(tree_model.forest, tree_model.encode(rows))
     with np.errstate(all="ignore"):  # what is not finite is told below
         raw = _summed(tree_model.forest, values)
         found = tree_model.link.apply(raw) if scale == "response" else raw
@@ -102,10 +102,10 @@ def _with_missing(table: Table) -> NDArray[np.bool_]:
 
 def raw_by_levels(forest: Forest, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """Raw predictions of a few rows, all trees at once."""
-    return _summed(forest, _leaf_values(forest, matrix))
+    return _summed(forest, leaf_values(forest, matrix))
 
 
-def _leaf_values(forest: Forest, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+def leaf_values(forest: Forest, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """What each tree gives each row: of shape (rows, trees, values a leaf holds)."""
     n_trees = len(forest.tree_root)
     row = np.repeat(np.arange(len(matrix)), n_trees)
@@ -114,7 +114,7 @@ def _leaf_values(forest: Forest, matrix: NDArray[np.float64]) -> NDArray[np.floa
     here, row = at[moving], row[moving]
     while moving.size:
         condition = forest.node_condition[here]
-        left = _go_left(forest, condition, matrix[row, forest.condition_column[condition]])
+        left = go_left(forest, condition, matrix[row, forest.condition_column[condition]])
         here = np.where(left, forest.node_left[here], forest.node_right[here])
         at[moving] = here
         on = np.flatnonzero(forest.node_condition[here] >= 0)
@@ -132,7 +132,7 @@ def _summed(forest: Forest, value: NDArray[np.float64]) -> NDArray[np.float64]:
     return raw
 
 
-def _go_left(forest: Forest, condition: NDArray[np.int32], values: NDArray[np.float64]) -> NDArray[np.bool_]:
+def go_left(forest: Forest, condition: NDArray[np.int32], values: NDArray[np.float64]) -> NDArray[np.bool_]:
     left = values <= forest.condition_threshold[condition]
     if len(forest.set_start) > 1:
         in_set = np.flatnonzero(forest.condition_set[condition] >= 0)

@@ -127,7 +127,7 @@ def write_report(
         release=release,
     )
     if row is not None:
-        found["live"] = {**row, "unit": study.naming.target_unit}
+        found["live"] = row
     return _done(target, found, static)
 
 

@@ -42,7 +42,7 @@ BESIDE = 0.16  # of a level's room, from its average to what stands beside it
 
 
 def image(panel: Panel, kind: str) -> str:
-    """The address of a picture that lies inside the page, as SVG."""
+    """The address of a picture that lies inside the page, as SVG; only a card's says in a legend what its marks are."""
     wide, high = SIZES[kind]
     if panel.flip:
         high = max(high, PER_LEVEL * len(panel.x.ticks) + 0.9)
@@ -51,7 +51,7 @@ def image(panel: Panel, kind: str) -> str:
         if panel.look == "word":
             ax.set_axis_off()
         legend = ax.get_legend()
-        if legend is not None:
+        if legend is not None and kind != "card":
             legend.remove()  # which the page has in words
         kept = io.BytesIO()
         ax.figure.savefig(kept, format="svg", metadata={"Date": None})
@@ -99,9 +99,10 @@ def _interval(
 
 
 def card_panel(
-    card: dict[str, Any], output: int, what: str, bounds: Sequence[float | None], *, small: bool = False
-) -> Panel:
-    """A feature's card as the page opens with it, of one output; for several models their curves."""
+    card: dict[str, Any], output: int, what: str, bounds: Sequence[float | None], groups: Sequence[str] = (), *,
+    small: bool = False,
+) -> Panel:  # fmt: skip
+    """A feature's card, of one output, with its groups and what was observed; for several models their curves."""
     panel = card["panel"]
     axis, x, known = _axis(panel)
     marks: list[Mark] = []
@@ -136,20 +137,57 @@ def card_panel(
         marks.append(Rule(x=(float(x[known].max()) + axis.missing) / 2, dashed=True))
     if "ale" in panel and not small:
         marks += _ale(panel, output, levels, x[known])
-    average = _array(panel["average"][output])
-    curves = (
-        [_array(group["average"][output]) for group in panel["groups"]] if "change" in card else [average]
-    )
-    for number, curve in enumerate(curves):
-        colour = number if len(curves) > 1 else "accent"
-        if levels:
-            marks.append(Dots(x, curve, colour=colour, size=1.2))
-            continue
-        faded = np.isin(np.arange(len(x)), panel["low"])[known] if panel["low"] and not small else None
-        marks.append(Line(x[known], curve[known], colour=colour, width=1.25, faded=faded))
-        if not known.all():
-            marks.append(Dots(x[~known], curve[~known], colour=colour, size=1.2))
+    if "observed" in panel and not small:
+        marks += _means(panel["observed"], output, levels, x[known], axis.missing)
+    faded = np.isin(np.arange(len(x)), panel["low"])[known] if panel["low"] and not small else None
+    several = "change" in card
+    for number, group in enumerate(panel["groups"] if several or not small else []):
+        aside = 0.0 if several else -BESIDE - 0.06 * number
+        curve, look = (
+            _array(group["average"][output]),
+            {"colour": number, "label": groups[number] if groups else None},
+        )
+        marks += _curve(
+            x, curve, known, levels, look, 1.25 if several else 0.95, aside, faded if several else None
+        )
+    if not several:
+        look = {"colour": "accent", "label": "all rows" if panel["groups"] and not small else None}
+        marks += _curve(x, _array(panel["average"][output]), known, levels, look, 1.25, 0.0, faded)
     return _framed(panel, axis, what if not small else "", marks)
+
+
+def _curve(
+    x: Float, y: Float, known: NDArray[np.bool_], levels: bool, look: dict[str, Any], width: float, aside: float,
+    faded: NDArray[np.bool_] | None,
+) -> list[Mark]:  # fmt: skip
+    """A curve with its missing point, or its levels, which groups stand beside."""
+    if levels:
+        return [Dots(x + aside, y, size=0.95 * width, **look)]
+    found: list[Mark] = [Line(x[known], y[known], width=width, faded=faded, **look)]
+    return (
+        found
+        if known.all()
+        else [*found, Dots(x[~known], y[~known], colour=look["colour"], size=0.95 * width)]
+    )
+
+
+def _means(seen: dict[str, Any], output: int, levels: bool, x: Float, missing: float | None) -> list[Mark]:
+    """Means observed and predicted of the rows near each place: rings and dashes."""
+    at = _array(seen["x"])
+    inside = np.isfinite(at) if levels else (at >= x.min()) & (at <= x.max())
+    truth, predicted = ([_array(seen[name][output])[inside] for name in ("truth", "predicted")] if len(at) else [np.zeros(0)] * 2)  # fmt: skip
+    at = at[inside] + (0.28 if levels else 0.0)
+    if seen["missing"] and missing is not None:
+        at = np.append(at, missing)
+        truth, predicted = (
+            np.append(own, gone[output]) for own, gone in zip((truth, predicted), seen["missing"])
+        )
+    if not len(at):
+        return []
+    return [
+        Dots(at, predicted, colour="text", pattern=4, size=0.7, label="mean predicted"),
+        Dots(at, truth, colour="text", hollow=True, size=0.8, label="mean observed"),
+    ]
 
 
 def region_panel(panel: dict[str, Any], output: int, what: str) -> Panel:

@@ -11,8 +11,10 @@ from icefield.core.study import Study
 from icefield.errors import InputError
 from icefield.report.card_data import Place, raw, texts
 from icefield.statistics.every_effect import every_effect
-from icefield.wording.names import page_name
+from icefield.wording.labels import predicted_text
+from icefield.wording.names import name_text, page_name
 
+VERSION = 1  # of the block, as `page/report.schema.json` says
 MOST_FEATURES = 60
 
 
@@ -35,14 +37,29 @@ def live_row(study: Study) -> dict[str, Any]:
     for rule in model["encode"]:
         rule["name"] = _key(rule["name"])
         if rule["kind"] == "level":
-            rule["codes"] = [[str(level), code] for level, code in rule["codes"]]
+            rule["codes"] = [[raw(np.array([level], object))[0], code] for level, code in rule["codes"]]
     return {
+        "v": VERSION,
         "model": model,
         "features": features,
         "rows": _rows(study),
         "selected": list(study.model.selected),
-        "seed": study.seed,
+        "words": [_words(study, output) for output in range(len(study.model.outputs))],
     }
+
+
+def _words(study: Study, output: int) -> dict[str, str]:
+    """What the page says of a prediction, with places for numbers: {value}, {before} and {difference}."""
+    model, naming = study.model, study.naming
+    of = output if len(model.outputs) > 1 else None
+    unit = f" {naming.target_unit}" if naming.target_unit else ""
+    what = predicted_text(naming, model.scale_label, model.outputs, of)
+    said = f"{{value}}{unit}, {what.replace('{', '(').replace('}', ')')}"
+    return {
+        "output": name_text(str(model.outputs[output]), 60), "same": f"{said} of this row as it is",
+        "more": f"{said}, {{difference}}{unit} more than {{before}}{unit} of the row as it is",
+        "less": f"{said}, {{difference}}{unit} less than {{before}}{unit} of the row as it is",
+    }  # fmt: skip
 
 
 def _key(name: Any) -> str:
@@ -55,11 +72,11 @@ def _rows(study: Study) -> list[dict[str, Any]]:
     order = np.argsort(predicted, kind="stable")
     found = []
     for share, said in (
-        (0.5, "typical"),
-        (0.05, "very low"),
-        (0.25, "low"),
-        (0.75, "high"),
-        (0.95, "very high"),
+        (0.5, "typical prediction"),
+        (0.05, "very low prediction"),
+        (0.25, "low prediction"),
+        (0.75, "high prediction"),
+        (0.95, "very high prediction"),
     ):
         at = int(order[min(len(order) - 1, int(share * len(order)))])
         one = study.sample.table.take(np.array([at]))

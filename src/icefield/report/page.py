@@ -25,6 +25,7 @@ from icefield.plots.panels import Panel, Picture
 from icefield.plots.schema import document
 
 HERE = Path(__file__).parent
+VERSION = 1  # of what a script draws, as `page/report.schema.json` says
 PACKED = ("bands", "curves", "level", "pure")  # by far the longest lists
 EXACT = 2.0**53  # whole numbers up to here are exact in a script
 
@@ -78,9 +79,11 @@ def _images(report: dict[str, Any]) -> dict[str, Any]:
     named = [f"{what} of {output}" if several else what for output in report["outputs"]]
     return {
         "image": images.image,
-        "card_panel": lambda card, small=False: images.card_panel(card, 0, named[0], bounds, small=small),
-        "region_panel": lambda region: images.region_panel(region["panel"], 0, named[0]),
-        "surface_panel": lambda pair: images.surface_panel(pair, 0, named[0]),
+        "card_panel": lambda card, o=0, small=False: images.card_panel(
+            card, o, named[o], bounds, report["groups"], small=small
+        ),
+        "region_panel": lambda region, o: images.region_panel(region["panel"], o, named[o]),
+        "surface_panel": lambda pair, o: images.surface_panel(pair, o, named[o]),
     }
 
 
@@ -116,6 +119,7 @@ def _drawn(report: dict[str, Any]) -> dict[str, Any]:
     words = ("readings", "strengths", "strength_words", "heterogeneities")
     cards = [{**_packed(card["panel"]), **{key: card[key] for key in words}} for card in report["features"]]
     return {
+        "v": VERSION,
         "what": report["what"],
         "bounds": report["bounds"],
         "outputs": report["outputs"],
