@@ -221,6 +221,12 @@ class Encoder:
             native = native.to_numpy()
         return rule.numbers(native, table.library, table.names) if native.dtype.kind in "fiub" else None
 
+    def column(self, table: Table, number: int) -> NDArray[Any]:
+        """One column of the matrix, of float64 or float32: as it lies where its rule changes nothing."""
+        rule, column = self.rules[number], table.column(self.names[number])
+        as_it_is = isinstance(rule, Numbers) and column.kind == "float" and rule.changes_nothing(column.dtype)
+        return column.values if as_it_is else rule(column, table.library)
+
     def as_is(self, table: Table) -> NDArray[Any] | None:
         """The table's own matrix of floats, where encoding it changes and refuses nothing; else None."""
         if table.names != self.names or not self.rules or self._only_rule is None:
