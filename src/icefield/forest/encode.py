@@ -141,7 +141,7 @@ class LevelCodes:
             raise RefusedValue(column.name, INFINITY)
         if self.refuse_missing and column.any_missing:
             raise CannotRead(f"column {column.name!r} holds a missing value, {self.refuse_missing}")
-        codes, levels = column.codes, column.levels.tolist()
+        codes, levels = column.stored_codes, column.levels.tolist()
         # The last entry answers for code -1, a missing value.
         numbers = np.array([*(self.code.get(level, np.nan) for level in levels), np.nan])
         if not self.unknown_is_missing:

@@ -47,7 +47,10 @@ class EncodedRows:
         return EncodedRows(self.matrix[start:stop])
 
     def take(self, positions: NDArray[np.intp]) -> EncodedRows:
-        return EncodedRows(self.matrix[positions])
+        by_column = abs(self.matrix.strides[0]) < abs(self.matrix.strides[1])
+        if by_column:
+            return EncodedRows(np.take(self.matrix.T, positions, axis=1).T)
+        return EncodedRows(np.take(self.matrix, positions, axis=0))
 
 
 def stored_rows(model: TreeModel, table: Any) -> NDArray[Any] | CodedRows:
@@ -82,6 +85,8 @@ class EncodeOnce:
     def kept(self, table: Table, resources: Resources) -> Table | EncodedRows | CodedRows:
         """The table's rows as its own matrix, encoded or coded; or the table itself where these would not fit the budget."""
         found = self._kept.get(table)
+        if found is None and table.origin is not None and table.origin[0] in self._kept:
+            found = self._kept[table] = self._kept[table.origin[0]].take(table.origin[1])
         if found is None:
             found = self._made(table, resources)
             if found is None:
