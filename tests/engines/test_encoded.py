@@ -11,6 +11,7 @@ import pytest
 from lightgbm import LGBMRegressor
 
 from icefield import Explainer
+from icefield.core.question import Resources
 from icefield.core.rows import Block
 from icefield.data.frame import table_of
 from icefield.engines.trees.encoded import EncodedRows, EncodeOnce
@@ -46,12 +47,12 @@ def counting(booster, frame):
 def test_a_table_is_encoded_once_while_it_lives(counting, frame):
     encoder, sizes = counting
     table = table_of(frame)
-    first = encoder.kept(table, 2**20)
-    assert encoder.kept(table, 2**20) is first
+    first = encoder.kept(table, Resources(memory=2**20))
+    assert encoder.kept(table, Resources(memory=2**20)) is first
     assert sizes == [500]
     del table, first
     gc.collect()
-    encoder.kept(table_of(frame), 2**20)
+    encoder.kept(table_of(frame), Resources(memory=2**20))
     assert sizes == [500, 500]
 
 
@@ -59,16 +60,16 @@ def test_rows_beyond_a_quarter_of_the_budget_are_not_kept(counting, frame):
     encoder, sizes = counting
     table = table_of(frame)
     needed = 4 * 8 * 500 * 3
-    assert encoder.kept(table, needed - 1) is table
+    assert encoder.kept(table, Resources(memory=needed - 1)) is table
     assert sizes == []
-    assert isinstance(encoder.kept(table, needed), EncodedRows)
+    assert isinstance(encoder.kept(table, Resources(memory=needed)), EncodedRows)
 
 
 def test_a_sample_keeps_its_weights_and_groups(counting, frame):
     encoder, _ = counting
     codes = np.zeros(500, np.intp)
     given = Block(table_of(frame), np.arange(500.0), codes, 1)
-    found = encoder.sample(given, 2**20)
+    found = encoder.sample(given, Resources(memory=2**20))
     assert found.weights is given.weights
     assert found.codes is codes
     assert found.n_groups == 1

@@ -22,6 +22,7 @@ from icefield.data.frame import table_of
 from icefield.engines.training.training_averages import training_average
 from icefield.engines.trees import (
     TreesEngine,
+    encoded,
     engine,
     h_statistic,
     last_values_left,
@@ -116,6 +117,7 @@ def check_random_case(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if rng.random() < 0.5:
         link = IDENTITY
     # Small blocks, and lists nowhere, somewhere or everywhere.
+    monkeypatch.setattr(encoded, "FEW_VALUES", (2**20, -1)[seed % 2])  # rows as numbers, and as codes
     monkeypatch.setattr(engine, "BLOCK", int(rng.choice([64, 128, 8192])))
     monkeypatch.setattr(program, "FEW_LEAVES", float(rng.choice([0.0, 0.4, 2.0])))
     weights = draw_weights(rng, rows)

@@ -41,7 +41,7 @@ def test_members_have_their_offsets():
     assert read.constants == {"SOME": -3}
     assert list(read.kernels) == ["do_it"]
     do_it = read.kernels["do_it"]
-    assert do_it.is_template
+    assert do_it.parameter == "T"
     assert do_it.offsets == {"inner": 0, "filled": 32, "matrix": 40, "pairs": 80, "limit": 96}
     assert do_it.size == 104
     assert do_it.members[2].shape == (("rows", 1), ("columns", 0))

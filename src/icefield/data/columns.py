@@ -36,9 +36,10 @@ class Column:
     name : label
     kind : ``"float" | "integer" | "boolean" | "categorical" | "datetime" | "date" | "duration" | "other"``
     values : numpy array; unspecified (but valid) content where `missing`, except NaN and NaT.
-        Times with a zone are its clock times. Use `shown` for values to hand on
+        Times with a zone are its clock times. Use `shown` for values to hand on. Given as None for categories, whose codes say it
     missing : boolean mask; given as None for floats, whose NaN say it
     codes, levels : for categories, level numbers (-1 missing) and level values in level order
+    stored_codes : the same numbers, in the type they are stored in
     closed : whether the dtype itself lists the levels, so that no other value can be written
     decimals : for decimal dtypes, how many digits after the point can be written
     zone : the zone of times that have one, by name or as Python's; None for all others
@@ -48,19 +49,31 @@ class Column:
         self,
         name: Any,
         kind: str,
-        values: NDArray[Any],
+        values: NDArray[Any] | None,
         missing: NDArray[np.bool_] | None,
-        codes: NDArray[np.int64] | None = None,
+        codes: NDArray[np.integer[Any]] | None = None,
         levels: NDArray[Any] | None = None,
         *,
         closed: bool = False,
         decimals: int | None = None,
         zone: Any = None,
     ) -> None:
-        self.name, self.kind, self.values = name, kind, values
+        self.name, self.kind = name, kind
+        if values is not None:
+            self.values = values
         self._missing = missing
         self._codes, self._levels = codes, levels
         self.closed, self.decimals, self.zone = closed, decimals, zone
+
+    def __len__(self) -> int:
+        return len(self.values if self._codes is None else self._codes)
+
+    @cached_property
+    def values(self) -> NDArray[Any]:
+        assert self._codes is not None
+        assert self._levels is not None
+        # The last entry answers for code -1, a missing value.
+        return object_array([*self._levels.tolist(), None])[self._codes]
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -70,7 +83,7 @@ class Column:
     def missing(self) -> NDArray[np.bool_]:
         missing = np.isnan(self.values) if self._missing is None else self._missing
         # A column without missing values needs no mask of its own: one False serves all its rows.
-        return missing if missing.any() else np.broadcast_to(np.False_, len(self.values))
+        return missing if missing.any() else np.broadcast_to(np.False_, len(self))
 
     @cached_property
     def any_missing(self) -> bool:
@@ -78,7 +91,7 @@ class Column:
 
     def note_complete(self) -> None:
         """Take note that no value is missing, from someone who has looked at them all."""
-        self._missing = np.broadcast_to(np.False_, len(self.values))
+        self._missing = np.broadcast_to(np.False_, len(self))
         self.any_missing = False
 
     def note_missing(self, number: int) -> None:
@@ -89,7 +102,7 @@ class Column:
             self.note_complete()
 
     @cached_property
-    def _coded(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    def _coded(self) -> tuple[NDArray[np.integer[Any]], NDArray[Any]]:
         """Codes and levels; plain strings, booleans and numbers get sorted distinct values as levels."""
         if self._codes is not None and self._levels is not None:
             return self._codes, self._levels
@@ -105,6 +118,10 @@ class Column:
 
     @property
     def codes(self) -> NDArray[np.int64]:
+        return self.stored_codes.astype(np.int64, copy=False)
+
+    @property
+    def stored_codes(self) -> NDArray[np.integer[Any]]:
         return self._coded[0]
 
     @property
@@ -139,11 +156,11 @@ class Column:
         """The same column at some rows only (a slice or positions), on the same levels."""
         if isinstance(rows, slice) and rows == slice(None):
             return self
-        codes = None if self.kind != "categorical" else self.codes[rows]
-        levels = None if self.kind != "categorical" else self.levels
-        return Column(
-            self.name, self.kind, self.values[rows], self.missing[rows], codes, levels, zone=self.zone
-        )
+        missing = None if self._missing is None and "missing" not in self.__dict__ else self.missing[rows]
+        if self.kind != "categorical":
+            return Column(self.name, self.kind, self.values[rows], missing, zone=self.zone)
+        values = self.values[rows] if "values" in self.__dict__ else None
+        return Column(self.name, self.kind, values, self.missing[rows], self.stored_codes[rows], self.levels)
 
     def shown(self, rows: NDArray[Any] | None = None) -> NDArray[Any]:
         """The values at some rows (all by default), with missing ones recognisable as such.
@@ -323,6 +340,24 @@ def column_of_series(name: Any, series: nw.Series[Any]) -> Column:
     return Column(name, "other", object_array(series.to_list()), missing)
 
 
+def pandas_numbers(name: Any, series: Any) -> Column | None:
+    """A pandas column of nullable numbers or booleans, or of Arrow's floats, from what it holds; None for others."""
+    dtype = series.dtype
+    if hasattr(dtype, "pyarrow_dtype"):
+        return (
+            column_of_array(name, series.array.__arrow_array__().to_numpy())
+            if dtype.kind == "f" and dtype.itemsize in (4, 8)
+            else None
+        )
+    own = getattr(dtype, "numpy_dtype", None)
+    if own is None or own.kind not in "fiub":
+        return None
+    if own.kind == "f":
+        return column_of_array(name, series.to_numpy(own, na_value=np.nan))
+    kind = "boolean" if own.kind == "b" else "integer"
+    return Column(name, kind, series.to_numpy(own, na_value=own.type(0)), series.isna().to_numpy())
+
+
 def _filled(series: nw.Series[Any], missing: NDArray[np.bool_], filler: Any) -> NDArray[Any]:
     """Numbers as a numpy array of the column's own width, with a valid filler where missing."""
     return np.asarray((series.fill_null(filler) if missing.any() else series).to_numpy())
@@ -365,7 +400,7 @@ def _column_of_categories(name: Any, series: nw.Series[Any]) -> Column:
 
     native, closed = series.to_native(), False
     if hasattr(native, "cat") and hasattr(native.cat, "codes"):
-        codes = native.cat.codes.to_numpy().astype(np.int64)
+        codes = native.cat.codes.to_numpy()
         levels = native.cat.categories.to_numpy()
         closed = True
     elif series.implementation.is_polars():
@@ -382,11 +417,7 @@ def _column_of_categories(name: Any, series: nw.Series[Any]) -> Column:
         whole = dictionary.indices.cast(library_named("pyarrow").int64())  # unsigned codes have no -1
         codes = whole.fill_null(-1).to_numpy(zero_copy_only=False)
         levels = object_array(dictionary.dictionary.to_pylist())
-    missing = codes < 0
-    values = np.empty(len(codes), dtype=object)
-    if len(levels):
-        values[~missing] = object_array(list(levels))[codes[~missing]]
-    return Column(name, "categorical", values, missing, codes, levels, closed=closed)
+    return Column(name, "categorical", None, codes < 0, codes, levels, closed=closed)
 
 
 def _arrow_dictionary(native: Any) -> Any:

@@ -21,6 +21,7 @@ from icefield.data.columns import (
     column_of_series,
     library_named,
     object_array,
+    pandas_numbers,
 )
 from icefield.data.matrix_tables import ArrayTable
 from icefield.data.replacement import UNSET, arrow_array, own_missing, pandas_values, polars_series
@@ -58,6 +59,8 @@ class FrameTable(Table):
 
     @property
     def n_rows(self) -> int:
+        if self.origin is not None:
+            return len(self.origin[1])
         return int(self.native.num_rows if self.library == "pyarrow" else len(self.native))
 
     @cached_property
@@ -96,14 +99,16 @@ class FrameTable(Table):
             frame = self.native.select(list(columns))
         return FrameTable(frame, self.library, marks=self._marks, names=tuple(columns))
 
-    def take(self, positions: NDArray[np.intp]) -> FrameTable:
+    def rows_at(self, positions: NDArray[np.intp]) -> Any:
         if self.library == "pandas":
-            return self._with(_labels_may_repeat(self.native).take(positions))
+            return _labels_may_repeat(self.native).take(positions)
         if self.library == "polars":
-            return self._with(self.native[np.asarray(positions)])
-        return self._with(self.native.take(np.asarray(positions, dtype=np.int64)))
+            return self.native[positions]
+        return self.native.take(positions.astype(np.int64, copy=False))
 
     def slice(self, start: int, stop: int) -> FrameTable:
+        if self.is_taken:
+            return self.take(np.arange(start, stop))
         if self.library == "pandas":
             return self._with(self.native.iloc[start:stop])
         return self._with(self.native.slice(start, max(0, stop - start)))
@@ -154,6 +159,10 @@ class FrameTable(Table):
             return column_of_array(name, native.to_numpy())  # numbers of pandas are arrays already
         if self.library != "pandas" and _plain_numbers(native, self.library):
             return column_of_array(name, native.to_numpy())
+        if self.library == "pandas":
+            plain = pandas_numbers(name, native)
+            if plain is not None:
+                return plain
         import narwhals as nw
 
         return column_of_series(name, nw.from_native(native, series_only=True))
@@ -204,14 +213,14 @@ def _zone(kind: Any) -> Any:
 
 
 def _plain_numbers(native: Any, library: str) -> bool:
-    """Whether a polars or pyarrow column is numbers without a gap, which go over at once."""
+    """Whether a polars or pyarrow column is floats, or whole numbers without a gap, which go over at once."""
     if library == "polars":
         kind = native.dtype
-        return bool(
-            native.null_count() == 0 and (kind.is_float() or (kind.is_integer() and "128" not in str(kind)))
-        )
+        is_whole = kind.is_integer() and "128" not in str(kind)
+        return bool(kind.is_float() or (is_whole and native.null_count() == 0))
     types = library_named("pyarrow").types
-    return native.null_count == 0 and bool(types.is_floating(native.type) or types.is_integer(native.type))
+    is_float = types.is_float32(native.type) or types.is_float64(native.type)
+    return bool(is_float or (types.is_integer(native.type) and native.null_count == 0))
 
 
 def _labels_may_repeat(frame: Any) -> Any:

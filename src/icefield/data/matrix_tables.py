@@ -59,7 +59,7 @@ class ArrayTable(Table):
 
     @property
     def n_rows(self) -> int:
-        return int(self.native.shape[0])
+        return int(self.native.shape[0]) if self.origin is None else len(self.origin[1])
 
     @property
     def row_bytes(self) -> int:
@@ -85,10 +85,10 @@ class ArrayTable(Table):
     def _with(self, array: NDArray[Any]) -> ArrayTable:
         return ArrayTable(array, self.names if self.named else None, self._marks)
 
-    def take(self, positions: NDArray[np.intp]) -> ArrayTable:
+    def rows_at(self, positions: NDArray[np.intp]) -> NDArray[Any]:
         # Rows that lie in one piece are copied as such, several times as fast as by indexing.
         in_order = self.native.flags.c_contiguous
-        return self._with(self.native.take(positions, axis=0) if in_order else self.native[positions])
+        return self.native.take(positions, axis=0) if in_order else self.native[positions]
 
     def slice(self, start: int, stop: int) -> ArrayTable:
         return self._with(self.native[start:stop])
@@ -144,7 +144,7 @@ class SparseTable(Table):
 
     @property
     def n_rows(self) -> int:
-        return int(self.native.shape[0])
+        return int(self.native.shape[0]) if self.origin is None else len(self.origin[1])
 
     @property
     def row_bytes(self) -> int:
@@ -155,8 +155,8 @@ class SparseTable(Table):
             return self
         return SparseTable(self.native[:, [self.position(c) for c in columns]], columns)
 
-    def take(self, positions: NDArray[np.intp]) -> SparseTable:
-        return SparseTable(self.native[positions], self.names)
+    def rows_at(self, positions: NDArray[np.intp]) -> Any:
+        return self.native[positions]
 
     def slice(self, start: int, stop: int) -> SparseTable:
         return SparseTable(self.native[start:stop], self.names)

@@ -26,7 +26,7 @@ class RowValues(Mapping[Any, NDArray[Any]]):
     """
 
     def __init__(self, table: Table, rows: NDArray[np.intp]) -> None:
-        self._rows = table.take(rows)
+        self._rows = table.take(rows).on_its_own()
         self._read: dict[Any, NDArray[Any]] = {}
 
     def __getitem__(self, name: Any) -> NDArray[Any]:

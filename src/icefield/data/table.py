@@ -15,13 +15,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.columns import Column
 from icefield.errors import Argument, InputError, complaint, did_you_mean, worded
+
+if TYPE_CHECKING:
+    from typing import Self
 
 
 class Table(ABC):
@@ -30,7 +33,7 @@ class Table(ABC):
     library: str
     names: tuple[Any, ...]
     named: bool
-    native: Any
+    origin: tuple[Table, NDArray[np.intp]] | None = None  # the table whose rows these are, and which of them
 
     @property
     @abstractmethod
@@ -41,8 +44,32 @@ class Table(ABC):
         """Only these columns, in this order."""
 
     @abstractmethod
-    def take(self, positions: NDArray[np.intp]) -> Table:
+    def rows_at(self, positions: NDArray[np.intp]) -> Any:
+        """The rows at these positions, as the library has them."""
+
+    @cached_property
+    def native(self) -> Any:
+        """The rows as the library has them; of taken rows, from when they are first needed."""
+        assert self.origin is not None
+        return self.origin[0].rows_at(self.origin[1])
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the rows are known by their origin alone so far."""
+        return "native" not in self.__dict__
+
+    def take(self, positions: NDArray[np.intp]) -> Self:
         """The rows at these positions, repeats allowed."""
+        at, taken = np.asarray(positions, dtype=np.intp), object.__new__(type(self))
+        taken.__dict__ |= {k: v for k, v in self.__dict__.items() if k not in ("native", "columns_read")}
+        taken.origin = (self, at) if self.origin is None else (self.origin[0], self.origin[1][at])
+        return taken
+
+    def on_its_own(self) -> Self:
+        """These rows, which hold nothing any more of the table they came from."""
+        self.native  # noqa: B018  (of taken rows, made now)
+        self.origin = None
+        return self
 
     @abstractmethod
     def slice(self, start: int, stop: int) -> Table:
@@ -79,13 +106,24 @@ class Table(ABC):
     def column(self, name: Any) -> Column:
         """One column in library-independent form (read once, then kept)."""
         self.check(name)
-        if name not in self._columns:
-            self._columns[name] = self._read(name)
-        return self._columns[name]
+        if name not in self.columns_read:
+            known = self._known_to_origin(name)
+            self.columns_read[name] = self._read(name) if known is None else known
+        return self.columns_read[name]
+
+    def _known_to_origin(self, name: Any) -> Column | None:
+        """A column of numbers that was read where these rows come from, which takes no part of a frame."""
+        read = None if self.origin is None else self.origin[0].columns_read.get(name)
+        if self.origin is None or read is None or read.decimals is not None:
+            return None
+        return read.part(self.origin[1]) if read.kind == "float" and read.dtype.kind == "f" else None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Columns that were read are read again wherever the table goes."""
-        return {name: value for name, value in self.__dict__.items() if name != "_columns"}
+        """Columns that were read are read again wherever the table goes, which takes its own rows along."""
+        self.native  # noqa: B018  (of taken rows, made now)
+        return {
+            name: value for name, value in self.__dict__.items() if name not in ("columns_read", "origin")
+        }
 
     @cached_property
     def _positions(self) -> dict[Any, int]:
@@ -103,7 +141,8 @@ class Table(ABC):
             return False
 
     @cached_property
-    def _columns(self) -> dict[Any, Column]:
+    def columns_read(self) -> dict[Any, Column]:
+        """The columns that were read so far, by name."""
         return {}
 
     def check(self, name: Any, parameter: str = "features") -> None:

@@ -141,7 +141,7 @@ class LevelCodes:
             raise RefusedValue(column.name, INFINITY)
         if self.refuse_missing and column.any_missing:
             raise CannotRead(f"column {column.name!r} holds a missing value, {self.refuse_missing}")
-        codes, levels = column.codes, column.levels.tolist()
+        codes, levels = column.stored_codes, column.levels.tolist()
         # The last entry answers for code -1, a missing value.
         numbers = np.array([*(self.code.get(level, np.nan) for level in levels), np.nan])
         if not self.unknown_is_missing:
@@ -220,6 +220,12 @@ class Encoder:
                 return None
             native = native.to_numpy()
         return rule.numbers(native, table.library, table.names) if native.dtype.kind in "fiub" else None
+
+    def column(self, table: Table, number: int) -> NDArray[Any]:
+        """One column of the matrix, of float64 or float32: as it lies where its rule changes nothing."""
+        rule, column = self.rules[number], table.column(self.names[number])
+        as_it_is = isinstance(rule, Numbers) and column.kind == "float" and rule.changes_nothing(column.dtype)
+        return column.values if as_it_is else rule(column, table.library)
 
     def as_is(self, table: Table) -> NDArray[Any] | None:
         """The table's own matrix of floats, where encoding it changes and refuses nothing; else None."""

@@ -27,11 +27,6 @@ from icefield.kernels._abi import *  # noqa: F403
 from icefield.kernels.calling import Filled, Given
 from icefield.kernels.loading import KernelsError, level, levels
 
-# The type of the matrix tells instances apart: these are names for callers that still do.
-look_together_narrow = _abi.look_together
-pack_narrow_values = _abi.pack_values
-count_narrow_rows = _abi.count_rows
-
 
 def plan_sizes() -> _abi.PlanSizes:
     """Room for the sizes `measure_plan` finds."""

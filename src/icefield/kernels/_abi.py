@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from icefield.kernels.calling import Array, Filled, Given, Kernel, Number, Part, Structure
 
-STAMP = "5136d6f803597b53035deb6832343171e92b5853162cd0f4e88f655eabbb2b47"  # of the header
+STAMP = "58af99d26835d0f8727dff1d51f7776d57b605ea3b0b3129cc02c131140e3986"  # of the header
 
 DONE = 0
 STOPPED = 1
@@ -184,6 +184,26 @@ def encode(*,
     return _run_encode(locals())
 
 
+_code_values = Structure("CodeValuesArguments", (
+    Array("matrix", _F64, (('rows', 0), ('columns', 0)), has_strides=True),
+    Array("column", _I32, (('coded_columns', 0),)), Array("cuts", _F64, (('all_cuts', 0),)),
+    Array("cut_start", _I64, (('coded_columns', 0),)), Array("low", _F64, (('coded_columns', 0),)),
+    Array("scale", _F64, (('coded_columns', 0),)),
+    Array("bucket_start", _I32, (('coded_columns', 0), ('bucket_ends', 0))),
+    Array("steps", _I32, (('coded_columns', 0),)), Number("first_row", is_whole=True),
+    Array("codes", _U8, (('coded_columns', 0), ('all_rows', 0)), is_written=True),
+))
+_run_code_values = Kernel("code_values", _code_values)
+_run_code_values_f32 = Kernel("code_values_f32", _code_values.retyped("matrix", _F32))
+
+
+def code_values(*,
+    matrix: Float64 | Float32, column: Int32, cuts: Float64, cut_start: Int64, low: Float64, scale: Float64,
+    bucket_start: Int32, steps: Int32, first_row: int, codes: UInt8
+) -> bool:
+    return (_run_code_values_f32 if matrix.dtype == _F32 else _run_code_values)(locals())
+
+
 _value_tables = Structure("ValueTables", (
     Array("chosen", _I32, (('chosen_columns', 0),)), Array("column", _I32, (('coded_columns', 0),)),
     Array("zero_missing", _U8, (('coded_columns', 0),)), Number("zero_limit", is_whole=False),
@@ -194,6 +214,9 @@ _value_tables = Structure("ValueTables", (
     Array("code_start", _I64, (('coded_columns', 1),)), Array("code_row", _I32, (('all_codes', 0),)),
     Array("row_missing_left", _U8, (('bit_rows', 0),)), Array("is_set", _U8, (('coded_columns', 0),)),
     Array("member_start", _I64, (('bit_rows', 1),)), Array("members", _I32, (('all_members', 0),)),
+    Array("code_of", _U8, (('coded_columns', 0), ('byte_codes', 0))),
+    Array("missing_of", _U8, (('coded_columns', 0), ('byte_codes', 0))),
+    Array("as_coded", _U8, (('coded_columns', 0),)),
 ))
 
 
@@ -201,13 +224,14 @@ class ValueTables(Given):
     def __init__(self, *,
         chosen: Int32, column: Int32, zero_missing: UInt8, zero_limit: float, cuts: Float64, cut_start: Int64,
         low: Float64, scale: Float64, bucket_start: Int32, steps: Int32, row_start: Int64, code_start: Int64,
-        code_row: Int32, row_missing_left: UInt8, is_set: UInt8, member_start: Int64, members: Int32
+        code_row: Int32, row_missing_left: UInt8, is_set: UInt8, member_start: Int64, members: Int32, code_of: UInt8,
+        missing_of: UInt8, as_coded: UInt8
     ) -> None:
         super().__init__(_value_tables, dict(
             chosen=chosen, column=column, zero_missing=zero_missing, zero_limit=zero_limit, cuts=cuts,
             cut_start=cut_start, low=low, scale=scale, bucket_start=bucket_start, steps=steps, row_start=row_start,
             code_start=code_start, code_row=code_row, row_missing_left=row_missing_left, is_set=is_set,
-            member_start=member_start, members=members
+            member_start=member_start, members=members, code_of=code_of, missing_of=missing_of, as_coded=as_coded
         ))
 
 
@@ -218,12 +242,13 @@ _pack_values = Structure("PackValuesArguments", (
 ))
 _run_pack_values = Kernel("pack_values", _pack_values)
 _run_pack_values_f32 = Kernel("pack_values_f32", _pack_values.retyped("matrix", _F32))
+_run_pack_values_u8 = Kernel("pack_values_u8", _pack_values.retyped("matrix", _U8))
 
 
 def pack_values(*,
-    matrix: Float64 | Float32, tables: ValueTables, position: Int32, first_word: int, words: int, bits: UInt64
+    matrix: Float64 | Float32 | UInt8, tables: ValueTables, position: Int32, first_word: int, words: int, bits: UInt64
 ) -> bool:
-    return (_run_pack_values_f32 if matrix.dtype == _F32 else _run_pack_values)(locals())
+    return (_run_pack_values_u8 if matrix.dtype == _U8 else _run_pack_values_f32 if matrix.dtype == _F32 else _run_pack_values)(locals())
 
 
 _pack = Structure("PackArguments", (
@@ -410,10 +435,13 @@ _count_rows = Structure("CountRowsArguments", (
 ))
 _run_count_rows = Kernel("count_rows", _count_rows)
 _run_count_rows_f32 = Kernel("count_rows_f32", _count_rows.retyped("matrix", _F32))
+_run_count_rows_u8 = Kernel("count_rows_u8", _count_rows.retyped("matrix", _U8))
 
 
-def count_rows(*, matrix: Float64 | Float32, tables: ValueTables, walk: Walk, bits: UInt64, counters: Int64) -> bool:
-    return (_run_count_rows_f32 if matrix.dtype == _F32 else _run_count_rows)(locals())
+def count_rows(*,
+    matrix: Float64 | Float32 | UInt8, tables: ValueTables, walk: Walk, bits: UInt64, counters: Int64
+) -> bool:
+    return (_run_count_rows_u8 if matrix.dtype == _U8 else _run_count_rows_f32 if matrix.dtype == _F32 else _run_count_rows)(locals())
 
 
 _resolve = Structure("ResolveArguments", (
@@ -839,13 +867,15 @@ _predict_rows = Structure("PredictRowsArguments", (
     Array("out", _F64, (('outputs', 0), ('rows', 0)), is_written=True),
 ))
 _run_predict_rows = Kernel("predict_rows", _predict_rows)
+_run_predict_rows_f32 = Kernel("predict_rows_f32", _predict_rows.retyped("matrix", _F32))
+_run_predict_rows_u8 = Kernel("predict_rows_u8", _predict_rows.retyped("matrix", _U8))
 
 
 def predict_rows(*,
-    matrix: Float64, tables: ValueTables, walk: Walk, bits: UInt64, leaves: Leaves, tree_start: Int64,
-    leaf_by_leaf: UInt8, out: Float64
+    matrix: Float64 | Float32 | UInt8, tables: ValueTables, walk: Walk, bits: UInt64, leaves: Leaves,
+    tree_start: Int64, leaf_by_leaf: UInt8, out: Float64
 ) -> bool:
-    return _run_predict_rows(locals())
+    return (_run_predict_rows_u8 if matrix.dtype == _U8 else _run_predict_rows_f32 if matrix.dtype == _F32 else _run_predict_rows)(locals())
 
 
 _move_codes = Structure("MoveCodesArguments", (
@@ -950,9 +980,9 @@ __all__ = [
     "REST", "ROUTING_RULE", "RegionsOfAxes", "RegionsOfGrids", "SAME", "SINGLES", "SOFTMAX", "STOPPED", "SUBTREE",
     "StepTotals", "StepTrees", "SweepTrees", "TOO_LARGE", "UNUSED", "ValueTables", "Walk", "add_changes",
     "add_corners", "add_differences", "add_family", "add_joint", "add_leaves", "add_local_moves", "add_others",
-    "add_predictions", "add_steps", "add_sweeps", "audit_steps", "count", "count_in_cells", "count_rows",
-    "count_runs", "count_up_to", "count_updates", "cross_pairs", "cross_singles", "encode", "extent", "fill_buckets",
-    "find_regions", "find_runs", "find_updates", "gather", "look_together", "measure_plan", "move_codes", "pack",
-    "pack_values", "predict_rows", "read_numbers", "region_shares", "resolve", "sum_up", "survey", "tally", "turn",
-    "unfold", "write_plan"
+    "add_predictions", "add_steps", "add_sweeps", "audit_steps", "code_values", "count", "count_in_cells",
+    "count_rows", "count_runs", "count_up_to", "count_updates", "cross_pairs", "cross_singles", "encode", "extent",
+    "fill_buckets", "find_regions", "find_runs", "find_updates", "gather", "look_together", "measure_plan",
+    "move_codes", "pack", "pack_values", "predict_rows", "read_numbers", "region_shares", "resolve", "sum_up",
+    "survey", "tally", "turn", "unfold", "write_plan"
 ]

@@ -20,8 +20,8 @@ TYPES = {
     "i8": "int8", "i32": "int32", "i64": "int64", "u8": "uint8", "u64": "uint64", "f32": "float32", "f64": "float64",
 }  # fmt: skip
 AXES = {"List": 1, "Table": 2, "Cube": 3, "Strided": 2}
-PARAMETER = "T"  # of templates
-INSTANCES = {"f64": "", "f32": "_f32"}  # what a template is compiled for, and the end of the symbol's name
+# What templates are compiled for, by the name of their parameter: values, and values or their codes.
+PARAMETERS = {"T": ("f64", "f32"), "V": ("f64", "f32", "u8")}
 WIDTH = 118  # of the lines that are written
 
 Size = tuple[str, int]  # a name and what is added to it; a plain number has no name
@@ -45,8 +45,14 @@ class Structure:
 
     name: str
     members: tuple[Member, ...]
-    is_template: bool
+    parameter: str  # of a template, else empty
     known: dict[str, Structure]
+
+    @property
+    def instances(self) -> dict[str, str]:
+        """What a template is compiled for, and the end of the symbol's name."""
+        types = PARAMETERS.get(self.parameter, ())
+        return {type_name: f"_{type_name}" * (number > 0) for number, type_name in enumerate(types)}
 
     @property
     def is_record(self) -> bool:
@@ -106,7 +112,7 @@ class Declarations:
         return {s.kernel: s for s in self.structures.values() if s.is_kernel}
 
 
-_STRUCTURE = r"(?ms)^(template <class T>\n)?struct (\w+) \{\n(.*?)^\};"
+_STRUCTURE = r"(?ms)^(?:template <class (\w)>\n)?struct (\w+) \{\n(.*?)^\};"
 _CONSTANT = r"(?m)^constexpr i64 (\w+) = (-?\d+);"
 _MEMBER = (
     r"(?:(?P<view>List|Table|Cube|Strided)<(?P<const>const )?(?P<element>\w+)>|(?P<type>\w+)(?P<pointer>\*)?)"
@@ -117,10 +123,10 @@ _MEMBER = (
 def declared(header: str) -> Declarations:
     """What a header declares."""
     structures: dict[str, Structure] = {}
-    for template, name, body in re.findall(_STRUCTURE, header):
+    for parameter, name, body in re.findall(_STRUCTURE, header):
         lines = (line.strip() for line in body.splitlines())
         members = tuple(_member(line, structures) for line in lines if line and not line.startswith("//"))
-        structures[name] = Structure(name, members, bool(template), structures)
+        structures[name] = Structure(name, members, parameter, structures)
     return Declarations(structures, {name: int(value) for name, value in re.findall(_CONSTANT, header)})
 
 
@@ -129,7 +135,7 @@ def _member(line: str, known: dict[str, Structure]) -> Member:
     if found is None:
         raise ValueError(f"cannot read the member {line!r}")
     view, type_name = found["view"] or "", found["element"] or found["type"]
-    allowed = {*TYPES, PARAMETER, *known} if view else {"i32", "i64", "f64", *known}
+    allowed = {*TYPES, *PARAMETERS, *known} if view else {"i32", "i64", "f64", *known}
     if type_name not in allowed:
         raise ValueError(f"the type of {line!r} must be one of {sorted(allowed)}")
     if view and (found["shape"] is None or found["shape"].count(",") + 1 != AXES[view]):
@@ -174,18 +180,21 @@ def entry_points(native: Path = NATIVE) -> str:
     declarations = read(native)
     lines = ['#include "abi.hpp"', "#include <stddef.h>", "namespace icefield {", "static_assert(DONE == 0);"]
     for structure in declarations.structures.values():
-        name = structure.name + f"<{next(iter(INSTANCES))}>" * structure.is_template
+        name = structure.name + "".join(f"<{one}>" for one in list(structure.instances)[:1])
         lines.append(f"static_assert(sizeof({name}) == {structure.size});")
         lines += [f"static_assert(offsetof({name}, {m}) == {at});" for m, at in structure.offsets.items()]
     lines.append("#pragma GCC visibility push(hidden)")  # a kernel that is not defined does not link
     for structure in declarations.kernels.values():
-        generic = structure.is_template
-        template, name = "template <class T> " * generic, structure.name + "<T>" * generic
+        generic = structure.parameter
+        template, name = (
+            f"template <class {generic}> " * bool(generic),
+            structure.name + f"<{generic}>" * bool(generic),
+        )
         lines.append(f"{template}i64 run(const {name}&);")
     lines.append("#pragma GCC visibility pop")
     for kernel, structure in declarations.kernels.items():
-        for type_name, end in INSTANCES.items() if structure.is_template else [("", "")]:
-            name = structure.name + f"<{type_name}>" * structure.is_template
+        for type_name, end in (structure.instances or {"": ""}).items():
+            name = structure.name + f"<{type_name}>" * bool(type_name)
             lines.append(
                 f"ICEFIELD_EXPORT i64 icefield_{kernel}{end}(const {name}* arguments) {{ return run(*arguments); }}"
             )
@@ -278,11 +287,14 @@ def _kernel(structure: Structure) -> list[str]:
     lines = ["", "", *_described(f"_{name}", structure)]
     kernel = f"_run_{name}"
     lines.append(f'{kernel} = Kernel("{name}", _{name})')
-    if structure.is_template:
-        by = next(m.name for m in structure.members if m.type == PARAMETER)
-        other = f'Kernel("{name}_f32", _{name}.retyped("{by}", {_dtype("f32")}))'
-        lines.append(f"{kernel}_f32 = {other}")
-        kernel = f"({kernel}_f32 if {by}.dtype == {_dtype('f32')} else {kernel})"
+    if structure.parameter:
+        by = next(m.name for m in structure.members if m.type == structure.parameter)
+        chosen = kernel
+        for type_name, end in list(structure.instances.items())[1:]:
+            other = f'Kernel("{name}{end}", _{name}.retyped("{by}", {_dtype(type_name)}))'
+            lines.append(f"{kernel}{end} = {other}")
+            chosen = f"{kernel}{end} if {by}.dtype == {_dtype(type_name)} else {chosen}"
+        kernel = f"({chosen})"
     lines += ["", "", *_wrapped(f"def {name}(*, ", _parameters(structure), ") -> bool:")]
     return [*lines, f"    return {kernel}(locals())"]
 
@@ -294,14 +306,14 @@ def _described(name: str, structure: Structure) -> list[str]:
 
 def _member_source(member: Member) -> str:
     if member.view:
-        dtype = "f64" if member.type == PARAMETER else member.type
+        dtype = "f64" if member.type in PARAMETERS else member.type
         flags = ", is_written=True" * (not member.is_const) + ", has_strides=True" * (
             member.view == "Strided"
         )
         return f'Array("{member.name}", {_dtype(dtype)}, {member.shape!r}{flags})'
     if member.type in ("i64", "f64"):
         return f'Number("{member.name}", is_whole={member.type == "i64"})'
-    kernel = Structure(member.type, (), False, {}).kernel
+    kernel = Structure(member.type, (), "", {}).kernel
     return f'Part("{member.name}", _{kernel}' + ", is_filled=True" * member.is_pointer + ")"
 
 
@@ -311,8 +323,8 @@ def _parameters(structure: Structure) -> list[str]:
             return {"i64": "int", "f64": "float"}[member.type]
         if not member.view:
             return member.type
-        if member.type == PARAMETER:
-            return " | ".join(map(_alias, INSTANCES))
+        if member.type in PARAMETERS:
+            return " | ".join(map(_alias, PARAMETERS[member.type]))
         return _alias(member.type) if member.type in TYPES else "NDArray[np.void]"
 
     return [f"{member.name}: {annotated(member)}" for member in structure.members]
@@ -323,7 +335,7 @@ def _alias(type_name: str) -> str:
 
 
 def _dtype(type_name: str) -> str:
-    return f"_{type_name.upper()}" if type_name in TYPES else _upper(Structure(type_name, (), False, {}))
+    return f"_{type_name.upper()}" if type_name in TYPES else _upper(Structure(type_name, (), "", {}))
 
 
 def _upper(structure: Structure) -> str:

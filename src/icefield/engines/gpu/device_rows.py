@@ -12,6 +12,7 @@ from icefield.engines.gpu.codes import CodedColumns, NotOnDevice
 from icefield.engines.gpu.device import TILE, Device, Slab
 from icefield.engines.gpu.leaves import ProgramLeaves
 from icefield.engines.trees.averages import Counted
+from icefield.engines.trees.coding import CodedRows
 from icefield.engines.trees.packed_rows import PackedRows
 from icefield.engines.trees.program import Program, TreeSums
 from icefield.threads import ThreadCrew
@@ -31,7 +32,7 @@ class DeviceRows:
             raise NotOnDevice("rows have weights")
         if rows.n_segments - 1 > MOST_GROUPS:
             raise NotOnDevice(f"there are more than {MOST_GROUPS} groups")
-        whole = rows.at_hand
+        whole = None if isinstance(rows.at_hand, CodedRows) else rows.at_hand
         self._whole, self._dtype = whole, np.dtype(np.float64 if whole is None else whole.dtype)
         n = rows.sample.n_rows
         self._kept: list[Slab] | None = None

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from icefield import kernels
 from icefield.core.rows import Block
 from icefield.engines.trees.axes import EncodedAxis, GridRegions, group_columns
+from icefield.engines.trees.coding import CodedRows
 from icefield.engines.trees.encoded import EncodedRows
 from icefield.engines.trees.packed_rows import WORD, PackedRows, aligned
 from icefield.engines.trees.program import JOINT, Batch, Program, TreeSums, batches
@@ -58,8 +59,10 @@ class StepDifferences:
                 part = _MovedPart(self, trees, group_of_column)
                 for start in range(0, len(rows), ROWS_AT_ONCE):
                     own = slice(start, start + ROWS_AT_ONCE)
-                    matrix = self.model.encode(table.take(rows[own]))
-                    for done in part.add(matrix, np.ascontiguousarray(steps[:, own]), sums[:, own]):
+                    taken = table.take(rows[own])
+                    if not isinstance(taken, (EncodedRows, CodedRows)):
+                        taken = EncodedRows(self.model.encode(taken))
+                    for done in part.add(taken, np.ascontiguousarray(steps[:, own]), sums[:, own]):
                         progress.advance(done * trees.size)
         if self.link is None:
             return np.asarray(sums[0])
@@ -136,7 +139,7 @@ class _MovedPart:
         start = np.searchsorted(region, np.arange(len(change) + 1)).astype(np.int64)
         return start, step.astype(np.int64), change[region, step]
 
-    def add(self, matrix: Float, steps: Steps, out: Float) -> Iterator[int]:
+    def add(self, encoded: EncodedRows | CodedRows, steps: Steps, out: Float) -> Iterator[int]:
         """Add the trees to `out`, shape (1 or corners, rows, outputs), for encoded rows; yields rows done."""
         moves, program = self.moves, self.program
         table, leaf_region = self._regions
@@ -144,7 +147,7 @@ class _MovedPart:
         sizes = [a.size for a in moves.axes]
         step_start = np.array([0, sizes[0] - 1], np.int64)[: len(sizes)]
         leaves = program.leaves
-        rows = PackedRows(moves.model, Block(cast(Any, EncodedRows(matrix))), BLOCK)
+        rows = PackedRows(moves.model, Block(cast(Any, encoded)), BLOCK)
 
         def work(block: tuple[int, int], walk: Walk) -> int:
             own, mine = slice(*block), np.ascontiguousarray(steps[:, slice(*block)])

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from icefield import kernels
 from icefield.core.placement import Placement, PlaceSums
 from icefield.engines.trees.axes import EncodedAxis, coded_columns, grid_layout, group_columns
+from icefield.engines.trees.encoded import stored_rows
 from icefield.engines.trees.layout import Layout
 from icefield.engines.trees.leaf_masks import LeafMasks, bytes_of, can_be_masked
 from icefield.engines.trees.linked import CODE_BYTES, LEAST_ROWS, LINKS, MOST_ROWS
@@ -141,10 +142,10 @@ class LocalSums:
         standing, layout, moving, n = self.standing, self._layout, self._moving, stop - start
         place = standing.places(start, stop)
         levels = np.array(standing.on_levels, np.uint8)
-        matrix = self.model.encode(rows.slice(start, stop))
+        stored = stored_rows(self.model, rows.slice(start, stop))
         own, before, after = (np.empty((layout.n_columns, n), np.int32) for _ in range(3))
         position, every = np.arange(n, dtype=np.int32), np.arange(layout.n_columns, dtype=np.int32)
-        layout.encode(matrix, position, every, own)
+        layout.encode_stored(stored, position, every, own)
         unlike = np.zeros(1, np.int64)
         kernels.move_codes(
             place=place, on_levels=levels, nodes=np.array(self.sizes, np.int32), **moving, codes=own,

@@ -126,19 +126,15 @@ class RowCounting:
     def __init__(self, program: Program, rows: PackedRows, crew: ThreadCrew) -> None:
         layout = program.layout
         words = min(WORDS, -(-rows.sample.n_rows // WORD))
-        self._matrix = rows.at_hand
+        self._rows, self._layout = rows, layout
         self._bits, buffers = aligned((layout.n_rows, words)), aligned((program.n_buffers + 1, words))
         self._walk = program.walk(self._bits, np.empty((0, layout.n_columns), np.int32), buffers, crew.stop)
-        self._tables = layout.value_tables
         self.counters = np.zeros((program.n_counters, 1), np.int64)
 
     def add(self, start: int, stop: int) -> None:
         """Add some rows' counts."""
-        matrix = self._matrix[start:stop]  # type: ignore[index]
-        kernel = kernels.count_rows if matrix.dtype == np.float64 else kernels.count_narrow_rows
-        if not kernel(
-            matrix=matrix, tables=self._tables, walk=self._walk, bits=self._bits, counters=self.counters
-        ):
+        given = self._rows.at_once(self._layout, start, stop)
+        if not kernels.count_rows(**given, walk=self._walk, bits=self._bits, counters=self.counters):
             raise Stopped
 
 

@@ -97,7 +97,7 @@ class CountAccumulator(QuestionAccumulator):
     def __init__(
         self, engine: TreesEngine, moving: Sequence[Sequence[Sequence[Any]]], context: Context
     ) -> None:
-        self._engine, self._memory, self._moving = engine, context.resources.memory, moving
+        self._engine, self._resources, self._moving = engine, context.resources, moving
         self._threads = context.resources.threads or available_processors()
         n_groups, known = context.rows.n_groups, context.rows.weight_totals
         self._head = context.rows.head.take(np.zeros(1, np.intp))
@@ -141,7 +141,7 @@ class CountAccumulator(QuestionAccumulator):
     ) -> list[list[Float]]:
         engine, rows = self._engine, self._rows
         counted = _Replayed(
-            engine.sums, rows, ThreadCrew(self._threads), self._memory, Progress("", 1), counts_of
+            engine.sums, rows, ThreadCrew(self._threads), self._resources.memory, Progress("", 1), counts_of
         )
         found: list[list[Float]] = [[] for _ in axes]
         for numbers, family in families(axes):
@@ -155,7 +155,7 @@ class CountAccumulator(QuestionAccumulator):
     def add(self, block: Block, threads: ThreadCrew) -> None:
         if not self._weighs:
             self._totals.add(block)
-        self._rows.hold(self._engine.encoder.sample(block, self._memory))
+        self._rows.hold(self._engine.encoder.sample(block, self._resources))
         for program, counters in zip(self._programs, self.counters):
             lent = PerThread(partial(Counting, program, self._rows, threads))
 

@@ -8,28 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.engines.trees.coding import CodedRows, Coding
 from icefield.forest.encode import Encoder
+from icefield.threads import ThreadCrew, available_processors
 from icefield.typing import Float
 
 if TYPE_CHECKING:
+    from icefield.core.question import Resources
     from icefield.core.rows import Block
     from icefield.data.frame import Table
     from icefield.forest.tree_model import TreeModel
 
-KEPT_SHARE = 4  # matrices of up to this part of the memory budget are kept
+KEPT_SHARE = (
+    4  # matrices of up to this part of the memory budget are kept; codes, where three such parts hold them
+)
+FEW_VALUES = 2**20  # of a table that is kept as numbers: making codes would take longer than they save
+ROWS_AT_ONCE = 2048  # of a matrix that is made of a table to be coded
 
 
 @dataclass(frozen=True, eq=False)
 class EncodedRows:
-    """Rows that are encoded already, with as much of a `Table` as an engine needs of its rows."""
+    """Rows that are encoded already, of float64 or float32, with as much of a `Table` as an engine needs of its rows."""
 
-    matrix: Float
+    matrix: NDArray[Any]
 
     @property
     def n_rows(self) -> int:
@@ -39,7 +47,17 @@ class EncodedRows:
         return EncodedRows(self.matrix[start:stop])
 
     def take(self, positions: NDArray[np.intp]) -> EncodedRows:
-        return EncodedRows(self.matrix[positions])
+        by_column = abs(self.matrix.strides[0]) < abs(self.matrix.strides[1])
+        if by_column:
+            return EncodedRows(np.take(self.matrix.T, positions, axis=1).T)
+        return EncodedRows(np.take(self.matrix, positions, axis=0))
+
+
+def stored_rows(model: TreeModel, table: Any) -> NDArray[Any] | CodedRows:
+    """Rows as layouts read them: a matrix of float64 or float32, or codes."""
+    if isinstance(table, CodedRows):
+        return table
+    return table.matrix if isinstance(table, EncodedRows) else model.encode(table)
 
 
 class EncodeOnce:
@@ -47,40 +65,65 @@ class EncodeOnce:
 
     def __init__(self, model: TreeModel) -> None:
         self._encode: Callable[[Table], Float] = model.encode
-        self._width = model.forest.n_columns
-        self._kept: WeakKeyDictionary[Table, EncodedRows] = WeakKeyDictionary()
-        self._as_is: WeakKeyDictionary[Table, NDArray[Any] | None] = WeakKeyDictionary()
+        self._forest = model.forest
+        self._kept: WeakKeyDictionary[Table, EncodedRows | CodedRows] = WeakKeyDictionary()
 
-    def __call__(self, table: Table | EncodedRows) -> Float:
-        if isinstance(table, EncodedRows):
-            return table.matrix
+    @cached_property
+    def _coding(self) -> Coding | None:
+        return Coding.of(self._forest)
+
+    def __call__(self, table: Table | EncodedRows | CodedRows) -> Float:
+        if isinstance(table, (EncodedRows, CodedRows)):
+            return np.asarray(table.matrix, np.float64)
         return np.asarray(self._encode(table), np.float64)
-
-    def as_is(self, table: Table | EncodedRows) -> NDArray[Any] | None:
-        """The matrix itself, of float64 or float32, where encoding would only copy it; else None."""
-        if isinstance(table, EncodedRows):
-            return table.matrix
-        if not isinstance(self._encode, Encoder):
-            return None
-        if table not in self._as_is:  # a frame is asked about all of its columns
-            self._as_is[table] = self._encode.as_is(table)
-        return self._as_is[table]
 
     def points(self, table: Table, points: Mapping[Any, NDArray[Any]]) -> Float:
         """Any one row of the table at each of some points, whose values its moving columns take."""
         found = self._encode.points(table, points) if isinstance(self._encode, Encoder) else None
         return self(table.take(np.zeros(1, np.intp)).crossed(points)) if found is None else found
 
-    def kept(self, table: Table, memory: int) -> Table | EncodedRows:
-        """The table's rows encoded, or the table itself where these would not fit the budget."""
+    def kept(self, table: Table, resources: Resources) -> Table | EncodedRows | CodedRows:
+        """The table's rows as its own matrix, encoded or coded; or the table itself where these would not fit the budget."""
         found = self._kept.get(table)
+        if found is None and table.origin is not None and table.origin[0] in self._kept:
+            found = self._kept[table] = self._kept[table.origin[0]].take(table.origin[1])
         if found is None:
-            if 8 * table.n_rows * self._width > memory // KEPT_SHARE:
+            found = self._made(table, resources)
+            if found is None:
                 return table
-            found = EncodedRows(self(table))
             self._kept[table] = found
         return found
 
-    def sample(self, sample: Block, memory: int) -> Block:
-        """The same rows, weights and groups, encoded where they fit."""
-        return replace(sample, table=cast(Any, self.kept(sample.table, memory)))
+    def _made(self, table: Table, resources: Resources) -> EncodedRows | CodedRows | None:
+        whole = self._encode.as_is(table) if isinstance(self._encode, Encoder) else None
+        if whole is not None:
+            return EncodedRows(whole)
+        size, part = table.n_rows * self._forest.n_columns, resources.memory // KEPT_SHARE
+        coding = self._coding if size > FEW_VALUES else None
+        if coding is not None and table.n_rows * coding.columns.size <= (KEPT_SHARE - 1) * part:
+            return self._coded(table, coding, resources)
+        return EncodedRows(self(table)) if 8 * size <= part else None
+
+    def _coded(self, table: Table, coding: Coding, resources: Resources) -> CodedRows:
+        """A table's codes, column by column where each column is by itself, else some rows at a time."""
+        codes = np.empty((coding.columns.size, table.n_rows), np.uint8)
+        encode = self._encode
+        by_column = isinstance(encode, Encoder) and table.library not in ("sparse", "numpy")
+
+        def column(number: int) -> None:
+            values = cast(Encoder, encode).column(table, int(coding.columns[number]))
+            coding.code(values[:, None], np.zeros(1, np.int32), slice(number, number + 1), codes)
+
+        def rows(start: int) -> None:
+            matrix = self(table.slice(start, min(start + ROWS_AT_ONCE, table.n_rows)))
+            coding.code(matrix, coding.columns, slice(None), codes, start)
+
+        tasks = range(coding.columns.size) if by_column else range(0, table.n_rows, ROWS_AT_ONCE)
+        with ThreadCrew(resources.threads or available_processors()) as crew, crew:
+            for _ in crew.map(column if by_column else rows, tasks):
+                pass
+        return CodedRows(codes, coding)
+
+    def sample(self, sample: Block, resources: Resources) -> Block:
+        """The same rows, weights and groups, as `kept` gives them."""
+        return replace(sample, table=cast(Any, self.kept(sample.table, resources)))

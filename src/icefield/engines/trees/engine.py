@@ -122,7 +122,7 @@ class TreesEngine:
         if sample.n_rows == 0:
             return [self._empty(question, sample) for question in questions]
         encoded = self._encoded(questions, sample)
-        sample = self.encoder.sample(sample, resources.memory)
+        sample = self.encoder.sample(sample, resources)
         work = sample.n_rows * self.sums.trees.size * len(questions)
         answers: list[Answer | None] = [None] * len(questions)
         with (
@@ -193,7 +193,7 @@ class TreesEngine:
             return None if self._linked is None else self._linked.own_averages(sets, sample, resources)
         if not AveragesAtRows.fits(self.model, sets, sample.n_rows, resources.memory):
             return None
-        sample = self.encoder.sample(Block(sample.table, sample.weights), resources.memory)
+        sample = self.encoder.sample(Block(sample.table, sample.weights), resources)
         return self._own_averages(sets, sample, resources)
 
     def _own_averages(
@@ -229,9 +229,7 @@ class TreesEngine:
         with ThreadCrew(resources.threads or available_processors()) as crew, crew:
             link = None if self.additive else self._link
             moves = StepDifferences(self.model, self.sums, encoded, link, crew, resources.memory)
-            return moves.differences(
-                self.encoder.kept(table, resources.memory), rows, np.array(steps, np.int32)
-            )
+            return moves.differences(self.encoder.kept(table, resources), rows, np.array(steps, np.int32))
 
     def local_sums(self, standing: Placement, resources: Resources) -> PlaceSums | None:
         """What moving rows to the points about their places adds up to; None where each axis needs a walk of its own."""
@@ -246,7 +244,7 @@ class TreesEngine:
             if not moves.possible or not moves.fits(resources.memory):
                 return None
             try:
-                return moves.found(self.encoder.kept(standing.table, resources.memory))
+                return moves.found(self.encoder.kept(standing.table, resources))
             except Unlike:
                 return None
 
@@ -276,7 +274,7 @@ class TreesEngine:
         from icefield.engines.trees.step_audit import StepAudit
 
         selected = range(len(self.selected)) if self.additive else self.selected
-        sample = self.encoder.sample(Block(block.table), resources.memory)
+        sample = self.encoder.sample(Block(block.table), resources)
         crew = ThreadCrew(resources.threads or available_processors())
         progress = Progress("auditing rows", total=sample.n_rows * self.sums.trees.size)
         audit = StepAudit(self.model, self.sums, axes, numbers, form, selected, crew, progress)

@@ -186,7 +186,7 @@ class AveragesAtRows:
             start, stop = block
             codes = np.zeros((layout.n_columns, stop - start), np.int32)
             position = np.arange(stop - start, dtype=np.int32)
-            layout.encode(rows.matrix(start, stop), position, chosen, codes)
+            layout.encode_stored(rows.stored(start, stop), position, chosen, codes)
             for number, own in zip(numbers, deciding):
                 for v in own:
                     places = int(layout.cut_count[v]) + 2

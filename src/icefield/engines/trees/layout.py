@@ -17,15 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import kernels
+from icefield.engines.trees.coding import CodedRows, Coding, SearchTables, starts
 from icefield.forest.form import ZERO_THRESHOLD, Forest
 
 WORD = 64
 
-BUCKETS = 1024
-TRIMMED = (0.0, 0.005, 0.02, 0.05)  # shares of a column's cuts left to its end buckets, at either end
 BYTE_CUTS = 255  # of a column whose codes fit a byte, which go straight to bits
 AT_A_TIME = 1024  # rows of a matrix that is made a part at a time; whole words
 MOST_KEPT = 2**18  # conditions of a layout that is kept for the next question
+
+
+Reader = Callable[[int, int], NDArray[Any] | CodedRows]  # of rows from one to another
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,7 +70,7 @@ class Layout:
 
     def encode(
         self,
-        matrix: NDArray[np.float64],
+        matrix: NDArray[np.float64] | CodedRows,
         position: NDArray[np.int32],
         chosen: NDArray[np.int32],
         codes: NDArray[np.int32],
@@ -76,8 +78,13 @@ class Layout:
     ) -> None:
         """Write the codes of the rows, at their positions, for the chosen coded columns.
 
-        `column` says where in the matrix each coded column is, if not at its column of the forest.
+        `column` says where in a matrix each coded column is, if not at its column of the forest.
         """
+        if isinstance(matrix, CodedRows):
+            _, own = self._coded(matrix.coding)
+            for v in chosen.tolist():
+                codes[v, position] = own[v][matrix.codes[matrix.coding.place[self.column[v]]]]
+            return
         kernels.encode(
             matrix=matrix, position=position, chosen=chosen,
             column=self.column if column is None else column, exact=self.is_set,
@@ -88,7 +95,7 @@ class Layout:
 
     def load(
         self,
-        read: Callable[[int, int], NDArray[Any]],
+        read: Reader,
         position: NDArray[np.int32],
         codes: NDArray[np.int32],
         bits: NDArray[np.uint64],
@@ -98,9 +105,9 @@ class Layout:
     ) -> None:
         """Write the bits of every condition, and the codes of columns that need them or, if asked for, of all.
 
-        `read` gives the matrix of rows from one to another. Where it has to make it, and the rows are in the order of their
-        positions, few are asked for at a time: what is made for this stays near, and small. Rows that are `at_hand` are
-        taken at once, and may be of float32.
+        `read` gives the matrix of rows from one to another, which may be of float32, or their codes. Where it has to make them,
+        and the rows are in the order of their positions, few are asked for at a time: what is made for this stays near, and
+        small. Rows that are `at_hand` are taken at once.
         """
         n = position.size
         in_order = n > 0 and position[-1] == n - 1 and bool((np.diff(position) == 1).all())
@@ -112,25 +119,25 @@ class Layout:
             matrix, own = read(start, stop), position[start:stop]
             words = -(-(stop - start) // WORD) if in_order else bits.shape[1]
             if straight.size:
-                kernel = kernels.pack_values if matrix.dtype == np.float64 else kernels.pack_narrow_values
-                kernel(
-                    matrix=matrix, tables=self.value_tables, position=own - start if in_order else own,
+                kernels.pack_values(
+                    matrix=matrix.by_row if isinstance(matrix, CodedRows) else matrix,
+                    tables=self.tables_for(matrix), position=own - start if in_order else own,
                     first_word=start // WORD, words=words, bits=bits,
                 )  # fmt: skip
             if coded.size:
-                self._encode_parts(matrix, own, coded, codes)
+                self.encode_stored(matrix, own, coded, codes)
         if searched.size:
             self.pack(codes, position, searched, bits)
 
-    def _encode_parts(
+    def encode_stored(
         self,
-        matrix: NDArray[Any],
+        matrix: NDArray[Any] | CodedRows,
         position: NDArray[np.int32],
         chosen: NDArray[np.int32],
         codes: NDArray[np.int32],
     ) -> None:
         """Codes of a matrix that may be of float32."""
-        if matrix.dtype == np.float64:
+        if isinstance(matrix, CodedRows) or matrix.dtype == np.float64:
             self.encode(matrix, position, chosen, codes)
             return
         for start in range(0, len(matrix), AT_A_TIME):
@@ -148,15 +155,50 @@ class Layout:
         """Whether all columns' values go straight to bits."""
         return not self._ways[1].size
 
+    def tables_for(self, rows: NDArray[Any] | CodedRows) -> kernels.ValueTables:
+        """What leads from rows as they are given, values or codes, straight to bits."""
+        return self._coded(rows.coding)[0] if isinstance(rows, CodedRows) else self.value_tables
+
     @cached_property
     def value_tables(self) -> kernels.ValueTables:
         """What leads from values straight to bits."""
+        none = np.zeros((self.n_columns, 0), np.uint8)
+        return self._tables(self.column, none, none, np.zeros(self.n_columns, np.uint8))
+
+    def _coded(self, coding: Coding) -> tuple[kernels.ValueTables, NDArray[np.int32]]:
+        """The same for codes of one byte; and what each of these is among this layout's own."""
+        if coding not in self._by_coding:
+            place = coding.place[self.column]
+            own = np.empty((self.n_columns, coding.values.shape[1]), np.int32)
+            every, size = np.arange(self.n_columns, dtype=np.int32), np.arange(own.shape[1], dtype=np.int32)
+            self.encode(coding.values.T, size, every, own, place)
+            missing = own == kernels.MISSING
+            # A category that no set here mentions is above all codes, as a missing value is.
+            outside = missing | ((self.is_set > 0)[:, None] & (own == self.cut_count[:, None]))
+            codes = np.where(outside, coding.missing, np.minimum(own, coding.missing)).astype(np.uint8)
+            alike = ((codes == size) & ~missing) | (size > coding.count[place][:, None])
+            tables = self._tables(place, codes, missing.view(np.uint8), alike.all(axis=1).astype(np.uint8))
+            self._by_coding[coding] = (tables, own)
+        return self._by_coding[coding]
+
+    @cached_property
+    def _by_coding(self) -> WeakKeyDictionary[Coding, tuple[kernels.ValueTables, NDArray[np.int32]]]:
+        return WeakKeyDictionary()
+
+    def _tables(
+        self,
+        column: NDArray[np.int32],
+        code_of: NDArray[np.uint8],
+        missing_of: NDArray[np.uint8],
+        as_coded: NDArray[np.uint8],
+    ) -> kernels.ValueTables:
         return kernels.ValueTables(
-            chosen=self._ways[0], column=self.column, zero_missing=self.zero_missing, zero_limit=ZERO_THRESHOLD,
+            chosen=self._ways[0], column=column, zero_missing=self.zero_missing, zero_limit=ZERO_THRESHOLD,
             cuts=self.cuts, cut_start=self.cut_start, low=self.low, scale=self.scale,
             bucket_start=self.bucket_start, steps=self.steps, row_start=self.row_start,
             code_start=self.code_start, code_row=self.code_row, row_missing_left=self.row_missing_left,
-            is_set=self.is_set, member_start=self.member_start, members=self.members,
+            is_set=self.is_set, member_start=self.member_start, members=self.members, code_of=code_of,
+            missing_of=missing_of, as_coded=as_coded,
         )  # fmt: skip
 
     def pack(
@@ -254,28 +296,23 @@ def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) 
         row_start[v + 1] = row_start[v] + rows.size
 
     row_condition = np.concatenate([np.zeros(0, np.intp), *row_conditions]).astype(np.intp)
-    cut_count = np.array([c.size for c in cuts], np.int64)
-    low, scale, bucket_start = _buckets(cuts, cut_count)
-    most = np.diff(bucket_start, axis=1).max(axis=1, initial=0)
-    steps = np.array([int(m).bit_length() for m in most], np.int32)
-    # The search may look past a column's last cut: NaN there is below nothing.
-    padded = [np.concatenate([c, np.full(1 << int(s), np.nan)]) for c, s in zip(cuts, steps)]
+    search = SearchTables.of(cuts)
     return Layout(
         column=keys[0].astype(np.int32),
         is_set=keys[1].astype(np.uint8),
         zero_missing=keys[2].astype(np.uint8),
-        cut_start=_starts(np.array([c.size for c in padded], np.int64))[:-1].copy(),
-        cut_count=cut_count,
-        low=low,
-        scale=scale,
-        bucket_start=bucket_start,
-        steps=steps,
+        cut_start=search.cut_start,
+        cut_count=search.count,
+        low=search.low,
+        scale=search.scale,
+        bucket_start=search.bucket_start,
+        steps=search.steps,
         row_start=row_start,
-        code_start=_starts(cut_count + 1),
-        cuts=np.concatenate([np.zeros(0), *padded]),
+        code_start=starts(search.count + 1),
+        cuts=search.cuts,
         code_row=np.concatenate([np.zeros(0, np.int64), *code_rows]).astype(np.int32),
         row_missing_left=forest.condition_missing_left[row_condition].astype(np.uint8),
-        member_start=_starts(np.concatenate([np.zeros(0, np.int64), *member_counts])),
+        member_start=starts(np.concatenate([np.zeros(0, np.int64), *member_counts])),
         members=np.concatenate([np.zeros(0, np.int32), *members]).astype(np.int32),
         condition_row=condition_row,
         routing=routing,
@@ -286,51 +323,3 @@ def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) 
 def _members(forest: Forest, condition: int) -> NDArray[np.int64]:
     number = forest.condition_set[condition]
     return forest.set_members[forest.set_start[number] : forest.set_start[number + 1]]
-
-
-def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-
-
-def _buckets(
-    cuts: list[NDArray[np.float64]], counts: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]:
-    """Where each column's buckets begin, buckets per unit, and how many cuts lie below each.
-
-    A few far cuts would leave nearly all others in one bucket. So the range is tried with more
-    and more of the outermost cuts left to the end buckets, and what makes the fullest bucket
-    smallest is kept.
-    """
-    flat, starts = np.concatenate([np.zeros(0), *cuts]), _starts(counts)
-    best_low, best_scale = np.zeros(len(cuts)), np.zeros(len(cuts))
-    best_start = np.zeros((len(cuts), BUCKETS + 1), np.int32)
-    fullest = np.full(len(cuts), np.iinfo(np.int64).max)
-    for trimmed in TRIMMED:
-        if fullest.max(initial=0) <= 1:
-            break  # nothing can be better
-        low, scale = _bucket_range(cuts, trimmed)
-        bucket_start = np.empty_like(best_start)
-        kernels.fill_buckets(cuts=flat, cut_start=starts, low=low, scale=scale, bucket_start=bucket_start)
-        most = np.diff(bucket_start, axis=1).max(axis=1, initial=0)
-        better = most < fullest
-        fullest[better] = most[better]
-        best_low[better], best_scale[better] = low[better], scale[better]
-        best_start[better] = bucket_start[better]
-    return best_low, best_scale, best_start
-
-
-def _bucket_range(
-    cuts: list[NDArray[np.float64]], trimmed: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Begin and buckets per unit for the finite cuts less a share at either end (0: one bucket)."""
-    low, scale = np.zeros(len(cuts)), np.zeros(len(cuts))
-    for v, column_cuts in enumerate(cuts):
-        finite = column_cuts[np.isfinite(column_cuts)]
-        skipped = int(np.ceil(trimmed * finite.size))
-        inner = finite[skipped : finite.size - skipped]
-        if inner.size > 1:
-            low[v] = inner[0]
-            with np.errstate(over="ignore"):
-                width = inner[-1] - inner[0]
-                scale[v] = BUCKETS / width if np.isfinite(width) and np.isfinite(BUCKETS / width) else 0.0
-    return low, scale

@@ -9,7 +9,7 @@ be too many, each row walks the trees by itself (`steps`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from icefield import kernels
 from icefield.core.question import Moments
 from icefield.core.rows import Block
 from icefield.engines.trees.axes import EncodedAxis, grid_layout, group_columns
+from icefield.engines.trees.encoded import stored_rows
 from icefield.engines.trees.grid_steps import GridSteps
 from icefield.engines.trees.layout import Layout
 from icefield.engines.trees.leaf_masks import MOST_ENTRIES, bytes_of, can_be_masked
@@ -34,6 +35,7 @@ from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
     from icefield.data.table import Table
+    from icefield.engines.trees.layout import Reader
 
 LINKS = {
     "logistic": kernels.LOGISTIC,
@@ -223,13 +225,13 @@ class LinkedCurves:
         shape = (segments, self.outputs)
         return Sums(np.zeros((*shape, 2)), np.zeros((*shape, flat)), np.zeros((*shape, flat * spread)))
 
-    def _reader(self, table: Table, first: int = 0) -> Callable[[int, int], Float]:
-        """The encoded rows from one to another, counted from `first`."""
-        return lambda start, stop: self.model.encode(table.slice(first + start, first + stop))
+    def _reader(self, table: Table, first: int = 0) -> Reader:
+        """The rows from one to another as layouts read them, counted from `first`."""
+        return lambda start, stop: stored_rows(self.model, table.slice(first + start, first + stop))
 
     def _walk(
         self,
-        read: Callable[[int, int], Float],
+        read: Reader,
         about: Float,
         weight: Float,
         segment: NDArray[np.int32],
@@ -252,7 +254,7 @@ class LinkedCurves:
             layout.load(read, position, codes, bits)
             finished = kernels.add_sweeps(trees=trees, totals=totals, bits=bits, stop=self.crew.stop)
         else:
-            layout.encode(read(0, n), position, np.arange(layout.n_columns, dtype=np.int32), codes)
+            layout.encode_stored(read(0, n), position, np.arange(layout.n_columns, dtype=np.int32), codes)
             turned = np.empty((n, layout.n_columns), np.int32)
             kernels.turn(codes=codes, turned=turned)
             finished = kernels.add_steps(trees=trees, totals=totals, codes=turned, stop=self.crew.stop)

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.core.rows import Block
-from icefield.engines.trees.encoded import EncodeOnce
+from icefield.engines.trees.coding import CodedRows
+from icefield.engines.trees.encoded import EncodedRows, stored_rows
 from icefield.engines.trees.layout import WORD, Layout
 from icefield.forest.tree_model import TreeModel
 from icefield.typing import Float
@@ -96,6 +97,13 @@ class PackedRows:
         alike = self.n_segments == 1 and self.weights.values is None
         return alike and self.at_hand is not None and layout.is_straight and not has_lists
 
+    def at_once(self, layout: Layout, start: int, stop: int) -> dict[str, Any]:
+        """What kernels that pack rows themselves are given of rows at hand."""
+        own = self.at_hand
+        assert own is not None
+        matrix = own.by_row if isinstance(own, CodedRows) else own
+        return {"matrix": matrix[start:stop], "tables": layout.tables_for(own)}
+
     def shared_out(self, threads: int) -> list[tuple[int, int]]:
         """Larger pieces of whole blocks, a few for each thread."""
         n = self.sample.n_rows
@@ -113,15 +121,23 @@ class PackedRows:
         return totals
 
     @property
-    def at_hand(self) -> NDArray[Any] | None:
-        """All rows as the forest routes on them where the caller's matrix is that, of float64 or float32."""
-        encode = self.model.encode
-        return encode.as_is(self.sample.table) if isinstance(encode, EncodeOnce) else None
+    def at_hand(self) -> NDArray[Any] | CodedRows | None:
+        """All rows as layouts read them, where they are in this form: of float64 or float32, or as codes."""
+        table: Any = self.sample.table
+        if isinstance(table, EncodedRows):
+            return table.matrix
+        return table if isinstance(table, CodedRows) else None
 
     def matrix(self, start: int, stop: int) -> Float:
+        return self.model.encode(self._part(start, stop))
+
+    def stored(self, start: int, stop: int) -> NDArray[Any] | CodedRows:
+        """Some rows as layouts read them."""
+        return stored_rows(self.model, self._part(start, stop))
+
+    def _part(self, start: int, stop: int) -> Any:
         table = self.sample.table
-        whole = start == 0 and stop == table.n_rows
-        return self.model.encode(table if whole else table.slice(start, stop))
+        return table if start == 0 and stop == table.n_rows else table.slice(start, stop)
 
 
 class Workspace:
@@ -146,10 +162,9 @@ class Workspace:
         if rows.sample.codes is not None:
             position = self._by_segment(rows.sample.codes[start:stop])
         here[:] = bit_mask(position, rows.words)
-        whole = rows.at_hand
         self.layout.load(
-            lambda a, b: rows.matrix(start + a, start + b) if whole is None else whole[start + a : start + b],
-            position, self.codes, self.bits, all_codes=self.codes_by_row.size > 0, at_hand=whole is not None,
+            lambda a, b: rows.stored(start + a, start + b), position, self.codes, self.bits,
+            all_codes=self.codes_by_row.size > 0, at_hand=rows.at_hand is not None,
         )  # fmt: skip
         if self.codes_by_row.size:
             self.codes_by_row[:] = self.codes.T

@@ -43,20 +43,15 @@ def _added(
     leaf_by_leaf = (sizes > kernels.MOST_NUMBERED).astype(np.uint8)
     leaf_by_leaf[np.searchsorted(roots, program.entry_node, side="right") - 1] = 1
 
-    matrix = rows.at_hand
-    if (
-        rows.are_alike(program.layout, program.has_lists)
-        and matrix is not None
-        and matrix.dtype == np.float64
-    ):
+    if rows.are_alike(program.layout, program.has_lists):
         lent = PerThread(lambda: _room(program, rows, crew))
 
         def at_once(block: tuple[int, int]) -> tuple[tuple[int, int], Float]:
             out = np.empty((n_outputs, block[1] - block[0]))
             with lent.borrowed() as (bits, walk):
                 if not kernels.predict_rows(
-                    matrix=matrix[slice(*block)], tables=program.layout.value_tables, walk=walk, bits=bits,
-                    leaves=leaves, tree_start=tree_start, leaf_by_leaf=leaf_by_leaf, out=out,
+                    **rows.at_once(program.layout, *block), walk=walk, bits=bits, leaves=leaves,
+                    tree_start=tree_start, leaf_by_leaf=leaf_by_leaf, out=out,
                 ):  # fmt: skip
                     raise Stopped
             return block, out

@@ -162,7 +162,24 @@ struct EncodeArguments {
     Table<i32> codes;               // [coded_columns, positions]
 };
 
-// What leads from values to bits, for numeric columns whose codes fit a byte.
+// Values as codes of one byte: the number of the first cut of their column that is not below, how many cuts there are
+// (254 at most) beyond the last, and 255 for NaN. They are written from a row on.
+template <class T>
+struct CodeValuesArguments {
+    Strided<const T> matrix;        // [rows, columns]
+    List<const i32> column;         // [coded_columns]
+    List<const f64> cuts;           // [all_cuts]
+    List<const i64> cut_start;      // [coded_columns]
+    List<const f64> low;            // [coded_columns]
+    List<const f64> scale;          // [coded_columns]
+    Table<const i32> bucket_start;  // [coded_columns, bucket_ends]
+    List<const i32> steps;          // [coded_columns]
+    i64 first_row;
+    Table<u8> codes;  // [coded_columns, all_rows]
+};
+
+// What leads from values, or from their codes of one byte, to bits, for columns whose codes fit a byte. Codes may be those of more
+// cuts: `code_of` and `missing_of` say what each is here; they are empty where values are given.
 struct ValueTables {
     List<const i32> chosen;       // [chosen_columns]
     List<const i32> column;       // [coded_columns]
@@ -181,12 +198,15 @@ struct ValueTables {
     List<const u8> is_set;            // [coded_columns]
     List<const i64> member_start;     // [bit_rows + 1]
     List<const i32> members;          // [all_members]
+    Table<const u8> code_of;          // [coded_columns, byte_codes]
+    Table<const u8> missing_of;       // [coded_columns, byte_codes]
+    List<const u8> as_coded;          // [coded_columns]  // codes are the same here, and 255 alone is missing
 };
 
 // Straight to bits: as `encode` and `pack` together.
-template <class T>
+template <class V>
 struct PackValuesArguments {
-    Strided<const T> matrix;  // [rows, forest_columns]
+    Strided<const V> matrix;  // [rows, forest_columns]
     ValueTables tables;
     List<const i32> position;  // [rows]
     i64 first_word;
@@ -315,9 +335,9 @@ struct CountArguments {
 };
 
 // Packing and counting of rows that weigh 1, block by block; `bits` are those of the walk.
-template <class T>
+template <class V>
 struct CountRowsArguments {
-    Strided<const T> matrix;  // [rows, forest_columns]
+    Strided<const V> matrix;  // [rows, forest_columns]
     ValueTables tables;
     Walk walk;
     Table<u64> bits;      // [bit_rows, words]
@@ -642,8 +662,9 @@ struct AddPredictionsArguments {
 };
 
 // Packing and predicting of rows as they lie in a matrix, block by block; `bits` are those of the walk.
+template <class V>
 struct PredictRowsArguments {
-    Strided<const f64> matrix;  // [rows, forest_columns]
+    Strided<const V> matrix;  // [rows, forest_columns]
     ValueTables tables;
     Walk walk;
     Table<u64> bits;  // [bit_rows, words]

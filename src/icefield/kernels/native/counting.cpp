@@ -59,8 +59,8 @@ bool run_plain(const Walk& walk, const Table<i64>& counters) {
 
 // Add the counts of rows as they lie in a matrix to `counters`, as many at a time as the walk's masks hold; for programs
 // without lists.
-template <class T>
-i64 run(const CountRowsArguments<T>& a) {
+template <class V>
+i64 run(const CountRowsArguments<V>& a) {
     const Walk& walk = a.walk;
     const i64 words = walk.buffers.columns, rows = a.matrix.rows;
     for (i64 begin = 0; begin < rows; begin += words * WORD) {
@@ -77,6 +77,7 @@ i64 run(const CountRowsArguments<T>& a) {
 
 template i64 run(const CountRowsArguments<f64>&);
 template i64 run(const CountRowsArguments<f32>&);
+template i64 run(const CountRowsArguments<u8>&);
 
 // Add a block's counts to `counters`.
 //

@@ -140,11 +140,38 @@ i64 run(const EncodeArguments& a) {
     return DONE;
 }
 
-// One bit per row and condition, for columns of few cuts or categories, from the rows' values.
+// The codes of one byte of some rows, column by column.
+template <class T>
+i64 run(const CodeValuesArguments<T>& a) {
+    const f64 last = static_cast<f64>(a.bucket_start.columns - 2);
+    f64 values[NEAR];
+    i32 at[NEAR];
+    for (i64 begin = 0; begin < a.matrix.rows; begin += NEAR) {
+        const i64 n = a.matrix.rows - begin < NEAR ? a.matrix.rows - begin : NEAR;
+        for (i64 v = 0; v < a.column.size; ++v) {
+            const f64* cuts = a.cuts.data + a.cut_start[v];
+            const i32* bucket_start = a.bucket_start.row(v);
+            const f64 low = a.low[v], scale = a.scale[v];
+            for (i64 r = 0; r < n; ++r) values[r] = static_cast<f64>(a.matrix(begin + r, a.column[v]));
+            for (i64 r = 0; r < n; ++r) at[r] = bucket_start[bucket_of(values[r], low, scale, last)];
+            for (i32 step = 1 << a.steps[v] >> 1; step > 0; step >>= 1) {
+                for (i64 r = 0; r < n; ++r) at[r] += cuts[at[r] + step - 1] < values[r] ? step : 0;
+            }
+            u8* codes = a.codes.row(v) + a.first_row + begin;
+            for (i64 r = 0; r < n; ++r) codes[r] = values[r] != values[r] ? NO_CODE : static_cast<u8>(at[r]);
+        }
+    }
+    return DONE;
+}
+
+template i64 run(const CodeValuesArguments<f64>&);
+template i64 run(const CodeValuesArguments<f32>&);
+
+// One bit per row and condition, for columns of few cuts or categories, from the rows' values or codes.
 //
 // Words from `first_word` on are written; positions are counted from there, and in those that no row has, no bit is set.
-template <class T>
-i64 run(const PackValuesArguments<T>& a) {
+template <class V>
+i64 run(const PackValuesArguments<V>& a) {
     const i64 n = a.position.size;
     if (!fits_i32(n)) return TOO_LARGE;
     if (in_order(a.position)) {
@@ -159,15 +186,17 @@ i64 run(const PackValuesArguments<T>& a) {
         rows[a.position[r]] = static_cast<i32>(r);
         set_bit(here.data(), a.position[r]);
     }
-    pack_words(a.tables, a.bits, a.first_word, a.words, here.data(), [&](i64 first, i64 size, i64 source, f64* values) {
+    using H = typename Held<V>::Type;
+    pack_words<H>(a.tables, a.bits, a.first_word, a.words, here.data(), [&](i64 first, i64 size, i64 source, H* values) {
         const i32* row = rows.data() + first;
-        for (i64 p = 0; p < size; ++p) values[p] = row[p] < 0 ? NAN : static_cast<f64>(a.matrix(row[p], source));
+        for (i64 p = 0; p < size; ++p) values[p] = row[p] < 0 ? Held<V>::NONE : static_cast<H>(a.matrix(row[p], source));
     });
     return DONE;
 }
 
 template i64 run(const PackValuesArguments<f64>&);
 template i64 run(const PackValuesArguments<f32>&);
+template i64 run(const PackValuesArguments<u8>&);
 
 // One bit per row and condition, for all conditions of the `chosen` coded columns.
 i64 run(const PackArguments& a) {

@@ -196,7 +196,8 @@ i64 run(const AddPredictionsArguments& a) {
 }
 
 // The same for rows of a matrix, as many at a time as the walk's masks hold; for programs without lists. `out` is zero.
-i64 run(const PredictRowsArguments& a) {
+template <class V>
+i64 run(const PredictRowsArguments<V>& a) {
     const i64 words = a.walk.buffers.columns, rows = a.matrix.rows, block = words * WORD;
     for (i64 begin = 0; begin < rows; begin += block) {
         const i64 n = rows - begin < block ? rows - begin : block;
@@ -211,5 +212,9 @@ i64 run(const PredictRowsArguments& a) {
     }
     return DONE;
 }
+
+template i64 run(const PredictRowsArguments<f64>&);
+template i64 run(const PredictRowsArguments<f32>&);
+template i64 run(const PredictRowsArguments<u8>&);
 
 }  // namespace icefield

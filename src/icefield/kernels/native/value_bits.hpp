@@ -22,6 +22,18 @@ constexpr i64 FEW = 4;
 // A code of one byte that is above that of every cut: the value is missing, or there is no row.
 constexpr u8 NO_CODE = 255;
 
+// What a block's values are held as while bits are made of them, and what stands where there is no row.
+template <class V>
+struct Held {
+    using Type = f64;
+    static constexpr f64 NONE = NAN;
+};
+template <>
+struct Held<u8> {
+    using Type = u8;
+    static constexpr u8 NONE = NO_CODE;
+};
+
 // Which of 64 codes are at most a cut's.
 inline u64 codes_at_most(const u8* codes, u8 limit) {
     u64 found = 0;
@@ -58,16 +70,37 @@ public:
         }
     }
 
+    // The same from codes of one byte, which may be those of more cuts.
+    ValueBits(const ValueTables& tables, i64 v, const u8* codes, const u64* here, i64 words)
+        : a_(tables), v_(v), values_(nullptr), words_(words) {
+        const u8* missing_of = a_.missing_of.row(v);
+        const u8* code_of = a_.code_of.row(v);
+        for (i64 w = 0; w < words; ++w) {
+            const u8* own = codes + w * WORD;
+            u8* found = codes_ + w * WORD;
+            if (a_.as_coded[v] != 0) {
+                for (i64 r = 0; r < WORD; ++r) found[r] = own[r];
+                missing_[w] = ~codes_at_most(own, NO_CODE - 1) & here[w];
+            } else {
+                missing_[w] = 0;
+                for (i64 r = 0; r < WORD; ++r) found[r] = code_of[own[r]];
+                for (i64 r = 0; r < WORD; ++r) missing_[w] |= static_cast<u64>(missing_of[own[r]]) << r;
+                missing_[w] &= here[w];
+            }
+            any_missing_ |= missing_[w];
+        }
+    }
+
     // Write them from a word on.
     void write(const Table<u64>& bits, i64 first_word) {
         if (a_.is_set[v_] != 0) {
-            find_codes();
+            if (values_ != nullptr) find_codes();
             write_sets(bits, first_word);
-        } else if (a_.row_start[v_ + 1] - a_.row_start[v_] <= FEW) {
+        } else if (values_ != nullptr && a_.row_start[v_ + 1] - a_.row_start[v_] <= FEW) {
             each_cut(bits, first_word,
                      [&](i64 cut, i64 w) { return at_most(values_ + w * WORD, cuts()[cut]) & ~without_code_[w]; });
         } else {
-            find_codes();
+            if (values_ != nullptr) find_codes();
             each_cut(bits, first_word,
                      [&](i64 cut, i64 w) { return codes_at_most(codes_ + w * WORD, static_cast<u8>(cut)); });
         }
@@ -152,11 +185,11 @@ private:
 };
 
 // The bits of all chosen columns for some words of rows, from `first_word` on; `here` says where there is one.
-// `read(first, size, source, values)` gives the values of rows from one on in a column of the matrix.
-template <class Read>
+// `read(first, size, source, values)` gives the values, or codes, of rows from one on in a column of the matrix.
+template <class H, class Read>
 void pack_words(const ValueTables& tables, const Table<u64>& bits, i64 first_word, i64 words, const u64* here,
                 Read read) {
-    f64 values[AT_A_TIME * WORD];
+    H values[AT_A_TIME * WORD];
     for (i64 word = 0; word < words; word += AT_A_TIME) {
         const i64 some = words - word < AT_A_TIME ? words - word : AT_A_TIME;
         for (i64 k = 0; k < tables.chosen.size; ++k) {
@@ -182,19 +215,20 @@ void fetch(const Strided<const T>& matrix, i64 begin, i64 end) {
 }
 
 // The same for `n` rows of a matrix from `begin` on, in their order.
-template <class T>
-void pack_in_order(const Strided<const T>& matrix, const ValueTables& tables, i64 begin, i64 n, const Table<u64>& bits,
+template <class V>
+void pack_in_order(const Strided<const V>& matrix, const ValueTables& tables, i64 begin, i64 n, const Table<u64>& bits,
                    i64 first_word, i64 words) {
+    using H = typename Held<V>::Type;
     u64 here[AT_A_TIME];
     for (i64 word = 0; word < words; word += AT_A_TIME) {
         const i64 some = words - word < AT_A_TIME ? words - word : AT_A_TIME, start = word * WORD;
         for (i64 w = 0; w < some; ++w) here[w] = first_bits(n - start - w * WORD);
         const i64 soon = begin + start + AT_A_TIME * WORD, later = soon + AT_A_TIME * WORD;
         if (soon < matrix.rows) fetch(matrix, soon, later < matrix.rows ? later : matrix.rows);
-        pack_words(tables, bits, first_word + word, some, here, [&](i64, i64 size, i64 source, f64* values) {
+        pack_words<H>(tables, bits, first_word + word, some, here, [&](i64, i64 size, i64 source, H* values) {
             const i64 there = n - start < 0 ? 0 : n - start < size ? n - start : size;
-            for (i64 p = 0; p < there; ++p) values[p] = static_cast<f64>(matrix(begin + start + p, source));
-            for (i64 p = there; p < size; ++p) values[p] = NAN;
+            for (i64 p = 0; p < there; ++p) values[p] = static_cast<H>(matrix(begin + start + p, source));
+            for (i64 p = there; p < size; ++p) values[p] = Held<V>::NONE;
         });
     }
 }
