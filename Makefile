@@ -107,7 +107,7 @@ kernels: | $(VENV)/pyvenv.cfg
 
 # The tests of the kernels and of the engine that runs them, with every access, operation and index checked.
 SANITIZED := tests/kernels tests/engines/test_trees.py tests/engines/test_linked.py tests/engines/test_h_linked.py tests/engines/test_ale_differences.py \
-    tests/engines/test_ale_sums.py tests/engines/test_additive_together.py tests/engines/test_training.py
+    tests/engines/test_ale_sums.py tests/engines/test_additive_together.py tests/engines/test_training.py tests/audit/test_audits.py tests/audit/test_declared.py
 sanitize: $(VENV)/.test
 	@if ! command -v gcc >/dev/null; then echo "sanitize skipped: it needs gcc for its runtime"; else \
 	    $(BIN)/python build_kernels.py --sanitize && \

@@ -46,29 +46,27 @@ class Structure:
 def structure_of(trees: TreeModel, features: Sequence[Any]) -> Structure:
     """Of a model read as trees; `features` are the frame's columns that it takes."""
     forest = trees.forest
-    owner: dict[int, frozenset[Any]] = {}
-    for name in features:
+    owner = [0] * forest.n_columns  # sets of features as the bits of a number
+    for place, name in enumerate(features):
         for column in trees.drives.get(name, ()):
-            owner[column] = owner.get(column, frozenset()) | {name}
-    paths: set[frozenset[Any]] = set()
-    for root in forest.tree_root.tolist():
-        stack: list[tuple[int, frozenset[Any]]] = [(int(root), frozenset())]
-        while stack:
-            node, own = stack.pop()
-            condition = int(forest.node_condition[node])
-            if condition < 0:
-                paths.add(own)
-                continue
-            own = own | owner.get(int(forest.condition_column[condition]), frozenset())
-            stack += [(int(forest.node_left[node]), own), (int(forest.node_right[node]), own)]
-    used = {name for one in paths for name in one}
-    largest = sorted(paths, key=len, reverse=True)
-    together: list[frozenset[Any]] = []
-    for one in largest:
-        if one and not any(one <= other for other in together):
+            owner[column] |= 1 << place
+    of_condition = [owner[column] for column in forest.condition_column.tolist()]
+    sets = [0] * forest.node_condition.size
+    paths, used = set(), 0
+    left, right = forest.node_left.tolist(), forest.node_right.tolist()
+    # Children come after their parents.
+    for node, condition in enumerate(forest.node_condition.tolist()):
+        if condition < 0:
+            paths.add(sets[node])
+            used |= sets[node]
+        else:
+            sets[left[node]] = sets[right[node]] = sets[node] | of_condition[condition]
+    together: list[int] = []
+    for one in sorted(paths, key=int.bit_count, reverse=True):
+        if one and not any(one & other == one for other in together):
             together.append(one)
     return Structure(
-        tuple(name for name in features if name in used),
-        tuple(name for name in features if name not in used),
-        tuple(together),
+        tuple(name for place, name in enumerate(features) if used >> place & 1),
+        tuple(name for place, name in enumerate(features) if not used >> place & 1),
+        tuple(frozenset(name for place, name in enumerate(features) if one >> place & 1) for one in together),
     )

@@ -14,6 +14,18 @@
 namespace icefield {
 namespace {
 
+constexpr i64 PICKED = 256;  // events looked at in one go
+
+// As many numbers side by side as all that is kept of a row fits into registers for.
+#if defined(__AVX512F__)
+constexpr i64 ABREAST = 8;
+#elif defined(__AVX2__)
+constexpr i64 ABREAST = 4;
+#else
+constexpr i64 ABREAST = 2;
+#endif
+typedef f64 Abreast __attribute__((vector_size(8 * ABREAST), aligned(8), may_alias));
+
 // By output: what is found of a row.
 enum { SMALLEST, LARGEST, FALL, RISE, MISSING, RANGE, STATISTICS };
 
@@ -23,7 +35,7 @@ public:
     explicit StepAudit(const AuditStepsArguments& arguments)
         : a_(arguments), m_(arguments.trees.masked), of_(m_), outputs_(of_.number), masks_(m_),
           margins_(outputs_ * WORD), first_(outputs_ * WORD), work_(2 * WORD), before_(outputs_ * WORD),
-          steps_(outputs_ * WORD * most_steps()) {}
+          steps_(outputs_ * ROW_SUMS * most_steps()) {}
 
     bool ok() const { return masks_.ok() && margins_.ok() && first_.ok() && work_.ok() && before_.ok() && steps_.ok(); }
 
@@ -49,24 +61,37 @@ private:
         return most;
     }
 
-    f64* step(i64 s, i64 output) const { return steps_.data() + (s * outputs_ + output) * WORD; }
+    f64* step(i64 s, i64 output) const { return steps_.data() + (s * outputs_ + output) * ROW_SUMS; }
 
     // What changes at every step, in margins; the first point has none before it.
     void find_steps(i64 word, i64 group) {
         const SweepTrees& t = a_.trees;
-        alignas(64) static constexpr f64 NOTHING[WORD] = {};
         for (i64 s = 1; s < a_.points[group]; ++s) {
             for (i64 o = 0; o < outputs_; ++o) {
-                const i64 list = t.group_list[group] + s * of_.lists + of_.list(o), value = of_.value(o);
-                Lanes<Added> lanes(NOTHING);
-                for (i64 e = t.list_event[list]; e < t.list_event[list + 1]; ++e) {
-                    const u64 rows = masks_.others(t.events(e, 0), word);
-                    if (rows == 0) continue;
-                    lanes.change(rows, m_.value(t.events(e, 1), value));
+                const i64 list = t.group_list[group] + s * of_.lists + of_.list(o);
+                f64* const sums = step(s, o);
+                for (i64 i = 0; i < ROW_SUMS / 8; ++i) eight(sums, i) = Eight{};
+                for (i64 e = t.list_event[list]; e < t.list_event[list + 1]; e += PICKED) {
+                    const i64 left = t.list_event[list + 1] - e;
+                    add_events(word, e, left < PICKED ? left : PICKED, of_.value(o), sums);
                 }
-                lanes.store(step(s, o));
             }
         }
+    }
+
+    // Most events have no rows, and which is as good as random: they are sorted out before anything depends on it.
+    void add_events(i64 word, i64 first, i64 number, i64 value, f64* sums) const {
+        const SweepTrees& t = a_.trees;
+        u64 rows[PICKED];
+        i32 what[PICKED];
+        i64 picked = 0;
+        for (i64 e = first; e < first + number; ++e) {
+            const u64 own = masks_.others(t.events(e, 0), word);
+            rows[picked] = own;
+            what[picked] = t.events(e, 1);
+            picked += own != 0;
+        }
+        for (i64 i = 0; i < picked; ++i) add_to_rows(sums, rows[i], m_.value(what[i], value));
     }
 
     // The margins at the first point.
@@ -91,35 +116,39 @@ private:
         link_planes(link, a_.factor, before_.data(), outputs_, WORD, work_.data());
         for (i64 s = 1; s < a_.points[group]; ++s) {
             const f64 tolerance = a_.tolerance[a_.point_start[group] + s];
-            f64* const steps = step(s, 0);
-            for (i64 i = 0; i < n; ++i) margins_[i] += steps[i];
+            for (i64 o = 0; o < outputs_; ++o) {
+                for (i64 r = 0; r < WORD; ++r) margins_[o * WORD + r] += step(s, o)[r];
+            }
             for (i64 i = 0; i < n; ++i) first_[i] = margins_[i];
             link_planes(link, a_.factor, first_.data(), outputs_, WORD, work_.data());
-            for (i64 i = 0; i < n; ++i) {
-                const f64 margin = steps[i];
-                f64 change = first_[i] - before_[i];
-                if constexpr (link != SOFTMAX) {
-                    const bool rises = a_.factor < 0.0 ? margin < -tolerance : margin > tolerance;
-                    const bool falls = a_.factor < 0.0 ? margin > tolerance : margin < -tolerance;
-                    change = rises ? (change > 0.0 ? change : 0.0) : (falls && change < 0.0 ? change : 0.0);
+            for (i64 o = 0; o < outputs_; ++o) {
+                f64* const steps = step(s, o);
+                for (i64 r = 0; r < WORD; ++r) {
+                    const f64 margin = steps[r];
+                    f64 change = first_[o * WORD + r] - before_[o * WORD + r];
+                    if constexpr (link != SOFTMAX) {
+                        const bool rises = a_.factor < 0.0 ? margin < -tolerance : margin > tolerance;
+                        const bool falls = a_.factor < 0.0 ? margin > tolerance : margin < -tolerance;
+                        change = rises ? (change > 0.0 ? change : 0.0) : (falls && change < 0.0 ? change : 0.0);
+                    }
+                    steps[r] = change;
                 }
-                steps[i] = change;
-                before_[i] = first_[i];
             }
+            for (i64 i = 0; i < n; ++i) before_[i] = first_[i];
         }
     }
 
     void reduce(i64 group, i64 output, i64 first) const {
         const i64 points = a_.points[group], numbers = a_.numbers[group];
         const i64 left = a_.rows - first, rows = left < WORD ? left : WORD;
-        for (i64 i = 0; i < EIGHTS && 8 * i < rows; ++i) {
-            Eight smallest{}, largest{}, sum{}, peak{}, trough{}, fall{}, rise{};
-            Eight smallest_at{}, largest_at{};
+        for (i64 begin = 0; begin < rows; begin += ABREAST) {
+            Abreast smallest{}, largest{}, sum{}, peak{}, trough{}, fall{}, rise{};
+            Abreast smallest_at{}, largest_at{};
             for (i64 s = 1; s < numbers; ++s) {
                 const f64 tolerance =
                     link == IDENTITY || link == SOFTMAX ? a_.tolerance[a_.point_start[group] + s] : 0.0;
-                const Eight given = eight(step(s, output), i), here = Eight{} + static_cast<f64>(s);
-                const Eight change = (given > tolerance) | (given < -tolerance) ? given : Eight{};
+                const Abreast given = abreast(s, output, begin), here = Abreast{} + static_cast<f64>(s);
+                const Abreast change = (given > tolerance) | (given < -tolerance) ? given : Abreast{};
                 smallest_at = change < smallest ? here : smallest_at;
                 smallest = change < smallest ? change : smallest;
                 largest_at = change > largest ? here : largest_at;
@@ -130,16 +159,20 @@ private:
                 fall = peak - sum > fall ? peak - sum : fall;
                 rise = sum - trough > rise ? sum - trough : rise;
             }
-            Eight missing = sum - trough;
-            for (i64 s = numbers; s < points; ++s) missing += eight(step(s, output), i);
-            const Eight found[STATISTICS] = {smallest, largest, fall, rise, missing, peak - trough};
-            for (i64 r = 0; r < 8 && 8 * i + r < rows; ++r) {
-                const i64 row = first + 8 * i + r;
+            Abreast missing = sum - trough;
+            for (i64 s = numbers; s < points; ++s) missing += abreast(s, output, begin);
+            const Abreast found[STATISTICS] = {smallest, largest, fall, rise, missing, peak - trough};
+            for (i64 r = 0; r < ABREAST && begin + r < rows; ++r) {
+                const i64 row = first + begin + r;
                 for (i64 k = 0; k < STATISTICS; ++k) a_.found(group, output * STATISTICS + k, row) = found[k][r];
                 a_.places(group, 2 * output, row) = static_cast<i32>(smallest_at[r]);
                 a_.places(group, 2 * output + 1, row) = static_cast<i32>(largest_at[r]);
             }
         }
+    }
+
+    const Abreast& abreast(i64 s, i64 output, i64 begin) const {
+        return *reinterpret_cast<const Abreast*>(step(s, output) + begin);
     }
 
     const AuditStepsArguments& a_;

@@ -111,4 +111,39 @@ private:
 
 #endif
 
+// --- numbers of 64 rows in memory, of which few change at a time ---------------------------------------------------
+
+// Room for 64 rows' numbers, and for those of no row that are added to in vain.
+constexpr i64 ROW_SUMS = WORD + 8;
+constexpr i64 FEW_ROWS = 4;  // that are changed without asking whether there are as many
+
+// Up to how many rows each is changed by itself.
+#if defined(__AVX512F__)
+constexpr i64 ONE_BY_ONE = FEW_ROWS;
+#elif defined(__AVX2__)
+constexpr i64 ONE_BY_ONE = 8;
+#else
+constexpr i64 ONE_BY_ONE = 20;
+#endif
+
+// Add a number to those of a mask's rows, at least one.
+inline void add_to_rows(f64* sums, u64 rows, f64 by) {
+    const i64 number = popcount(rows);
+    if (number <= FEW_ROWS) {
+        sums[lowest(rows)] += by;
+        for (i64 i = 1; i < FEW_ROWS; ++i) {
+            rows &= rows - 1;
+            sums[rows == 0 ? WORD + i : lowest(rows)] += by;
+        }
+        return;
+    }
+    if (number <= ONE_BY_ONE) {
+        each_bit(rows, 0, [&](i64 row) { sums[row] += by; });
+        return;
+    }
+    Lanes<Added> lanes(sums);
+    lanes.change(rows, by);
+    lanes.store(sums);
+}
+
 }  // namespace icefield
