@@ -46,8 +46,8 @@ def test_as_many_columns_as_rows_are_not_regressed_on(monkeypatch: pytest.Monkey
     monkeypatch.setattr(row_space.Surroundings, "_precision", property(never))
     study = explainer(130).study
     assert surroundings(study).linear_guess(np.ones((120, 1)) * np.arange(120)[:, None], {0})[1] == 0.0
+    few = explainer(5).study
     with pytest.raises(AssertionError, match="inverse"):
-        few = explainer(5).study
         surroundings(few).linear_guess(np.ones((120, 1)) * np.arange(120)[:, None], {0})
 
 

@@ -97,7 +97,7 @@ class DaskOrigin(Backend):
             except _Lost as lost:
                 if tried == TRIES:
                     raise ClusterError(
-                        statement(f"TreeReading {lost} of {self.label} failed: its workers were lost.")
+                        statement(f"Reading {lost} of {self.label} failed: its workers were lost.")
                     ) from lost
         return []
 
