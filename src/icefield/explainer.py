@@ -210,7 +210,8 @@ class Explainer(StatisticsMethods):
         ----------
         *features : one, two or more columns by name or position, or one-hot groups
             ``{"embarked": ["embarked_C", ...]}``
-        grid : a `Grid`, a number of points or the values; for several features a sequence or mapping
+        grid : a `Grid`, a number of points or the values, which are answered in the order given (a missing one last); for several
+            features a sequence or mapping
         individual : keep every row's own curve as well
         spread : also the standard deviation and standard error; by default for one feature only
         quantiles : probabilities of the curves' quantiles to compute

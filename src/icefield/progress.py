@@ -1,10 +1,12 @@
 """Progress of long work: silent for a second, then a bar on a terminal or in a notebook, whether anything is done yet or not.
 
-Anywhere else (a pipe, a log, a test) nothing is ever printed.
+Anywhere else (a pipe, a log, a test) nothing is printed, but work that will take minutes is announced once, with an estimate, to the
+logger ``icefield``: Python shows its warnings unless told otherwise.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 import time
@@ -13,6 +15,9 @@ from types import TracebackType
 from typing import Any
 
 PATIENCE = 1.0
+ANNOUNCED = 60.0  # seconds that are still to come when they are announced
+SAMPLED = 2.0  # seconds of work by which the rest is judged
+LOGGER = logging.getLogger("icefield")
 
 
 class Progress:
@@ -31,7 +36,7 @@ class Progress:
         self._began = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
-        self._may_show = True
+        self._may_show, self._may_announce = True, bool(total)
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
 
@@ -46,10 +51,21 @@ class Progress:
     def advance(self, units: float = 1.0) -> None:
         """Report finished work; call it from the thread that owns the progress."""
         self.done += units
+        if self._may_announce:
+            self._announce(time.monotonic() - self._began)
         if self._may_show and time.monotonic() - self._began > PATIENCE:
             self._show()
         if self._bar is not None:
             self._bar.update(self._task, completed=self.done, pace=self._pace())
+
+    def _announce(self, taken: float) -> None:
+        """Say how long it will take where nobody sees a bar, once enough is done to know."""
+        if taken < SAMPLED or not self.total or not self.done:
+            return
+        self._may_announce = False
+        left = taken * (self.total / self.done - 1.0)
+        if left >= ANNOUNCED and not visible():
+            LOGGER.warning("icefield: %s will take about %s more", self.title, _minutes(left))
 
     def now(self, doing: str) -> None:
         """Say what is done now, of work that has several parts."""
@@ -101,6 +117,20 @@ class Progress:
             self._may_show = False
             if self._bar is not None:
                 self._bar.stop()
+
+
+def _minutes(seconds: float) -> str:
+    """Roughly.
+
+    Examples
+    --------
+    >>> [_minutes(s) for s in (70, 1_000, 10_000)]
+    ['1 minute', '17 minutes', '2.8 hours']
+    """
+    if seconds >= 5_400:
+        return f"{seconds / 3_600:.1f} hours"
+    minutes = max(1, round(seconds / 60))
+    return "1 minute" if minutes == 1 else f"{minutes} minutes"
 
 
 class _NotebookBar:

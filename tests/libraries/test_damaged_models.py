@@ -76,6 +76,19 @@ def test_damaged_lists_of_lightgbm_s_categories(typed: Any, tmp_path: Path, was:
         files.check(files.load(path), path)
 
 
+@pytest.mark.parametrize("text", ["[num_grad_", "[alpha]", "[alpha:0.9]", "alpha: 0.9", "[alpha: 0.9"])
+def test_damaged_parameters_of_lightgbm(text: str) -> None:
+    """It reads beyond the end of a line without a colon: a crash at times, and at times none."""
+    from icefield.libraries.lightgbm.files import _check_parameters
+
+    sound = "tree\n\nend of trees\n\nparameters:\n[boosting: gbdt]\n[label_gain: ]\nend of parameters\n"
+    _check_parameters(sound)
+    _check_parameters("tree\n\nend of trees\n")
+    for damaged in (sound.replace("[label_gain: ]", text), sound.replace("end of parameters\n", "")):
+        with pytest.raises(LoadError):
+            _check_parameters(damaged)
+
+
 # --- XGBoost -----------------------------------------------------------------------------------------
 
 

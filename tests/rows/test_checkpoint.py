@@ -129,6 +129,23 @@ def test_a_file_that_is_no_checkpoint_is_refused_and_left_alone(folder, model, t
     assert place.read_text() == "do not lose this"
 
 
+def test_a_checkpoint_with_other_sums_is_refused(folder, model, tmp_path, complains):
+    """Whole as a file, with one number changed: zip, JSON and numpy have nothing to say about that."""
+    path = tmp_path / "sums"
+    Explainer(model, folder, checkpoint=path).partial_dependence("x0", grid=GRID["x0"])
+    with np.load(path) as file:
+        held = {key: file[key] for key in file.files}
+    changed = [key for key in held if key != "about" and held[key].dtype.kind == "f" and held[key].size]
+    assert changed
+    for key in (changed[0], changed[-1]):
+        other = held[key].copy()
+        other.flat[0] = 1.0 + 2.0 * np.nan_to_num(other.flat[0])
+        with path.open("wb") as file:
+            np.savez(file, **{**held, key: other})
+        with complains("checkpoint", "is no checkpoint that can be read"):
+            Explainer(model, folder, checkpoint=path).partial_dependence("x0", grid=GRID["x0"])
+
+
 def test_rows_in_memory_need_none(data, model, complains):
     with complains("checkpoint", "in memory"):
         Explainer(model, data[FEATURES], checkpoint="sums")

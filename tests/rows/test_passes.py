@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -158,3 +159,32 @@ def test_groups_of_one_question_need_rows_in_memory(data, folder, complains):
     explainer = Explainer(booster(data), folder)
     with complains("by", "these are streamed"):
         explainer.partial_dependence("x0", by="side")
+
+
+def test_rows_near_points_are_counted_anew_after_an_interrupt(folder, data, monkeypatch):
+    """Another grid of the same size, asked after a pass that did not end, has weights of its own."""
+    monkeypatch.setattr(stream, "LEAST_ROWS", 250)
+    monkeypatch.setattr(stream, "MOST_ROWS", 500)
+    model = booster(data)
+    streamed = Explainer(model, folder, weights="w", by="side")
+    streamed.partial_dependence("x0", grid=[0.0, 1.0])  # surveyed
+    blocks = stream.Stream.blocks
+
+    def cut_short(self, *given, **named):
+        for number, block in enumerate(blocks(self, *given, **named)):
+            if number == 3:
+                raise KeyboardInterrupt
+            yield block
+
+    whole = Explainer(model, data, weights="w", by="side")
+    for grid in ([-2.0, -1.0, 2.0], [-0.5, 0.0, 0.5], [1.0, 1.5, 1.6], [0.5, -0.5, 0.0]):
+        with monkeypatch.context() as patch:
+            patch.setattr(stream.Stream, "blocks", cut_short)
+            with pytest.raises(KeyboardInterrupt):
+                streamed.partial_dependence("x0", grid=[value + 0.1 for value in grid])
+        found, wanted = (ex.partial_dependence("x0", grid=list(grid)) for ex in (streamed, whole))
+        assert found.grid[0].tolist() == grid
+        np.testing.assert_allclose(found.weight, wanted.weight, rtol=1e-12)
+        np.testing.assert_allclose(found.average, wanted.average, rtol=1e-12)
+        for side in ("north", "south"):
+            np.testing.assert_allclose(found.groups[side].weight, wanted.groups[side].weight, rtol=1e-12)

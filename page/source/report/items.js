@@ -136,7 +136,8 @@ function lightRow(row, pointed) {
   if (state.row === row && (state.pointed && state.pointed.at) === (pointed && pointed.at)) return;
   const same = state.row === row;
   Object.assign(state, {row, pointed});
-  for (const card of same ? [pointed.card] : drawn) {
+  // Of the same row, what was pointed at may have ended in nothing: its card is drawn once more then.
+  for (const card of same && pointed ? [pointed.card] : drawn) {
     if (!card.matches(".card")) continue;
     const drawing = drawingOf(card);
     drawing.over(litMarks(panelOf(card), viewOf(card), drawing.panel.at, row, pointed && pointed.card === card ? pointed.at : null));

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from icefield.rows.stream import Stream
 
 EVERY = 20.0  # seconds between writings
-FORMAT = 2
+FORMAT = 3
 ABOUT = "about"
 
 
@@ -84,6 +84,7 @@ class Checkpoint:
                 said = json.dumps([one.about for one in accumulators], default=str, sort_keys=True)
                 content["unfinished"] = {"keys": keys, "rows": rows, "said": said}
             about = {"format": FORMAT, "data": self._data, "model": self._model, **content}
+            about["sums"] = _array_digest(about, self._arrays)
             beside = self.path.with_name(f"{self.path.name}.part")
             try:
                 with beside.open("wb") as file:
@@ -131,6 +132,9 @@ class Checkpoint:
                 arrays = {key: file[key] for key in file.files if key != ABOUT}
                 if not all(isinstance(array, np.ndarray) for array in arrays.values()):
                     raise ValueError("a member that is no array")
+                # A zip's own checksums miss a member whose header is damaged.
+                if about.pop("sums", None) != _array_digest(about, arrays):
+                    raise ValueError("other sums than were written")
                 unfinished = about["unfinished"]
                 for one in [about] if unfinished is None else [about, unfinished]:
                     if type(one["rows"]) is not int or not all(
@@ -158,6 +162,16 @@ def _model_identity(model: Model, stream: Stream) -> Any:
     predicted = model.predict(head.slice(0, min(head.n_rows, 500)))
     return [type(model.native).__name__, model.scale, [str(o) for o in model.outputs], list(map(str, model.columns)),
             np.round(predicted, 9).tolist()]  # fmt: skip
+
+
+def _array_digest(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> str:
+    """Of everything in a checkpoint, so that what is read is what was written."""
+    found = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+    for key in sorted(arrays):
+        array = np.ascontiguousarray(arrays[key])
+        found.update(f"{key} {array.dtype.str} {array.shape}".encode())
+        found.update(array.data if array.dtype.kind in "biuf" else array.tobytes())
+    return found.hexdigest()
 
 
 def _digest(*parts: Any) -> str:

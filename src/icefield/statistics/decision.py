@@ -8,19 +8,19 @@ curves apart, and among the features that move the predictions most, by Friedman
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icefield.counts import counted
 from icefield.effect import Effect
+from icefield.progress import Progress
 from icefield.sampling import READ_CURVES
 from icefield.statistics.ice_sample import (
     READ_GRID,
     Curved,
     CurvedEffects,
-    effects_with_curves,
     with_curves_of_its_rows,
 )
 from icefield.statistics.ice_statistics import RowGroups, output_unit
@@ -112,11 +112,16 @@ def decisions(study: Study, features: Iterable[Any] | None = None, *, rows: Any 
 
 
 def decisions_beside(
-    study: Study, features: Iterable[Any] | None, *wanted: Curved, rows: Any = None
+    study: Study,
+    features: Iterable[Any] | None,
+    *wanted: Curved,
+    rows: Any = None,
+    see: Callable[[Effect], None] | None = None,
 ) -> tuple[Decisions, list[dict[Any, Effect]]]:
     """What is said of these features, and effects of theirs that are wanted beside it, as far as possible in one pass.
 
-    The effects come by label, in the order of the decisions.
+    The effects come by label, in the order of the decisions, and keep their curves where those of all features fit the memory budget;
+    `see` is shown each with its curves.
     """
     asked = study.listed(features)
     study.resolve(asked)  # partners are looked for among all of them, so none may overlap
@@ -125,15 +130,26 @@ def decisions_beside(
     def decided() -> Decisions:
         found = CurvedEffects(study, asked, READ, *wanted, rows=rows)
         made = _decided(study, asked, found)
-        beside.extend(list(found.each(place)) for place in range(1, len(wanted) + 1))
+        beside.extend(shown(found, place) for place in range(1, len(wanted) + 1))
         return made
+
+    def shown(found: CurvedEffects, place: int) -> list[Effect]:
+        kept = []
+        with Progress("curves to draw", total=len(asked)) as progress:
+            for effect, as_kept in found.each_within(place, 1.0):
+                if see is not None:
+                    see(effect)
+                kept.append(as_kept)
+                progress.advance()
+        return kept
 
     if rows is not None:
         made = decided()
     else:
         made = study.cache.once(_key(study, asked), decided)
     if not beside and wanted:  # they were decided on before
-        beside, _ = effects_with_curves(study, asked, *wanted, rows=rows)
+        again = CurvedEffects(study, asked, *wanted, rows=rows)
+        beside = [shown(again, place) for place in range(len(wanted))]
     by_label = [{effect.features[0]: effect for effect in one} for one in beside]
     return made, [{label: one[label] for label in made} for one in by_label]
 
@@ -168,16 +184,17 @@ def read_curves(study: Study, decision: Decision) -> Effect:
 
 
 def _decided(study: Study, asked: list[Any], found: CurvedEffects) -> Decisions:
-    room = not found.apart or found.curve_bytes(0) <= KEPT_SHARE * study.resources.memory
+    share = KEPT_SHARE if found.apart else float("inf")
     groups: RowGroups | None = None
     effects, every = [], []
-    for effect in found.each(0):
-        effect = replace(effect, groups={}, by=None)
-        if groups is None and effect.row_values is not None:  # all keep the same rows
-            groups = RowGroups(effect.row_values, effect.row_weights)
-        every.append(read_effect(effect, study.sample.n_rows, groups).each)
-        kept = None if effect.kept is None else replace(effect.kept, individual=None)
-        effects.append(effect if room else replace(effect, kept=kept))
+    with Progress("reading curves", total=len(asked)) as progress:
+        for effect, as_kept in found.each_within(0, share):
+            effect = replace(effect, groups={}, by=None)
+            if groups is None and effect.row_values is not None:  # all keep the same rows
+                groups = RowGroups(effect.row_values, effect.row_weights)
+            every.append(read_effect(effect, study.sample.n_rows, groups).each)
+            effects.append(replace(as_kept, groups={}, by=None))
+            progress.advance()
     first = [output_moved_most(effect, each) for effect, each in zip(effects, every)]
     ranked = sorted(range(len(asked)), key=lambda i: -every[i][first[i]].movement)
     labels = [effect.features[0] for effect in effects]

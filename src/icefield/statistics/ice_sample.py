@@ -28,6 +28,7 @@ READ_GRID = AUTO  # what is said is read there, and shown there where nobody ask
 AT_ONCE = 0.125  # of the memory budget that curves asked for at a time take; an engine holds them twice
 AT_MOST = 0.3  # ... where fewer features would be asked about than share a walk
 SHARE_A_WALK = 20
+MOST_AT_ONCE = 2_000  # features, however small their curves
 NO_ROWS = np.zeros(0, np.intp)
 
 
@@ -130,6 +131,16 @@ class CurvedEffects:
         """How much room the curves of all features take, for one of what is wanted."""
         return sum(self._bytes(number, effect) for effect in self._effects[number])
 
+    def each_within(self, number: int, share: float) -> Iterator[tuple[Effect, Effect]]:
+        """The features' effects with their curves, and as they may be kept: without, where all would take more of the budget."""
+        room = self.curve_bytes(number) <= share * self._study.resources.memory
+        for effect in self.each(number):
+            kept = effect.kept
+            if room or kept is None:
+                yield effect, effect
+            else:
+                yield effect, replace(effect, kept=replace(kept, individual=None))
+
     def _bytes(self, number: int, effect: Effect) -> int:
         rows = self._kept[number][1].rows
         return 8 * effect.average.size * (0 if rows is None else len(rows))
@@ -147,7 +158,7 @@ class CurvedEffects:
             table.n_rows
         )  # one array for all questions: an engine then keeps the same rows' curves at once
         while places:
-            at_once = self._fitting([self._bytes(number, effects[place]) for place in places])
+            at_once = self._fitting([self._bytes(number, effects[place]) for place in places[:MOST_AT_ONCE]])
             block, places = places[:at_once], places[at_once:]
             questions = [
                 Question(

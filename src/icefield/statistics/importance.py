@@ -138,12 +138,17 @@ def importance(
     asked = study.listed(features)
     # The classical measure is over an even grid.
     even = Curved(Grid() if grid is None else grid, spread=False)
-    made, (drawn,) = decisions_beside(study, asked, even, rows=rows)
+    own: dict[Any, Float] = {}  # read when the curves are there: those of many features do not stay
+
+    def see(effect: Effect) -> None:
+        own[effect.features[0]] = individual_importance(effect, weighted, effect.row_weights)
+
+    made, (drawn,) = decisions_beside(study, asked, even, rows=rows, see=see)
     ranked = list(made)
     if measure == "curve_sd":
         ranked.sort(key=lambda name: -float(np.nanmean(curve_importance(drawn[name], weighted))))
     shuffled, loss_note = _shuffled(study, [made[name].asked for name in ranked], permutation, repeats, rows)
-    columns = _columns(study, [(made[name], drawn[name]) for name in ranked], measure, weighted)
+    columns = _columns(study, [(made[name], drawn[name], own[name]) for name in ranked], measure, weighted)
     if shuffled is not None:
         columns["permutation"] = np.concatenate([more for more, _ in shuffled])
         columns["permutation_std"] = np.concatenate([spread for _, spread in shuffled])
@@ -184,10 +189,11 @@ def _how_measures_differ(
     spread: dict[Any, float] = {}
     for name, size in zip(columns["feature"].tolist(), columns["curve_sd"].tolist()):
         spread[name] = max(spread.get(name, 0.0), size)
-    other = sorted(ranked, key=lambda name: -spread[name])
-    apart = max(ranked, key=lambda name: abs(ranked.index(name) - other.index(name)))
-    if ranked.index(apart) != other.index(apart):
-        places = f"{ranked.index(apart) + 1} by movement, {other.index(apart) + 1} by curve_sd"
+    own = {name: place for place, name in enumerate(ranked)}
+    other = {name: place for place, name in enumerate(sorted(ranked, key=lambda name: -spread[name]))}
+    apart = max(ranked, key=lambda name: abs(own[name] - other[name]))
+    if own[apart] != other[apart]:
+        places = f"{own[apart] + 1} by movement, {other[apart] + 1} by curve_sd"
         text += f"; most apart: {study.naming.name(apart)}, number {places}"
     return text
 
@@ -215,21 +221,20 @@ def _spread(effect: Effect, curves: Float, weighted: bool) -> Float:
 
 
 def _columns(
-    study: Study, ranked: Sequence[tuple[Decision, Effect]], measure: str, weighted: bool
+    study: Study, ranked: Sequence[tuple[Decision, Effect, Float]], measure: str, weighted: bool
 ) -> dict[str, NDArray[Any]]:
     outputs = study.model.outputs
-    readings = [reading for decision, _ in ranked for reading in decision.readings]
+    readings = [reading for decision, _, _ in ranked for reading in decision.readings]
     measures = {
         "movement": np.array([r.movement for r in readings]),
-        "curve_sd": np.concatenate([curve_importance(effect, weighted) for _, effect in ranked]),
+        "curve_sd": np.concatenate([curve_importance(effect, weighted) for _, effect, _ in ranked]),
     }
-    own = [individual_importance(effect, weighted, effect.row_weights) for _, effect in ranked]
     return {
-        "feature": labels_column([decision.feature for decision, _ in ranked for _ in outputs]),
+        "feature": labels_column([decision.feature for decision, _, _ in ranked for _ in outputs]),
         "output": labels_column([o for _ in ranked for o in outputs]),
         "importance": measures[measure].copy(),
         **measures,
-        "individual": np.concatenate(own),
+        "individual": np.concatenate([own for _, _, own in ranked]),
         "strength": np.array([r.strength for r in readings]),
         "heterogeneity": np.array([np.nan if r.heterogeneity is None else r.heterogeneity for r in readings]),
         "direction": labels_column([r.direction for r in readings]),

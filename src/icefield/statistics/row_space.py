@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -31,6 +32,7 @@ RIDGE = 1e-6
 GROUPS = 8
 MOST_LEVELS = 100  # of a column that the linear guess looks at: the most frequent among the rows
 TOGETHER = 16  # columns whose associations with all others are found at a time
+AT_A_TIME = 4_000  # columns that others are compared with at a time
 MANY = 30  # distinct values: rows that agree in so fine a coordinate agree by descent, not by chance
 
 
@@ -126,7 +128,7 @@ class Surroundings:
         parts = columns_at(study.sample.table, study.model.columns, rows)
         self.columns = {name: Placed(column) for name, column in parts if column.kind != "other"}
         self._groups: dict[tuple[Any, ...], Placed] = {}
-        self._related: dict[Any, Float] = {}
+        self._related: dict[Any, list[tuple[Any, float]]] = {}
 
     def placed(self, feature: Feature) -> Placed:
         """A feature, which may be a group of columns, at the rows."""
@@ -147,57 +149,77 @@ class Surroundings:
         return np.asarray(self.rows[:, None] == self.rows)
 
     @cached_property
-    def _indicators(self) -> tuple[NDArray[np.float32], Float, NDArray[np.intp], dict[Any, int]]:
-        """Whether each row is in each group of each column, how many are; where a column's groups begin, its place."""
-        dense = [dense_codes(codes)[0] for codes in self.codes.values()]
+    def _dense(self) -> dict[Any, Codes]:
+        """All columns as groups, none of which is empty."""
+        return {name: dense_codes(codes)[0] for name, codes in self.codes.items()}
+
+    @cached_property
+    def _blocks(self) -> list[list[Any]]:
+        """All columns, as many at a time as are compared with others together."""
+        names = list(self.codes)
+        return [names[first : first + AT_A_TIME] for first in range(0, len(names), AT_A_TIME)]
+
+    @cached_property
+    def _place(self) -> dict[Any, int]:
+        return {name: place for place, name in enumerate(self.codes)}
+
+    def _indicators(self, names: Sequence[Any]) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+        """Whether each row is in each group of some columns, and where each column's groups begin."""
+        dense = [self._dense[name] for name in names]
         sizes = np.array([int(codes.max(initial=0)) + 1 for codes in dense], np.intp)
         start = np.cumsum(sizes) - sizes
         out = np.zeros((len(self.rows), int(sizes.sum())), np.float32)
         for first, codes in zip(start, dense):
             out[np.arange(len(codes)), first + codes] = 1.0
-        places = {name: place for place, name in enumerate(self.codes)}
-        return out, out.sum(axis=0, dtype=np.float64), start, places
+        return out, start
+
+    @cached_property
+    def _first_block(self) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+        """Of most tables there is no other."""
+        return self._indicators(self._blocks[0])
 
     def related_to(self, feature: Feature, moving: Collection[Any]) -> tuple[tuple[Any, float], ...]:
         """The columns that do not move and go with a feature, strongest first."""
-        _, _, start, places = self._indicators
-        if not len(start) or not len(self.rows):
+        if not self.codes or not len(self.rows):
             return ()
         if feature.is_group or feature.label not in self.columns:
             (found,) = self._contingencies([self.placed(feature).codes])
         else:
             if feature.label not in self._related:
                 # Neighbours are asked about sooner or later; a larger product takes little longer.
-                first = places[feature.label] // TOGETHER * TOGETHER
-                names = list(places)[first : first + TOGETHER]
+                first = self._place[feature.label] // TOGETHER * TOGETHER
+                names = list(islice(self.codes, first, first + TOGETHER))
                 each = self._contingencies([self.codes[name] for name in names])
                 self._related.update(zip(names, each))
             found = self._related[feature.label]
-        named = [(name, float(found[place])) for name, place in places.items() if name not in moving]
-        return tuple(sorted((one for one in named if one[1] >= LEAST), key=lambda one: -one[1]))
+        return tuple(sorted((one for one in found if one[0] not in moving), key=lambda one: -one[1]))
 
-    def _contingencies(self, several: Sequence[Codes]) -> list[Float]:
+    def _contingencies(self, several: Sequence[Codes]) -> list[list[tuple[Any, float]]]:
         """Pearson's squared contingency coefficient of columns, given by their codes, with every column, corrected for chance.
 
-        For two normal variables it estimates their squared correlation; unlike that it also sees bent, ring-shaped
+        Those that are worth a mention, in the columns' order. For two normal variables it estimates their squared correlation; unlike that it also sees bent, ring-shaped
         and other dependences, and takes categories.
         """
-        indicators, totals, start, _ = self._indicators
-        count, sizes = len(self.rows), np.diff(np.append(start, len(totals)))
+        count = len(self.rows)
         dense = [dense_codes(codes) for codes in several]
         begin = np.cumsum([0, *(groups for _, groups in dense)])
         rows = np.zeros((int(begin[-1]), count), np.float32)
         for first, (codes, _) in zip(begin.tolist(), dense):
             rows[first + codes, np.arange(count)] = 1.0
-        table = (rows @ indicators).astype(np.float64)  # counts: exact
-        expected = np.outer(rows.sum(axis=1, dtype=np.float64), totals) / count
-        table -= expected
-        np.square(table, out=table)
-        table /= expected
-        found = []
-        for first, (_, groups) in zip(begin.tolist(), dense):
-            squared = np.add.reduceat(table[first : first + groups].sum(axis=0), start) / count
-            found.append(_less_chance(squared, groups, sizes, count))
+        found: list[list[tuple[Any, float]]] = [[] for _ in several]
+        for number, names in enumerate(self._blocks):
+            indicators, start = self._indicators(names) if number else self._first_block
+            totals = indicators.sum(axis=0, dtype=np.float64)
+            sizes = np.diff(np.append(start, len(totals)))
+            table = (rows @ indicators).astype(np.float64)  # counts: exact
+            expected = np.outer(rows.sum(axis=1, dtype=np.float64), totals) / count
+            table -= expected
+            np.square(table, out=table)
+            table /= expected
+            for own, first, (_, groups) in zip(found, begin.tolist(), dense):
+                squared = np.add.reduceat(table[first : first + groups].sum(axis=0), start) / count
+                size = _less_chance(squared, groups, sizes, count)
+                own += [(names[i], float(size[i])) for i in np.flatnonzero(size >= LEAST)]
         return found
 
     @cached_property
@@ -228,7 +250,8 @@ class Surroundings:
         others = design.shape[1] - len(np.unique(own))
         target = block - block.mean(axis=0)
         total = float(np.square(target).sum())
-        if total == 0 or not others:
+        freedom = len(design) - others - 1
+        if total == 0 or not others or freedom <= 0:  # as many coordinates as rows guess anything
             return block * 0.0, 0.0
         # Without the moving columns the inverse is that of the others, less what went through them.
         along = design.T @ target
@@ -239,9 +262,6 @@ class Surroundings:
             factors -= self._precision[:, own] @ through
             factors[own] = 0.0
         guess = design @ factors
-        freedom = len(design) - others - 1
-        if freedom <= 0:
-            return guess, 0.0
         left = float(np.square(target - guess).sum()) / total
         explained = max(0.0, 1.0 - left * (len(design) - 1) / freedom)
         return guess, float(np.sqrt(explained))

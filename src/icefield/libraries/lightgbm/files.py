@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from icefield.libraries.soundness import (
     try_rows,
 )
 
+PARAMETER = re.compile(r"\[\w+: .*\]")
 LARGEST_TREE = 2**24  # leaves
 OF_LEAVES = ("leaf_weight", "leaf_count")  # lists that predictions do not need, and LightGBM reads
 OF_SPLITS = ("split_gain", "internal_value", "internal_weight", "internal_count")
@@ -51,11 +53,25 @@ def check_before_loading(file: Path) -> None:
     text = file.read_bytes().decode()
     if "\0" in text:
         raise LoadError("it holds a zero byte, at which LightGBM looks for the next line for ever")
+    _check_parameters(text)
     last = parse(text).header.get("max_feature_idx", "")
     check_links(_trees(text, int(last) + 1))
     for fields in blocks(text):
         if "num_leaves" in fields:
             _check_tree(fields)
+
+
+def _check_parameters(text: str) -> None:
+    """LightGBM takes what follows a line's colon, be there one or not."""
+    _, begun, rest = text.partition("\nparameters:")
+    if not begun:
+        return
+    lines, ended, _ = rest.partition("\nend of parameters")
+    if not ended:
+        raise LoadError("its parameters have no end")
+    for line in filter(None, map(str.strip, lines.split("\n"))):
+        if not PARAMETER.fullmatch(line):
+            raise LoadError(f"its parameters hold {cut(line, 60)!r}")
 
 
 def check(model: Any, file: Path) -> None:
