@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import lightgbm as lgb
 import numpy as np
@@ -156,11 +155,9 @@ def test_certificates_are_not_contradicted_by_random_inputs(kind: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_certificate_of_any_forest_is_contradicted(
-    kind: str, record_property: Callable[[str, object], None]
-) -> None:
+def test_no_certificate_of_any_forest_is_contradicted(kind: str) -> None:
     count = sum(_never_contradicted(kind, seed, 100_000) for seed in SEEDS)
-    record_property("certificates", count)
+    print(f"{kind}: {count} certificates")
     assert count > 0
 
 
