@@ -47,12 +47,15 @@ def small(kind: str, seed: int) -> Small:
     constrained = seed % 3 == 0
     trees = int(rng.integers(1, 5))
     library, _, task = kind.partition(" ")
-    category = library in ("lightgbm", "hist") and seed % 2 == 0
+    category = library in ("lightgbm", "hist", "xgboost", "catboost") and seed % 2 == 0
     missing = library in ("lightgbm", "xgboost", "catboost", "hist") and seed % 4 != 1
     X = rows(rng, 150, category, missing)
     y = _target(rng, X)
     if task == "classifier":
         y = (y > np.median(y)).astype(int)
+    elif task == "classes":
+        y = np.digitize(y, np.quantile(y, [0.3, 0.7]))
+        task = "classifier"
     scale = "raw" if task == "classifier" and seed % 2 else "response"
     signs = [1 if constrained else 0, -1 if seed % 6 == 0 else 0, 0]
     model: Any
@@ -71,7 +74,8 @@ def small(kind: str, seed: int) -> Small:
 
         cls = xgb.XGBClassifier if task == "classifier" else xgb.XGBRegressor
         model = cls(
-            n_estimators=trees, max_depth=2, learning_rate=0.5, n_jobs=1, monotone_constraints=tuple(signs),
+            n_estimators=trees, max_depth=2, learning_rate=0.5, n_jobs=1, monotone_constraints=(*signs, *([0] if category else [])),
+            enable_categorical=category,
             **({} if task == "classifier" or seed % 2 else {"objective": "reg:absoluteerror"}),
         )  # fmt: skip
         slack = 3e-5
@@ -81,7 +85,8 @@ def small(kind: str, seed: int) -> Small:
         cls = cb.CatBoostClassifier if task == "classifier" else cb.CatBoostRegressor
         model = cls(
             iterations=trees, depth=2, learning_rate=0.5, verbose=0, allow_writing_files=False, thread_count=1,
-            random_seed=seed, **({"monotone_constraints": signs} if constrained else {}),
+            random_seed=seed, **({"monotone_constraints": [*signs, *([0] if category else [])]} if constrained else {}),
+            **({"cat_features": ["g"], "one_hot_max_size": 5} if category else {}),
         )  # fmt: skip
     elif library == "hist":
         from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
@@ -111,7 +116,7 @@ def small(kind: str, seed: int) -> Small:
 
 KINDS = (
     "lightgbm regressor", "lightgbm classifier", "xgboost regressor", "xgboost classifier", "catboost regressor",
-    "catboost classifier", "hist regressor", "hist classifier", "forest", "tree", "boosting",
+    "catboost classifier", "hist regressor", "hist classifier", "forest", "tree", "boosting", "lightgbm classes", "xgboost classes",
 )  # fmt: skip
 
 
