@@ -332,7 +332,7 @@ def _learner_text(fit: Any) -> str:
     code = getattr(function, "__code__", None)
     if code is None:
         return f"{name} {sorted((key, repr(value)) for key, value in getattr(fit, '__dict__', {}).items())}"
-    closed = [repr(cell.cell_contents) for cell in function.__closure__ or ()]
+    closed = [_closed_text(cell.cell_contents) for cell in function.__closure__ or ()]
     given = function.__defaults__, function.__kwdefaults__
     return f"{function.__qualname__} {_code_text(code)} {given!r} {closed}"
 
@@ -340,6 +340,14 @@ def _learner_text(fit: Any) -> str:
 def _code_text(code: CodeType) -> str:
     consts = [_code_text(one) if isinstance(one, CodeType) else _const_text(one) for one in code.co_consts]
     return f"{code.co_code!r} {code.co_names} {consts}"
+
+
+def _closed_text(value: Any) -> str:
+    """What a function closes over: settings count; lists and other things that may change while it works do not."""
+    if is_estimator(value) or isinstance(value, partial):
+        return _learner_text(value)
+    plain = value is None or isinstance(value, (bool, int, float, complex, str, bytes, tuple))
+    return repr(value) if plain else type(value).__qualname__
 
 
 def _const_text(value: Any) -> str:
