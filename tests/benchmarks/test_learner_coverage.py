@@ -9,6 +9,7 @@ import pytest
 
 import icefield
 from benchmarks import learner_coverage as bench
+from benchmarks import learner_tests as hypotheses
 from icefield.refits.refits import MEASURED
 
 
@@ -78,3 +79,23 @@ def test_a_setting_in_small():
     pooled = bench.pooled([found])
     assert 0.75 < pooled["pointwise"] <= 1
     assert 0.8 < pooled["width"] < 1.6
+
+
+def test_true_hypotheses_were_rejected_no_more_often_than_is_said():
+    stored = json.loads(hypotheses.STORED.read_text(encoding="utf-8"))
+    assert set(stored["learners"]) == set(bench.LEARNERS)
+    for learner, done in stored["learners"].items():
+        assert len(done) >= 150
+        for test in done[0]:
+            p = np.concatenate([one[test] for one in done])
+            assert np.mean(p < 0.05) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(done)), (learner, test)
+    kept = json.loads(hypotheses.TABLE.read_text(encoding="utf-8"))
+    assert kept["rows"] == hypotheses.show(stored)
+
+
+@pytest.mark.slow
+def test_a_draw_of_the_tests_is_what_was_stored():
+    stored = json.loads(hypotheses.STORED.read_text(encoding="utf-8"))["learners"]
+    found = hypotheses.replicate("linear", 0)
+    for test, p in stored["linear"][0].items():
+        np.testing.assert_allclose(found[test], p, atol=0.02)

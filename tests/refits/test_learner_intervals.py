@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import signal
 import threading
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -326,6 +327,42 @@ def test_in_processes_and_resumed_from_a_folder(data, tmp_path):
         ex.refits(least_squares, y + 1, checkpoint=tmp_path / "fits")
 
 
+def scaled(X, y, by=1.0):
+    return Fitted(by * least_squares(X, y).b)
+
+
+def test_a_folder_knows_constants_and_arguments_of_functions(data, tmp_path):
+    X, y = data
+    ex = icefield.Explainer(least_squares(X, y), X)
+
+    def closed(by):
+        return lambda X, y: scaled(X, y, by)
+
+    pairs = [(partial(scaled, by=1.0), partial(scaled, by=2.0)), (closed(1.0), closed(2.0)),
+             (lambda X, y: scaled(X, y, 1.0), lambda X, y: scaled(X, y, 2.0))]  # fmt: skip
+    for number, (one, other) in enumerate(pairs):
+        folder = tmp_path / str(number)
+        ex.refits(one, y, n=8, checkpoint=folder)
+        with pytest.raises(icefield.InputError, match="refits of another learner"):
+            ex.refits(other, y, n=8, checkpoint=folder)
+    (folder / "refit-03.pickle").write_bytes(b"junk")
+    with pytest.raises(icefield.InputError, match="no refit"):
+        icefield.Explainer(least_squares(X, y), X).refits(one, y, n=8, checkpoint=folder)
+    with pytest.raises(icefield.InputError, match="is a file"):
+        ex.refits(one, y, checkpoint=folder / "refits.json")
+
+
+def test_catboost_is_fitted_anew_with_seeds_of_its_own(frame):
+    catboost = pytest.importorskip("catboost")
+    rows, y = frame
+    model = catboost.CatBoostRegressor(
+        iterations=5, depth=2, verbose=0, cat_features=["sex"], allow_writing_files=False, thread_count=1
+    ).fit(rows[["a", "sex"]], y)
+    found = icefield.Explainer(model, rows[["a", "sex"]]).refits(model, y, n=8)
+    assert len({refit.study.model.native.get_param("random_seed") for refit in found.fitted}) == 8
+    assert np.isfinite(found.change("sex", "m", "f")["std_error"]).all()
+
+
 @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals need the main thread")  # fmt: skip
 def test_interrupted_at_once_and_gone_on_with(data):
     X, y = data
@@ -371,6 +408,17 @@ def test_refused(frame, asked, words):
     ex = icefield.Explainer(LinearRegression().fit(rows[["a"]], y), rows)
     with pytest.raises(icefield.IcefieldError, match=words):
         ex.refits(**({"fit": LinearRegression(), "y": y} | asked))
+
+
+def test_rows_that_do_not_count_are_none(frame):
+    rows, y = frame
+    ex = icefield.Explainer(
+        LinearRegression().fit(rows[["a"]], y), rows, weights=np.r_[np.ones(30), np.zeros(90)]
+    )
+    with pytest.raises(
+        icefield.InputError, match="at least 40 rows that count for refits on halves, got '30 rows'"
+    ):
+        ex.refits(LinearRegression(), y)
 
 
 def test_rows_cannot_be_chosen(refits):

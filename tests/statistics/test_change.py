@@ -371,6 +371,11 @@ def test_what_cannot_be_asked_is_said(arguments, options, said):
     assert said in str(caught.value)
 
 
+def test_a_feature_does_not_move_across_itself():
+    with pytest.raises(InputError, match="`across` names a feature that moves already, got 'x0'"):
+        explainer("lightgbm").change("x0", 0.0, 1.0, across={"x0": (0.0, 1.0)})
+
+
 def test_values_beyond_a_dtype_are_refused():
     X = pd.DataFrame({"small": np.array([1, 2, 120], np.int8), "x": [0.0, 1.0, 2.0]})
     ex = Explainer(lambda rows: rows["x"].to_numpy() + rows["small"].to_numpy(), X, row_by_row=True)
@@ -395,3 +400,34 @@ def test_models_that_look_across_rows_see_all_of_them_at_both_ends():
 
     ex = Explainer(ranks, ROWS[["x0"]], memory=10_000)
     check(ex.change("x0", plus=1.0), ranks(ROWS)[:, None], ranks(ROWS.assign(x0=ROWS.x0 + 1))[:, None])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e300, 1e-300, np.inf])
+def test_predictions_of_any_size_are_answered_without_a_warning(size):
+    ex = Explainer(
+        lambda X: np.where(X["x0"] > 0, size, 1.0) * (1 + X["k"]), ROWS[["x0", "k"]], row_by_row=True
+    )
+    found = ex.change("x0", -1.0, 1.0)
+    expected = size * (1 + ROWS.k.mean())
+    np.testing.assert_allclose(found["end"], expected, rtol=1e-9)
+    np.testing.assert_allclose(found["ratio"], expected / found["start"][0], rtol=1e-9)
+    assert len(ex.slope("x0", step=0.1)) == 1
+
+
+def test_one_row_has_a_change_and_no_error():
+    found = explainer("function", ROWS[:1]).change("x0", 0.0, 1.0)
+    assert found["n_rows"].tolist() == [1]
+    assert np.isfinite(found["estimate"]).all()
+    assert np.isnan(found["std_error"]).all()
+    with pytest.raises(InputError, match="single value"):
+        explainer("function", ROWS[:1]).slope("x0")
+
+
+def test_a_group_without_weight_has_no_number():
+    found = explainer("lightgbm", weights=(ROWS.side == "south").to_numpy(float), by=ROWS.side).change(
+        "x0", 0.0, 1.0
+    )
+    known = dict(zip(found["group"], found["estimate"]))
+    assert np.isnan(known.pop("north"))
+    assert np.isfinite(list(known.values())).all()

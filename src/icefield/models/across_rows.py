@@ -110,7 +110,8 @@ def _tried(table: Table) -> Positions:
 
 def _differ(one: Float, other: Float) -> bool:
     """Whether answers differ by more than the order of summation does in their precision."""
-    single = np.array_equal(one, one.astype(np.float32).astype(np.float64), equal_nan=True)
+    with np.errstate(over="ignore"):
+        single = np.array_equal(one, one.astype(np.float32).astype(np.float64), equal_nan=True)
     size = float(np.nanmax(np.abs(np.where(np.isfinite(other), other, 0.0)), initial=0.0))
     tolerance = (1e-5 if single else 1e-10) * size
     with np.errstate(invalid="ignore"):

@@ -16,7 +16,9 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -95,6 +97,8 @@ def _fit_estimator(estimator: Any, X: Any, y: NDArray[Any], weights: Float | Non
     fresh = _copied(estimator)
     if hasattr(fresh, "get_params") and hasattr(fresh, "set_params"):
         named = [name for name in fresh.get_params() if name.rpartition("__")[2] in SEEDS]
+        if not named and type(fresh).__module__.partition(".")[0] == "catboost":
+            named = ["random_seed"]  # which its parameters have only where it was given
         # One seed for all parts: a fixed one would hide how far seeds move the curve.
         if named:
             fresh.set_params(**dict.fromkeys(named, seed))
@@ -116,7 +120,13 @@ def _copied(estimator: Any) -> Any:
     """An unfitted copy: scikit-learn's, where it is in use."""
     base = sys.modules.get("sklearn.base")
     if base is not None and hasattr(estimator, "get_params"):
-        return base.clone(estimator)
+        try:
+            return base.clone(estimator)
+        except (
+            RuntimeError,
+            TypeError,
+        ):  # CatBoost changes what it is given, and others are no estimators to it
+            return type(estimator)(**copy.deepcopy(estimator.get_params()))
     return copy.deepcopy(estimator)
 
 
@@ -250,6 +260,10 @@ class _FittedModels:
 
     def __init__(self, folder: Path, learner: Fitter, work: Sequence[tuple[Positions, int]]) -> None:
         self._folder = folder
+        if folder.exists() and not folder.is_dir():
+            raise InputError(
+                complaint("checkpoint", "is a file, and fits need a folder", str(folder), "name another one")
+            )
         about = {"refits": len(work), "key": fits_key(learner, work)}
         folder.mkdir(parents=True, exist_ok=True)
         note = folder / "refits.json"
@@ -269,10 +283,15 @@ class _FittedModels:
 
     def found(self) -> dict[int, Any]:
         """The models that are there, by their number."""
-        return {
-            int(file.stem.rpartition("-")[2]): pickle.loads(file.read_bytes())
-            for file in sorted(self._folder.glob("refit-*.pickle"))
-        }
+        found = {}
+        for file in sorted(self._folder.glob("refit-*.pickle")):
+            try:
+                found[int(file.stem.rpartition("-")[2])] = pickle.loads(file.read_bytes())
+            except Exception as error:
+                raise InputError(
+                    complaint("checkpoint", f"holds a file that is no refit ({one_line(error)})", str(file), "remove it")
+                ) from error  # fmt: skip
+        return found
 
     def write(self, number: int, model: Any) -> None:
         """Write one model down, whole or not at all."""
@@ -304,9 +323,35 @@ def fits_key(learner: Fitter, work: Sequence[tuple[Positions, int]]) -> str:
 
 
 def _learner_text(fit: Any) -> str:
+    """What is fitted: an estimator's parameters; a function's code with its constants, defaults and what it closes over."""
     name = f"{type(fit).__module__}.{type(fit).__qualname__}"
     if is_estimator(fit):
         own = fit.get_params() if hasattr(fit, "get_params") else {}
         return f"{name} {sorted((key, repr(value)) for key, value in own.items())}"
-    code = getattr(fit, "__code__", None)
-    return f"{getattr(fit, '__qualname__', name)} {None if code is None else (code.co_code, code.co_names)}"
+    if isinstance(fit, partial):
+        return f"{_learner_text(fit.func)} {fit.args!r} {sorted((key, repr(value)) for key, value in fit.keywords.items())}"
+    function = getattr(fit, "__func__", fit)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return f"{name} {sorted((key, repr(value)) for key, value in getattr(fit, '__dict__', {}).items())}"
+    closed = [_closed_text(cell.cell_contents) for cell in function.__closure__ or ()]
+    given = function.__defaults__, function.__kwdefaults__
+    return f"{function.__qualname__} {_code_text(code)} {given!r} {closed}"
+
+
+def _code_text(code: CodeType) -> str:
+    consts = [_code_text(one) if isinstance(one, CodeType) else _const_text(one) for one in code.co_consts]
+    return f"{code.co_code!r} {code.co_names} {consts}"
+
+
+def _closed_text(value: Any) -> str:
+    """What a function closes over: settings count; lists and other things that may change while it works do not."""
+    if is_estimator(value) or isinstance(value, partial):
+        return _learner_text(value)
+    plain = value is None or isinstance(value, (bool, int, float, complex, str, bytes, tuple))
+    return repr(value) if plain else type(value).__qualname__
+
+
+def _const_text(value: Any) -> str:
+    """The same in every process, which sets of texts are not."""
+    return repr(sorted(map(repr, value))) if isinstance(value, frozenset) else repr(value)

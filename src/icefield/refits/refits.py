@@ -495,8 +495,9 @@ def make_refits(
             complaint("X", "is streamed, and refits need the rows together", study.rows.label,
                       "read a sample of whole groups into a frame, and pass that as X")
         )  # fmt: skip
-    if block.n_rows < LEAST_ROWS:
-        raise InputError(complaint("X", f"must have at least {LEAST_ROWS} rows for refits on halves", f"{block.n_rows} rows"))  # fmt: skip
+    counting = int(np.count_nonzero(block.row_weights() > 0))
+    if counting < LEAST_ROWS:
+        raise InputError(complaint("X", f"must have at least {LEAST_ROWS} rows that count for refits on halves", f"{counting} rows"))  # fmt: skip
     targets = validate.observed(y, block.table) if y is not None else block.y
     if targets is None:
         raise InputError(

@@ -144,8 +144,10 @@ def change(
     """What a stated change of one or several features does to predictions, over rows; see `Explainer.change`."""
     moves = _moves(study, feature, start, end, plus, times)
     other = () if across is None else _several(study, _pairs("across", across), "across")
-    if other:
-        study.resolve([move.feature for move in (*moves, *other)])  # an error where a column would move twice
+    moving = {column for move in moves for column in move.feature.columns}
+    for move in other:
+        if moving & set(move.feature.columns):
+            raise InputError(complaint("across", "names a feature that moves already", move.feature.label))
     said = _said(study, moves)
     title = f"Change of {study.model.scale_label} as {said}"
     if other:
@@ -474,7 +476,8 @@ def _columns(study: Study, found: Changes, contrast: Contrast) -> dict[str, NDAr
     }
     if contrast.across or contrast.per is not None:
         return columns
-    ratio = np.divide(end, start, out=np.full_like(end, np.nan), where=start * end > 0)
+    same_sign = np.sign(start) * np.sign(end) > 0  # whose product may be beyond what a float holds
+    ratio = np.divide(end, start, out=np.full_like(end, np.nan), where=same_sign)
     return columns | {"ratio": ratio}
 
 
@@ -497,10 +500,10 @@ def _with_spread(
     }
     if ratio is None:
         return columns
-    # Errors of both ends and of their difference say how the ends vary together (the delta method).
-    together = (error[:, START] ** 2 + error[:, END] ** 2 - error[:, CHANGE] ** 2) / 2
-    variance = error[:, END] ** 2 - 2 * ratio * together + ratio**2 * error[:, START] ** 2
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):  # predictions that are infinite, or nearly so, have no such error
+        # Errors of both ends and of their difference say how the ends vary together (the delta method).
+        together = (error[:, START] ** 2 + error[:, END] ** 2 - error[:, CHANGE] ** 2) / 2
+        variance = error[:, END] ** 2 - 2 * ratio * together + ratio**2 * error[:, START] ** 2
         error_of_ratio = np.sqrt(np.maximum(variance, 0.0)) / np.abs(mean[:, START])
     return columns | {"ratio": ratio, "ratio_std_error": error_of_ratio}
 

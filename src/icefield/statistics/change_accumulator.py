@@ -203,13 +203,14 @@ class Contrast:
 
     def values(self, predicted: Float, table: Table) -> Float:
         """What is added up of rows, ``(rows, outputs, 5)``, from their predictions at the corners."""
-        start, end = self._ends(predicted)
-        change = end - start
-        size = SAME * np.abs(predicted).max(axis=-1)
-        if self.per is not None:
-            change = change / self._way(table)[:, None]
-            size = size / np.abs(self._way(table))[:, None]
-        return np.stack([start, end, change, change > size, change < -size], axis=-1)
+        with np.errstate(invalid="ignore", over="ignore"):  # of infinite predictions
+            start, end = self._ends(predicted)
+            change = end - start
+            size = SAME * np.abs(predicted).max(axis=-1)
+            if self.per is not None:
+                change = change / self._way(table)[:, None]
+                size = size / np.abs(self._way(table))[:, None]
+            return np.stack([start, end, change, change > size, change < -size], axis=-1)
 
     def _way(self, table: Table) -> Float:
         """How far each row went, in the unit asked for."""
