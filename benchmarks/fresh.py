@@ -152,11 +152,13 @@ class Process:
 
 
 class Formula:
-    """A true function as a model: its arguments are columns by name, other columns do nothing."""
+    """A true function as a model: its arguments are columns by name (`**` all of them), other columns do nothing."""
 
     def __init__(self, function: Callable[..., Any], names: Sequence[str]) -> None:
         self.function, self.feature_names_in_ = function, np.array(list(names), dtype=object)
-        self.arguments = [name for name in inspect.signature(function).parameters if name in names]
+        parameters = inspect.signature(function).parameters.values()
+        every = any(one.kind is one.VAR_KEYWORD for one in parameters)
+        self.arguments = list(names) if every else [one.name for one in parameters if one.name in names]
 
     def predict(self, frame: Any) -> Any:
         columns = {name: frame[name].to_numpy() for name in self.arguments}

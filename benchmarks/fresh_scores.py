@@ -12,7 +12,7 @@ import json
 import subprocess
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -32,6 +32,7 @@ SETS = {"a": fresh_a.set_a, "b": fresh_b.set_b, "c": fresh_c.set_c}
 SEEDS = {"a": fresh_a.SEED, "b": fresh_b.SEED, "c": fresh_c.SEED}
 SEEDS_PER_PROCESS = 4
 SCORES = Path(__file__).with_name("honesty_scores.json")
+SCORE_FILES = (SCORES.name, "blind.json")
 TRUE, OWN, WORLD = "true functions", "fitted models: their own truth", "fitted models: the world's truth"
 GOALS = {TRUE: (0.98, 0.005), OWN: (0.97, 0.01), WORLD: (0.97, 0.01)}  # at least right, at most false alarms
 OUTCOMES = ("right", "wrong", "silent", "alarms", "apart")
@@ -68,40 +69,51 @@ class Said:
 
 def said_of(case: Case, asked: Mapping[str, Fact]) -> tuple[dict[str, Said], bool]:
     """All features' statements, and whether there is a caution that the fit does not hold."""
+    ex = explainer_of(case)
+    found = ex.summary()
+    said = {name: said_by(ex, found, name, case, asked.get(name, Fact())) for name in case.X}
+    return said, cautioned(found)
+
+
+def explainer_of(case: Case, **given: Any) -> Any:
+    """An Explainer as a user makes it; `given` are further arguments."""
     import icefield
 
-    given: dict[str, Any] = {"y": case.y, "weights": case.weights}
+    given |= {"y": case.y, "weights": case.weights}
     if case.cluster is not None and "cluster" in inspect.signature(icefield.Explainer).parameters:
         given["cluster"] = case.cluster
-    ex = icefield.Explainer(case.model, case.X, **given)
-    found = ex.summary()
-    said = {}
-    for name in case.X:
-        reading, plain = found.readings[name], ex.ice(name).reading
-        truth = asked.get(name, Fact())
-        splits: tuple[str, ...] | None = None
-        gap: tuple[bool, bool] | None = None
-        if truth.splits is not None:
-            splits = tuple(str(split.column) for split in ex.regions(name).splits)
-        if truth.gap is not None:
-            inside, outside = truth.gap
-            ends = sorted((float(case.X[name].min()), inside, outside, float(case.X[name].max())))
-            low = supported(ex.partial_dependence(name, grid=ends, support=True)).low
-            gap = bool(low[ends.index(inside)]), bool(low[ends.index(outside)])
-        said[name] = Said(
-            shape=words_of(reading),
-            matters=reading.responds,
-            hidden=reading.hidden,
-            partners=None if reading.interacts is None else tuple(str(n) for n, _ in reading.interacts),
-            doubtful=supported(found.effects[name]).doubtful,
-            plain_shape=words_of(plain),
-            plain_hidden=plain.hidden if plain.differences_known else None,
-            splits=splits,
-            gap=gap,
-            unsure=unsure_of(reading, plain),
-        )
-    caution = any(word in text.lower() for text in found.warnings for word in CAUTIONS)
-    return said, caution
+    return icefield.Explainer(case.model, case.X, **given)
+
+
+def said_by(ex: Any, found: Any, name: str, case: Case, truth: Fact) -> Said:
+    """One feature's statements, by its summary `found` and further questions that `truth` has an answer to."""
+    reading, plain = found.readings[name], ex.ice(name).reading
+    splits: tuple[str, ...] | None = None
+    gap: tuple[bool, bool] | None = None
+    if truth.splits is not None:
+        splits = tuple(str(split.column) for split in ex.regions(name).splits)
+    if truth.gap is not None:
+        inside, outside = truth.gap
+        ends = sorted((float(case.X[name].min()), inside, outside, float(case.X[name].max())))
+        low = supported(ex.partial_dependence(name, grid=ends, support=True)).low
+        gap = bool(low[ends.index(inside)]), bool(low[ends.index(outside)])
+    return Said(
+        shape=words_of(reading),
+        matters=reading.responds,
+        hidden=reading.hidden,
+        partners=None if reading.interacts is None else tuple(str(n) for n, _ in reading.interacts),
+        doubtful=supported(found.effects[name]).doubtful,
+        plain_shape=words_of(plain),
+        plain_hidden=plain.hidden if plain.differences_known else None,
+        splits=splits,
+        gap=gap,
+        unsure=unsure_of(reading, plain),
+    )
+
+
+def cautioned(found: Any) -> bool:
+    """Whether a summary warns that the fit does not hold."""
+    return any(word in text.lower() for text in found.warnings for word in CAUTIONS)
 
 
 def supported(effect: Any) -> Any:
@@ -181,20 +193,20 @@ def scored(
     if not process.fitted:
         tally = Tally()
         for name, one in said.items():
-            _score(tally, name, one, process.truth.get(name, Fact()), name in process.in_tail)
-            _score_data(tally, name, one, process.truth.get(name, Fact()))
+            score_function(tally, name, one, process.truth.get(name, Fact()), name in process.in_tail)
+            score_data(tally, name, one, process.truth.get(name, Fact()))
         return {TRUE: tally}
     mine, world = Tally(), Tally()
     for name, one in said.items():
-        _score(mine, name, one, (own or {}).get(name, Fact()), name in process.in_tail)
-        _score_data(mine, name, one, process.truth.get(name, Fact()))
+        score_function(mine, name, one, (own or {}).get(name, Fact()), name in process.in_tail)
+        score_data(mine, name, one, process.truth.get(name, Fact()))
         if not (process.noise_only and caution):  # the caution takes back what is said of the world
-            _score(world, name, one, process.truth.get(name, Fact()), name in process.in_tail)
-    _judge(world, "noise", process.noise_only, caution, caution == process.noise_only, False, "the fit")
+            score_function(world, name, one, process.truth.get(name, Fact()), name in process.in_tail)
+    judge(world, "noise", process.noise_only, caution, caution == process.noise_only, False, "the fit")
     return {OWN: mine, WORLD: world}
 
 
-def _judge(tally: Tally, kind: str, there: bool, says: bool, fits: bool, unsure: bool, text: str) -> None:
+def judge(tally: Tally, kind: str, there: bool, says: bool, fits: bool, unsure: bool, text: str) -> None:
     """One statement: `there` is whether there is something to say, `says` whether it is said, `fits` whether rightly."""
     if unsure:
         tally.count(kind, "apart", text)
@@ -204,30 +216,30 @@ def _judge(tally: Tally, kind: str, there: bool, says: bool, fits: bool, unsure:
         tally.count(kind, "alarms" if says else "silent", text)
 
 
-def _score(tally: Tally, name: str, said: Said, truth: Fact, in_tail: bool) -> None:
+def score_function(tally: Tally, name: str, said: Said, truth: Fact, in_tail: bool) -> None:
     """What is said of the function."""
     if truth.matters is not None:
         unsure = "matters" in said.unsure
         text = f"{name} is said {'to matter' if said.matters else 'to do nothing'}"
-        _judge(tally, "matters", truth.matters, said.matters, said.matters, unsure, text)
+        judge(tally, "matters", truth.matters, said.matters, said.matters, unsure, text)
     if truth.shapes is not None:
         there = truth.shapes != {"flat"}
         for kind, shape in (("shape", said.shape), ("reading", said.plain_shape)):
             if kind == "reading" and in_tail:
                 continue
             text = f"{name} is said to be {shape}, not {' or '.join(sorted(truth.shapes))}"
-            fits = any(_fits(shape, one) for one in truth.shapes)
-            _judge(tally, kind, there, shape != "flat", fits, kind in said.unsure, text)
+            fits = any(fits_shape(shape, one) for one in truth.shapes)
+            judge(tally, kind, there, shape != "flat", fits, kind in said.unsure, text)
     if truth.hidden is not None:
         for kind, hidden in (("hidden", said.hidden), ("reading hidden", said.plain_hidden)):
             unsure = kind in said.unsure or hidden is None
             text = f"{name} is said to hide {'movement' if hidden else 'nothing'}"
-            _judge(tally, kind, truth.hidden, bool(hidden), bool(hidden), unsure, text)
+            judge(tally, kind, truth.hidden, bool(hidden), bool(hidden), unsure, text)
     _score_partners(tally, name, said, truth)
     if truth.splits is not None and said.splits is not None:
         fits = bool(said.splits) and set(said.splits) <= truth.splits
         text = f"{name} is cut by {list(said.splits)}, not {sorted(truth.splits)}"
-        _judge(tally, "regions", bool(truth.splits), bool(said.splits), fits, "regions" in said.unsure, text)
+        judge(tally, "regions", bool(truth.splits), bool(said.splits), fits, "regions" in said.unsure, text)
 
 
 def _score_partners(tally: Tally, name: str, said: Said, truth: Fact) -> None:
@@ -236,28 +248,28 @@ def _score_partners(tally: Tally, name: str, said: Said, truth: Fact) -> None:
     text = f"{name} is said to interact with {list(named)}"
     if truth.partners:
         fits = bool(named) and named[0] in truth.partners
-        _judge(tally, "partner", True, bool(named), fits, unsure, f"{text}, not {sorted(truth.partners)}")
+        judge(tally, "partner", True, bool(named), fits, unsure, f"{text}, not {sorted(truth.partners)}")
     if truth.allowed is not None:
         stray = set(named) - truth.allowed
-        _judge(tally, "partner", False, bool(stray), True, unsure, f"{text}, of which not {sorted(stray)}")
+        judge(tally, "partner", False, bool(stray), True, unsure, f"{text}, of which not {sorted(stray)}")
 
 
-def _score_data(tally: Tally, name: str, said: Said, truth: Fact) -> None:
+def score_data(tally: Tally, name: str, said: Said, truth: Fact) -> None:
     """What is said of the data."""
     if truth.support is not None:
         text = f"{name} is said to be {'doubtful' if said.doubtful else 'supported'}"
-        _judge(tally, "support", truth.support, said.doubtful, said.doubtful, False, text)
+        judge(tally, "support", truth.support, said.doubtful, said.doubtful, False, text)
     if truth.gap is not None and said.gap is not None:
         inside, outside = said.gap
-        _judge(
+        judge(
             tally, "gap", True, inside, inside, False, f"{name} is said to be supported at {truth.gap[0]:g}"
         )
-        _judge(
+        judge(
             tally, "gap", False, outside, True, False, f"{name} is said to lack support at {truth.gap[1]:g}"
         )
 
 
-def _fits(said: str, true: str) -> bool:
+def fits_shape(said: str, true: str) -> bool:
     if true == "levels":
         return said.startswith("levels")
     if true in ("two up", "two down"):
@@ -294,34 +306,46 @@ def run(letter: str, seeds: int, jobs: int, verbose: bool = True) -> dict[str, T
     """Score a set with so many draws of each process."""
     processes = SETS[letter]()
     tasks = list(product([letter], product(range(len(processes)), range(seeds))))
-    total = {side: Tally() for side in GOALS}
+    names = [process.name for process in processes]
+    return tallied(_job, tasks, names, jobs, {side: Tally() for side in GOALS}, verbose)
+
+
+def tallied(
+    job: Callable[[Any], dict[str, Tally]],
+    tasks: Sequence[Any],
+    names: Sequence[str],
+    jobs: int,
+    total: dict[str, Tally],
+    verbose: bool = True,
+) -> dict[str, Tally]:
+    """The sides' tallies, added to `total`, of tasks that come in as many draws of each of these names."""
     with (
         nullcontext() if jobs == 1 else ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as workers
     ):
-        found: Iterable[dict[str, Tally]] = map(_job, tasks) if workers is None else workers.map(_job, tasks)
+        found: Iterable[dict[str, Tally]] = map(job, tasks) if workers is None else workers.map(job, tasks)
         found = iter(found)
-        for process in processes:
+        for name in names:
             own: dict[str, Tally] = {}
-            for _ in range(seeds):
+            for _ in range(len(tasks) // len(names)):
                 for side, tally in next(found).items():
                     own.setdefault(side, Tally()).add(tally)
             for side, tally in own.items():
                 total[side].add(tally)
                 if verbose:
-                    _print_process(process, side, tally)
+                    _print_process(name, side, tally)
     return total
 
 
-def _print_process(process: Process, side: str, tally: Tally) -> None:
+def _print_process(name: str, side: str, tally: Tally) -> None:
     asked = tally.of("right") + tally.of("wrong")
     quiet = tally.of("silent") + tally.of("alarms")
     print(
-        f"{process.name[:52]:<53}{side[:24]:<25} right {tally.of('right'):>4} of {asked:<4} "
+        f"{name[:52]:<53}{side[:24]:<25} right {tally.of('right'):>4} of {asked:<4} "
         f"false alarms {tally.of('alarms'):>3} of {quiet:<4} apart {tally.of('apart')}",
         flush=True,
     )
     for text in dict.fromkeys(tally.texts):
-        print("      ", text[:150])
+        print("      ", text[:220])
 
 
 def shares(tally: Tally) -> dict[str, float]:
@@ -335,12 +359,12 @@ def shares(tally: Tally) -> dict[str, float]:
     }
 
 
-def report(total: Mapping[str, Tally]) -> bool:
+def report(total: Mapping[str, Tally], goals: Mapping[str, tuple[float, float]] | None = None) -> bool:
     """Print what was scored, kind by kind; whether the goals are met."""
-    met = True
+    met, goals = True, goals or GOALS
     for side, tally in total.items():
         _print_kinds(side, tally)
-        found, (least, most) = shares(tally), GOALS[side]
+        found, (least, most) = shares(tally), goals[side]
         print(
             f"right {found['right']:.2%} (goal: at least {least:.0%}), false alarms {found['false alarms']:.2%} "
             f"(goal: at most {most:.1%}), borderline or unknown {found['apart']:.1%} (at most {MOST_APART:.0%})"
@@ -373,7 +397,14 @@ def keep_first_score(letter: str, total: Mapping[str, Tally], seeds: int, path: 
     known = first_scores(path)
     if letter in known:
         return False
-    known[letter] = {
+    known[letter] = entry(total, seeds)
+    (path or SCORES).write_text(json.dumps(known, indent=1) + "\n")
+    return True
+
+
+def entry(total: Mapping[str, Tally], seeds: int) -> dict[str, Any]:
+    """A score as it is written down, with date and commit."""
+    return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "commit": _commit(),
         "seeds": seeds,
@@ -385,8 +416,6 @@ def keep_first_score(letter: str, total: Mapping[str, Tally], seeds: int, path: 
             for side, tally in total.items()
         },
     }
-    (path or SCORES).write_text(json.dumps(known, indent=1) + "\n")
-    return True
 
 
 def print_first_scores() -> None:
@@ -404,7 +433,9 @@ def _commit() -> str:
         ).stdout.strip()
 
     try:
-        changed = [line for line in git("status", "--porcelain").splitlines() if SCORES.name not in line]
+        changed = [
+            line for line in git("status", "--porcelain").splitlines() if not line.endswith(SCORE_FILES)
+        ]
         return git("rev-parse", "--short", "HEAD") + (" and changes" if changed else "")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"

@@ -23,13 +23,26 @@ SKEWED = 0.05  # mean probability below which ratios count, too
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """One feature's statistics; all but `ratio` in SD of the predictions."""
+    """One feature's statistics; all but `ratio` and `average` in SD of the predictions.
+
+    `known` is the strength without the missing point, `jump` how far that stands above the mean of the others, `line`
+    whether the shape is a straight one, `values` and `average` the curve where the feature is known.
+    """
 
     strength: float
     differ: float
     flat_limit: float
     shapes: frozenset[str] | None
     ratio: float
+    known: float
+    jump: float | None
+    line: bool | None
+    values: Any
+    average: Any
+
+    @property
+    def movement(self) -> float:
+        return float(np.hypot(self.strength, self.differ))
 
 
 def predicted(model: Any, frame: pd.DataFrame) -> Any:
@@ -43,40 +56,55 @@ def own_facts(case: Case, pairs: bool = True) -> dict[str, Fact]:
     """What is true of the model on these rows, feature by feature; support is a matter of data and left open."""
     found = {name: numbers(case, name) for name in case.X}
     known = pair_strengths(case, found) if pairs else {}
-    return {name: _fact(name, one, known if pairs else None, list(found)) for name, one in found.items()}
+    return {name: fact_of(name, one, known if pairs else None, list(found)) for name, one in found.items()}
 
 
-def numbers(case: Case, name: str) -> Numbers:
-    """Strength, differences of curves and shape of one feature."""
-    X, weights = case.X, _shares(case)
-    unit = _unit(case)
+def numbers(case: Case, name: str, unit: float | None = None, observations: int | None = None) -> Numbers:
+    """Strength, differences of curves and shape of one feature; a missing value is a point, but not of the shape.
+
+    `unit` is the SD of the predictions unless given, `observations` the number of rows.
+    """
+    X, weights = case.X, shares(case)
+    unit = unit or _unit(case)
     column = X[name]
+    present = column.notna().to_numpy()
+    known = column[present]
     words = not pd.api.types.is_numeric_dtype(column) or column.dtype == bool
-    values = np.array(sorted(column.unique()), dtype=object) if words else np.unique(column.to_numpy())
-    if len(values) > POINTS:
-        values = np.unique(np.quantile(column.to_numpy(float), np.linspace(0, 1, POINTS)))
-    own = np.column_stack([predicted(case.model, X.assign(**{name: _filled(column, v)})) for v in values])
-    mass = _mass(column, values, weights, words)
+    values = np.array(sorted(known.unique()), dtype=object) if words else np.unique(known.to_numpy())
+    if not words and len(values) > POINTS:
+        values = np.unique(np.quantile(known.to_numpy(float), np.linspace(0, 1, POINTS)))
+    mass = _mass(known, values, weights[present], words)
+    at = list(values) if present.all() else [*values, np.nan]
+    all_mass = mass if present.all() else np.append(mass, weights[~present].sum())
+    own = np.column_stack([predicted(case.model, X.assign(**{name: _filled(column, v)})) for v in at])
     average = weights @ own
-    strength = _deviation(average, mass) / unit
-    centred = own - (own @ mass)[:, None]
+    strength = deviation(average, all_mass) / unit
+    centred = own - (own @ all_mass)[:, None]
     apart = centred - weights @ centred
-    differ = float(np.sqrt(weights @ (np.square(apart) @ mass))) / unit
-    limit = max(FLAT, 2.5 * differ / np.sqrt(len(X)))
+    differ = float(np.sqrt(weights @ (np.square(apart) @ all_mass))) / unit
+    jump = None
+    if not present.all():
+        jump = float(average[-1] - average[:-1] @ mass / mass.sum()) / unit
+        average = average[:-1]
+    of_known = deviation(average, mass / mass.sum()) / unit
+    limit = max(FLAT, 2.5 * differ / np.sqrt(observations or len(X)))
     low, high = float(average.min()), float(average.max())
-    ratio = high / low if 0 <= low < high <= 1 and low > 0 and float(weights @ own @ mass) < SKEWED else 1.0
+    skewed = float(weights @ own @ all_mass) < SKEWED and 0 < low <= high <= 1 and high - low > 1e-9
+    ratio = high / low if skewed else 1.0
     shapes: frozenset[str] | None
-    if strength < 0.5 * FLAT and ratio < 1.15:
+    line = None
+    if of_known < 0.5 * FLAT and ratio < 1.15:
         shapes = frozenset({"flat"})
-    elif strength < CLEARLY * limit and ratio < 2.0:
+    elif of_known < CLEARLY * limit and ratio < 2.0:
         shapes = None
     elif words or len(values) < 3:
         shapes = _two(average) if len(values) == 2 and not words else frozenset({"levels"})
     else:
         shapes = _shape(values.astype(float), average, mass)
-        if shapes == {"other"} and strength < 2 * CLEARLY * limit:
+        line = _straight(values.astype(float), average, mass)
+        if shapes == {"other"} and of_known < 2 * CLEARLY * limit:
             shapes = None
-    return Numbers(strength, differ, limit, shapes, ratio)
+    return Numbers(strength, differ, limit, shapes, ratio, of_known, jump, line, values, average)
 
 
 def pair_strengths(case: Case, found: dict[str, Numbers]) -> dict[frozenset[str], float]:
@@ -85,7 +113,7 @@ def pair_strengths(case: Case, found: dict[str, Numbers]) -> dict[frozenset[str]
     Curves of a feature without interactions are parallel, so pairs of such features are left out.
     """
     rng = np.random.default_rng(0)
-    weights = _shares(case)
+    weights = shares(case)
     chosen = rng.choice(len(case.X), min(PAIR_ROWS, len(case.X)), replace=False, p=weights)
     X, unit = case.X.iloc[chosen].reset_index(drop=True), _unit(case)
     differing = [name for name, one in found.items() if one.differ >= 0.08]
@@ -108,7 +136,8 @@ def _at_rows(model: Any, X: pd.DataFrame, names: list[str]) -> Any:
     return value - value.mean()
 
 
-def _fact(name: str, one: Numbers, known: dict[frozenset[str], float] | None, names: list[str]) -> Fact:
+def fact_of(name: str, one: Numbers, known: dict[frozenset[str], float] | None, names: list[str]) -> Fact:
+    """What one feature's numbers and its pairs' strengths clearly say."""
     flat = one.shapes == {"flat"}
     moves = one.shapes is not None and not flat
     hidden: bool | None = None
@@ -137,22 +166,23 @@ def _fact(name: str, one: Numbers, known: dict[frozenset[str], float] | None, na
 # --- parts -----------------------------------------------------------------------------------------
 
 
-def _shares(case: Case) -> Any:
+def shares(case: Case) -> Any:
     weights = np.ones(len(case.X)) if case.weights is None else np.asarray(case.weights, dtype=float)
     return weights / weights.sum()
 
 
 def _unit(case: Case) -> float:
     value = predicted(case.model, case.X)
-    return _deviation(value, _shares(case)) or 1.0
+    return deviation(value, shares(case)) or 1.0
 
 
-def _deviation(values: Any, shares: Any) -> float:
-    return float(np.sqrt(max(shares @ np.square(values - shares @ values), 0.0)))
+def deviation(values: Any, share: Any) -> float:
+    return float(np.sqrt(max(share @ np.square(values - share @ values), 0.0)))
 
 
 def _filled(column: pd.Series, value: Any) -> pd.Series:
-    return pd.Series([value] * len(column), index=column.index)
+    kind = column.dtype if pd.isna(value) else None  # a missing level stays one of the column's kind
+    return pd.Series([value] * len(column), index=column.index, dtype=kind)
 
 
 def _mass(column: pd.Series, values: Any, weights: Any, words: bool) -> Any:
@@ -169,14 +199,40 @@ def _two(average: Any) -> frozenset[str]:
     return frozenset({"two up" if average[1] > average[0] else "two down"})
 
 
+def _read(x: Any, y: Any, mass: Any) -> tuple[Any, Any, Any] | None:
+    """The middle nine tenths of the data; None where most happens in the tails."""
+    below = np.cumsum(mass) - mass / 2
+    below = below / mass.sum()
+    inside = (below >= 0.04) & (below <= 0.96)
+    if inside.sum() < 3:
+        return x, y, mass
+    return (x[inside], y[inside], mass[inside]) if np.ptp(y[inside]) > 0.3 * np.ptp(y) else None
+
+
+def _straight(x: Any, y: Any, mass: Any) -> bool | None:
+    """Whether a line says it all, where that is clear."""
+    read = _read(x, y, mass)
+    if read is None:
+        return None
+    x, y, mass = read
+    share = np.sqrt(0.5 * mass / mass.sum() + 0.5 / len(mass))
+    place = (x - x.mean()) / (x.std() or 1.0)
+    left = [
+        float(np.square(share * (y - np.polyval(np.polyfit(place, y, degree, w=share), place))).sum())
+        for degree in (0, 1, min(3, len(x) - 1))
+    ]
+    by_line, more = 1 - left[1] / left[0], (left[1] - left[2]) / left[0]
+    if by_line >= 0.95 and more <= 0.01:
+        return True
+    return False if by_line < 0.8 or more > 0.06 else None
+
+
 def _shape(x: Any, y: Any, mass: Any) -> frozenset[str] | None:
     """The shape within the middle nine tenths of the data, where it is clear."""
-    below = np.cumsum(mass) - mass / 2
-    inside = (below >= 0.04) & (below <= 0.96)
-    if inside.sum() >= 3 and np.ptp(y[inside]) > 0.3 * np.ptp(y):
-        x, y, mass = x[inside], y[inside], mass[inside]
-    elif inside.sum() >= 3:
-        return None  # most of it happens in the tails
+    read = _read(x, y, mass)
+    if read is None:
+        return None
+    x, y, mass = read
     share = 0.5 * mass / mass.sum() + 0.5 / len(mass)
     extent = float(np.ptp(y))
     rise, fall = _rise(y) / extent, _rise(-y) / extent
