@@ -22,9 +22,10 @@ class Situation:
     X: pd.DataFrame
     weights: np.ndarray | None
     said: dict[str, Any]
+    y: Any = None
 
     def explainer(self, seed: int = 0) -> Explainer:
-        return Explainer(self.model, self.X, weights=self.weights, seed=seed, **self.said)
+        return Explainer(self.model, self.X, y=self.y, weights=self.weights, seed=seed, **self.said)
 
 
 def situation(number: int, rows: int = 400) -> Situation:
@@ -41,6 +42,33 @@ def situation(number: int, rows: int = 400) -> Situation:
     model = _fitted(rng, X) if number % 4 == 3 else _Function(rng, list(X.columns))
     weights = rng.integers(1, 4, rows).astype(float) if rng.random() < 0.25 else None
     return Situation(number, model, X, weights, _said(number, X))
+
+
+MIXED = ("missing", "outputs", "classes", "three classes")
+
+
+def mixed(number: int, rows: int = 250) -> Situation:
+    """Others, with missing values, several outputs or classes, and with what was observed: always the same."""
+    rng = np.random.default_rng([11, number])
+    kind = MIXED[number % len(MIXED)]
+    X = pd.DataFrame({f"x{i}": _column(rng, rows) for i in range(int(rng.integers(3, 6)))})
+    if kind == "missing" or rng.random() < 0.4:
+        X["x0"] = X["x0"].mask(rng.random(rows) < rng.choice([0.05, 0.2, 0.5]))
+    if rng.random() < 0.5:
+        X["kind"] = rng.choice(["red", "green", "blue"], rows, p=[0.5, 0.3, 0.2])
+    truth = _Function(rng, list(X.columns), missing=float(rng.choice([0.0, 1.0, 3.0])))
+    signal = truth.predict(X)
+    noisy = signal + 0.5 * (signal.std() or 1.0) * rng.normal(size=rows)
+    if kind == "missing":
+        return Situation(number, truth, X, None, {}, noisy)
+    if kind == "outputs":
+        other = _Function(rng, list(X.columns))
+        return Situation(
+            number, _Several([truth, other]), X, None, {}, np.column_stack([noisy, other.predict(X)])
+        )
+    cuts = [0.5] if kind == "classes" else [0.3, 0.7]
+    y = np.digitize(noisy, np.quantile(noisy, cuts))
+    return Situation(number, _Classes(X, y, number), X, None, {}, y)
 
 
 def _said(number: int, X: pd.DataFrame) -> dict[str, Any]:
@@ -70,8 +98,9 @@ def _column(rng: np.random.Generator, rows: int) -> np.ndarray:
 class _Function:
     """A sum of random one-way parts and products."""
 
-    def __init__(self, rng: np.random.Generator, names: list[str]) -> None:
+    def __init__(self, rng: np.random.Generator, names: list[str], missing: float = 0.0) -> None:
         self.feature_names_in_ = np.array(names)
+        self.missing = missing  # how much higher predictions are where the first column is missing
         self.parts = {
             name: (rng.choice(PARTS), float(rng.choice([0.0, 0.1, 0.5, 1.0, 2.0])), rng.uniform(-0.5, 0.5))
             for name in names
@@ -80,8 +109,8 @@ class _Function:
         self.pairs = [(a, b, float(rng.choice([0.2, 0.7, 1.5])), bool(rng.random() < 0.5)) for a, b in pairs]
 
     def predict(self, frame: pd.DataFrame) -> np.ndarray:
-        value = {name: _number(frame[name]) for name in self.feature_names_in_}
-        total = np.zeros(len(frame))
+        value = {name: np.nan_to_num(_number(frame[name])) for name in self.feature_names_in_}
+        total = self.missing * np.isnan(_number(frame[self.feature_names_in_[0]]))
         for name, (part, size, at) in self.parts.items():
             total = total + size * _shaped(part, value[name], at)
         for a, b, size, signs in self.pairs:
@@ -124,3 +153,38 @@ class _OnNumbers:
 
     def predict(self, frame: pd.DataFrame) -> np.ndarray:
         return self.model.predict(np.column_stack([_number(frame[name]) for name in self.feature_names_in_]))
+
+
+class _Several:
+    """Functions side by side."""
+
+    def __init__(self, parts: list[_Function]) -> None:
+        self.parts, self.feature_names_in_ = parts, parts[0].feature_names_in_
+
+    def predict(self, frame: pd.DataFrame) -> np.ndarray:
+        return np.column_stack([part.predict(frame) for part in self.parts])
+
+
+class _Classes:
+    """A classifier of the columns as numbers, boosted or of lines."""
+
+    def __init__(self, X: pd.DataFrame, y: np.ndarray, number: int) -> None:
+        from sklearn.ensemble import HistGradientBoostingClassifier
+        from sklearn.linear_model import LogisticRegression
+
+        boosted = HistGradientBoostingClassifier(max_iter=30, random_state=0)
+        self.model = boosted if number % 8 < 4 else LogisticRegression(max_iter=300)
+        self.feature_names_in_ = np.array(X.columns)
+        self.model.fit(self._numbers(X), y)
+        self.classes_ = self.model.classes_
+
+    def _numbers(self, frame: pd.DataFrame) -> np.ndarray:
+        return np.nan_to_num(
+            np.column_stack([_number(frame[name]) for name in self.feature_names_in_]), nan=-3.0
+        )
+
+    def predict(self, frame: pd.DataFrame) -> np.ndarray:
+        return self.model.predict(self._numbers(frame))
+
+    def predict_proba(self, frame: pd.DataFrame) -> np.ndarray:
+        return self.model.predict_proba(self._numbers(frame))

@@ -432,6 +432,9 @@ def _with_rows(
             return curves, ()
         # OutputCurves whose spread changes along the grid cannot be parallel: sd(f - f') >= |sd(f) - sd(f')|.
         least = float(deviation(effect.std[output][at], curves.weights)) / curves.unit
+        around = effect.spread.centered_std
+        if around is not None:  # then it is known how much they differ, though not how
+            least = max(least, float(np.sqrt(curves.weights @ np.square(around[output][at]))) / curves.unit)
         return replace(curves, least_differ=least), ()
     in_order = bool((at == np.arange(len(at))).all())  # then they need no copy
     own = effect.individual[output][:, slice(len(at)) if in_order else at]

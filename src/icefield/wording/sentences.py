@@ -275,10 +275,11 @@ def _main(reading: Reading) -> str:
     of = f"{reading.unit_name} of the predictions"
     size = f"strength {sd_text(reading.strength)} {of}, {low} to {high}"
     if reading.flat:
-        known = reading.measures.get("known_strength", reading.strength)
-        own, limit = sd_text(known), sd_text(reading.flat_limit)
+        known = reading.missing_moves or reading.strength >= reading.flat_limit
+        strength = reading.measures.get("known_strength", reading.strength) if known else reading.strength
+        own, limit = sd_text(strength), sd_text(reading.flat_limit)
         near = "just " if own == limit else ""
-        where = " where known" if reading.missing_moves else " on average"
+        where = " where known" if known else " on average"
         return f"{name}: flat{where}{_range_read(reading)} (strength {own} {of}, {near}under {limit})"
     if reading.shape == "levels":
         highest = _tied(reading, reading.high_at, reading.high_ties)
