@@ -1,4 +1,4 @@
-"""How time grows with rows, columns, trees, classes and grid points: ``python -m benchmarks growth [PICTURE]``.
+"""How time grows with rows, columns, trees, classes, grid points, levels of categories and missing values: ``python -m benchmarks growth [PICTURE]``.
 
 Each is doubled four times while the others stay. Processor seconds of all threads, the least of three, all features'
 curves from a cold Explainer; a straight line of slope one in the picture is time in proportion.
@@ -18,11 +18,35 @@ import numpy as np
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "growth.png"
 FITTED, REPEATS, DOUBLED = 5_000, 3, 4
 # Where each of them starts; the others stay at the values of `BESIDE`. Two classes are one sum of trees, three are three.
-STARTS = {"rows": 12_500, "columns": 12, "trees": 12, "classes": 3, "grid points": 25}
-BESIDE = {"rows": 50_000, "columns": 24, "trees": 50, "classes": 2, "grid points": 100}
+# Levels are those of a quarter of the columns, missing values so many in a thousand of all; with either, the data is a frame.
+STARTS = {
+    "rows": 12_500, "columns": 12, "trees": 12, "classes": 3, "grid points": 25, "levels": 8, "missing": 50,
+}  # fmt: skip
+BESIDE = {
+    "rows": 50_000, "columns": 24, "trees": 50, "classes": 2, "grid points": 100, "levels": 0, "missing": 0,
+}  # fmt: skip
 
 
-def seconds(rows: int, columns: int, trees: int, classes: int, points: int, scale: str) -> float:
+def _as_frame(X: np.ndarray, levels: int, missing: int) -> Any:
+    """A matrix as a frame with missing values and categories, the same rule whichever rows there are."""
+    import pandas as pd
+
+    rng, frame = np.random.default_rng(2), pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+    for i, name in enumerate(frame):
+        own = frame[name].to_numpy(copy=True)
+        own[rng.random(len(own)) < missing / 1000] = np.nan
+        if levels and i % 4 == 3:
+            places = np.clip((np.nan_to_num(own) + 3) / 6 * levels, 0, levels - 1)
+            codes = np.where(np.isnan(own), -1, places).astype(np.int16)
+            frame[name] = pd.Categorical.from_codes(codes, [f"level {k}" for k in range(levels)])
+        else:
+            frame[name] = own
+    return frame
+
+
+def seconds(
+    rows: int, columns: int, trees: int, classes: int, points: int, levels: int, missing: int, scale: str
+) -> float:
     """Processor seconds of all curves."""
     from lightgbm import LGBMClassifier
 
@@ -33,6 +57,8 @@ def seconds(rows: int, columns: int, trees: int, classes: int, points: int, scal
     fitted = rng.normal(size=(FITTED, columns))
     score = fitted[:, 0] * fitted[:, 1] + fitted.sum(axis=1) / columns**0.5 + rng.normal(size=FITTED)
     y = np.searchsorted(np.quantile(score, np.linspace(0, 1, classes + 1)[1:-1]), score)
+    if levels or missing:
+        X, fitted = _as_frame(X, levels, missing), _as_frame(fitted, levels, missing)
     model = LGBMClassifier(n_estimators=trees, verbose=-1).fit(fitted, y)
     found = []
     for _ in range(REPEATS):
@@ -60,7 +86,7 @@ def drawn(found: dict[tuple[str, str], list[tuple[int, float]]], path: Path) -> 
     matplotlib.use("agg")
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, len(STARTS), figsize=(13, 2.9), layout="constrained")
+    figure, axes = plt.subplots(1, len(STARTS), figsize=(17, 2.9), layout="constrained")
     for ax, what in zip(axes, STARTS):
         for (name, scale), line in found.items():
             if name != what:

@@ -1,5 +1,7 @@
 """What users run, from a cold Explainer: ``python -m benchmarks users [CHECKOUT] [--only CASE ...]``.
 
+Every case is asked about data as users have it, a pandas frame with missing values and categories (``frame``), and as a
+complete matrix (``matrix``), except where another library's own case is one. ``--frames`` leaves the matrices out.
 Classifiers on probabilities, wide and tall tables, summaries and reports, each as elapsed seconds, as a share of one
 ``predict`` of the same model in the same process, and beside the bound it is held to. Every question has a process of
 its own, in which the library has answered a small question before; it gets `LIMIT` seconds, and states the most memory it
@@ -41,13 +43,16 @@ class Case:
     bounds: dict[str, str] = field(hash=False)
     trees: int = 100
     leaves: int = 31
+    form: str = "frame"
     dtype: str = "float64"
     library: str = "lightgbm"
 
 
 CASES = (
     Case("regression, 500 trees", 100_000, 20, 0, "response", {"effects": "0.15", "again": ""}, trees=500),
-    Case("woodelf's own case", 100_000, 20, 0, "response", {"effects": "", "woodelf": "60 x"}, library="sklearn"),
+    Case(
+        "woodelf's own case", 100_000, 20, 0, "response", {"effects": "", "woodelf": "60 x"}, library="sklearn", form="matrix",
+    ),
     Case("tall", 5_000_000, 20, 0, "response", {"effects": "4 s", "again": "3.2 s"}),
     Case("wide, raw", 472_000, 397, 2, "raw", {"effects": "1", "again": ""}, dtype="float32"),
     Case(
@@ -56,7 +61,7 @@ CASES = (
     ),
     Case(
         "probabilities", 100_000, 100, 2, "response",
-        {"effects with spread": "3", "importance": "4", "summary": "", "interactions": "20", "report": "15 s"},
+        {"effects": "1", "effects with spread": "3", "importance": "4", "summary": "", "interactions": "20", "report": "15 s"},
     ),
     # A step takes ten exponentials here instead of one. Bounds set after a first run, to notice what gets worse.
     Case(
@@ -69,6 +74,24 @@ CASES = (
 # --- one case, in a process of its own -----------------------------------------------------------
 
 
+def _frame(X: Any) -> Any:
+    """The same data as a frame: 30 % missing in half of the columns, every sixth column a category of 20 levels, every tenth whole numbers."""
+    import pandas as pd
+
+    rng = np.random.default_rng(1)
+    columns: dict[str, Any] = {}
+    for i in range(X.shape[1]):
+        own = X[:, i].copy()
+        if i % 2:
+            own[rng.random(len(own), np.float32) < 0.3] = np.nan
+        if i % 6 == 5:
+            codes = np.where(np.isnan(own), -1, np.clip(np.nan_to_num(own) * 4 + 10, 0, 19)).astype(np.int8)
+            columns[f"x{i}"] = pd.Categorical.from_codes(codes, [f"level {k}" for k in range(20)])
+        else:
+            columns[f"x{i}"] = np.round(own * 10).astype(np.int32) if i % 10 == 4 else own
+    return pd.DataFrame(columns)
+
+
 def _data(case: Case) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     X = np.empty((case.rows, case.columns), case.dtype)
@@ -79,10 +102,11 @@ def _data(case: Case) -> tuple[Any, Any]:
     score = (
         head[:, 0] * head[:, 1] + np.sin(3 * head[:, 2]) + 0.2 * head[:, 3:].sum(axis=1) / case.columns**0.5
     )
+    given = _frame(X) if case.form == "frame" else X
     if case.classes == 0:
-        return X, score
+        return given, score
     cuts = np.quantile(score, np.linspace(0, 1, case.classes + 1)[1:-1])
-    return X, np.searchsorted(cuts, score)
+    return given, np.searchsorted(cuts, score)
 
 
 def _model(case: Case, X: Any, y: Any) -> Any:
@@ -184,7 +208,7 @@ def _median(question: Callable[[], Any], *found: float) -> float:
 def _answer(case: Case, name: str, root: Path) -> dict[str, float] | None:
     """What a process says about a question; None where it does not end in time."""
     environment = {**os.environ, "PYTHONPATH": f"{root / 'src'}{os.pathsep}{ROOT}"}
-    command = [sys.executable, "-m", "benchmarks.users", "--case", case.name, name]
+    command = [sys.executable, "-m", "benchmarks.users", "--case", case.name, case.form, name]
     try:
         done = subprocess.run(
             command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT + 60
@@ -219,15 +243,18 @@ def _verdict(bound: str, found: dict[str, float] | None, others: float) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     given = list(sys.argv[2:] if arguments is None else arguments)
+    forms = ("frame",) if "--frames" in given else ("matrix", "frame")
+    given = [one for one in given if one != "--frames"]
     words = given[given.index("--only") + 1 :] if "--only" in given else []
     others = [] if not given or given[0].startswith("--") else [Path(given[0]).resolve()]
     print(
         "elapsed seconds, and as a share of one predict (p) in the same process; memory beside data and model"
     )
-    for case in CASES:
-        if words and case.name not in words:
+    for case in (replace(case, form=form) for case in CASES for form in forms):
+        if (words and case.name not in words) or (case.library == "sklearn" and case.form == "frame"):
             continue
-        print(f"\n{case.name}: {case.rows:,} x {case.columns}, {case.trees} trees, {case.scale}", flush=True)
+        shape = f"{case.rows:,} x {case.columns} as a {case.form}, {case.trees} trees, {case.scale}"
+        print(f"\n{case.name}: {shape}", flush=True)
         first = 0.0
         for name, bound in case.bounds.items():
             roots = others if name != "woodelf" else []
@@ -243,6 +270,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 if __name__ == "__main__":
     if "--case" in sys.argv:
-        _measure(next(case for case in CASES if case.name == sys.argv[-2]), sys.argv[-1])
+        name, form, question = sys.argv[-3:]
+        _measure(replace(next(case for case in CASES if case.name == name), form=form), question)
     else:
         main(sys.argv[1:])

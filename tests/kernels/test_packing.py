@@ -7,6 +7,7 @@ import pytest
 
 from forest_walk import goes_left
 from icefield.engines.trees import layout as module
+from icefield.engines.trees.coding import CodedRows, Coding
 from icefield.engines.trees.layout import lay_out
 from strategies import random_forest
 
@@ -173,3 +174,45 @@ def test_conditions_without_bits_keep_their_codes():
     assert ((layout.condition_row >= 0) == some).all()
     whole = lay_out(forest, every, np.ones(every.size, bool))
     assert np.array_equal(layout.routing, whole.routing)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("seed", range(24))
+def test_bits_from_codes_of_one_byte_are_the_routing_rule(seed, kind):
+    rng = np.random.default_rng(seed)
+    drawn = random_forest(rng, leaves=30, trees=6)
+    forest = drawn.forest
+    rows = int(rng.choice([1, 64, 65, 700]))
+    with np.errstate(over="ignore"):
+        matrix = np.asarray(drawn.matrix(rng, rows).astype(kind), order="CF"[seed % 2])
+    coding = Coding.of(forest)
+    codes = np.empty((coding.columns.size, rows), np.uint8)
+    for start in range(0, rows, 300):
+        coding.code(matrix[start : start + 300], coding.columns, slice(None), codes, start)
+    some = rng.integers(0, rows, rows)
+    coded, matrix = CodedRows(codes, coding).take(some), matrix[some].astype(np.float64)
+    # All conditions, whose codes are the same, or some of them.
+    every = np.arange(forest.condition_column.size)
+    every = every if seed % 3 else rng.permutation(every)[: every.size // 2 + 1]
+    layout = lay_out(forest, every, np.ones(forest.condition_column.size, bool))
+    words = -(-rows // 64) + 2
+    position = np.arange(rows) if seed % 4 < 2 else rng.permutation(64 * words)[:rows]
+    position = position.astype(np.int32)
+    own, bits = (
+        np.full((layout.n_columns, 64 * words), -1, np.int32),
+        np.zeros((layout.n_rows, words), np.uint64),
+    )
+    layout.load(lambda a, b: coded.slice(a, b), position, own, bits, all_codes=True)
+    expected = np.empty((layout.n_columns, rows), np.int32)
+    columns = np.arange(layout.n_columns, dtype=np.int32)
+    layout.encode(matrix, np.arange(rows, dtype=np.int32), columns, expected)
+    assert np.array_equal(own[:, position], expected)
+    found = unpacked(bits, 64 * words)
+    empty = np.setdiff1d(np.arange(64 * words), position)
+    assert not found[:, empty].any()
+    routed = coded.matrix
+    for condition in every:
+        column = forest.condition_column[condition]
+        left = goes_left(forest, condition, matrix[:, column])
+        assert np.array_equal(found[layout.condition_row[condition]][position], left), condition
+        assert np.array_equal(goes_left(forest, condition, routed[:, column]), left), condition

@@ -224,6 +224,8 @@ MUTATIONS = [
         ("at[r] = cuts[at[r]] == values[r] ? at[r] : count;", "{}"),
         ("fabs(values[r]) <= zero", "fabs(values[r]) < zero"),
         ("if (a.row_missing_left[row]) unite", "unite"),
+        ("values[r] != values[r] ? NO_CODE :", ""),
+        ("row[p] < 0 ? Held<V>::NONE :", ""),
     ),
     *_of(
         NATIVE + "value_bits.hpp", "tests/kernels/test_packing.py tests/kernels/test_kernel_counting.py",
@@ -237,6 +239,28 @@ MUTATIONS = [
         ("count >= WORD ? ~u64{0}", "count > WORD ? ~u64{0}"),
         ("cut[at[r]] == own[r] ? codes[r] : NO_CODE", "codes[r]"),
         ("found[w] |= rows[a_.members[m]][w];", "found[w] = rows[a_.members[m]][w];"),
+        ("~codes_at_most(own, NO_CODE - 1) & here[w];", "~codes_at_most(own, NO_CODE - 1);"),
+        ("missing_[w] &= here[w];", "{}"),
+        ("missing_[w] |= static_cast<u64>(missing_of[own[r]]) << r;", "{}"),
+        ("found[r] = code_of[own[r]];", "found[r] = own[r];"),
+    ),
+    *_of(
+        "engines/trees/coding.py", "tests/kernels/test_packing.py tests/engines/test_frames.py",
+        ("parts += [members, np.nextafter(members, -np.inf)]", "parts += [members]"),
+        ("np.nextafter(-ZERO_THRESHOLD, -np.inf), ZERO_THRESHOLD", "-ZERO_THRESHOLD, 0.0"),
+        ("own[: found.size + 1] = [*found, np.inf]", "own[: found.size] = found"),
+        ("np.take(self.codes, positions, axis=1)", "self.codes[:, : len(positions)]"),
+    ),
+    *_of(
+        "engines/trees/layout.py", "tests/kernels/test_packing.py tests/engines/test_frames.py",
+        ("outside = missing |", "outside = missing & False |"),
+        ("alike = ((codes == size) & ~missing)", "alike = ((codes == size) | missing)"),
+        ("place = coding.place[self.column]", "place = self.column"),
+    ),
+    *_of(
+        "data/table.py", "tests/data/test_row_values.py tests/data/test_frame.py tests/engines/test_frames.py",
+        ("(self.origin[0], self.origin[1][at])", "(self.origin[0], at)"),
+        ("return read.part(self.origin[1]) if", "return read if"),
     ),
     *_of(
         NATIVE + "leaf_masks.hpp", "tests/engines/test_linked.py",

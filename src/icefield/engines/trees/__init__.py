@@ -8,7 +8,7 @@ and scales where a link stands between the trees' sum and the response.
 
 The other modules: `axes` (grids as the forest sees them), `program` (trees as mask operations),
 `layout` and `rows` (rows as bits), `counts` (counts over blocks of rows), `own_values` (averages at every row's own values), `moves` (rows at points of their own),
-`encoded` (rows encoded once), `visits` (a leaf-visiting program over blocks of rows).
+`encoded` (rows encoded once), `coding` (rows as codes of one byte), `visits` (a leaf-visiting program over blocks of rows).
 """
 
 from __future__ import annotations

@@ -19,20 +19,27 @@ namespace {
 // Rows that are encoded together: their values are still near when the next column asks for its own.
 constexpr i64 NEAR = 256;
 
-// The codes of some rows, each step for all of them, as vectors.
-void encode_column(const EncodeArguments& a, i64 v, i64 begin, i64 n) {
+// Where some values lie among the cuts of coded column v, each step for all of them, as vectors.
+template <class Tables>
+void find_places(const Tables& a, i64 v, const f64* values, i64 n, i32* at) {
     const f64 last = static_cast<f64>(a.bucket_start.columns - 2);
-    const i64 source = a.column[v];
     const f64* cuts = a.cuts.data + a.cut_start[v];
     const i32* bucket_start = a.bucket_start.row(v);
     const f64 low = a.low[v], scale = a.scale[v];
-    f64 values[NEAR];
-    i32 at[NEAR];
-    for (i64 r = 0; r < n; ++r) values[r] = a.matrix(begin + r, source);
     for (i64 r = 0; r < n; ++r) at[r] = bucket_start[bucket_of(values[r], low, scale, last)];
     for (i32 step = 1 << a.steps[v] >> 1; step > 0; step >>= 1) {
         for (i64 r = 0; r < n; ++r) at[r] += cuts[at[r] + step - 1] < values[r] ? step : 0;
     }
+}
+
+// The codes of some rows.
+void encode_column(const EncodeArguments& a, i64 v, i64 begin, i64 n) {
+    const i64 source = a.column[v];
+    const f64* cuts = a.cuts.data + a.cut_start[v];
+    f64 values[NEAR];
+    i32 at[NEAR];
+    for (i64 r = 0; r < n; ++r) values[r] = a.matrix(begin + r, source);
+    find_places(a, v, values, n, at);
     if (a.exact[v] != 0) {
         // A category that equals no cut is none of those that sets mention; the cut after the last is NaN.
         const i32 count = static_cast<i32>(a.cut_count[v]);
@@ -143,20 +150,13 @@ i64 run(const EncodeArguments& a) {
 // The codes of one byte of some rows, column by column.
 template <class T>
 i64 run(const CodeValuesArguments<T>& a) {
-    const f64 last = static_cast<f64>(a.bucket_start.columns - 2);
     f64 values[NEAR];
     i32 at[NEAR];
     for (i64 begin = 0; begin < a.matrix.rows; begin += NEAR) {
         const i64 n = a.matrix.rows - begin < NEAR ? a.matrix.rows - begin : NEAR;
         for (i64 v = 0; v < a.column.size; ++v) {
-            const f64* cuts = a.cuts.data + a.cut_start[v];
-            const i32* bucket_start = a.bucket_start.row(v);
-            const f64 low = a.low[v], scale = a.scale[v];
             for (i64 r = 0; r < n; ++r) values[r] = static_cast<f64>(a.matrix(begin + r, a.column[v]));
-            for (i64 r = 0; r < n; ++r) at[r] = bucket_start[bucket_of(values[r], low, scale, last)];
-            for (i32 step = 1 << a.steps[v] >> 1; step > 0; step >>= 1) {
-                for (i64 r = 0; r < n; ++r) at[r] += cuts[at[r] + step - 1] < values[r] ? step : 0;
-            }
+            find_places(a, v, values, n, at);
             u8* codes = a.codes.row(v) + a.first_row + begin;
             for (i64 r = 0; r < n; ++r) codes[r] = values[r] != values[r] ? NO_CODE : static_cast<u8>(at[r]);
         }
