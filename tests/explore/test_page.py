@@ -302,6 +302,8 @@ def test_a_link_gives_the_same_state_and_the_code_is_shown(page, server, browser
     )
     state, address = page.run(f"{APP}.state"), page.run("location.href")
     page.wait("document.querySelector('pre').textContent.includes('rows = ')")
+    page._page.get_by_role("button", name="Copy link").click()
+    page.wait(f"{APP}.home.dataset.copied === location.href")
     show(browser, address)
     page.wait(f"{APP}.state.rule.length")
     assert page.run(f"{APP}.state") == state

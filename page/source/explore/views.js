@@ -104,7 +104,7 @@ export class RowView {
     this.change = el("div", {});
     this.badge = el("div", {class: "badge"});
     this.error = el("div", {class: "error"});
-    this.find = el("input", {type: "text", placeholder: "row number, or age 40, town b", "aria-label": "Row number or values", size: 18, onkeydown: (event) => { if (event.key === "Enter") this.search(this.find.value.trim()); }});
+    this.find = el("input", {type: "text", placeholder: "row, or name value, …", "aria-label": "Row number or values", size: 18, onkeydown: (event) => { if (event.key === "Enter") this.search(this.find.value.trim()); }});
     this.worst = button("Worst error", () => app.pick("worst"));
     this.pin = button("Pin", () => app.pin(), {title: "P"});
     this.back = button("Back", () => app.back(), {title: "B"});

@@ -1,7 +1,8 @@
-"""What pages are drawn with: one script module, built from `page/` of the repository, and the schema of what it is given.
+"""What pages are drawn with: one script module, built from `page/` of the repository, and the schemas of what it is given.
 
 ``draw.js`` is the ES module ``draw(element, panel, view)`` for any page, ``report.js`` the report's script with it inside, and
-``panel.schema.json`` says what a picture is when it comes from Python (`icefield.plots.schema`).
+``panel.schema.json`` says what a picture is when it comes from Python (`icefield.plots.schema`), ``report.schema.json`` what a
+report's script is given.
 """
 
 from __future__ import annotations

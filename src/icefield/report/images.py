@@ -151,7 +151,8 @@ def card_panel(
             x, curve, known, levels, look, 1.25 if several else 0.95, aside, faded if several else None
         )
     if not several:
-        look = {"colour": "accent", "label": "all rows" if panel["groups"] and not small else None}
+        beside = bool(panel["groups"]) and not small  # groups, of which all rows stand back
+        look = {"colour": "muted" if beside else "accent", "label": "all rows" if beside else None}
         marks += _curve(x, _array(panel["average"][output]), known, levels, look, 1.25, 0.0, faded)
     return _framed(panel, axis, what if not small else "", marks)
 
@@ -271,9 +272,9 @@ def _ale(panel: dict[str, Any], output: int, levels: bool, x: Float) -> list[Mar
     ale = panel["ale"]
     at, y = _array(ale["x"]), _array(ale["y"][output]) - ale["mean"][output] + panel["mean"][output]
     if levels:
-        return [Dots(at + BESIDE, y, colour="ale", pattern=3, size=0.9)]
+        return [Dots(at + BESIDE, y, colour="ale", pattern=3, size=0.9, label="ALE")]
     inside = (at >= x.min()) & (at <= x.max())
-    return [Line(at[inside], y[inside], colour="ale", dashed=1, width=0.85)]
+    return [Line(at[inside], y[inside], colour="ale", dashed=1, width=0.85, label="ALE")]
 
 
 def _edges(at: Float) -> Float:
