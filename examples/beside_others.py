@@ -1,4 +1,4 @@
-"""The same model drawn by icefield, scikit-learn, effector and PDPbox: an average, with a band where a tool has one, and
+"""The same model drawn by icefield, scikit-learn, effector, PDPbox and shap: an average, with a band where a tool has one, and
 the rows' own curves; everything else as each tool has it.
 
     python examples/beside_others.py [folder]
@@ -6,7 +6,7 @@ the rows' own curves; everything else as each tool has it.
 The peers pin versions of their own, so give them an environment of their own and put icefield into it:
 
     python -m venv peers
-    peers/bin/pip install icefield scikit-learn effector plotly psutil pqdm xgboost-cpu
+    peers/bin/pip install . scikit-learn effector shap plotly psutil pqdm xgboost-cpu
     peers/bin/pip install --no-deps pdpbox
 
 A peer that is not installed, or cannot be imported, is named and left out. `docs/plots.md` shows what this wrote.
@@ -78,6 +78,10 @@ def pdpbox_average() -> Any:
     return _pdpbox()
 
 
+def shap_average() -> Any:
+    return _shap(ice=False)
+
+
 # --- the rows' own curves -------------------------------------------------------------------------
 
 
@@ -99,6 +103,18 @@ def effector_rows() -> Any:
 
 def pdpbox_rows() -> Any:
     return _pdpbox(plot_lines=True)
+
+
+def shap_rows() -> Any:
+    return _shap(ice=True)
+
+
+def _shap(ice: bool) -> Any:
+    import shap
+
+    model, X, _ = bikes()
+    shap.plots.partial_dependence(FEATURE, _on_arrays(model, X), X, ice=ice, show=False)
+    return plt.gcf()
 
 
 def _effector(heterogeneity: str) -> Any:
@@ -131,6 +147,7 @@ PICTURES: dict[str, tuple[str, str, Callable[[], Any], Callable[[], Any]]] = {
     "sklearn": ("sklearn", "scikit-learn", sklearn_average, sklearn_rows),
     "effector": ("effector", "effector", effector_average, effector_rows),
     "pdpbox": ("pdpbox.pdp", "pdpbox", pdpbox_average, pdpbox_rows),
+    "shap": ("shap", "shap", shap_average, shap_rows),
 }
 
 

@@ -4,6 +4,7 @@
 
 Beside ``light``, which is drawn anyway, the looks are ``dark``, ``print`` (serif, small) and ``grey``; ``3.3``, ``5``, ``7`` (inches:
 a column, half a page, a page) and ``slide`` are sizes, each drawn in the looks named. PNGs are called after both.
+``sheets`` draws nothing and puts what the folder holds of one study on two contact sheets, those that `docs/plots.md` shows.
 """
 
 from __future__ import annotations
@@ -337,8 +338,36 @@ def write(folder: Path, name: str, draw: Draw, looks: list[str], sizes: list[str
         draw(backend="plotly").write_html(folder / f"{name}.html", include_plotlyjs="directory")
 
 
+SHEET = (
+    "curve", "curve_quantiles", "dates", "levels_bars", "levels_dots", "levels_many", "ice", "ice_centered_coloured",
+    "ice_by_category", "ice_derivative", "ice_density", "contour", "heatmap", "surface", "lines", "interaction",
+    "number_by_category", "category_by_category", "groups", "groups_side", "models", "importance", "many", "pd_ale",
+)  # fmt: skip
+
+
+def write_sheets(folder: Path, study: str = "bike") -> None:
+    """Kinds at three sizes, two to a row, and in four looks."""
+    _sheet(folder / "gallery_sizes.webp", folder, study, ("_3.3", "_5", "_7"), (250, 168))
+    _sheet(folder / "gallery_looks.webp", folder, study, ("", "_dark", "_print", "_grey"), (190, 140))
+
+
+def _sheet(path: Path, folder: Path, study: str, endings: tuple[str, ...], cell: tuple[int, int]) -> None:
+    names = [f"{study}_{kind}{ending}.png" for kind in SHEET for ending in endings]
+    columns = 2 * len(endings)
+    sheet = Image.new("RGB", (columns * cell[0], -(-len(names) // columns) * cell[1]), "white")
+    for number, name in enumerate(names):
+        with Image.open(folder / name) as opened:
+            image = opened.convert("RGB")
+        image.thumbnail((cell[0] - 8, cell[1] - 8), Image.Resampling.LANCZOS)
+        sheet.paste(image, (number % columns * cell[0] + 4, number // columns * cell[1] + 4))
+    sheet.save(path, quality=55, method=6)
+
+
 def main(folder: Path, only: list[str]) -> None:
     """Write all pictures, or those whose study or kind is named, in the looks and sizes that are named."""
+    if only == ["sheets"]:
+        write_sheets(folder)
+        return
     folder.mkdir(parents=True, exist_ok=True)
     makers: dict[str, Callable[[], Iterator[tuple[str, Draw]]]] = {
         "iris": classes,
