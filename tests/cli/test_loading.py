@@ -423,3 +423,36 @@ def test_corrupt_data_is_refused(
     with pytest.raises(LoadError, match="`DATA`"):
         read_data(str(path))
     assert not (tmp_path / MARK).exists()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".feather", ".arrow"])
+def test_arrow_s_threads_need_no_python(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a file object of Python's they would read on after an error, while Python ends, and end the process with it."""
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import csv, feather, ipc, parquet
+
+    given: list[Any] = []
+    for module, name in (
+        (csv, "read_csv"),
+        (parquet, "ParquetFile"),
+        (feather, "read_table"),
+        (ipc, "open_stream"),
+    ):
+        ask = getattr(module, name)
+        monkeypatch.setattr(
+            module,
+            name,
+            lambda source, *more, ask=ask, **named: given.append(source) or ask(source, *more, **named),
+        )
+    path, table = tmp_path / f"rows{suffix}", arrow.table({"a": ["1", "2"]})
+    if suffix == ".csv":
+        path.write_text("a\n1\n2\n")
+    elif suffix == ".parquet":
+        parquet.write_table(table, path)
+    elif suffix == ".feather":
+        feather.write_feather(table, path)
+    else:
+        with ipc.new_stream(path, table.schema) as stream:
+            stream.write_table(table)
+    assert len(read_data(str(path)).frame) == 2
+    assert isinstance(given[0], arrow.BufferReader)

@@ -131,12 +131,12 @@ def _data_from_bytes(content: bytes) -> DataFile:
 
 
 def _parsed(content: bytes, suffix: str, name: str) -> DataFile:
-    buffer, as_text = io.BytesIO(content), suffix in (".csv", ".tsv")
+    as_text = suffix in (".csv", ".tsv")
     try:
         if as_text:
             frame = _read_csv(content, name, "\t" if suffix == ".tsv" else ",")
         else:
-            frame = _read_arrow(buffer, suffix)
+            frame = _read_arrow(content, suffix)
     except IcefieldError:
         raise
     except Exception as error:
@@ -191,7 +191,9 @@ def _read_csv_by_arrow(arrow: Any, content: bytes, separator: str) -> Any:
     csv = importlib.import_module("pyarrow.csv")
     _, names = next(records(io.BytesIO(content), separator))
     table = csv.read_csv(
-        io.BytesIO(content),
+        arrow.BufferReader(
+            content
+        ),  # Arrow's threads would need Python for a BytesIO, and may outlive it after an error
         read_options=csv.ReadOptions(block_size=min(len(content) + 1, 2**30)),
         parse_options=csv.ParseOptions(delimiter=separator, newlines_in_values=True),
         convert_options=csv.ConvertOptions(column_types=dict.fromkeys(names, arrow.string())),
@@ -201,23 +203,24 @@ def _read_csv_by_arrow(arrow: Any, content: bytes, separator: str) -> Any:
     return table
 
 
-def _read_arrow(buffer: io.BytesIO, suffix: str) -> Any:
+def _read_arrow(content: bytes, suffix: str) -> Any:
     pandas, arrow = optional("pandas"), optional("pyarrow")
     if arrow is not None:
+        buffer = arrow.BufferReader(content)
         if suffix == ".parquet":
             table = _read_parquet(buffer)
-        elif buffer.getvalue()[:4] == b"\xff\xff\xff\xff":
+        elif content[:4] == b"\xff\xff\xff\xff":
             table = importlib.import_module("pyarrow.ipc").open_stream(buffer).read_all()
         else:
             table = importlib.import_module("pyarrow.feather").read_table(buffer)
         return table.to_pandas() if pandas is not None else table
     polars = optional("polars")
     if polars is not None:
-        return polars.read_parquet(buffer) if suffix == ".parquet" else polars.read_ipc(buffer)
+        return polars.read_parquet(content) if suffix == ".parquet" else polars.read_ipc(content)
     raise MissingDependencyError(f"Reading {suffix} needs pyarrow or polars. Hint: pip install pyarrow.")
 
 
-def _read_parquet(buffer: io.BytesIO) -> Any:
+def _read_parquet(buffer: Any) -> Any:
     file = importlib.import_module("pyarrow.parquet").ParquetFile(buffer, page_checksum_verification=True)
     about = file.metadata
     groups = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
