@@ -351,5 +351,7 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
     close = alike[:1] or get_close_matches(str(name), names, n=3, cutoff=0.6)
     if close:
         return "did you mean " + " or ".join(repr(c) for c in close) + "?"
+    if not names:
+        return "there are no names to choose from"
     listed = ", ".join(repr(n) for n in names[:10])
     return f"known names are {listed}" + (f" and {len(names) - 10} more" if len(names) > 10 else "")

@@ -94,7 +94,7 @@ def test_a_wrapper_of_a_booster_belongs_to_the_booster() -> None:
     class Mine(lightgbm.LGBMRegressor):
         pass
 
-    assert library_of(Mine()) is LIBRARIES[0]
+    assert getattr(library_of(Mine()), "name", None) == "lightgbm"
 
 
 def test_files_of_all_libraries_are_known_by_their_suffix() -> None:
@@ -133,7 +133,7 @@ def test_readers_of_trees_know_exact_classes_only() -> None:
     for library in LIBRARIES:
         if library.trees is not None:
             readers[library.name] = library.trees.tree_reader
-    assert set(readers) == {"lightgbm", "xgboost", "catboost", "sklearn"}
+    assert set(readers) == {"lightgbm", "xgboost", "catboost", "sklearn", "spark_ml"}
     assert readers["lightgbm"](made_in("lightgbm.basic")) is None  # a class called Model is not on the list
     booster = type("Booster", (), {"__module__": "lightgbm.basic"})
     assert readers["lightgbm"](booster()) is not None

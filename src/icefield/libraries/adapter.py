@@ -61,6 +61,7 @@ class Adapter:
     parallel : may be called from several threads, and gains by it
     notes : what the user should know
     positive : whether no prediction can be below zero, by its link (Poisson, gamma, Tweedie)
+    least_per_call : predictions a call should hold, where each costs much whatever it holds
     """
 
     kind: str
@@ -76,6 +77,7 @@ class Adapter:
     parallel: bool = False
     notes: tuple[str, ...] = ()
     positive: bool = False
+    least_per_call: int = 1
 
 
 def type_name(model: Any) -> str:

@@ -15,7 +15,17 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
-from icefield.libraries import catboost, functions, lightgbm, onnx, sklearn, torch, xgboost
+from icefield.libraries import (
+    catboost,
+    functions,
+    lightgbm,
+    onnx,
+    platforms,
+    sklearn,
+    spark_ml,
+    torch,
+    xgboost,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,6 +117,8 @@ class Library:
         ``"predictions"`` only; None for models that are asked as they are each time
     package : what to import for its files, where that is not called `name`
     folder : the package that holds the roles, where that is another's
+    stands_in : its models live in another process, and `predictions` has a ``stand_in(model, vectors)`` that gives what is
+        asked in their place
     """
 
     name: str
@@ -118,6 +130,7 @@ class Library:
     fit_shows_in: FitShown | None = None
     package: str = ""
     folder: str = ""
+    stands_in: bool = False
 
     @property
     def predictions(self) -> Predictions:
@@ -146,6 +159,9 @@ class Library:
 ALL_ROLES = ("predictions", "trees", "files", "row_by_row", "constraints")
 
 LIBRARIES = (
+    Library("platforms", platforms.recognises),
+    # Before XGBoost, whose models for Spark are Spark's first.
+    Library("spark_ml", spark_ml.recognises, ("predictions", "trees", "row_by_row"), stands_in=True),
     Library("lightgbm", lightgbm.recognises, ALL_ROLES, knows_margin=True, fit_shows_in="predictions"),
     # XGBoost promises to be asked by several threads for some of its boosters only, and brings its own.
     Library(
@@ -175,6 +191,17 @@ def library_of(model: Any) -> Library | None:
     return next(
         (library for library in LIBRARIES if library.takes is not None and library.takes(model)), None
     )
+
+
+def stood_in(model: Any, vectors: Mapping[str, tuple[str, ...]] | None = None) -> Any:
+    """A model, or what is asked in its place where it lives in another process.
+
+    `vectors` are columns of the rows that hold vectors, with the names of their slots.
+    """
+    library = library_of(model)
+    if library is None or not library.stands_in:
+        return model
+    return cast(Any, library.predictions).stand_in(model, vectors)
 
 
 @cache

@@ -31,7 +31,7 @@ from icefield.errors import (
     worded,
 )
 from icefield.libraries.adapter import Adapter, as_blocks, as_matrix, columns_by_spelling, type_name
-from icefield.libraries.registry import library_of
+from icefield.libraries.registry import library_of, stood_in
 from icefield.libraries.row_form import RowForm
 from icefield.libraries.sklearn.nesting import is_pipeline, unwrapped
 from icefield.libraries.sklearn.pipelines import Crossing, NoSplit, SplitPipeline, split_pipeline
@@ -50,7 +50,7 @@ class Model:
 
     Attributes
     ----------
-    native : the user's object
+    native : the user's object, or what is asked in its place where that lives in another process
     kind : ``"classifier"``, ``"regressor"``, ``"outlier detector"``, ``"ranker"``, ``"function"``, ...
     scale : ``"response"`` or ``"raw"``
     scale_label : what the numbers are, for axes
@@ -67,6 +67,7 @@ class Model:
     parts : its pipeline taken apart, where that gives the same answers
     passes_errors : whether what the model raises is passed on as it is
     positive : whether no prediction can be below zero, by the model's link
+    least_per_call : predictions a call should hold, where each costs much whatever it holds
     """
 
     travels_as = "model"
@@ -87,6 +88,7 @@ class Model:
     across_rows: bool = False
     passes_errors: bool = field(repr=False, default=False)
     positive: bool = False
+    least_per_call: int = 1
 
     @property
     def outputs(self) -> tuple[Any, ...]:
@@ -242,6 +244,7 @@ def read_model(
     _check_is_a_model(model)
     if table.n_rows == 0:
         raise InputError(complaint("X", "has no rows", hint="pass at least one row"))
+    model = stood_in(model)
     try:
         adapter = _adapted(model, scale)
         columns, names = _columns(adapter, table)
@@ -271,6 +274,7 @@ def read_model(
         warns=tried.warns,
         parts=split if isinstance(split, SplitModel) else None,
         positive=adapter.positive,
+        least_per_call=adapter.least_per_call,
     )
     whole, said = asked_whole(model, found.predict, table.select(columns), row_by_row)
     if not whole and adapter.answer_in_parts is not None:

@@ -21,15 +21,15 @@ SECONDS_PER_CALL = 0.5  # so that Ctrl-C is answered within a second
 
 
 class Pace:
-    """How many predictions go into one call: about `seconds` of work, and never more than `most`.
+    """How many predictions go into one call: about `seconds` of work, never more than `most` nor, where they suffice, less than `least`.
 
     It starts small and grows as calls prove to be quick, so that a slow model can still be
     interrupted within a second and a quick one is not slowed by many small calls.
     """
 
-    def __init__(self, first: int, most: int, seconds: float) -> None:
-        self.most, self.seconds = most, seconds
-        self.predictions = min(first, most)
+    def __init__(self, first: int, most: int, seconds: float, least: int = 1) -> None:
+        self.most, self.seconds, self.least = most, seconds, min(least, most)
+        self.predictions = max(self.least, min(first, most))
         self.searching = self.predictions < most
 
     def learn(self, predictions: int, seconds: float) -> None:
@@ -37,7 +37,7 @@ class Pace:
         fitting = int(predictions * self.seconds / max(seconds, 1e-6))
         # A call of some milliseconds has told enough; shorter ones are mostly fixed cost.
         self.searching = self.searching and seconds < self.seconds / 100 and self.predictions < self.most
-        self.predictions = max(1, min(fitting, 8 * self.predictions, self.most))
+        self.predictions = max(self.least, min(fitting, 8 * self.predictions, self.most))
 
 
 def interruptible(model: Model, table: Table) -> Float:
@@ -48,7 +48,7 @@ def interruptible(model: Model, table: Table) -> Float:
     if model.across_rows:
         with alone(model):
             return model.predict(table)
-    pace = Pace(FIRST_ROWS, ROWS_PER_CALL, SECONDS_PER_CALL)
+    pace = Pace(FIRST_ROWS, ROWS_PER_CALL, SECONDS_PER_CALL, model.least_per_call)
     parts: list[Float] = []
     row = 0
     while row < table.n_rows:

@@ -9,7 +9,8 @@ says what changed. Nothing else of the library knows files or lazy frames. Rows 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from icefield.data.columns import library_named
@@ -33,10 +34,12 @@ class Origin(ABC):
     ----------
     label : what messages and notes call it
     library : the frame library a model gets its rows in
+    vectors : by column that holds vectors, the columns its slots are, where the source says so
     """
 
     label: str
     library: str = "pyarrow"
+    vectors: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
     @property
     @abstractmethod

@@ -111,7 +111,7 @@ class BruteEngine:
             pool,
         ):
             most = self._largest_call(sample, resources.memory // (2 * pool.workers))
-            pace = Pace(FIRST_ROWS, most, SECONDS_PER_CALL)
+            pace = Pace(FIRST_ROWS, most, SECONDS_PER_CALL, self.model.least_per_call)
             # Blocks depend on the budget alone, since they decide the order of summation.
             block_rows = _power_of_two(min(ROWS_PER_CALL, self._largest_call(sample, resources.memory // 2)))
             if self.model.across_rows:

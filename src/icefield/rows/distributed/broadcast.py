@@ -83,6 +83,8 @@ def packed_model(model: Model, choices: Choices, head: Any, shown: Table, dumps:
     }
     try:
         return Broadcast(dumps(chosen))
+    except InputError:  # of a model that says itself why it stays
+        raise
     except Exception as error:
         raise InputError(
             complaint("model", f"cannot be pickled, and so not be sent to the workers ({type(error).__name__}: {error})", model.native,

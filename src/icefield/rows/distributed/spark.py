@@ -49,6 +49,18 @@ def spark_origin(frame: Any) -> Backend:
     return ConnectOrigin(frame) if ".connect." in type(frame).__module__ else ClassicOrigin(frame)
 
 
+def _vectors(schema: Any) -> dict[str, tuple[str, ...]]:
+    """Columns that an assembler made of others, with the names of their slots, where each slot is one of these."""
+    found, known = {}, {field.name for field in schema.fields}
+    for column in schema.fields:
+        attributes = ((column.metadata or {}).get("ml_attr") or {}).get("attrs", {})
+        slots = sorted((slot["idx"], slot.get("name")) for kind in attributes.values() for slot in kind)
+        names = tuple(name for _, name in slots)
+        if names and known.issuperset(names):
+            found[column.name] = names
+    return found
+
+
 class SparkOrigin(Backend):
     """A `pyspark.sql.DataFrame`."""
 
@@ -62,6 +74,12 @@ class SparkOrigin(Backend):
             raise InputError(
                 complaint("X", "has two columns of one name", twice[0], "select or rename the columns")
             )
+        self.vectors = _vectors(frame.schema)
+        if not names:
+            raise InputError(
+                complaint("X", "has no column of plain values", [field.name for field in frame.schema.fields],
+                          "pass the frame as it is before VectorAssembler, and the PipelineModel that holds it")
+            )  # fmt: skip
         self._names = names
         self._sent: dict[str, Any] = {}
         self._partitions = 1  # about, once they were counted; only how outcomes merge depends on it

@@ -1,0 +1,14 @@
+"""Spark ML's models transform each row by itself, and so does what stands in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from icefield.libraries.class_path import is_own_class
+from icefield.libraries.spark_ml.standing_in import NAMES
+
+
+def is_row_by_row(model: Any, is_known: Callable[[Any], bool]) -> bool:
+    """Whether this stands in for a model of Spark ML's own or of XGBoost's."""
+    return is_own_class(model, "icefield.libraries.spark_ml", NAMES)

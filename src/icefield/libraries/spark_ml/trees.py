@@ -1,0 +1,60 @@
+"""Reading Spark ML: from what stands in for a model to a `TreeModel` over the rows' own columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from icefield.forest.tree_model import CannotRead, TreeModel
+from icefield.libraries.class_path import is_own_class
+from icefield.libraries.reading import read
+from icefield.libraries.spark_ml.predictors import Booster, Trees
+from icefield.libraries.spark_ml.stages import NotKnown
+from icefield.libraries.spark_ml.standing_in import NAMES, SparkMLModel
+from icefield.typing import Float
+
+if TYPE_CHECKING:
+    from icefield.data.frame import Table
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Rows as the matrix that trees compare."""
+
+    model: SparkMLModel
+    inner: Callable[[Table], Float] | None = None
+
+    def __call__(self, table: Table) -> Float:
+        matrix = self.model.matrix(table)
+        if self.inner is None:
+            predictor = self.model.predictor
+            return predictor.encoded(matrix) if isinstance(predictor, Trees) else matrix
+        from icefield.data.frame import table_of
+
+        return self.inner(table_of(matrix))
+
+
+def tree_reader(model: Any) -> Callable[[Any, Table], TreeModel] | None:
+    """The reader of what stands in for a model; None for what is asked in Spark."""
+    return read_spark if is_own_class(model, "icefield.libraries.spark_ml", NAMES[:1]) else None
+
+
+def read_spark(model: SparkMLModel, table: Table) -> TreeModel:
+    """Read a Spark ML model whose last stage is made of trees."""
+    predictor = model.predictor
+    try:
+        drives = model.drives(table)
+    except NotKnown as reason:
+        raise CannotRead(str(reason)) from reason
+    if isinstance(predictor, Trees):
+        return TreeModel(
+            forest=predictor.forest, encode=Encoded(model), drives=drives, link=predictor.link, source="spark", raw_link=predictor.raw_link,
+            no_training_weights="they are not read from Spark",
+        )  # fmt: skip
+    if isinstance(predictor, Booster):
+        from icefield.data.frame import table_of
+
+        inner = read(predictor.native, table_of(model.matrix(table.slice(0, min(table.n_rows, 100)))))
+        return replace(inner, encode=Encoded(model, inner.encode), drives=drives)
+    raise CannotRead(f"{model.name} is linear in its vector, not a sum of trees")
