@@ -75,7 +75,10 @@ def test_names_never_become_markup(name):
     seen = Tags()
     seen.feed(hostile._repr_html_())
     assert seen.tags <= {"p", "b", "small", "table", "thead", "tbody", "tr", "th", "td", "img"}
-    assert [key for key, _ in seen.attributes] == ["class", "alt", "style", "src"]
+    assert {key for key, _ in seen.attributes} == {"class", "alt", "style", "src"}
+    assert {value for key, value in seen.attributes if key == "style" and "padding" in value} <= {
+        f"text-align: {side}; padding: 0.25em 0.6em" for side in ("left", "right")
+    }
     assert dict(seen.attributes)["src"].startswith("data:image/png;base64,")
     several = Tags()
     several.feed(Effects({name: hostile})._repr_html_() + explainer_html(name, [hostile], name))

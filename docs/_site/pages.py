@@ -78,7 +78,7 @@ SHELVES = {
     "Begin": ["start", "which-plot", "guide", "limits"],
     "Concepts": ["concepts"],
     "Tutorials": ["tutorials"],
-    "How to": ["plots", "statistics", "report", "cli"],
+    "How to": ["notebooks", "plots", "statistics", "report", "cli"],
     "Coming from": ["migration", "coming-from"],
     "Reference": ["api", "generated/reference", "matrix", "performance", "measured"],
     "Gallery": ["generated/gallery"],

@@ -321,7 +321,7 @@ class Explainer(StatisticsMethods):
         """Every feature's effect (``order=1``), or every pair's partial dependence (``order=2``), in one pass.
 
         Returns a dict of feature, or pair of features, to `Effect`, which prints briefly and has ``.plot()``. `kind` is ``"pd"``, ``"ice"`` or ``"ale"``; `grid`, `rows` and
-        `by` are as in `partial_dependence`, `ice` and `ale`: ``effects(kind="ice", rows=1000)`` keeps 1,000 rows' own curves.
+        `by` are as in `partial_dependence`, `ice` and `ale`: ``effects(kind="ice", rows=1000)`` keeps the ICE curves of 1,000 rows.
         """
         from icefield.statistics.every_effect import every_effect
 
@@ -414,7 +414,7 @@ class Explainer(StatisticsMethods):
         ----------
         path : where to write; without one, an object that a notebook shows in a frame, with ``.save(path)``
         features : which features; all of the model's by default
-        individual : put a sample of rows' own curves into the file. Without it the file holds averages,
+        individual : put ICE curves of a sample of rows into the file. Without it the file contains averages,
             quantiles and counts only, and says so. Those are still values of the data: of each column with a card about 41
             numbers as they are (grid points, quantiles, the smallest and the largest), and its levels, also one that a
             single row holds. Use `release` for a page to publish

@@ -72,12 +72,9 @@ def effect_text(effect: Effect) -> str:
 
 def effect_html(effect: Effect) -> str:
     """The picture and a small table, for notebooks; every name is escaped."""
-    rows = "".join(
-        f"<tr><td>{escape(value)}</td><td>{_number(average)}</td></tr>"
-        for value, average in _few_points(effect)
-    )
+    rows = "".join(html_row([escape(value), _number(average)]) for value, average in _few_points(effect))
     table = (
-        f"<table><thead><tr><th>{escape(str(effect.naming.name(effect.features[0])))}</th><th>average</th></tr></thead>"
+        f"<table><thead>{html_row([escape(str(effect.naming.name(effect.features[0]))), 'average'], tag='th')}</thead>"
         f"<tbody>{rows}</tbody></table>"
         if rows
         else ""
@@ -125,29 +122,46 @@ def effects_html(effects: Mapping[Any, Effect]) -> str:
     if not effects:
         return f"<p>{effects_text(effects)}</p>"
     first = next(iter(effects.values()))
-    rows = "".join(_effect_row(effect) for effect in list(effects.values())[:LISTED])
+    shown = list(effects.values())[:LISTED]
+    rows = "".join(_effect_row(effect, _reach(shown)) for effect in shown)
     more = f"<p>... and {counted(len(effects) - LISTED)} more</p>" if len(effects) > LISTED else ""
     what = "features" if first.n_features == 1 else "pairs"
     return (
         f"<p><b>{NAMES.get(first.kind, first.kind)} of {counted(len(effects))} {what}</b></p>"
-        f"<table><thead><tr><th>feature</th><th>curve</th><th>lowest</th><th>highest</th></tr></thead><tbody>{rows}</tbody></table>"
+        f"<table><thead>{html_row(['feature', 'curve', 'lowest', 'highest'], 'lrrr', 'th')}</thead><tbody>{rows}</tbody></table>"
         f"{more}<p><small><code>.plot()</code> draws them; <code>effects[{escape(repr(next(iter(effects))))}]</code> is one.</small></p>"
     )
 
 
-def _effect_row(effect: Effect) -> str:
-    low, high = _ends(effect)
-    name = escape(_names(effect))
-    return f'<tr><td style="text-align: left">{name}</td><td>{sparkline(effect)}</td><td>{low}</td><td>{high}</td></tr>'
+def _effect_row(effect: Effect, reach: float) -> str:
+    return html_row([escape(_names(effect)), sparkline(effect, reach), *_ends(effect)], "lrrr")
+
+
+def _reach(effects: list[Effect]) -> float:
+    """The widest range of any first output's average: small curves share one scale, so that a weak effect looks weak."""
+    ranges = [
+        np.ptp(values[np.isfinite(values)]) for e in effects if np.isfinite(values := e.average[0]).any()
+    ]
+    return float(max(ranges, default=0.0))
+
+
+def html_row(cells: list[str], sides: str = "", tag: str = "td") -> str:
+    """A row of a table; `sides` has an l for each cell whose text begins at its left. Not every notebook puts room between cells."""
+    each = zip(cells, sides.ljust(len(cells), "r"))
+    styled = (
+        f'<{tag} style="text-align: {"left" if side == "l" else "right"}; padding: 0.25em 0.6em">{cell}</{tag}>'
+        for cell, side in each
+    )
+    return f"<tr>{''.join(styled)}</tr>"
 
 
 def explainer_html(described: str, effects: list[Effect], note: str) -> str:
     """A card for notebooks: what is explained, the features that move predictions most with their curves, and what to ask next."""
     table = ""
     if effects:
-        rows = "".join(_effect_row(effect) for effect in effects)
+        rows = "".join(_effect_row(effect, _reach(effects)) for effect in effects)
         table = (
-            "<table><thead><tr><th>feature</th><th>average prediction</th><th>lowest</th><th>highest</th></tr></thead>"
+            f"<table><thead>{html_row(['feature', 'average prediction', 'lowest', 'highest'], 'lrrr', 'th')}</thead>"
             f"<tbody>{rows}</tbody></table><p><small>{escape(note)}</small></p>"
         )
     feature = repr(effects[0].features[0]) if effects else '"feature"'
@@ -158,15 +172,12 @@ def explainer_html(described: str, effects: list[Effect], note: str) -> str:
         ("ex.interactions().plot()", "which features act together"),
         ('ex.report("report.html")', "everything, in one file"),
     ]
-    asked = "".join(
-        f'<tr><td style="text-align: left"><code>{escape(call)}</code></td><td style="text-align: left">{what}</td></tr>'
-        for call, what in calls
-    )
+    asked = "".join(html_row([f"<code>{escape(call)}</code>", what], "ll") for call, what in calls)
     return f"<p><b>{escape(described)}</b></p>{table}<table><tbody>{asked}</tbody></table>"
 
 
-def sparkline(effect: Effect) -> str:
-    """The first output's average as a small SVG: a line of numbers and times, bars of levels; nothing for pairs."""
+def sparkline(effect: Effect, reach: float) -> str:
+    """The first output's average as a small SVG, in which `reach` is full height; nothing for pairs."""
     if effect.n_features != 1:
         return ""
     values = effect.average[0]
@@ -174,7 +185,7 @@ def sparkline(effect: Effect) -> str:
     if known.sum() < 2:
         return ""
     low, high = values[known].min(), values[known].max()
-    up = np.where(known, (values - low) / (high - low) if high > low else 0.5, np.nan)
+    up = np.where(known, 0.5 + (values - (low + high) / 2) / reach if reach > 0 else 0.5, np.nan)
     wide, high_px = 120, 28
     x = np.linspace(2, wide - 2, len(values))
     y = high_px - 3 - (high_px - 6) * up

@@ -138,7 +138,7 @@ def test_the_first_screen_shows_fit_shares_and_plane(browser: Browser, rental_pa
     )
     assert all(left >= 0 and right <= width and high > 10 for left, right, _, high in boxes.values())
     if width == 1400:
-        assert all(top < 720 for _, _, top, _ in boxes.values()), boxes
+        assert all(top < 700 for _, _, top, _ in boxes.values()), boxes
     assert browser.run("document.documentElement.scrollWidth <= window.innerWidth")
     # Texts of the plane are drawn at nearly their own size, and none on another.
     texts = browser.run(

@@ -3,7 +3,7 @@ Where the data does not reach
 =============================
 
 ``support=True`` finds out how many rows could stand at each value, given their other features. Poorly supported stretches
-are drawn faint: there the model was asked about rows unlike any it has seen.
+are drawn faint: there the curve rests on combinations that do not occur in the data.
 """
 
 import numpy as np

@@ -159,11 +159,15 @@ def table_html(title: str, columns: Mapping[str, NDArray[Any]], notes: Sequence[
     """The same for notebooks; every text is escaped."""
     aligned = ["right" if _numeric(values) else "left" for values in columns.values()]
     head = "".join(
-        f'<th style="text-align: {side}">{escape(name)}</th>' for side, name in zip(aligned, columns)
+        f'<th style="text-align: {side}; padding: 0.25em 0.6em">{escape(name)}</th>'
+        for side, name in zip(aligned, columns)
     )
     body = "".join(
         "<tr>"
-        + "".join(f'<td style="text-align: {side}">{escape(text)}</td>' for side, text in zip(aligned, row))
+        + "".join(
+            f'<td style="text-align: {side}; padding: 0.25em 0.6em">{escape(text)}</td>'
+            for side, text in zip(aligned, row)
+        )
         + "</tr>"
         for row in _rows(columns)
     )

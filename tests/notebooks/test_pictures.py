@@ -1,0 +1,36 @@
+"""The example notebook, executed in Jupyter and in marimo and photographed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from examples import notebook
+from PIL import Image
+
+from browser import chromium_path
+
+for needed in ("nbconvert", "ipykernel", "marimo", "playwright"):
+    pytest.importorskip(needed, reason=f"{needed} is not installed: make test-look installs it")
+
+pytestmark = [pytest.mark.look, pytest.mark.other_processes, pytest.mark.filterwarnings("ignore")]
+
+
+def test_both_show_every_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chromium_path()
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
+    notebook.main(tmp_path)
+    page = (tmp_path / "first.html").read_text(encoding="utf-8")
+    assert page.count("<table>") == 4  # two of the card, one of the effect, one of importances
+    assert page.count("<img") == 2
+    assert "Traceback" not in page
+    for name in ("jupyter", "marimo"):
+        with Image.open(tmp_path / f"{name}.png") as opened:
+            ink = (np.asarray(opened.convert("L")) < 200).mean(axis=1)
+        last = int(np.flatnonzero(ink)[-1])
+        assert last > 1800  # all four outputs stand below each other
+        assert (ink[:last] > 0).mean() > 0.5
