@@ -65,7 +65,7 @@ def take(page: Any, name: str, *steps: str) -> None:
 
 
 def _settle(page: Any) -> None:
-    for _ in range(600):
+    for _ in range(3000):
         if page.evaluate(READY):
             return
         page.wait_for_timeout(100)
@@ -85,7 +85,7 @@ def main(wanted: list[str]) -> None:
                 if name == "bikes"
                 else "Arrival delay of New York flights, 2013"
             )
-            with ExplorerServer(Controller(explainer, title=title)) as server:
+            with ExplorerServer(Controller(explainer, title=title, seconds=600)) as server:
                 page = chromium.new_page(viewport={"width": 1400, "height": 960})
                 page.goto(server.url)
                 _settle(page)

@@ -300,6 +300,16 @@ def test_a_stream_says_which_rows_curves_and_filters_are_of(tmp_path):
         client.close()
 
 
+def test_the_partner_of_an_interaction_has_its_name():
+    X, y = data()
+    client = Client(Controller(Explainer(fitted(X, y), X, y, names={"town": "home town"})))
+    try:
+        head, _ = client.part("summary", "rows", "filter", rule=[], feature=0, want=["summary"])
+        assert head["features"][0]["partner"] == "home town"
+    finally:
+        client.close()
+
+
 def test_a_filter_that_keeps_nothing_says_which_condition_to_drop(client):
     (head, _), *rest = client.ask(
         "rows", "filter", rule=[{"column": 2, "in": [0]}, {"column": 0, "ge": 1000}], feature=0

@@ -659,7 +659,11 @@ class Session:
             table = summary(view.study, rows=positions)
             names = list(table["feature"])
             said = {
-                name: {"shape": str(s), "partner": None if p is None else str(p), "warning": w}
+                name: {
+                    "shape": str(s),
+                    "partner": None if p is None else page_name(view.study.naming.name(p)),
+                    "warning": w,
+                }
                 for name, s, p, w in zip(names, table["shape"], table["partner"], table["warning"])
             }
             return {
