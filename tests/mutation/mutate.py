@@ -253,7 +253,7 @@ MUTATIONS = [
     ),
     *_of(
         "engines/trees/layout.py", "tests/kernels/test_packing.py tests/engines/test_frames.py",
-        ("outside = missing |", "outside = missing & False |"),
+        ("(own == self.cut_count[:, None])", "(own < 0)"),
         ("alike = ((codes == size) & ~missing)", "alike = ((codes == size) | missing)"),
         ("place = coding.place[self.column]", "place = self.column"),
     ),

@@ -174,7 +174,7 @@ class Layout:
             self.encode(coding.values.T, size, every, own, place)
             missing = own == kernels.MISSING
             # A category that no set here mentions is above all codes, as a missing value is.
-            outside = missing | ((self.is_set > 0)[:, None] & (own == self.cut_count[:, None]))
+            outside = (self.is_set > 0)[:, None] & (own == self.cut_count[:, None])
             codes = np.where(outside, coding.missing, np.minimum(own, coding.missing)).astype(np.uint8)
             alike = ((codes == size) & ~missing) | (size > coding.count[place][:, None])
             tables = self._tables(place, codes, missing.view(np.uint8), alike.all(axis=1).astype(np.uint8))
