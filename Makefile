@@ -9,7 +9,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 endif
 
-.PHONY: page page-check demo test test-look test-sweeps test-all durations fuzz test-cluster test-stores test-sklearn sanitize kernels native-lint lint ruff ruff-format duplicates format types bench gallery docs dist release-check clean
+.PHONY: page page-check demo test test-look test-sweeps test-all durations fuzz test-cluster test-stores test-sklearn test-models sanitize kernels native-lint lint ruff ruff-format duplicates format types bench gallery docs dist release-check clean
 
 demo: $(VENV)/.demo kernels
 	$(BIN)/python -m icefield.cli.demo
@@ -99,6 +99,19 @@ $(SKLEARN)/.sklearn: pyproject.toml
 	$(SKLEARN)/bin/python -m pip install --quiet --upgrade -e ".[test-sklearn]" $(SKLEARN_WANTED)
 	@touch $@
 
+# Models of statsmodels, interpret, NGBoost, pyGAM, scikit-survival and quantile-forest, in an environment of their own.
+MODELS := .venv-models
+test-models: export OMP_NUM_THREADS = 1
+test-models: $(MODELS)/.models
+	@$(MODELS)/bin/python build_kernels.py >/dev/null
+	$(MODELS)/bin/python -m pytest -q -rs tests/models/test_other_libraries.py tests/models/test_statsmodels.py
+
+$(MODELS)/.models: pyproject.toml
+	test -d $(MODELS) || $(PYTHON) -m venv $(MODELS)
+	$(MODELS)/bin/python -m pip install --quiet --upgrade pip
+	$(MODELS)/bin/python -m pip install --quiet -e ".[test-models]"
+	@touch $@
+
 # Compiles the kernels again where their sources changed; an editable install does not by itself. Status 3: there is
 # no compiler, and a wheel brings one.
 kernels: | $(VENV)/pyvenv.cfg
@@ -176,7 +189,7 @@ page-check:
 	    else echo "page-check skipped: there is no Node"; fi
 
 clean:
-	rm -rf $(VENV) $(CLUSTERS) $(STORES) .venv-sklearn* page/node_modules build dist src/icefield/kernels/built demo_output gallery docs/generated .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CLUSTERS) $(STORES) $(MODELS) .venv-sklearn* page/node_modules build dist src/icefield/kernels/built demo_output gallery docs/generated .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 # One stamp file per extra, so that a changed pyproject.toml installs again and nothing else does.
 $(VENV)/pyvenv.cfg:

@@ -12,7 +12,8 @@ from tests.fuzz.damage import damaged
 from tests.fuzz.forks import forked
 from tests.fuzz.formats import FORMATS, import_everything, write_originals
 
-FINE = ("agreed", "refused", "caught")
+CAUGHT = ("caught crash", "caught hang", "caught memory")  # in the guarding child, which is what it is for
+FINE = ("agreed", "refused", *CAUGHT)
 
 
 @dataclass
@@ -24,13 +25,13 @@ class Found:
 
 
 def outcome(name: str, file: Path, folder: Path) -> str:
-    """What becomes of one file: "agreed", "refused", "caught" by the guard, or what must not be."""
+    """What becomes of one file: "agreed", "refused", one of `CAUGHT`, or what must not be."""
     asked = FORMATS[name]
     if asked.guard is not None:
         guard = asked.guard
         said = forked(lambda: guard(file))
         if said != "sound":
-            return "refused" if said.startswith("raw ") else "caught"
+            return "refused" if said.startswith("raw ") else f"caught {said.split()[0]}"
     return forked(lambda: asked.use(file, folder))
 
 
