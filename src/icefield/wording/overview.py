@@ -83,4 +83,6 @@ def driver_size(one: Decision, brief: bool = False) -> str:
     if brief:
         return size
     low, high = average_range(reading)
-    return f"{size}{'' if size.endswith('SD') else ' (SD)'}, on average from {low} to {high}"
+    return (
+        f"{size}{'' if size.endswith(' ' + reading.unit_name) else ' (SD)'}, on average from {low} to {high}"
+    )
