@@ -187,10 +187,12 @@ i64 run(const PackValuesArguments<V>& a) {
         set_bit(here.data(), a.position[r]);
     }
     using H = typename Held<V>::Type;
-    pack_words<H>(a.tables, a.bits, a.first_word, a.words, here.data(), [&](i64 first, i64 size, i64 source, H* values) {
-        const i32* row = rows.data() + first;
-        for (i64 p = 0; p < size; ++p) values[p] = row[p] < 0 ? Held<V>::NONE : static_cast<H>(a.matrix(row[p], source));
-    });
+    pack_words<H>(a.tables, a.bits, a.first_word, a.words, here.data(),
+                  [&](i64 first, i64 size, i64 source, H* values) {
+                      const i32* row = rows.data() + first;
+                      for (i64 p = 0; p < size; ++p)
+                          values[p] = row[p] < 0 ? Held<V>::NONE : static_cast<H>(a.matrix(row[p], source));
+                  });
     return DONE;
 }
 
