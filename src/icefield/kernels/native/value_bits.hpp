@@ -189,7 +189,7 @@ private:
 template <class H, class Read>
 void pack_words(const ValueTables& tables, const Table<u64>& bits, i64 first_word, i64 words, const u64* here,
                 Read read) {
-    H values[AT_A_TIME * WORD];
+    H values[AT_A_TIME * WORD] = {};
     for (i64 word = 0; word < words; word += AT_A_TIME) {
         const i64 some = words - word < AT_A_TIME ? words - word : AT_A_TIME;
         for (i64 k = 0; k < tables.chosen.size; ++k) {
