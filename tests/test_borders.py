@@ -103,7 +103,7 @@ FRAMES_ALLOWED = {
 }
 NATIVE = ("ctypes", "cffi")
 DISTRIBUTED = ("dask", "distributed", "pyspark", "ray", "cloudpickle")
-DISTRIBUTED_ALLOWED = ("rows.distributed", "cli")
+DISTRIBUTED_ALLOWED = ("rows.distributed", "libraries.spark_ml", "cli")
 IMPORTERS = ("import_module", "library_named", "optional", "find_spec")
 
 # What is asked by protocol, whichever kind it is.
@@ -258,7 +258,7 @@ def native_violations(module: Module) -> list[str]:
 def distributed_violations(module: Module) -> list[str]:
     """Dask, Spark and Ray outside their room, or imported before a frame of theirs is given."""
     return [
-        f"{module.name}, line {one.line}, imports {one.module}: only rows/distributed/ knows Dask, Spark and Ray, and only when asked"
+        f"{module.name}, line {one.line}, imports {one.module}: only rows/distributed/ and libraries/spark_ml/ know Dask, Spark and Ray, and only when asked"
         for one in module.imports()
         if one.module.split(".")[0] in DISTRIBUTED
         and (not module.name.startswith(DISTRIBUTED_ALLOWED) or one.on_load)

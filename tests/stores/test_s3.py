@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import subprocess
@@ -136,12 +137,18 @@ def test_wrong_credentials_are_an_error_that_does_not_show_them(extra, s3, model
     assert not any(secret in shown for secret in SECRETS)
 
 
-@pytest.mark.parametrize("url", ["s3://rows/parquet", "gs://rows/a.parquet", "http"])
+@pytest.mark.parametrize("url", ["s3://rows/parquet", "gs://rows/a.parquet", "abfs://rows/a.parquet", "http"])
 def test_a_server_that_never_answers_is_an_error_in_time(url, stalled, model, monkeypatch):
     monkeypatch.setattr(stores, "ANSWER_SECONDS", 3.0)
     options = {
         "s3": {"key": SECRETS[0], "secret": SECRETS[1], "endpoint_url": stalled},
         "gs": {"endpoint_url": stalled, "anon": True},
+        "abfs": {
+            "account_name": "rows",
+            "account_key": base64.b64encode(SECRETS[1].encode()).decode(),
+            **{f"{kind}_storage_authority": stalled.removeprefix("http://") for kind in ("blob", "dfs")},
+            **{f"{kind}_storage_scheme": "http" for kind in ("blob", "dfs")},
+        },
     }
     if url == "http":
         pytest.importorskip("aiohttp", reason="make test-stores has it")

@@ -219,7 +219,13 @@ class CrossedRows:
 
 
 def read_model(
-    model: Any, table: Table, *, target: Any = None, scale: str = "response", row_by_row: bool = False
+    model: Any,
+    table: Table,
+    *,
+    target: Any = None,
+    scale: str = "response",
+    row_by_row: bool = False,
+    vectors: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Model:
     """Read any fitted model, and try it on the first rows of a table.
 
@@ -231,6 +237,7 @@ def read_model(
         a label or name, a position, or a list of those
     scale : ``"response"`` (what the model predicts) or ``"raw"`` (the number before the link)
     row_by_row : the user's word that a model that is not known predicts each row by itself
+    vectors : by column of the rows' source that holds vectors, the columns its slots are
     """
     if scale not in SCALES:
         raise InputError(
@@ -244,7 +251,7 @@ def read_model(
     _check_is_a_model(model)
     if table.n_rows == 0:
         raise InputError(complaint("X", "has no rows", hint="pass at least one row"))
-    model = stood_in(model)
+    model = stood_in(model, vectors)
     try:
         adapter = _adapted(model, scale)
         columns, names = _columns(adapter, table)

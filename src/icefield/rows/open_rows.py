@@ -12,7 +12,6 @@ from icefield import validate
 from icefield.data.frame import ArrayTable, Table, table_of
 from icefield.data.groups import clusters_of, groups_of
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
-from icefield.libraries.registry import stood_in
 from icefield.models.model import Model, read_model
 from icefield.rows.memory import MemoryRows
 
@@ -56,8 +55,9 @@ def open_rows(
     """Rows in memory, or a stream or a distributed frame of them."""
     source = _source_of(X, storage_options)
     if source is not None:
-        model = stood_in(model, source.vectors)
-        reads = partial(read_model, model, target=target, scale=scale, row_by_row=row_by_row)
+        reads = partial(
+            read_model, model, target=target, scale=scale, row_by_row=row_by_row, vectors=source.vectors
+        )
         return _open_stream(model, reads, source, beside, choices, checkpoint)
     if checkpoint is not None:
         raise InputError(

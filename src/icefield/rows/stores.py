@@ -55,6 +55,8 @@ AZURE_NAMES = {
     "client_secret": ("client_secret", "azure_client_secret", "azure_storage_client_secret"),
     "blob_storage_authority": ("blob_storage_authority",),
     "blob_storage_scheme": ("blob_storage_scheme",),
+    "dfs_storage_authority": ("dfs_storage_authority",),
+    "dfs_storage_scheme": ("dfs_storage_scheme",),
 }
 NAMES = {"s3": S3_NAMES, "gs": GS_NAMES, "abfs": AZURE_NAMES}
 

@@ -213,6 +213,17 @@ def test_versions_are_compared(client, dd, plain):
         client.run(set_version, "lightgbm", lightgbm.__version__)
 
 
+def test_progress_comes_from_dask(client, dd, plain, monkeypatch):
+    from icefield.rows.distributed import dask as dask_frame
+
+    seen: list[tuple[float, float]] = []
+    monkeypatch.setattr(dask_frame, "show", lambda _, done, tasks: seen.append((done, tasks)))
+    frame = dd.from_pandas(plain, npartitions=6)
+    Explainer(function(plain), frame, row_by_row=True).partial_dependence("x0", grid=[0.0])
+    assert seen
+    assert all(0 <= done <= tasks for done, tasks in seen)
+
+
 def test_ctrl_c_ends_the_job_there(client, dd, plain, tmp_path, interrupting):
     interrupting((tmp_path / "began").exists)
     begun = time.monotonic()

@@ -64,10 +64,22 @@ def test_counts_do_not_depend_on_partitions_or_order(partitions, spark, plain, f
 def test_many_partitions_merge_on_the_cluster(spark, plain, monkeypatch, few_rows):
     from icefield.rows.distributed import spark as spark_frame
 
-    monkeypatch.setattr(spark_frame, "MOST_OUTCOMES", 3)
-    frame = spark.createDataFrame(plain).repartition(8)
+    monkeypatch.setattr(spark_frame, "ROWS_A_TASK", 1)
+    frame = spark.createDataFrame(plain).repartition(18)
     with few_rows(300):
-        agree(booster(plain, NUMBERS), plain, frame, ["effects", "one-way, with spread"])
+        agree(booster(plain, NUMBERS), plain, frame, ["effects"])
+
+
+def test_small_and_empty_partitions_are_taken_together(spark, plain, few_rows, caplog):
+    whole = spark.createDataFrame(plain).repartition(20, "k")  # fewer values than partitions: many are empty
+    with few_rows(300):
+        there = agree(booster(plain, NUMBERS), plain, whole, ["effects", "one-way, with spread"])
+    origin = there.study.rows._partitions.backend
+    assert origin._partitions == 4  # twice the tasks that run at once
+    assert "cache() it" in caplog.text
+    kept = whole.cache()
+    assert not type(origin)(kept).costly()
+    kept.unpersist()
 
 
 def test_empty_and_skewed_partitions(spark, plain):

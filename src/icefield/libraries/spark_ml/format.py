@@ -27,7 +27,7 @@ def java(model: Any) -> Any:
     return model._java_obj  # noqa: SLF001
 
 
-class _Reading:
+class _TreeWalk:
     """The nodes of trees as they are walked, children after parents."""
 
     def __init__(self, n_classes: int) -> None:
@@ -40,7 +40,6 @@ class _Reading:
         self.sets: list[np.ndarray[Any, Any]] = []
         self.sizes: dict[int, int] = {}  # by column that is split by categories, how many there are
         self._numeric: set[int] = set()
-        self._arrays: Any = None
 
     def tree(self, root: Any, weight: float) -> int:
         """Walk a tree; the number of its root."""
@@ -105,6 +104,6 @@ def forest_of(
 
     `n_classes` is 0 where leaves hold a prediction; else they give each class's share of the leaf's rows.
     """
-    reading = _Reading(n_classes)
+    reading = _TreeWalk(n_classes)
     roots = [reading.tree(tree.rootNode(), weight) for tree, weight in zip(trees, weights, strict=True)]
     return reading.forest(roots, n_columns), reading.sizes

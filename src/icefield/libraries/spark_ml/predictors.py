@@ -53,7 +53,7 @@ class Predictor(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Trees(Predictor):
+class TreePredictor(Predictor):
     forest: Forest
     sizes: dict[int, int]
     link: Link
@@ -131,12 +131,12 @@ def _trees(model: Any, *, kind: str, boosted: bool = False, single: bool = False
     weights = [float(weight) for weight in model.treeWeights] if boosted else [1.0 / len(trees)] * len(trees)
     forest, sizes = forest_of(trees, weights, int(model.numFeatures), 0 if boosted else classes)
     if not classes:
-        return Trees(kind, int(model.numFeatures), 0, "raw score", forest, sizes, links.identity())
+        return TreePredictor(kind, int(model.numFeatures), 0, "raw score", forest, sizes, links.identity())
     if boosted:
         link = links.two_columns(links.logistic(2.0))
-        return Trees(kind, int(model.numFeatures), classes, "raw score", forest, sizes, link)
+        return TreePredictor(kind, int(model.numFeatures), classes, "raw score", forest, sizes, link)
     label, raw = ("", None) if single else ("votes", links.scaled(float(len(trees))))
-    return Trees(kind, int(model.numFeatures), classes, label, forest, sizes, links.identity(), raw)
+    return TreePredictor(kind, int(model.numFeatures), classes, label, forest, sizes, links.identity(), raw)
 
 
 def _regression(model: Any) -> Predictor:

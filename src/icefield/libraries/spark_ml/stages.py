@@ -31,7 +31,7 @@ class NotKnown(Exception):
     """A stage or model of Spark ML that is not read; the message is the reason, for people."""
 
 
-class Columns:
+class MadeColumns:
     """Columns of some rows, and what steps made of them."""
 
     def __init__(self, table: Table) -> None:
@@ -63,13 +63,13 @@ class Step(ABC):
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
 
-    def run(self, columns: Columns) -> None:
+    def run(self, columns: MadeColumns) -> None:
         """Make the outputs; by default each of its own input."""
         for i, (name, made) in enumerate(zip(self.inputs, self.outputs)):
             columns[made] = self.of(i, name, columns)
 
     @abstractmethod
-    def of(self, number: int, name: str, columns: Columns) -> Float:
+    def of(self, number: int, name: str, columns: MadeColumns) -> Float:
         """One output of one input."""
 
     def sources(self, known: Sequence[Sources]) -> list[Sources]:
@@ -83,7 +83,7 @@ class Assembled(Step):
 
     keep: bool = False
 
-    def run(self, columns: Columns) -> None:
+    def run(self, columns: MadeColumns) -> None:
         parts = []
         for name in self.inputs:
             values = columns[name]
@@ -92,7 +92,7 @@ class Assembled(Step):
             parts.append(values[:, None] if values.ndim == 1 else values)
         columns[self.outputs[0]] = np.hstack(parts)
 
-    def of(self, number: int, name: str, columns: Columns) -> Float:
+    def of(self, number: int, name: str, columns: MadeColumns) -> Float:
         raise NotImplementedError
 
     def sources(self, known: Sequence[Sources]) -> list[Sources]:
@@ -106,7 +106,7 @@ class Indexed(Step):
     labels: tuple[tuple[str, ...], ...] = ()
     keep: bool = False
 
-    def of(self, number: int, name: str, columns: Columns) -> Float:
+    def of(self, number: int, name: str, columns: MadeColumns) -> Float:
         column, code = columns.given(name), {label: float(i) for i, label in enumerate(self.labels[number])}
         if column is None:
             raise ModelError(
@@ -161,7 +161,7 @@ class OneHot(Step):
     def _width(self, number: int) -> int:
         return self.sizes[number] + self.keep - self.drop_last
 
-    def of(self, number: int, name: str, columns: Columns) -> Float:
+    def of(self, number: int, name: str, columns: MadeColumns) -> Float:
         values, size = columns[name], self.sizes[number]
         with np.errstate(invalid="ignore"):
             known = (values >= 0) & (values < size)
@@ -182,17 +182,17 @@ class Affine(Step):
     scale: tuple[float, ...] = ()
     add: tuple[float, ...] = ()
 
-    def of(self, number: int, name: str, columns: Columns) -> Float:
+    def of(self, number: int, name: str, columns: MadeColumns) -> Float:
         return (columns[name] - np.array(self.shift)) * np.array(self.scale) + np.array(self.add)
 
 
 @dataclass(frozen=True)
-class Filled(Step):
+class Imputed(Step):
     """Missing values replaced (`ImputerModel`)."""
 
     values: tuple[float, ...] = ()
 
-    def of(self, number: int, name: str, columns: Columns) -> Float:
+    def of(self, number: int, name: str, columns: MadeColumns) -> Float:
         values, fill, column = columns[name], np.float64(self.values[number]), columns.given(name)
         if column is not None and column.kind == "integer":  # Spark casts to the column's type
             fill = np.trunc(fill)
@@ -208,7 +208,7 @@ class Bucketed(Step):
     splits: tuple[tuple[float, ...], ...] = ()
     keep: bool = False
 
-    def of(self, number: int, name: str, columns: Columns) -> Float:
+    def of(self, number: int, name: str, columns: MadeColumns) -> Float:
         values, splits = columns[name], np.array(self.splits[number])
         missing = np.isnan(values)
         with np.errstate(invalid="ignore"):
@@ -225,7 +225,7 @@ class Binarized(Step):
 
     thresholds: tuple[float, ...] = ()
 
-    def of(self, number: int, name: str, columns: Columns) -> Float:
+    def of(self, number: int, name: str, columns: MadeColumns) -> Float:
         return np.asarray(columns[name] > self.thresholds[number], np.float64)
 
 
@@ -236,7 +236,7 @@ class SlotsIndexed(Step):
     codes: tuple[tuple[int, tuple[tuple[float, float], ...]], ...] = ()
     keep: bool = False
 
-    def of(self, number: int, name: str, columns: Columns) -> Float:
+    def of(self, number: int, name: str, columns: MadeColumns) -> Float:
         out = columns[name].copy()
         for slot, pairs in self.codes:
             known, other = dict(pairs), float(len(pairs)) if self.keep else np.nan
@@ -249,12 +249,12 @@ class SlotsIndexed(Step):
 
 
 @dataclass(frozen=True)
-class Chosen(Step):
+class SlotsChosen(Step):
     """Some slots of a vector (`VectorSlicer`, selectors)."""
 
     slots: tuple[int, ...] = ()
 
-    def of(self, number: int, name: str, columns: Columns) -> Float:
+    def of(self, number: int, name: str, columns: MadeColumns) -> Float:
         return columns[name][:, list(self.slots)]
 
     def sources(self, known: Sequence[Sources]) -> list[Sources]:
@@ -341,7 +341,7 @@ def _imputed(stage: Any, inputs: Names, outputs: Names) -> Step:
     if not np.isnan(stage.getOrDefault("missingValue")):
         raise NotKnown("an ImputerModel of Spark ML with a missingValue of its own is not read")
     found = stage.surrogateDF.first()
-    return Filled(inputs, outputs, tuple(float(found[name]) for name in inputs))
+    return Imputed(inputs, outputs, tuple(float(found[name]) for name in inputs))
 
 
 def _bucketed(stage: Any, inputs: Names, outputs: Names) -> Step:
@@ -368,11 +368,11 @@ def _slots_indexed(stage: Any, inputs: Names, outputs: Names) -> Step:
 def _sliced(stage: Any, inputs: Names, outputs: Names) -> Step:
     if stage.getOrDefault("names"):
         raise NotKnown("a VectorSlicer of Spark ML that chooses by names is not read")
-    return Chosen(inputs, outputs, tuple(stage.getOrDefault("indices")))
+    return SlotsChosen(inputs, outputs, tuple(stage.getOrDefault("indices")))
 
 
 def _selected(stage: Any, inputs: Names, outputs: Names) -> Step:
-    return Chosen(inputs, outputs, tuple(sorted(stage.selectedFeatures)))
+    return SlotsChosen(inputs, outputs, tuple(sorted(stage.selectedFeatures)))
 
 
 STAGES: dict[str, Callable[[Any, Names, Names], Step]] = {
@@ -410,7 +410,7 @@ def needed(steps: Sequence[Step], wanted: str) -> tuple[Step, ...]:
 
 def run(steps: Sequence[Step], table: Table, wanted: str) -> Float:
     """A vector column of some rows, as a matrix."""
-    columns = Columns(table)
+    columns = MadeColumns(table)
     for step in steps:
         step.run(columns)
     made = columns[wanted]

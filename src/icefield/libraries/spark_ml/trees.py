@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from icefield.forest.tree_model import CannotRead, TreeModel
 from icefield.libraries.class_path import is_own_class
 from icefield.libraries.reading import read
-from icefield.libraries.spark_ml.predictors import Booster, Trees
+from icefield.libraries.spark_ml.predictors import Booster, TreePredictor
 from icefield.libraries.spark_ml.stages import NotKnown
 from icefield.libraries.spark_ml.standing_in import NAMES, SparkMLModel
 from icefield.typing import Float
@@ -29,7 +29,7 @@ class Encoded:
         matrix = self.model.matrix(table)
         if self.inner is None:
             predictor = self.model.predictor
-            return predictor.encoded(matrix) if isinstance(predictor, Trees) else matrix
+            return predictor.encoded(matrix) if isinstance(predictor, TreePredictor) else matrix
         from icefield.data.frame import table_of
 
         return self.inner(table_of(matrix))
@@ -47,7 +47,7 @@ def read_spark(model: SparkMLModel, table: Table) -> TreeModel:
         drives = model.drives(table)
     except NotKnown as reason:
         raise CannotRead(str(reason)) from reason
-    if isinstance(predictor, Trees):
+    if isinstance(predictor, TreePredictor):
         return TreeModel(
             forest=predictor.forest, encode=Encoded(model), drives=drives, link=predictor.link, source="spark", raw_link=predictor.raw_link,
             no_training_weights="they are not read from Spark",

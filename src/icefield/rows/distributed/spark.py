@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import logging
 import os
 import re
 import tempfile
@@ -17,7 +18,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,12 @@ from icefield.rows.distributed.partition_result import Failure, Outcome
 from icefield.rows.distributed.polling import FAREWELL, Lifeline, show, waited, within
 
 MOST_JOINING = 64  # tasks that merge outcomes of one level
+ROWS_A_TASK = (
+    20_000  # of small partitions, which are taken together: a task's own cost is some tens of milliseconds
+)
+COSTLY = re.compile(
+    r"\b(Join|Aggregate|Window|Sort|Repartition\w*|\w*Python\w*|MapIn\w+|Generate)\b"
+)  # in a plan without a cache
 MARK = re.compile(r"icefield-failure<([A-Za-z0-9+/=]*)>")
 LARGEST_FAILURE = 2**20  # bytes, unpacked
 LOST_TASK = re.compile(r"Task (\d+) in stage [\d.]+ failed (\d+) times")
@@ -38,6 +45,8 @@ LOOK_EVERY = 0.5  # seconds between questions to Spark about progress
 PLAIN = ("byte", "short", "integer", "long", "float", "double", "decimal", "string", "varchar", "char", "boolean", "date",
          "timestamp", "timestamp_ntz")  # fmt: skip
 FORM = "number long, bucket long, outcome binary"
+
+log = logging.getLogger(__name__)
 
 
 def _nothing() -> None:
@@ -83,6 +92,8 @@ class SparkOrigin(Backend):
         self._names = names
         self._sent: dict[str, Any] = {}
         self._partitions = 1  # about, once they were counted; only how outcomes merge depends on it
+        self._together = False  # whether small partitions are taken together
+        self._passes = 0
 
     @cached_property
     def _head(self) -> Any:
@@ -110,8 +121,19 @@ class SparkOrigin(Backend):
             zip(*(column.to_pylist() for column in self._collected(counting, Progress("", None)).columns))
         )
         sizes = tuple(int(found.get(number, 0)) for number in range(max(found, default=-1) + 1))
+        tasks = max(2 * self.slots, -(-sum(sizes) // ROWS_A_TASK))
+        self._together = bool(self.slots) and 2 * tasks <= len(sizes)
+        if self._together:  # neighbours, as Spark takes them where none is nearer to some machine
+            bounds = [number * len(sizes) // tasks for number in range(tasks + 1)]
+            sizes = tuple(sum(sizes[start:stop]) for start, stop in pairwise(bounds))
         self._partitions = max(1, len(sizes))
         return Census(sizes, sum(sizes), firm=False)
+
+    def _hint(self) -> None:
+        """Say once that a second pass makes the frame anew, where that is more than reading it."""
+        self._passes += 1
+        if self._passes == 2 and self.costly():
+            log.warning("%s is not cached and is made anew in every pass: cache() it before", self.label)
 
     def outcomes(
         self,
@@ -123,9 +145,12 @@ class SparkOrigin(Backend):
     ) -> Iterable[Outcome]:
         if model.name not in self._sent:
             self._sent[model.name] = self._watched(lambda: self.sent(model))
+        self._hint()
         left, job = self._partitions, uuid.uuid4().hex
         given = (self._sent[model.name], self._watched(lambda: self.sent(task)))
-        states = self._selected(columns).mapInArrow(_SparkWork(*given, job), FORM)
+        rows = self._selected(columns)
+        rows = rows.coalesce(self._partitions) if self._together else rows
+        states = rows.mapInArrow(_SparkWork(*given, job), FORM)
         while left > FAN_IN:  # neighbours, then neighbours of these, until few are left for the driver
             left = -(-left // FAN_IN)
             states = (
@@ -173,6 +198,15 @@ class SparkOrigin(Backend):
             except Exception as error:
                 raise _told(error, self.label) from error
 
+    @property
+    def slots(self) -> int:
+        """Tasks that Spark runs at once; 0 where it does not say."""
+        return 0
+
+    def costly(self) -> bool:
+        """Whether every pass does more than read files or a cache; False where that is not known."""
+        return False
+
     @abstractmethod
     def sent(self, parcel: Broadcast) -> _SparkSent:
         """A parcel on its way to the executors."""
@@ -204,6 +238,15 @@ class ClassicOrigin(SparkOrigin):
     @property
     def _context(self) -> Any:
         return self._spark.sparkContext
+
+    @property
+    def slots(self) -> int:
+        return int(self._context.defaultParallelism)
+
+    def costly(self) -> bool:
+        # A plan of its own: the frame's may have been made before the frame was cached.
+        plan = self._selected(self._names)._jdf.queryExecution().withCachedData().toString()  # noqa: SLF001
+        return "InMemoryRelation" not in plan and COSTLY.search(plan) is not None
 
     def sent(self, parcel: Broadcast) -> _SparkSent:
         return _SparkBroadcast(parcel.name, self._context.broadcast(parcel.content))
