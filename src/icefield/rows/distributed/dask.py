@@ -26,6 +26,7 @@ from icefield.rows.distributed.polling import FAREWELL, LOOK_EVERY, PATIENCE, Li
 
 NEW_WORKERS = 15.0  # seconds until a lost worker is replaced
 RETRIES = 2  # of a task whose error may pass: of a file, of a connection
+STALLED = 15.0  # seconds in which no worker does anything after one was lost
 TRIES = 3  # times a pass is begun where the cluster lost what it was sent
 MOST_LOOKED = 64  # partitions that are looked into at once for the first rows
 
@@ -272,16 +273,45 @@ def _alive(client: Any) -> bool:
     return client.status == "running" and bool(client.scheduler_info().get("workers"))
 
 
+class _Watch:
+    """Notices that nobody works after a worker was lost: Dask may then wait for what is never made."""
+
+    def __init__(self, client: Any) -> None:
+        self._client, self._workers, self._lost = client, set[str](), False
+        self._busy = time.monotonic()
+
+    def alive(self) -> bool:
+        """Whether there are workers; called once a second, in a thread of its own."""
+        if self._client.status != "running":
+            return False
+        now = set(self._client.scheduler_info().get("workers", ()))
+        self._lost = self._lost or not self._workers <= now
+        self._workers |= now
+        if not self._lost or any(self._client.processing().values()):
+            self._busy = time.monotonic()
+        return bool(now)
+
+    @property
+    def is_stalled(self) -> bool:
+        return time.monotonic() - self._busy > STALLED
+
+
 def _gathered(
     client: Any, tops: Sequence[Any], leaves: Sequence[Any], progress: Progress, job: str, label: str
 ) -> Iterator[Any]:
     """Results of futures in their order, while looking on: futures know their state without asking the scheduler."""
-    running, waiting = list(leaves), list(tops)
+    running, waiting, watch = list(leaves), list(tops), _Watch(client)
+
+    def look() -> None:
+        lifeline.check()
+        if watch.is_stalled:
+            raise _lost(client, _unfinished(leaves))
+
     try:
-        with Lifeline(lambda: _alive(client), "The Dask cluster") as lifeline:
+        with Lifeline(watch.alive, "The Dask cluster") as lifeline:
             while waiting:
                 time.sleep(LOOK_EVERY / 2)
-                lifeline.check()
+                look()
                 waiting = [future for future in waiting if not future.done()]
                 done = [future.done() for future in running]  # there may be thousands: each is looked at once
                 ended = [future for future, over in zip(running, done) if over]
@@ -293,7 +323,7 @@ def _gathered(
                     if future.status == "error":
                         raise _error(client, future, leaves, label)
             try:
-                found = waited(lambda: client.gather(list(tops)), look=lifeline.check, cancel=lambda: None)
+                found = waited(lambda: client.gather(list(tops)), look=look, cancel=lambda: None)
             except Exception as error:  # results may be lost with their workers until they are here
                 raise _lost(client, _unfinished(leaves)) from error
             yield from found
