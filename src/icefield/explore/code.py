@@ -64,7 +64,7 @@ def literal(value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class PythonLines:
+class CodeContext:
     """What lines are written about: the columns, the data's library (`X` has columns or is an array), and names of Explainers.
 
     `shown` is the Explainer that the view is of, `first` the one whose grids all share, `made` the line that builds `shown` where
@@ -81,7 +81,7 @@ class PythonLines:
     seed: int = 0
 
 
-def lines(state: Mapping[str, Any], about: PythonLines) -> list[str]:
+def lines(state: Mapping[str, Any], about: CodeContext) -> list[str]:
     """The lines that give what a state shows: its filter, its curve or surface, and what is switched on beside it.
 
     `state` is a checked one: ``feature``, ``rule``, ``shown``, and where they are chosen ``second``, ``row`` with ``values``,
@@ -129,7 +129,7 @@ def lines(state: Mapping[str, Any], about: PythonLines) -> list[str]:
     return _imports(found) + found
 
 
-def _regions(state: Mapping[str, Any], about: PythonLines, feature: ExploredColumn) -> str:
+def _regions(state: Mapping[str, Any], about: CodeContext, feature: ExploredColumn) -> str:
     """Regions over the shared grid or a stretch of it, of as many rows as the explorer takes."""
     grid, rows = "grid", ", rows=np.flatnonzero(rows)" if state["rule"] else ""
     if state["regions"]:

@@ -955,7 +955,7 @@ class Session:
             raise BadMessage("regions lists the two ends of a stretch, or nothing.", "regions")
         return [number(end, "regions") for end in given]
 
-    def _written(self, view: View) -> python_code.Written:
+    def _written(self, view: View) -> python_code.CodeContext:
         """Names for the view's Explainers, and the line that makes the one of another scale."""
         own = self.controller
         several = len(own.names) > 1
@@ -969,7 +969,7 @@ class Session:
             weighted = f", weights={shown}.weights" if view.study.sample.weights is not None else ""
             made = f"other = Explainer({shown}.model.native, X, {shown}.y{asked}, scale={view.scale!r}{weighted})"
             shown = "other"
-        return python_code.Written(
+        return python_code.CodeContext(
             own.columns, own.study.sample.table.library, names[0], shown, made, every if several else [], REGION_ROWS, own.study.seed
         )  # fmt: skip
 
