@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -70,3 +71,10 @@ def test_the_longest_files_come_first_and_stay_whole(monkeypatch: pytest.MonkeyP
     assert [item.nodeid for item in collected(given, worker=True)] == [
         "tests/b.py::one", "tests/b.py::two", "tests/a.py::one", "tests/a.py::two", "tests/new.py::one",
     ]  # fmt: skip
+
+
+def test_no_two_test_files_have_one_name() -> None:
+    """Tests are imported by their file's name alone: a second one of that name would not be collected."""
+    files = Path(__file__).parent.rglob("test_*.py")
+    names = [path.name for path in files if not (path.parent / "__init__.py").exists()]
+    assert sorted(names) == sorted(set(names))

@@ -82,7 +82,7 @@ HELD_BY = {
     "`serve` listens on this machine only": [
         "explore/test_server.py::test_another_name_for_this_machine_is_not_served",
         "explore/test_server.py::test_the_page_comes_with_a_policy_and_without_the_secret",
-        "explore/test_commands.py::test_serve_prints_an_address_that_answers_and_ends_when_interrupted",
+        "explore/test_explore_commands.py::test_serve_prints_an_address_that_answers_and_ends_when_interrupted",
     ],
     "A connection needs": [
         "explore/test_server.py::test_without_the_token_nothing_is_answered",
@@ -92,7 +92,7 @@ HELD_BY = {
     "The secret is 256": [
         "explore/test_server.py::test_the_page_comes_with_a_policy_and_without_the_secret",
         "explore/test_server.py::test_a_secret_from_the_environment_is_kept_and_never_shown_when_wrong",
-        "explore/test_commands.py::test_a_killed_server_is_told_and_its_successor_is_reconnected_to",
+        "explore/test_explore_commands.py::test_a_killed_server_is_told_and_its_successor_is_reconnected_to",
     ],
     "Messages that are malformed": [
         "explore/test_controller.py::test_a_thousand_malformed_requests_are_answered_and_nothing_breaks",

@@ -35,6 +35,7 @@ NOT_RUN = {
     "docs/clusters.md": {
         "import lightgbm as lgb": "run by tests/rows/distributed/test_page.py (make test-cluster), as all of the page",
         "ex = Explainer(model, X, by=": "run by tests/rows/distributed/test_page.py (make test-cluster), with real engines",
+        "python -m venv packed": "packs an environment for a cluster's own machines",
     },
     "docs/mlflow.md": {
         "import mlflow": "run by tests/stores/test_pages.py (make test-stores), with a real server",
@@ -52,8 +53,11 @@ NOT_RUN = {
         "icefield serve": "serves until interrupted; tests/explore does",
         'ex.report("report.html", live=True)': "run by tests/report/test_live.py",
     },
+    "docs/tutorials/explorer.md": {
+        "ex.serve()": "serves until interrupted; tests/explore does",
+    },
     "docs/start.md": {
-        "pip install icefield": "installs what is being tested",
+        "pip install .": "installs what is being tested",
         "icefield report model.txt": "run by docs/gallery/4_what_matters/plot_31_report_from_the_shell.py",
     },
 }

@@ -466,7 +466,7 @@ drawn = random_forest(rng, n_columns=5, trees=60, leaves=60)
 pool = drawn.matrix(rng, 8192)
 
 class Endless:
-    n_rows = 10**9
+    n_rows, origin = 10**9, None
     def slice(self, start, stop):
         return table_of(pool[: stop - start])
     def take(self, rows):

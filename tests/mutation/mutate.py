@@ -413,10 +413,10 @@ MUTATIONS = [
     ),
     *_of(
         "engines/trees/encoded.py", "tests/engines/test_encoded.py",
-        ("self.matrix[positions]", "self.matrix[: len(positions)]"),
+        ("np.take(self.matrix, positions, axis=0)", "self.matrix[: len(positions)]"),
         ("self.matrix[start:stop]", "self.matrix[: stop - start]"),
         ("self._kept[table] = found", "pass"),
-        ("> memory // KEPT_SHARE", ">= memory // KEPT_SHARE"),
+        ("8 * size <= part", "8 * size < part"),
     ),
     *_of(
         "engines/training/training_averages.py", "tests/engines/test_training.py",

@@ -60,7 +60,10 @@ class Table(ABC):
 
     def take(self, positions: NDArray[np.intp]) -> Self:
         """The rows at these positions, repeats allowed."""
-        at, taken = np.asarray(positions, dtype=np.intp), object.__new__(type(self))
+        at, taken = np.asarray(positions), object.__new__(type(self))
+        if at.dtype == np.bool_:
+            raise TypeError("positions are whole numbers: a mask would be read as 0 and 1")
+        at = at.astype(np.intp, copy=False)
         taken.__dict__ |= {k: v for k, v in self.__dict__.items() if k not in ("native", "columns_read")}
         taken.origin = (self, at) if self.origin is None else (self.origin[0], self.origin[1][at])
         return taken
