@@ -324,6 +324,18 @@ def show_ale_and_observed(hand: Hand) -> None:
     np.testing.assert_allclose(hand.numbers("app.data.observed.observed"), table["observed"][own], rtol=1e-9)
 
 
+def switch_the_audit_on(hand: Hand) -> None:
+    hand.root.locator("input[data-shown=audit]").check()
+    hand.wait("!app.audit.hidden")
+    found = hand.ex.audit(["age"], everywhere=False)
+    first = next(i for i, output in enumerate(found["output"]) if output == "high")
+    told = hand.run("app.audit.textContent")
+    assert "decided at every threshold" in told
+    for word, text in (("rises", "only rise"), ("falls", "only fall"), ("both", "do both")):
+        share = found[word][first]
+        assert (f"{text} for {100 * share:.3g} % of rows" in told) == (share > 0)
+
+
 def drop_a_feature_on_the_plot(hand: Hand) -> None:
     hand.box(hand.root.locator(".curve .stage").first)
     hand.root.locator(".features button", has_text="income").drag_to(hand.root.locator(".curve .stage").first)
@@ -427,7 +439,7 @@ def change_the_theme(hand: Hand) -> None:
 GESTURES = [
     choose_a_feature, find_and_sort_features, click_the_plane, brush_a_histogram, click_levels, click_the_missing_chip, brush_the_scatter,
     click_the_scatter, walk_the_scatter_by_keys, show_observed_against_predicted, keep_and_compare_a_named_cohort,
-    drag_the_dot_out_of_the_data, type_values_and_pin, pick_rows, show_ale_and_observed, drop_a_feature_on_the_plot,
+    drag_the_dot_out_of_the_data, type_values_and_pin, pick_rows, show_ale_and_observed, switch_the_audit_on, drop_a_feature_on_the_plot,
     ask_why_rows_differ_in_a_stretch, choose_a_stretch_by_keys, switch_class_scale_and_model, copy_code, change_the_theme,
 ]  # fmt: skip
 

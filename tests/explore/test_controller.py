@@ -127,6 +127,20 @@ def test_surface_ale_observed_and_regions_are_the_explainers(ex, client):
     assert any("town" in one for one in head["rules"])
 
 
+def test_the_audit_of_the_shown_feature_and_rows_is_the_explainers(ex, client):
+    X, _ = data()
+    rule, rows = [{"column": 3, "ge": 1}], np.flatnonzero(np.asarray(X["cars"] >= 1))
+    found = ex.audit(["age"], everywhere=False, rows=rows)
+    head, _ = client.part("audit", "audit", rule=rule, feature=0)
+    assert f"only rise for {100 * found['rises'][0]:.3g} % of rows" in head["say"][0]
+    assert "decided at every threshold" in head["say"][0]
+    assert "Largest single step" in head["say"][1]
+    lines = client.part("code", "code", state={"feature": 0, "rule": rule, "shown": {"audit": True}})[0][
+        "lines"
+    ]
+    assert "ex.audit(['age'], everywhere=False, rows=np.flatnonzero(rows))" in lines
+
+
 def test_observed_means_of_chosen_rows_are_plain_means(ex):
     X, y = data()
     rows = np.asarray(X["town"] == "a")

@@ -9,7 +9,7 @@ import {Store, known} from "./store.js";
 import {ListView, PlaneView, RowView} from "./views.js";
 import style from "./explore.css";
 
-const SHOWN = [["spread", "spread"], ["ghost", "all rows"], ["row", "this row"], ["ale", "ALE"], ["observed", "observed"], ["centred", "centred"]];
+const SHOWN = [["spread", "spread"], ["ghost", "all rows"], ["row", "this row"], ["ale", "ALE"], ["observed", "observed"], ["centred", "centred"], ["audit", "audit"]];
 const STALE = 120, REST = 400, SOON = 600, SILENT = 5000;  // milliseconds
 
 export function mount(element, link, options = {}) {
@@ -176,6 +176,12 @@ class App {
     this.say(`${head.rules.length} regions: ${head.rules.join("; ")}`);
     this.nextView();
   }
+  on_audit(head) {
+    this.audit.hidden = false;
+    this.audit.replaceChildren(...head.say.map((text) => el("div", {}, text)));
+    this.say(head.say.join(" "));
+    this.nextView();
+  }
   on_code(head) { this.code.textContent = head.lines.join("\n"); }
 
   // --- arrays ------------------------------------------------------------------------------------
@@ -237,9 +243,11 @@ class App {
       if (shown.observed) this.queue.push(["observed", {}]);
       if (shown.both && this.about.models.length > 1) this.queue.push(["compare", {}]);
       if (against !== null) this.queue.push(["compare", {rules: [cohorts[against].rule]}]);
+      if (shown.audit) this.queue.push(["audit", {}]);
       if (regions) this.queue.push(["regions", regions.length ? {from: regions[0], to: regions[1]} : {}]);
     }
     if (!regions || second !== null) this.regions.hidden = true;
+    if (!shown.audit || second !== null) this.audit.hidden = true;
     if (!shown.ale) data.ale = null;
     if (!shown.observed) data.observed = null;
     this.nextView();
@@ -380,10 +388,11 @@ class App {
     this.why = button("Why do rows differ?", () => this.commit({regions: this.state.regions && !this.state.regions.length ? null : []}));
     this.stretchTools = el("div", {class: "actions", hidden: true});
     this.regions = el("div", {class: "regions", hidden: true, role: "status"});
+    this.audit = el("div", {class: "regions", hidden: true, role: "status"});
     this.keysLine = el("div", {class: "keys"});
     this.code = el("pre", {});
     const curve = el("section", {class: "curve", "aria-label": "Curve"}, el("div", {class: "curvehead"}, this.heading, this.place, el("span", {class: "steps"}, button("←", () => this.listView.step(-1), {"aria-label": "Previous feature", title: "K"}), button("→", () => this.listView.step(1), {"aria-label": "Next feature", title: "J"}))), this.reading,
-      el("div", {class: "actions"}, this.checks, this.withSelect, this.why), this.stretchTools, this.readoutLine, this.errorLine, this.curveView.stage, this.keysLine, this.regions, el("div", {class: "code"}, this.code, button("Copy code", () => this.copy(this.code.textContent))));
+      el("div", {class: "actions"}, this.checks, this.withSelect, this.why), this.stretchTools, this.readoutLine, this.errorLine, this.curveView.stage, this.keysLine, this.audit, this.regions, el("div", {class: "code"}, this.code, button("Copy code", () => this.copy(this.code.textContent))));
     const plane = el("section", {class: "pane plane chosen", "aria-label": "Features"}, el("h2", {}, "Which features matter", el("small", {}, "in SD")), this.planeView.box, this.listView.box);
     this.bottom = el("b");
     const panes = [["Features", plane], ["What if", this.rowView.box], ["Filter", this.filterView.box]];

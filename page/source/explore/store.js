@@ -1,7 +1,7 @@
 // What is chosen, as one small JSON: a link, a widget's dict and an entry of undo are the same thing.
 export const FIRST = {
   feature: 0, second: null, rule: [], row: null, values: {}, pinned: null, model: 0, output: 0, scale: null,
-  shown: {spread: true, ghost: true, row: true, ale: false, observed: false, centred: false, both: false},
+  shown: {spread: true, ghost: true, row: true, ale: false, observed: false, centred: false, audit: false, both: false},
   regions: null, cohorts: [], against: null, across: null, up: null, sort: "movement",
 };
 const copy = (value) => JSON.parse(JSON.stringify(value));

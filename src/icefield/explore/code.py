@@ -117,6 +117,10 @@ def lines(state: Mapping[str, Any], about: CodeContext) -> list[str]:
         found.append(f"{ex}.conditional({name}{chosen}).plot()")
     if regions is not None:
         found.append(_regions(state, about, feature))
+    if shown.get("audit"):
+        found.append(
+            f"{ex}.audit([{name}], everywhere=False{', rows=np.flatnonzero(rows)' if state['rule'] else ''})"
+        )
     for one in (state.get("pinned"), state):
         if one and one.get("row") is not None:
             changed = {

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.audit.auditing import audit
+from icefield.audit.result import Audit
 from icefield.core.changed_rows import changed_table, ice_curves, predictions_of
 from icefield.core.effects import Request, compute_effects
 from icefield.core.study import Study
@@ -788,6 +790,13 @@ class Session:
         }  # fmt: skip
         yield AnswerPart(head)
 
+    def audited(self, message: Mapping[str, Any]) -> Parts:
+        """For how many rows predictions rise, fall or do both along a feature, decided at every threshold of trees."""
+        view, feature, positions = self._view(message), self._feature(message), self._positions(message)
+        found = audit(view.study, [self.controller.features[feature]], everywhere=False, rows=positions)
+        said = _audit_words(found, self.controller.features[feature], view.output)
+        yield AnswerPart({"part": "audit", "done": True, "feature": feature, "say": said})
+
     # --- one row ---------------------------------------------------------------------------------
 
     def pick(self, message: Mapping[str, Any]) -> Parts:
@@ -974,8 +983,31 @@ class Session:
         )  # fmt: skip
 
 
+def _audit_words(found: Audit, feature: Any, output: int) -> list[str]:
+    """What an audit found along one feature, of one output, a sentence each."""
+    own = np.flatnonzero(found["feature"] == feature)
+    outputs = list(dict.fromkeys(found["output"][own]))
+    own = own[found["output"][own] == outputs[min(output, len(outputs) - 1)]]
+    at = int(own[0])
+    shares = [(found[word][at], text) for word, text in (("rises", "only rise"), ("falls", "only fall"), ("both", "do both"), ("flat", "do not change"))]  # fmt: skip
+    parts = [f"{text} for {100 * share:.3g} % of rows" for share, text in shares if share > 0]
+    how = found["method"][at]
+    said = [f"Predictions {', '.join(parts)} ({'decided at ' if how == 'every threshold' else ''}{how})."]
+    if np.isfinite(found["jump"][at]) and found["jump"][at] > 0:
+        said.append(f"Largest single step: {number_text(float(found['jump'][at]))}.")
+    for one in own[found["direction"][own] != ""]:
+        against = float(found["against"][one])
+        kept = (
+            "holds on these rows"
+            if found["holds"][one]
+            else f"does not hold: a step of {number_text(against)} against it"
+        )
+        said.append(f"{str(found['direction'][one]).capitalize()} as declared: {kept}.")
+    return said
+
+
 HANDLERS: dict[str, Callable[[Session, Mapping[str, Any]], Parts]] = {
     "open": Session.about, "rows": Session.filtered, "curve": Session.curve, "compare": Session.compared,
     "surface": Session.surface, "ale": Session.local, "observed": Session.means, "regions": Session.regions,
-    "row": Session.pick, "whatif": Session.what_if, "points": Session.scatter, "code": Session.code,
+    "row": Session.pick, "whatif": Session.what_if, "points": Session.scatter, "code": Session.code, "audit": Session.audited,
 }  # fmt: skip
