@@ -62,7 +62,7 @@ def test_files_hold_what_the_page_shows(archive: zipfile.ZipFile, rental_report:
     said = archive.read("README.txt").decode()
     assert rental_report["title"] in said
     assert rental_report["plain"][0]["text"] in said
-    assert "Privacy: No row’s own curve" in said
+    assert "Privacy: No ICE curve" in said
 
 
 def test_pictures_of_pairs_and_regions_have_captions(browser: Browser, rental_page: Path) -> None:

@@ -40,7 +40,7 @@ def test_a_row_is_changed_and_its_prediction_and_curves_follow(browser, tmp_path
     grid = ex.partial_dependence("income").grid[0]
     moved = pd.concat([frame[list(X.columns)]] * len(grid), ignore_index=True).assign(income=grid)
     np.testing.assert_allclose(curve, model.predict(moved), atol=1e-9)
-    assert "holds the model itself" in path.read_text(encoding="utf-8")
+    assert "contains the model" in path.read_text(encoding="utf-8")
 
 
 def shown_row(browser, X):

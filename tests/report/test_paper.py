@@ -29,7 +29,7 @@ def test_two_cards_stand_on_a_printed_page(browser: Browser, tmp_path: Path) -> 
         "Array.from(document.querySelectorAll('.card'), (c) => c.getBoundingClientRect().height)"
     )
     assert len(heights) == X.shape[1]
-    assert all(one + next_one <= PAGE[1] for one, next_one in pairwise(heights))
+    assert all(one + next_one <= PAGE[1] for one, next_one in pairwise(heights)), heights
     browser.pdf(tmp_path / "titanic.pdf")
     pages = len(re.findall(rb"/Type\s*/Page\b", (tmp_path / "titanic.pdf").read_bytes()))
     assert 8 <= pages <= 18, pages
