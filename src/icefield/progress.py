@@ -17,6 +17,7 @@ from typing import Any
 PATIENCE = 1.0
 ANNOUNCED = 60.0  # seconds that are still to come when they are announced
 SAMPLED = 2.0  # seconds of work by which the rest is judged
+LEAST_DONE = 0.03  # share of the work before anything is said of the rest: the first units of many are unlike the others
 LOGGER = logging.getLogger("icefield")
 
 
@@ -60,7 +61,7 @@ class Progress:
 
     def _announce(self, taken: float) -> None:
         """Say how long it will take where nobody sees a bar, once enough is done to know."""
-        if taken < SAMPLED or not self.total or not self.done:
+        if taken < SAMPLED or not self.total or self.done < LEAST_DONE * self.total:
             return
         self._may_announce = False
         left = taken * (self.total / self.done - 1.0)
