@@ -152,6 +152,9 @@ def test_moved_rows_leave_the_data_where_support_is_said_to_lack(letter: str) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("letter", LETTERS)
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning"
+)  # a net that is cut short is a model too
 def test_fitted_models_have_finite_truths(letter: str) -> None:
     for process in SETS[letter]():
         if process.fitted:
