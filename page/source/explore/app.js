@@ -388,7 +388,7 @@ class App {
     this.why = button("Why do rows differ?", () => this.commit({regions: this.state.regions && !this.state.regions.length ? null : []}));
     this.stretchTools = el("div", {class: "actions", hidden: true});
     this.regions = el("div", {class: "regions", hidden: true, role: "status"});
-    this.audit = el("div", {class: "regions", hidden: true, role: "status"});
+    this.audit = el("div", {class: "audited", hidden: true, role: "status"});
     this.keysLine = el("div", {class: "keys"});
     this.code = el("pre", {});
     const curve = el("section", {class: "curve", "aria-label": "Curve"}, el("div", {class: "curvehead"}, this.heading, this.place, el("span", {class: "steps"}, button("←", () => this.listView.step(-1), {"aria-label": "Previous feature", title: "K"}), button("→", () => this.listView.step(1), {"aria-label": "Next feature", title: "J"}))), this.reading,
