@@ -142,10 +142,9 @@ def test_interactions_cross_the_sample_call_by_call(case: Any) -> None:
 
     joint, rest = own(["a", "c"]), own(["a", "c"]) - own(["a"]) - own(["c"])
     size, unit = np.square(joint).mean(), model.predict(some).std()
-    if (
-        np.sqrt(size) > LEAST_JOINT * unit
-    ):  # H is a share of the joint effect, and 0 where that is next to nothing
-        np.testing.assert_allclose(table["h"], [min(1.0, np.sqrt(np.square(rest).mean() / size))], atol=1e-6)
+    # A share of the joint effect, at most all of it, and 0 where that effect is next to nothing.
+    expected = min(1.0, np.sqrt(np.square(rest).mean() / size)) if np.sqrt(size) > LEAST_JOINT * unit else 0.0
+    np.testing.assert_allclose(table["h"], [expected], atol=1e-6)
     np.testing.assert_allclose(table["strength"], [np.sqrt(np.square(rest).mean())], atol=1e-7 * unit + 1e-9)
 
 
