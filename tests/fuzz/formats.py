@@ -194,7 +194,7 @@ def import_everything() -> None:
     import importlib
 
     names = ("lightgbm", "xgboost", "catboost", "onnxruntime", "skops.io", "sklearn.ensemble", "pandas", "pyarrow.dataset", "pyarrow.parquet",
-             "pyarrow.csv", "icefield.explainer", "icefield.cli.loading", "icefield.cli.model_data", "icefield.statistics.methods",
+             "pyarrow.csv", "icefield.explainer", "icefield.cli.loading", "icefield.cli.model_data",
              "icefield.rows.open_rows", "icefield.engines.brute", "icefield.engines.trees.engine", "icefield.kernels")  # fmt: skip
     for name in names:
         try:
