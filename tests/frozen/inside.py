@@ -6,7 +6,6 @@ samples so small that the rows do not fit either.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -17,6 +16,7 @@ import pyarrow as pa
 from icefield.rows import checkpoint, stream, stream_rows
 from icefield.rows.distributed import worker
 from icefield.rows.distributed.backend import Backend, Census
+from icefield.rows.distributed.partition_result import Outcome
 from icefield.rows.source import Source
 
 try:
@@ -103,4 +103,4 @@ class Parts(Backend):
         if self._merged_by:
             size = self._merged_by
             found = [worker.united(*ways, found[at : at + size]) for at in range(0, len(found), size)]
-        return [pickle.loads(one.packed()) for one in (found[::-1] if self._backwards else found)]
+        return [Outcome.unpacked(one.packed()) for one in (found[::-1] if self._backwards else found)]

@@ -310,7 +310,7 @@ def _comparisons(found: Answers) -> None:
 def _page(report: Any, **options: Any) -> dict[str, str]:
     """A report's data and visible text, and a digest of the page, without looks, dates and times."""
     with tempfile.TemporaryDirectory() as folder:
-        page = report(Path(folder) / "page.html", js="cdn", **options).read_text(encoding="utf-8")
+        page = report(Path(folder) / "page.html", **options).read_text(encoding="utf-8")
     for pattern, instead in VOLATILE:
         page = pattern.sub(instead, page)
     data = re.findall(r"<script[^>]*application/json[^>]*>(.*?)</script>", page, re.DOTALL)
