@@ -121,7 +121,6 @@ SHARED_NAMES = {
 
 # Keywords that are not spelled out, and why: everything else says what it takes.
 HANDED_ON = {
-    "errors.write": "the keywords are what the hint says to write",
     "mlflow.evaluator.IcefieldEvaluator.can_evaluate": "what MLflow may pass some day",
     "mlflow.evaluator.IcefieldEvaluator.evaluate": "what MLflow may pass some day",
     "plots.plotly_frame.Frame.shape": "plotly's own keywords",

@@ -1,16 +1,14 @@
 """Every error icefield raises on purpose, and the one way their messages are worded.
 
 A message says which parameter is wrong, what was received, and what to write instead; an error has each of these
-as a field (`IcefieldError.parameter`, `.problem`, `.received`, `.hint`). Where a text names a parameter, a setting
-or a value, it holds it as such (`worded`), so that the same error can be spelled for Python, as `str` does, or for
-a shell. All errors derive from `IcefieldError`, and each is also the built-in exception a caller would expect
+as a field (`IcefieldError.parameter`, `.problem`, `.received`, `.hint`). Texts name what Python has: the table as
+X, parameters in backticks, settings as ``rows=9``; `cli/spelling.py` puts them into the words of a shell. All errors derive from `IcefieldError`, and each is also the built-in exception a caller would expect
 (`ValueError`, `TypeError`), so existing ``except`` clauses keep working.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 HINT = " Hint: "
@@ -28,7 +26,7 @@ class IcefieldError(Exception):
 
     Examples
     --------
-    >>> error = InputError(complaint("points", "must be at least 2", 1, write(points=100)))
+    >>> error = InputError(complaint("points", "must be at least 2", 1, "write points=100"))
     >>> error.parameter, error.problem, error.received, error.hint
     ('points', 'must be at least 2', 1, 'write points=100')
     """
@@ -103,122 +101,6 @@ class MissingDependencyError(IcefieldError, ImportError):
     """An optional library is needed for what was asked and is not installed."""
 
 
-# --- texts that name parameters, settings and values ---------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Argument:
-    """A parameter that a text names."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A parameter with the value to give it; ``...`` stands for one the reader chooses.
-
-    `python` is how it is written in Python, where that is not ``name=value``.
-    """
-
-    name: str
-    value: Any
-    python: str | None = None
-
-
-@dataclass(frozen=True)
-class Value:
-    """A value that a text shows."""
-
-    value: Any
-
-
-Piece = str | Argument | Setting | Value
-
-
-class Spelling:
-    """How a message is spelled: here for who writes Python."""
-
-    def subject(self, parameter: str) -> str:
-        """The parameter a complaint is about."""
-        return f"Argument `{parameter}`"
-
-    def argument(self, name: str) -> str:
-        """A parameter within a text. The table is called X also in prose."""
-        return name if name == "X" else f"`{name}`"
-
-    def setting(self, setting: Setting) -> str:
-        """A parameter with its value within a text."""
-        chosen = "..." if setting.value is ... else self.value(setting.value)
-        return setting.python or f"{setting.name}={chosen}"
-
-    def value(self, value: Any) -> str:
-        """A value, or what was received."""
-        return brief(value)
-
-    def text(self, text: str) -> str:
-        """A text, with what it names spelled this way."""
-        return "".join(self.piece(piece) for piece in text.pieces) if isinstance(text, Wording) else text
-
-    def message(
-        self, parameter: str | None, problem: str, received: Any = ..., hint: str | None = None
-    ) -> str:
-        """A whole message; without a parameter, the problem is sentences of its own."""
-        text = self.text(problem)
-        if parameter is not None:
-            shown = "" if received is ... else f", got {self.value(received)}"
-            text = f"{self.subject(parameter)} {text}{shown}."
-        if not hint:
-            return text
-        spelled = self.text(hint)
-        return f"{text}{HINT}{spelled}" + ("" if spelled.endswith(("?", ".")) else ".")
-
-    def piece(self, piece: Piece) -> str:
-        if isinstance(piece, Argument):
-            return self.argument(piece.name)
-        if isinstance(piece, Setting):
-            return self.setting(piece)
-        return self.value(piece.value) if isinstance(piece, Value) else self.text(piece)
-
-
-PYTHON = Spelling()
-
-
-class Wording(str):
-    """A text that still knows which parameters, settings and values it names. Made by `worded`."""
-
-    pieces: tuple[Piece, ...]
-
-
-def worded(*pieces: Piece) -> Wording:
-    """A text of pieces: plain text, and what is spelled differently in Python and in a shell.
-
-    Examples
-    --------
-    >>> worded("is no column of ", Argument("X"), ", write ", Setting("rows", 9))
-    'is no column of X, write rows=9'
-    """
-    text = Wording("".join(PYTHON.piece(piece) for piece in pieces))
-    text.pieces = pieces
-    return text
-
-
-def write(**settings: Any) -> Wording:
-    """A hint to give parameters these values.
-
-    Examples
-    --------
-    >>> write(rows=1000)
-    'write rows=1000'
-    """
-    pieces: list[Piece] = []
-    for name, value in settings.items():
-        pieces += [", " if pieces else "write ", Setting(name, value)]
-    return worded(*pieces)
-
-
-# --- whole messages --------------------------------------------------------------------------------------
-
-
 class Complaint(str):
     """The text of an error, with its fields. Made by `complaint` and `statement`."""
 
@@ -231,7 +113,8 @@ class Complaint(str):
     def of(
         cls, parameter: str | None, problem: str, received: Any = ..., hint: str | None = None
     ) -> Complaint:
-        text = cls(PYTHON.message(parameter, problem, received, hint))
+        subject = None if parameter is None else f"Argument `{parameter}`"
+        text = cls(sentences(subject, problem, received, hint))
         text.parameter, text.problem, text.received, text.hint = parameter, problem, received, hint
         return text
 
@@ -241,24 +124,19 @@ class Complaint(str):
         problem, _, hint = text.partition(HINT)
         return cls.of(None, problem, hint=hint or None)
 
-    def spelled(self, spelling: Spelling) -> str:
-        """The message for another reader."""
-        return spelling.message(self.parameter, self.problem, self.received, self.hint)
-
     def as_json(self) -> dict[str, Any]:
         """The fields as plain texts, for where nothing but text may pass; what was received as the message shows it."""
         shown = {} if self.received is ... else {"received": brief(self.received)}
-        return {"parameter": self.parameter, "problem": _plain_pieces(self.problem), "hint": _plain_pieces(self.hint)} | shown  # fmt: skip
+        return {"parameter": self.parameter, "problem": self.problem, "hint": self.hint} | shown
 
     @classmethod
     def from_json(cls, fields: Any) -> Complaint:
         """A message from what `as_json` gave; a ValueError where the fields are of anything else."""
         known = isinstance(fields, dict) and fields.keys() <= {"parameter", "problem", "hint", "received"}
-        if not known or not isinstance(fields.get("parameter"), str | None):
+        if not known or not all(isinstance(value, str | None) for value in fields.values()):
             raise ValueError("these are not the fields of a message")
-        problem, hint = _worded_again(fields.get("problem")), _worded_again(fields.get("hint"))
         received = _Shown(fields["received"]) if "received" in fields else ...
-        return cls.of(fields.get("parameter"), problem or "", received, hint)
+        return cls.of(fields.get("parameter"), fields.get("problem") or "", received, fields.get("hint"))
 
     def __reduce__(self) -> Any:
         # What was received may be anything, a lambda for one: across processes goes what the message shows.
@@ -273,41 +151,15 @@ class _Shown(str):
         return str(self)
 
 
-def _plain_pieces(text: str | None) -> Any:
-    """A text as JSON: a text, or a list of pieces where it knows what it names."""
-    if not isinstance(text, Wording):
+def sentences(subject: str | None, problem: str, received: Any = ..., hint: str | None = None) -> str:
+    """A whole message about a subject; without one, the problem is sentences of its own."""
+    text = problem
+    if subject is not None:
+        shown = "" if received is ... else f", got {brief(received)}"
+        text = f"{subject} {problem}{shown}."
+    if not hint:
         return text
-    return [
-        {"argument": piece.name} if isinstance(piece, Argument)
-        else {"setting": piece.name, "value": None if piece.value is ... else brief(piece.value), "python": piece.python}
-        if isinstance(piece, Setting)
-        else {"value": brief(piece.value)} if isinstance(piece, Value)
-        else _plain_pieces(piece)
-        for piece in text.pieces
-    ]  # fmt: skip
-
-
-def _worded_again(given: Any) -> str | None:
-    """The text that `_plain_pieces` made JSON of."""
-    if given is None or isinstance(given, str):
-        return given
-    if not isinstance(given, list):
-        raise ValueError("a text must be a text, or a list of its pieces")
-    pieces: list[Piece] = []
-    for piece in given:
-        fields = piece if isinstance(piece, dict) else {}
-        if not all(isinstance(value, str | None) for value in fields.values()):
-            raise ValueError("a piece of a text holds more than texts")
-        if "argument" in fields:
-            pieces.append(Argument(str(fields["argument"])))
-        elif "setting" in fields:
-            value = ... if fields.get("value") is None else _Shown(fields["value"])
-            pieces.append(Setting(str(fields["setting"]), value, fields.get("python")))
-        elif "value" in fields:
-            pieces.append(Value(_Shown(fields["value"])))
-        else:
-            pieces.append(_worded_again(piece) or "")
-    return worded(*pieces)
+    return f"{text}{HINT}{hint}" + ("" if hint.endswith(("?", ".")) else ".")
 
 
 def complaint(parameter: str, problem: str, received: Any = ..., hint: str | None = None) -> Complaint:
@@ -327,13 +179,20 @@ def statement(problem: str, hint: str | None = None) -> Complaint:
 
 
 def brief(value: Any, limit: int = 120) -> str:
-    """`repr` of a value, cut so that a message stays readable whatever was passed in."""
+    """`repr` of a value, cut so that a message stays readable whatever was passed in, and without the types of numpy."""
     try:
-        text = repr(value)
+        text = repr(_plain(value))
     except Exception:
         text = f"<{type(value).__name__}>"
     text = " ".join(text.split())
     return text if len(text) <= limit else text[: limit - 2] + " …"
+
+
+def _plain(value: Any) -> Any:
+    """A value as numpy's `item` gives it, times as text; also within lists and tuples."""
+    if hasattr(value, "dtype") and getattr(value, "ndim", 1) == 0:
+        return str(value) if value.dtype.kind in "mM" else value.item()
+    return type(value)(map(_plain, value)) if type(value) in (list, tuple) else value
 
 
 def _letters(text: str) -> str:

@@ -15,17 +15,7 @@ from numpy.typing import NDArray
 
 from icefield.data.features import column_name
 from icefield.data.frame import NUMERIC_KINDS, Table
-from icefield.errors import (
-    Argument,
-    InputError,
-    InputTypeError,
-    UnknownNameError,
-    complaint,
-    did_you_mean,
-    statement,
-    worded,
-    write,
-)
+from icefield.errors import InputError, InputTypeError, UnknownNameError, complaint, did_you_mean, statement
 
 # What other libraries call a keyword, and its name here.
 FOREIGN_KEYWORDS = {
@@ -169,7 +159,7 @@ def weights(given: Any, table: Table) -> NDArray[np.float64] | None:
     """Row weights: an array, or the name of a column of X."""
     if given is None:
         return None
-    wanted = worded("must be numbers, one per row, or a column of ", Argument("X"))
+    wanted = "must be numbers, one per row, or a column of X"
     if isinstance(given, (str, int, np.integer)) and not isinstance(given, bool):
         column = table.column(column_name(given, table, "weights"))
         if column.kind not in (*NUMERIC_KINDS, "boolean"):
@@ -184,7 +174,7 @@ def weights(given: Any, table: Table) -> NDArray[np.float64] | None:
             raise InputTypeError(complaint("weights", wanted, given)) from error
     if values.shape != (table.n_rows,):
         raise InputError(
-            complaint("weights", worded(f"must have one entry for each of the {table.n_rows} rows of ", Argument("X")),
+            complaint("weights", f"must have one entry for each of the {table.n_rows} rows of X",
                       f"an array of shape {values.shape}")
         )  # fmt: skip
     if not np.isfinite(values).all():
@@ -214,7 +204,7 @@ def observed(given: Any, table: Table) -> NDArray[Any] | None:
     values = np.asarray(given)
     if values.ndim not in (1, 2) or values.shape[0] != n_rows:
         raise InputError(
-            complaint("y", worded(f"must have one entry for each of the {n_rows} rows of ", Argument("X")), f"an array of shape {values.shape}")
+            complaint("y", f"must have one entry for each of the {n_rows} rows of X", f"an array of shape {values.shape}")
         )  # fmt: skip
     return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
@@ -229,7 +219,7 @@ def row_positions(rows: Any, n_rows: int, seed: int) -> NDArray[np.intp]:
         return np.sort(np.random.default_rng(seed).choice(n_rows, int(rows), replace=False))
     wanted = "must be a number of rows, a boolean mask or positions"
     if isinstance(rows, (str, bytes, bool, float)) or not hasattr(rows, "__len__"):
-        raise InputTypeError(complaint("rows", wanted, rows, write(rows=1000)))
+        raise InputTypeError(complaint("rows", wanted, rows, "write rows=1000"))
     try:
         chosen = np.asarray(rows)
     except Exception as error:
@@ -241,7 +231,7 @@ def row_positions(rows: Any, n_rows: int, seed: int) -> NDArray[np.intp]:
     if chosen.dtype == bool:
         if len(chosen) != n_rows:
             raise InputError(
-                complaint("rows", worded(f"as a mask must have one entry for each of the {n_rows} rows of ", Argument("X")), f"{len(chosen)} entries")
+                complaint("rows", f"as a mask must have one entry for each of the {n_rows} rows of X", f"{len(chosen)} entries")
             )  # fmt: skip
         chosen = np.flatnonzero(chosen)
     elif chosen.dtype.kind not in "iu":
@@ -250,11 +240,7 @@ def row_positions(rows: Any, n_rows: int, seed: int) -> NDArray[np.intp]:
         raise InputError(complaint("rows", "chooses no row", rows))
     if chosen.min() < 0 or chosen.max() >= n_rows:
         outside = chosen[(chosen < 0) | (chosen >= n_rows)][0]
-        raise InputError(
-            complaint(
-                "rows", worded(f"holds a position outside the {n_rows} rows of ", Argument("X")), int(outside)
-            )
-        )
+        raise InputError(complaint("rows", f"holds a position outside the {n_rows} rows of X", int(outside)))
     return chosen.astype(np.intp)
 
 

@@ -6,40 +6,36 @@ import numpy as np
 import pytest
 
 from icefield.cli.spelling import ON_THE_LINE, OPTIONS, for_shell
-from icefield.errors import (
-    Argument,
-    Complaint,
-    InputError,
-    Setting,
-    Value,
-    complaint,
-    statement,
-    worded,
-    write,
-)
+from icefield.errors import Complaint, InputError, brief, complaint, statement
 
 
 @pytest.mark.parametrize(
     ("message", "python", "line"),
     [
-        (complaint("X", worded("has 3 columns of ", Argument("X"))),
+        (complaint("X", "has 3 columns of X"),
          "Argument `X` has 3 columns of X.", "DATA has 3 columns of DATA."),
         (complaint("path", "is a folder", "X"),
          "Argument `path` is a folder, got 'X'.", "-o is a folder, got 'X'."),
-        (complaint("points", "must be at least 1", np.int64(0), write(points=100)),
-         f"Argument `points` must be at least 1, got {np.int64(0)!r}. Hint: write points=100.",
+        (complaint("points", "must be at least 1", np.int64(0), "write points=100"),
+         "Argument `points` must be at least 1, got 0. Hint: write points=100.",
          "--grid must be at least 1, got 0. Hint: write --grid 100."),
         (complaint("MODEL", "is empty"), "Argument `MODEL` is empty.", "MODEL is empty."),
-        (complaint("grid", "is odd", hint=worded("values look like ", Value(np.float64(41.5)))),
-         f"Argument `grid` is odd. Hint: values look like {np.float64(41.5)!r}.", "--grid is odd. Hint: values look like 41.5."),
-        (statement(worded("It needs ", Argument("weights"), " and ", Argument("axes"), ".")),
+        (complaint("grid", "is odd", hint=f"values look like {brief(np.float64(41.5))}"),
+         "Argument `grid` is odd. Hint: values look like 41.5.", "--grid is odd. Hint: values look like 41.5."),
+        (statement("It needs `weights` and `axes`."),
          "It needs `weights` and `axes`.", "It needs --weights and `axes`."),
         (complaint("by", "is odd", "Argument of X"),
          "Argument `by` is odd, got 'Argument of X'.", "--by is odd, got 'Argument of X'."),
-        (complaint("title", "must be text", 3, worded("write ", Setting("title", "A day", python='title="A day"'))),
+        (complaint("title", "must be text", 3, 'write title="A day"'),
          "Argument `title` must be text, got 3. Hint: write title=\"A day\".", "--title must be text, got 3. Hint: write --title 'A day'."),
-        (statement("Nothing fits.", worded("use ", Setting("memory", 10), " or ", Setting("rows", ...))),
+        (statement("Nothing fits.", "use memory=10 or rows=..."),
          "Nothing fits. Hint: use memory=10 or rows=...", "Nothing fits. Hint: use memory=10 or --rows ..."),
+        (statement("X's column 'X' of `X`, 'rows=9', has none.", "write by='it\\'s `y`', or Explainer(rows=9)"),
+         "X's column 'X' of `X`, 'rows=9', has none. Hint: write by='it\\'s `y`', or Explainer(rows=9).",
+         """DATA's column 'X' of DATA, 'rows=9', has none. Hint: write --by 'it'"'"'s `y`', or Explainer(rows=9)."""),
+        (complaint("rows", "is odd", hint="write row_by_row=True, features=[...], y=-1.5"),
+         "Argument `rows` is odd. Hint: write row_by_row=True, features=[...], y=-1.5.",
+         "--rows is odd. Hint: write --row-by-row, features=[...], --y -1.5."),
     ],
     ids=lambda value: None,
 )  # fmt: skip

@@ -12,15 +12,7 @@ from typing import Any
 
 from icefield.counts import counted
 from icefield.data.new_frames import frame_of
-from icefield.errors import (
-    Argument,
-    IcefieldError,
-    InputError,
-    MissingDependencyError,
-    complaint,
-    did_you_mean,
-    worded,
-)
+from icefield.errors import IcefieldError, InputError, MissingDependencyError, complaint, did_you_mean
 from icefield.libraries.native_files import LoadError, check_fits, first_line, optional
 from icefield.rows.csv_text import HEAD, problem_of, records, separator_of
 
@@ -71,7 +63,7 @@ def check_columns(path: str, options: Mapping[str, Any]) -> None:
     for option, name in asked:
         if name is not None and name not in names:
             raise InputError(
-                complaint(option, worded("names a column that ", Argument("X"), " does not have"), name, did_you_mean(name, names))
+                complaint(option, "names a column that X does not have", name, did_you_mean(name, names))
             )  # fmt: skip
 
 

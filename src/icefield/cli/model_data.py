@@ -24,7 +24,7 @@ from icefield.counts import counted
 from icefield.data.columns import Column, is_missing_value, object_array
 from icefield.data.frame import Table
 from icefield.data.new_frames import frame_of
-from icefield.errors import IcefieldError, ModelError, Setting, complaint, worded
+from icefield.errors import IcefieldError, ModelError, complaint
 from icefield.libraries.adapter import Adapter, columns_by_spelling
 from icefield.libraries.category_types import KnownLevels
 from icefield.libraries.native_files import LoadError, cut, first_line, optional
@@ -200,7 +200,7 @@ def _no_number(name: Any, where: str, value: Any) -> LoadError:
     problem = f"must hold numbers in the column {name!r}, which the model takes as numbers; {where}"
     hint: str = "write a number there, or nothing if it is missing"
     if isinstance(value, str):
-        hint = worded("write a number there, or nothing if it is missing, or ", Setting("missing", value))
+        hint = f"write a number there, or nothing if it is missing, or missing={value!r}"
     return LoadError(complaint("DATA", problem, value, hint))
 
 
@@ -250,9 +250,7 @@ def _about_unseen(
     if known.unseen == "refused" or (known.unseen == "missing" and not others):
         value = unseen.most_common(1)[0][0]
         problem = f"holds values in the column {name!r} that the model has never seen: {listed}{more}, first in {data.row(first)}"
-        hint = worded(
-            f"its levels are {levels}; for values that stand for missing, write ", Setting("missing", value)
-        )
+        hint = f"its levels are {levels}; for values that stand for missing, write missing={value!r}"
         raise LoadError(complaint("DATA", problem, hint=hint))
     fate = "are missing to it" if known.unseen == "missing" else "are left for it to judge"
     return f"Column {name!r} of DATA holds values MODEL has never seen, which {fate}: {listed}{more}."

@@ -1,17 +1,15 @@
-"""Errors in the words of a shell: the arguments and options of the command, and plain values.
+"""Errors in the words of a shell: the arguments and options of the command.
 
-An error knows which parameter it is about and which others, with which values, its text names; here these are
-spelled as they are given on the line. What stands in a text otherwise is somebody's name or value and stays.
+An error's text names the table as X, parameters in backticks and settings as ``rows=9``. Here these are spelled as they are
+given on the line. What is quoted is somebody's name or value and stays, and so do calls such as ``Explainer(memory=...)``.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
-from typing import Any
 
-import numpy as np
-
-from icefield.errors import IcefieldError, Setting, Spelling, brief
+from icefield.errors import Complaint, IcefieldError, sentences
 
 OPTIONS = ("by", "weights", "cluster", "y", "target", "scale", "engine", "threads", "seed", "grid", "rows", "bins", "title", "individual", "missing", "increasing", "decreasing", "flips", "threshold", "against", "fit", "level", "step", "plus", "times", "given")  # fmt: skip
 ON_THE_LINE = {
@@ -28,47 +26,48 @@ ON_THE_LINE = {
     "row_by_row": "--row-by-row",
     "storage_options": "--storage-option",
 } | {name: f"--{name}" for name in OPTIONS}
-
-
-class ShellSpelling(Spelling):
-    """How a message is spelled for who typed a command.
-
-    Examples
-    --------
-    >>> from icefield.errors import Argument, complaint, worded, write
-    >>> problem = worded("names a column that ", Argument("X"), " does not have")
-    >>> print(complaint("by", problem, "X", write(rows=9)).spelled(ShellSpelling()))
-    --by names a column that DATA does not have, got 'X'. Hint: write --rows 9.
-    """
-
-    def subject(self, parameter: str) -> str:
-        return ON_THE_LINE.get(parameter, parameter)
-
-    def argument(self, name: str) -> str:
-        return ON_THE_LINE.get(name) or super().argument(name)
-
-    def setting(self, setting: Setting) -> str:
-        option = ON_THE_LINE.get(setting.name, "")
-        if not option.startswith("-"):
-            return super().setting(setting)
-        if setting.value is True:
-            return option
-        return f"{option} {'...' if setting.value is ... else shlex.quote(str(setting.value))}"
-
-    def value(self, value: Any) -> str:
-        return brief(_plain(value))
+QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+NAMED = re.compile(
+    rf"\b\w+\([^()]*\)|(?<!\w)(?P<name>[a-z_]+)=(?P<value>{QUOTED}|\[?\.\.\.\]?|[-+.\w]*\w)"
+    rf"|(?<!\w)(?:{QUOTED})(?!\w)|`(?P<argument>\w+)`|\bX\b"
+)
 
 
 def for_shell(error: Exception) -> str:
-    """An error as the command prints it."""
-    return error.message.spelled(ShellSpelling()) if isinstance(error, IcefieldError) else str(error)
+    """An error as the command prints it; one that was written as a single text says what it says.
+
+    Examples
+    --------
+    >>> from icefield.errors import InputError, complaint
+    >>> print(for_shell(InputError(complaint("by", "names a column that X does not have", "X", "write rows=9"))))
+    --by names a column that DATA does not have, got 'X'. Hint: write --rows 9.
+    """
+    message = error.args[0] if isinstance(error, IcefieldError) and error.args else None
+    if not isinstance(message, Complaint):
+        return str(error)
+    subject = None if message.parameter is None else ON_THE_LINE.get(message.parameter, message.parameter)
+    hint = message.hint and NAMED.sub(_spelled, message.hint)
+    return sentences(subject, NAMED.sub(_spelled, message.problem), message.received, hint)
 
 
-def _plain(value: Any) -> Any:
-    """A value without the types of numpy, which nobody wrote on the line."""
-    if isinstance(value, np.generic):
-        return str(value) if value.dtype.kind in "mM" else value.item()
-    if isinstance(value, (list, tuple)):
-        items = [_plain(item) for item in value]
-        return items if isinstance(value, list) else tuple(items)
-    return value
+def _spelled(found: re.Match[str]) -> str:
+    """What a text names, on the line."""
+    text, name = found[0], found["name"]
+    if name is None:
+        return "DATA" if text == "X" else ON_THE_LINE.get(found["argument"] or "", text)
+    option = ON_THE_LINE.get(name, "")
+    if not option.startswith("-"):
+        return text
+    value = found["value"]
+    if value == "True":
+        return option
+    return f"{option} ..." if "..." in value else f"{option} {shlex.quote(_unquoted(value))}"
+
+
+def _unquoted(value: str) -> str:
+    """The text of a literal.
+
+    >>> _unquoted("'A day'"), _unquoted("25")
+    ('A day', '25')
+    """
+    return re.sub(r"\\(.)", r"\1", value[1:-1]) if value[:1] in ("'", '"') else value

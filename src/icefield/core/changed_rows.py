@@ -20,7 +20,7 @@ from icefield.data.frame import Table
 from icefield.data.given_values import given_values
 from icefield.data.row_values import RowValues
 from icefield.effect import Effect, KeptCurves
-from icefield.errors import Argument, InputTypeError, complaint, worded
+from icefield.errors import InputTypeError, complaint
 from icefield.typing import Float, Positions
 
 
@@ -38,9 +38,7 @@ def changed_table(study: Study, rows: Positions, changed: Mapping[Any, Any]) -> 
             points[name] = given_values([value], table.column(name))
         except InputTypeError as error:
             raise InputTypeError(
-                complaint(
-                    "changed", worded("must hold values of the columns of ", Argument("X")), {name: value}
-                )
+                complaint("changed", "must hold values of the columns of X", {name: value})
             ) from error
     part = table.take(rows)
     return part.crossed(points) if points else part

@@ -32,7 +32,7 @@ from icefield.data.naming import Naming
 from icefield.data.row_values import RowValues
 from icefield.effect import Backing, Effect, KeptCurves, Predictions, Provenance, Spread
 from icefield.effect.parts import AllBut, centered_deviation
-from icefield.errors import BudgetError, Setting, statement, worded
+from icefield.errors import BudgetError, statement
 from icefield.sampling import CENTERED_CURVES, choose_rows, sampling_reach
 from icefield.threads import available_processors
 from icefield.typing import Float, Positions
@@ -225,7 +225,7 @@ def _check_grid_fits(study: Study, job: Job, grid: Grids) -> None:
             statement(
                 f"A grid of {shape} points would take {size / 2**20:,.0f} MB, over the budget of "
                 f"{study.resources.memory / 2**20:,.0f} MB.",
-                worded("use fewer points with ", Setting("grid", 25), ", or raise Explainer(memory=...)"),
+                "use fewer points with grid=25, or raise Explainer(memory=...)",
             )
         )
 

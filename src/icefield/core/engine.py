@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from icefield.core.question import Answer, Axis, Question, QuestionAccumulator, Resources
-from icefield.errors import EngineError, Setting, statement, worded
+from icefield.errors import EngineError, statement
 from icefield.models.fingerprint import Fingerprint
 from icefield.typing import Background, EngineChoice, Float, Positions
 
@@ -298,8 +298,8 @@ def _no_engine(asked: EngineChoice, background: Background, reason: str) -> Engi
         )
     return EngineError(
         statement(
-            worded(Setting("engine", asked), f" cannot answer for this model: {reason}."),
-            worded(Setting("engine", "auto"), " uses brute force here"),
+            f"engine={asked!r} cannot answer for this model: {reason}.",
+            "engine='auto' uses brute force here",
         )
     )
 

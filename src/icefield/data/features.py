@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from icefield.data.columns import ORDERED_KINDS, Column, is_missing_value, object_array
 from icefield.data.frame import Table
-from icefield.errors import Argument, InputError, InputTypeError, complaint, did_you_mean, worded
+from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 
 if TYPE_CHECKING:
     from icefield.data.look import Look
@@ -140,7 +140,7 @@ def column_name(asked: Any, table: Table, parameter: str) -> Any:
         if 0 <= asked < len(table.names):
             return table.names[int(asked)]
         raise InputError(
-            complaint(parameter, worded(f"is a position outside the {len(table.names)} columns of ", Argument("X")), int(asked),
+            complaint(parameter, f"is a position outside the {len(table.names)} columns of X", int(asked),
                       f"positions run from 0 to {len(table.names) - 1}")
         )  # fmt: skip
     if not isinstance(asked, (str, tuple)):
@@ -157,7 +157,7 @@ def column_name(asked: Any, table: Table, parameter: str) -> Any:
     raise InputError(
         complaint(
             parameter,
-            worded("names a column that ", Argument("X"), " does not have"),
+            "names a column that X does not have",
             asked,
             did_you_mean(asked, table.names),
         )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from icefield.data.columns import NUMERIC_KINDS, TIME_KINDS, Column, is_missing_value, object_array
 from icefield.data.replacement import whole_kind
 from icefield.data.zones import clock_time
-from icefield.errors import InputError, InputTypeError, Setting, Value, complaint, did_you_mean, worded
+from icefield.errors import InputError, InputTypeError, brief, complaint, did_you_mean
 
 NUMBER_LIKE = (*NUMERIC_KINDS, "boolean")
 
@@ -29,7 +29,7 @@ def given_values(values: Any, column: Column) -> NDArray[Any]:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise InputTypeError(
             complaint("grid", f"must be a Grid, a number of points or the values for {column.name!r}", values,
-                      worded("write ", Setting("grid", ..., python="grid=[...]"), " with values of the feature"))
+                      "write grid=[...] with values of the feature")
         )  # fmt: skip
     items = _items(values)
     if not items:
@@ -44,7 +44,7 @@ def given_values(values: Any, column: Column) -> NDArray[Any]:
         if isinstance(error, (InputError, InputTypeError)):
             raise
         present = column.values[~column.missing]
-        example = worded("values look like ", Value(present[:1].tolist()[0])) if len(present) else None
+        example = f"values look like {brief(present[:1].tolist()[0])}" if len(present) else None
         raise InputTypeError(
             complaint(
                 "grid", f"must hold values of the {column.kind} column {column.name!r}", values, example

@@ -22,17 +22,7 @@ from icefield import validate
 from icefield.data.columns import NUMERIC_KINDS, ORDERED_KINDS, TIME_KINDS, Column, object_array
 from icefield.data.distribution import USUAL_TRIM, looked_up_quantiles, weighted_quantiles
 from icefield.data.given_values import given_values
-from icefield.errors import (
-    EngineError,
-    InputError,
-    InputTypeError,
-    Setting,
-    complaint,
-    did_you_mean,
-    statement,
-    worded,
-    write,
-)
+from icefield.errors import EngineError, InputError, InputTypeError, complaint, did_you_mean, statement
 
 if TYPE_CHECKING:
     from icefield.data.look import Look
@@ -139,11 +129,9 @@ def planned(asked: Any, n_features: int) -> Any:
 
 def _check_points(points: Any, parameter: str = "points") -> None:
     if isinstance(points, bool) or not isinstance(points, (int, np.integer)):
-        raise InputTypeError(
-            complaint(parameter, "must be a whole number", points, write(**{parameter: 100}))
-        )
+        raise InputTypeError(complaint(parameter, "must be a whole number", points, f"write {parameter}=100"))
     if points < 1:
-        raise InputError(complaint(parameter, "must be at least 1 point", points, write(**{parameter: 100})))
+        raise InputError(complaint(parameter, "must be at least 1 point", points, f"write {parameter}=100"))
 
 
 def is_of_thresholds(asked: Any) -> bool:
@@ -277,7 +265,7 @@ def grid_points(
         raise InputError(
             statement(
                 f"Column {column.name!r} has no value to ask the model at: it is empty, missing or infinite in every row.",
-                worded("pass the values with ", Setting("grid", ..., python="grid=[...]")),
+                "pass the values with grid=[...]",
             )
         )
     return Points(values, note, spaced and column.kind in NUMERIC_KINDS)

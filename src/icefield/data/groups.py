@@ -14,7 +14,7 @@ from icefield.data.columns import ORDERED_KINDS, Column, column_of_array, column
 from icefield.data.distribution import weighted_quantiles
 from icefield.data.features import column_name
 from icefield.data.frame import Table
-from icefield.errors import Argument, InputError, InputTypeError, complaint, worded
+from icefield.errors import InputError, InputTypeError, complaint
 
 FEW = 10  # numbers with more distinct values than this are cut into quartiles
 
@@ -58,7 +58,7 @@ def column_of(parameter: str, given: Any, table: Table) -> Column:
                 parameter,
                 "must be a column name or one entry per row",
                 given,
-                worded("name a column of ", Argument("X")),
+                "name a column of X",
             )
         )
     if isinstance(given, (str, int, np.integer, tuple)):
@@ -79,7 +79,7 @@ def column_of(parameter: str, given: Any, table: Table) -> Column:
         raise InputError(
             complaint(
                 parameter,
-                worded(f"must have one entry for each of the {table.n_rows} rows of ", Argument("X")),
+                f"must have one entry for each of the {table.n_rows} rows of X",
                 f"{len(read.values)} entries",
             )
         )

@@ -16,7 +16,7 @@ from icefield.data.columns import NUMERIC_KINDS
 from icefield.data.features import column_name
 from icefield.data.table import Table
 from icefield.data.zones import zone_name
-from icefield.errors import Argument, InputError, InputTypeError, complaint, worded
+from icefield.errors import InputError, InputTypeError, complaint
 
 CODE = "code"  # a number that stands for something and has no order
 MONTH = "month"
@@ -191,7 +191,7 @@ def _checked_unit(column: Any, unit: str, table: Table) -> str:
     if unit not in CALENDAR:
         return unit
     found = table.column(column)
-    wanted = worded(f"says {unit!r} of a column whose values are none of that in ", Argument("X"))
+    wanted = f"says {unit!r} of a column whose values are none of that in X"
     if found.kind not in NUMERIC_KINDS:
         raise InputError(complaint("units", wanted, f"{column!r}, a {found.kind} column"))
     low, high = RANGES[unit]

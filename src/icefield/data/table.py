@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.columns import Column
-from icefield.errors import Argument, InputError, complaint, did_you_mean, worded
+from icefield.errors import InputError, complaint, did_you_mean
 
 if TYPE_CHECKING:
     from typing import Self
@@ -153,7 +153,7 @@ class Table(ABC):
             raise InputError(
                 complaint(
                     parameter,
-                    worded("names a column that ", Argument("X"), " does not have"),
+                    "names a column that X does not have",
                     name,
                     did_you_mean(name, self.names),
                 )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from icefield.data.columns import TIME_KINDS, is_missing_value
 from icefield.data.given_values import time_value
 from icefield.effect.parts import Spread
-from icefield.errors import InputError, InputTypeError, Value, complaint, worded
+from icefield.errors import InputError, InputTypeError, brief, complaint
 from icefield.typing import Float
 
 if TYPE_CHECKING:
@@ -233,7 +233,5 @@ def _places(shown: NDArray[Any], value: Any, zone: str | None) -> tuple[NDArray[
         return _as_float(shown), float((read - shown[0]) / np.timedelta64(1, "D"))
     except (TypeError, ValueError, OverflowError) as error:
         raise InputTypeError(
-            complaint(
-                "at", "must be a value of the feature's kind", value, worded("for example ", Value(shown[0]))
-            )
+            complaint("at", "must be a value of the feature's kind", value, f"for example {brief(shown[0])}")
         ) from error

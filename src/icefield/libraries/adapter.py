@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.errors import Argument, ModelError, brief, complaint, worded
+from icefield.errors import ModelError, brief, complaint
 from icefield.libraries.row_form import RowForm
 
 if TYPE_CHECKING:
@@ -135,9 +135,7 @@ def as_matrix(answer: Any, n_rows: int) -> NDArray[np.float64]:
                 f"an array of shape {block.shape}", "one number (or one row of numbers) per row"
             )
         if len(block) != n_rows:
-            raise _no_prediction(
-                worded(f"{len(block)} rows of numbers for {n_rows} rows of ", Argument("X")), "one per row"
-            )
+            raise _no_prediction(f"{len(block)} rows of numbers for {n_rows} rows of X", "one per row")
     if any(block.shape[1] == 0 for block in blocks):
         raise _no_prediction("an array without columns", "at least one number per row")
     matrix = blocks[0] if len(blocks) == 1 else np.hstack(blocks)
@@ -175,7 +173,7 @@ def _no_prediction(received: str, wanted: str) -> ModelError:
     return ModelError(
         complaint(
             "model",
-            worded("answered with something that is no prediction: ", received, f"; wanted {wanted}"),
+            f"answered with something that is no prediction: {received}; wanted {wanted}",
             hint="pass a function that returns an array of shape (rows,) or (rows, outputs)",
         )
     )

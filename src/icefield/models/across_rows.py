@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from icefield.data.frame import Table
-from icefield.errors import InputError, Setting, complaint, worded
+from icefield.errors import InputError, complaint
 from icefield.libraries.registry import library_of
 from icefield.typing import Float, Positions
 
@@ -73,7 +73,7 @@ def not_row_by_row(model: Model, parameter: str, does: str, received: Any, inste
         problem = f"{does}, and this model looks across the rows of a call"
         return InputError(complaint(parameter, problem, received, instead))
     problem = f"{does}, and this model is not known to predict row by row"
-    hint = worded(f"{instead}; if it does predict each row by itself, write ", Setting("row_by_row", True))
+    hint = f"{instead}; if it does predict each row by itself, write row_by_row=True"
     return InputError(complaint(parameter, problem, received, hint))
 
 

@@ -20,16 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield.data.frame import Table, table_of
-from icefield.errors import (
-    IcefieldError,
-    InputError,
-    InputTypeError,
-    ModelError,
-    Setting,
-    complaint,
-    did_you_mean,
-    worded,
-)
+from icefield.errors import IcefieldError, InputError, InputTypeError, ModelError, complaint, did_you_mean
 from icefield.libraries.adapter import Adapter, as_blocks, as_matrix, columns_by_spelling, type_name
 from icefield.libraries.registry import library_of, stood_in
 from icefield.libraries.row_form import RowForm
@@ -245,7 +236,7 @@ def read_model(
                 "scale",
                 "must be 'response' or 'raw'",
                 scale,
-                worded("write ", Setting("scale", "response", python='scale="response"')),
+                'write scale="response"',
             )
         )
     _check_is_a_model(model)

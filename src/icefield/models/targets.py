@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from icefield.errors import InputError, Value, complaint, did_you_mean, worded, write
+from icefield.errors import InputError, brief, complaint, did_you_mean
 from icefield.libraries.adapter import Outputs
 
 
@@ -24,9 +24,7 @@ def chosen_outputs(target: Any, outputs: Outputs) -> tuple[int, ...]:
         chosen = tuple(_position(one, outputs) for one in target)
         if not chosen or len(set(chosen)) < len(chosen):
             problem = "names no output" if not chosen else "names an output twice"
-            raise InputError(
-                complaint("target", problem, target, worded("choose from ", Value(outputs.names)))
-            )
+            raise InputError(complaint("target", problem, target, f"choose from {brief(outputs.names)}"))
         return chosen
     return (_position(target, outputs),)
 
@@ -42,12 +40,12 @@ def _position(target: Any, outputs: Outputs) -> int:
                     return position
                 reason = outputs.absent[label]
                 raise InputError(complaint("target", f"has no output of its own: {reason}", target,
-                                           write(target=outputs.names[0])))  # fmt: skip
+                                           f"write target={brief(outputs.names[0])}"))  # fmt: skip
     if isinstance(target, (int, np.integer)) and not isinstance(target, (bool, np.bool_)):
         if 0 <= target < len(outputs.names):
             return int(target)
         problem = f"is no label, and the positions go from 0 to {len(outputs.names) - 1}"
-        raise InputError(complaint("target", problem, target, worded("choose from ", Value(outputs.names))))
+        raise InputError(complaint("target", problem, target, f"choose from {brief(outputs.names)}"))
     problem = "names an output the model does not have"
     raise InputError(complaint("target", problem, target, _meant(target, outputs.names)))
 
@@ -56,10 +54,10 @@ def _meant(target: Any, names: tuple[Any, ...]) -> str:
     """A hint for a target that is no output: another type of the same spelling, or a name like it."""
     alike = next((name for name in names if str(name) == str(target)), None)
     if alike is not None:
-        return worded(f"labels are of type {type(alike).__name__} here, so ", write(target=alike))
+        return f"labels are of type {type(alike).__name__} here, so write target={brief(alike)}"
     if all(isinstance(name, str) for name in names):
         return did_you_mean(target, names)
-    return worded("choose from ", Value(names))
+    return f"choose from {brief(names)}"
 
 
 def _as_labelled(target: Spelled, labels: tuple[Any, ...]) -> Any:

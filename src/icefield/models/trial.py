@@ -10,7 +10,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from icefield.errors import Argument, IcefieldError, ModelError, complaint, worded
+from icefield.errors import IcefieldError, ModelError, complaint
 from icefield.libraries.adapter import Adapter, as_matrix
 from icefield.libraries.row_form import RowForm, usual_forms
 
@@ -94,12 +94,8 @@ def _refused(probe: Table, refusals: list[tuple[RowForm, Exception]]) -> Excepti
     error = ModelError(
         complaint(
             "model",
-            worded(
-                f"could not predict the first {probe.n_rows} rows of ",
-                Argument("X"),
-                f" ({one_line(first)}; tried {tried})",
-            ),
-            hint=worded("check that model.predict works on these rows of ", Argument("X")),
+            f"could not predict the first {probe.n_rows} rows of X ({one_line(first)}; tried {tried})",
+            hint="check that model.predict works on these rows of X",
         )
     )
     error.__cause__ = first

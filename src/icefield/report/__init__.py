@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from icefield import validate
 from icefield.effect.whole_files import written_beside
-from icefield.errors import InputError, InputTypeError, Setting, complaint, worded
+from icefield.errors import InputError, InputTypeError, complaint
 from icefield.report.comparison import build_comparison
 from icefield.report.contents import build
 from icefield.report.page import page_html
@@ -170,8 +170,7 @@ def _checked(path: Any, title: Any, data_name: Any, static: Any) -> Path | None:
     validate.flag("static", static)
     for name, value, example in (("title", title, "Arrival delay"), ("data_name", data_name, "test 2024")):
         if value is not None and not isinstance(value, str):
-            hint = worded("write ", Setting(name, example, python=f'{name}="{example}"'))
-            raise InputTypeError(complaint(name, "must be text", value, hint))
+            raise InputTypeError(complaint(name, "must be text", value, f'write {name}="{example}"'))
     return None if path is None else _checked_path(path)
 
 
@@ -180,7 +179,7 @@ def _check_release(release: Any, others: Mapping[str, Any]) -> None:
     for name, value in others.items():
         if release is not None and value is not None and value is not False:
             told = f"is for files that tell of no single row, which {name} does"
-            raise InputError(complaint("release", told, release, worded("leave out ", Setting(name, ...))))
+            raise InputError(complaint("release", told, release, f"leave out {name}=..."))
 
 
 def _checked_path(path: Any) -> Path:

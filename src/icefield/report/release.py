@@ -43,7 +43,7 @@ from icefield.data.grid import (
 from icefield.data.groups import Groups
 from icefield.data.naming import Naming
 from icefield.effect import Effect
-from icefield.errors import InputError, complaint, write
+from icefield.errors import InputError, complaint
 from icefield.models.model import Model
 from icefield.report.ranked import Ranked
 from icefield.report.rounding import rounding_step
@@ -79,7 +79,7 @@ class Release:
         if not found:
             raise InputError(
                 complaint("release", "leaves no feature: none has a value that so many rows hold", self.least,
-                          write(release=max(2, self.least // 10)))
+                          f"write release={max(2, self.least // 10)}")
             )  # fmt: skip
         return found
 

@@ -19,7 +19,7 @@ from icefield.core.rows import Block
 from icefield.counts import counted
 from icefield.data.column_statistics import ColumnValues
 from icefield.effect import Effect
-from icefield.errors import Argument, BudgetError, IcefieldError, InputError, complaint, statement, worded
+from icefield.errors import BudgetError, IcefieldError, InputError, complaint, statement
 from icefield.sampling import Chosen, sampling_reach
 from icefield.statistics.ale_accumulator import LocalEffect, LocalEffects
 from icefield.statistics.steps import Cut, describe, feature_cut, undescribed
@@ -240,8 +240,7 @@ def _check_surface_fits(study: Study, features: Sequence[Feature], cuts: Sequenc
                 f"ALE of {features[0].label!r} and {features[1].label!r} has {counted(len(cuts[0].nodes))} x "
                 f"{counted(len(cuts[1].nodes))} cells and would take {size / 2**20:,.0f} MB, over the budget of "
                 f"{memory / 2**20:,.0f} MB.",
-                worded(f"join rare levels of {longest[0].label!r} in ", Argument("X"), " before fitting, or raise "
-                       "Explainer(memory=...)"),
+                f"join rare levels of {longest[0].label!r} in X before fitting, or raise Explainer(memory=...)",
             )
         )  # fmt: skip
 

@@ -13,7 +13,7 @@ from icefield.core.effects import Request, compute_effects
 from icefield.counts import counted
 from icefield.data.grid import DEFAULT_POINTS, MOST_AUTO
 from icefield.effect import Effect
-from icefield.errors import BudgetError, InputError, Setting, complaint, statement, worded
+from icefield.errors import BudgetError, InputError, complaint, statement
 from icefield.typing import Positions
 
 if TYPE_CHECKING:
@@ -103,8 +103,7 @@ def _kept(study: Study, n_features: int, grid: Any, rows: Any) -> Positions:
             statement(
                 f"{counted(len(kept))} individual curves of {counted(n_features)} features would take about "
                 f"{len(kept) * a_row / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
-                worded("keep a sample of the curves with ", Setting("rows", max(1, memory // a_row)),
-                       " (averages still use every row), or raise Explainer(memory=...)"),
+                f"keep a sample of the curves with rows={max(1, memory // a_row)} (averages still use every row), or raise Explainer(memory=...)",
             )
         )  # fmt: skip
     return kept

@@ -22,7 +22,7 @@ from icefield.core.study import EvaluatedRows, Study
 from icefield.counts import counted
 from icefield.data.features import Feature
 from icefield.effect import drawing
-from icefield.errors import BudgetError, InputError, Setting, complaint, statement, worded
+from icefield.errors import BudgetError, InputError, complaint, statement
 from icefield.sampling import CROSSED_ROWS
 from icefield.statistics.pair_check import TRIED_FROM, UNSUPPORTED, tried_pairs
 from icefield.statistics.tables import ResultTable, labels_column
@@ -219,9 +219,8 @@ def _check_fits(study: Study, found: Sequence[Feature], triples: Any) -> None:
         statement(
             f"{counted(len(found))} features have {counted(count)} {'triples' if size == 3 else 'pairs'}, which would take "
             f"about {needed / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
-            worded("choose some features, such as the first of importance(), with ",
-                   Setting("features", ..., python="features=[...]"),
-                   f" (about {counted(fitting)} fit), or raise Explainer(memory=...)"),
+            f"choose some features, such as the first of importance(), with features=[...] (about {counted(fitting)} fit), or raise "
+            "Explainer(memory=...)",
         )
     )  # fmt: skip
 

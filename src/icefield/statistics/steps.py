@@ -21,7 +21,7 @@ from icefield.data.column_statistics import ColumnValues
 from icefield.data.columns import object_array
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.data.given_values import given_values
-from icefield.errors import IcefieldError, InputError, InputTypeError, complaint, write
+from icefield.errors import IcefieldError, InputError, InputTypeError, complaint
 from icefield.statistics.similarity import (
     CODES,
     MOST_LEVELS,
@@ -178,7 +178,7 @@ def _binned(feature: Feature, bins: Any, described: ColumnValues) -> Cut:
         return Cut(nodes, True, note)
     nodes = np.unique(given_values(bins, column))
     if len(nodes) < 2:
-        raise InputError(complaint("bins", "must hold at least two edges", bins, write(bins=40)))
+        raise InputError(complaint("bins", "must hold at least two edges", bins, "write bins=40"))
     return Cut(nodes, True)
 
 

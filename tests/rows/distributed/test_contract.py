@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 from icefield import ClusterError, Explainer, InputError
-from icefield.cli.spelling import ShellSpelling
-from icefield.errors import IcefieldError, complaint, write
+from icefield.cli.spelling import for_shell
+from icefield.errors import IcefieldError, complaint
 from icefield.forest import CannotRead
 from icefield.rows.distributed import ray as ray_dataset
 from icefield.rows.distributed import spark as spark_frame
@@ -223,15 +223,12 @@ def travelled(error: Exception, where: str = "partition 3") -> Exception:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if issubclass(kind, IcefieldError)])
 def test_errors_of_icefield_s_keep_their_class_and_fields(kind):
-    found = travelled(kind(complaint("rows", "must be at least 1", -3, write(rows=10))))
+    found = travelled(kind(complaint("rows", "must be at least 1", -3, "write rows=10")))
     assert type(found) is kind
     assert isinstance(found, IcefieldError)
     assert (found.parameter, str(found.received), found.hint) == ("rows", "-3", "write rows=10")
     assert str(found) == "Argument `rows` must be at least 1 (in partition 3), got -3. Hint: write rows=10."
-    assert (
-        found.message.spelled(ShellSpelling())
-        == "--rows must be at least 1 (in partition 3), got -3. Hint: write --rows 10."
-    )
+    assert for_shell(found) == "--rows must be at least 1 (in partition 3), got -3. Hint: write --rows 10."
     assert (
         str(travelled(kind("All is lost. Hint: start again.")))
         == "All is lost. (In partition 3.) Hint: start again."

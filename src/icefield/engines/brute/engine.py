@@ -27,7 +27,7 @@ from icefield.data.distribution import weighted_quantiles
 from icefield.data.replacement import written_as
 from icefield.engines.brute.moved_rows import predict_at
 from icefield.engines.brute.pool import CallRows, Pool
-from icefield.errors import BudgetError, Setting, statement, worded
+from icefield.errors import BudgetError, statement
 from icefield.models.pace import FIRST_ROWS, ROWS_PER_CALL, SECONDS_PER_CALL, Pace
 from icefield.progress import Progress
 from icefield.typing import Float, Positions
@@ -358,8 +358,7 @@ def check_fits(question: Question, n_rows: int, outputs: int, memory: int) -> No
             statement(
                 f"{counted(len(question.rows))} individual curves x {counted(points)} grid points would take "
                 f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
-                worded("keep a sample of the curves with ", Setting("rows", fitting),
-                       " (averages still use every row), or raise Explainer(memory=...)"),
+                f"keep a sample of the curves with rows={fitting} (averages still use every row), or raise Explainer(memory=...)",
             )
         )  # fmt: skip
     if question.quantiles and (size := 8 * outputs * n_rows) > memory:
@@ -368,6 +367,6 @@ def check_fits(question: Question, n_rows: int, outputs: int, memory: int) -> No
             statement(
                 f"Exact quantiles need every row's prediction at a grid point at once: {counted(n_rows)} rows would take "
                 f"{size / 2**20:,.0f} MB, over the budget of {memory / 2**20:,.0f} MB.",
-                worded("use a sample with ", Setting("rows", fitting), ", or raise Explainer(memory=...)"),
+                f"use a sample with rows={fitting}, or raise Explainer(memory=...)",
             )
         )

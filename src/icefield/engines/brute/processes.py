@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from icefield.errors import InputError, ModelError, brief, complaint, worded
+from icefield.errors import InputError, ModelError, brief, complaint
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -114,7 +114,7 @@ class _ModelFailure:
             pickle.loads(pickle.dumps(error))
         except Exception:  # errors of any library are sent, and some cannot be
             said = f"raised {type(error).__name__} in another process ({brief(str(error))})"
-            self.error = ModelError(complaint("model", worded(said)))
+            self.error = ModelError(complaint("model", said))
 
 
 def _serve(pipe: Connection, answer: Callable[..., Any]) -> None:

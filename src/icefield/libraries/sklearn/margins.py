@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from icefield.errors import ModelError, Setting, complaint, worded
+from icefield.errors import ModelError, complaint
 from icefield.libraries.adapter import comes_from, type_name
 from icefield.libraries.registry import library_of
 from icefield.libraries.sklearn.internals import internal
 from icefield.libraries.sklearn.nesting import core, handed_on_to, is_pipeline
 
-USE_RESPONSE = worded("use ", Setting("scale", "response", python='scale="response"'))
+USE_RESPONSE = 'use scale="response"'
 
 # Regressors that predict a sum (or an average of leaves) directly: their margin is the prediction.
 _LINK_FREE_MODULES = (

@@ -29,7 +29,6 @@ from icefield.errors import (
     ModelError,
     complaint,
     statement,
-    worded,
 )
 from icefield.forest import CannotRead
 
@@ -95,8 +94,8 @@ class Failure:
         if kind is None or found is None:
             return ClusterError(statement(f"Work on {where} failed: {self.said}."))
         if found.parameter is None:
-            return kind(statement(worded(found.problem, f" (In {where}.)"), found.hint))
-        return kind(complaint(found.parameter, worded(found.problem, f" (in {where})"), found.received, found.hint))  # fmt: skip
+            return kind(statement(f"{found.problem} (In {where}.)", found.hint))
+        return kind(complaint(found.parameter, f"{found.problem} (in {where})", found.received, found.hint))  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
