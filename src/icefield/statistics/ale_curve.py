@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.placement import BY_OUTPUT
 from icefield.effect import Effect, Spread
 from icefield.statistics.steps import Steps
 from icefield.typing import Float, Mask, Positions
@@ -167,33 +168,12 @@ class StepSums(Summed):
         `copies` says that weights count how often rows occur; otherwise each row is one observation.
         """
         (cut,), (row, step) = steps, crossed
-        n = cut.n_steps
-        kept = weights[rows]
-        squares = weights if copies else np.square(weights)
-        n_nodes = len(cut.nodes)
-        self.n_rows = self.n_rows + len(rows)
-        self.end_weight = self.end_weight + np.bincount(cut.end_of[rows], kept, minlength=n_nodes)
-        nodes = cut.node_of[rows]
-        shared = np.repeat(kept / nodes.shape[1], nodes.shape[1])
-        self.node_weight = self.node_weight + np.bincount(nodes.ravel(), shared, minlength=n_nodes)
-        self.node_squared = self.node_squared + np.bincount(nodes[:, 0], squares[rows], minlength=n_nodes)
-        self.about = np.array([nodes.shape[1]])
-        if n == 0 or not len(step):
-            return
-        w, square = weights[row], squares[row]
-        self.weight = self.weight + np.bincount(step, w, minlength=n)
-        self.change = self.change + sums_by(step, w[:, None] * change, n)
-        squared = np.bincount(step, square, minlength=n).astype(np.float64)
-        centre = _means(step, square, change, squared)
-        about = sums_by(step, square[:, None] * np.square(change - centre[step]), n)
-        self.join_spread(squared, centre, about)
-        side = cut.node_of[row, 0] - step  # a level before or beyond the step; numbers are on it
-        flat, wide = side * n + step, square[:, None] * change
-        self.side_squared = self.side_squared + np.bincount(flat, square, minlength=2 * n).reshape(2, n)
-        self.side_change = self.side_change + sums_by(flat, wide, 2 * n).reshape(2, n, -1)
-        twice = np.flatnonzero((row[1:] == row[:-1]) & (step[1:] == step[:-1] + 1))
-        if len(twice):
-            self._add_both(step[twice], square[twice], change[twice], change[twice + 1])
+        place, about, kept = cut.node_of[rows, 0], cut.node_of.shape[1], weights[rows]
+        moved = np.zeros((len(rows), change.shape[1], 3 - about))  # a level is moved before it and after it
+        at = np.searchsorted(rows, row)
+        moved[at, :, step - place[at] + 2 - about] = change
+        squares = kept if copies else np.square(kept)
+        self.merge(StepSums.at_places(*_by_place(place, moved, kept, squares, len(cut.nodes)), about).state())
 
     def join_spread(self, squared: Float, centre: Float, about: Float) -> None:
         """Take in the squares, means and spreads of other moves, by step."""
@@ -202,13 +182,6 @@ class StepSums(Summed):
         self.spread = self.spread + about + np.square(apart) * (self.squared * share)[:, None]
         self.centre = self.centre + apart * share[:, None]
         self.squared = whole
-
-    def _add_both(self, step: Positions, w: Float, one: Float, other: Float) -> None:
-        n = len(self.both)
-        both = np.bincount(step, w, minlength=n).astype(np.float64)
-        centres = np.stack([_means(step, w, values, both) for values in (one, other)])
-        about = sums_by(step, w[:, None] * (one - centres[0][step]) * (other - centres[1][step]), n)
-        self._join_both(both, centres, about)
 
     def _join_both(self, both: Float, centres: Float, about: Float) -> None:
         whole, share = _joined_weight(self.both, both)
@@ -321,8 +294,21 @@ def _joined_weight(mine: Float, other: Float) -> tuple[Float, Float]:
     return whole, other / np.where(whole > 0, whole, 1.0)
 
 
-def _means(step: Positions, weights: Float, values: Float, total: Float) -> Float:
-    return sums_by(step, weights[:, None] * values, len(total)) / np.where(total > 0, total, 1.0)[:, None]
+def _by_place(
+    place: Positions, moved: Float, weights: Float, squares: Float, n_places: int
+) -> tuple[Float, Float]:
+    """Counts and changes by place, as `icefield.core.placement.PlaceSums` has them, of rows' changes ``(rows, outputs, 1 or 2)``."""
+    counts = sums_by(place, np.stack([np.ones(len(place)), weights, squares], axis=1), n_places)
+    total, by = np.where(counts[:, 2] > 0, counts[:, 2], 1.0)[:, None, None], squares[:, None, None]
+    means = sums_by(place, by * moved, n_places) / total
+    apart = moved - means[place]
+    changes, ways = np.zeros((n_places, moved.shape[1], BY_OUTPUT)), moved.shape[2]
+    changes[..., :ways] = sums_by(place, weights[:, None, None] * moved, n_places)
+    changes[..., 2 : 2 + ways] = means
+    changes[..., 4 : 4 + ways] = sums_by(place, by * np.square(apart), n_places)
+    if ways == 2:
+        changes[..., 6] = sums_by(place, by[..., 0] * apart[..., 0] * apart[..., 1], n_places)
+    return counts, changes
 
 
 def _centred_variance(share: Float, own: Float, next_to: Float) -> Float:
@@ -345,9 +331,9 @@ def _centred_variance(share: Float, own: Float, next_to: Float) -> Float:
 
 
 def sums_by(step: Positions, values: Float, n_steps: int) -> Float:
-    out = np.zeros((n_steps, values.shape[1]))
-    np.add.at(out, step, values)
-    return out
+    flat = values.reshape(len(values), -1)
+    sums = [np.bincount(step, column, minlength=n_steps) for column in flat.T]
+    return np.stack(sums, axis=-1, dtype=np.float64).reshape(n_steps, *values.shape[1:])
 
 
 def _filled(delta: Float, has: Mask, nodes: NDArray[Any]) -> Float:
