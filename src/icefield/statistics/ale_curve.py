@@ -8,6 +8,7 @@ in clusters, of each cluster's (`icefield.statistics.ale_clusters`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
@@ -331,7 +332,7 @@ def _centred_variance(share: Float, own: Float, next_to: Float) -> Float:
 
 
 def sums_by(step: Positions, values: Float, n_steps: int) -> Float:
-    flat = values.reshape(len(values), -1)
+    flat = values.reshape(len(values), math.prod(values.shape[1:]))
     sums = [np.bincount(step, column, minlength=n_steps) for column in flat.T]
     return np.stack(sums, axis=-1, dtype=np.float64).reshape(n_steps, *values.shape[1:])
 
