@@ -109,7 +109,7 @@ def refuse_raw_scale(what: str) -> ModelError:
 def columns_by_spelling(wanted: Sequence[Any], names: Sequence[Any]) -> list[Any | None]:
     """Which of the names each wanted column is, None for one that is not there.
 
-    LightGBM stores blanks in names as underscores.
+    LightGBM stores blanks in names as underscores, and scikit-learn's searches and pipelines around it hand its names on.
     """
     stored = {str(name).replace(" ", "_"): name for name in names}
     return [name if name in names else stored.get(str(name)) for name in wanted]

@@ -46,7 +46,7 @@ def effect_picture(effect: Effect, options: Options) -> Picture:
             panels.append(replace(one_way_panel([one], one.effect, options, len(outputs) == 1), title=title))
     elif side == "outputs":
         for output in outputs:
-            series = _group_series(effect, output, groups) if groups else [Series(effect, output)]
+            series = _group_series(output, groups) if groups else [Series(effect, output)]
             title = name_text(effect.outputs[output])
             panel = one_way_panel(series, effect, options, False, _by_text(effect) if groups else "")
             panels.append(replace(panel, title=title))
@@ -208,11 +208,11 @@ def _overlaid(effect: Effect, output: int, outputs: list[int], groups: Mapping[s
         return [Series(effect, output, label=name if several else None)]
     return [
         replace(one, label=f"{name}, {one.label}" if several else one.label)
-        for one in _group_series(effect, output, groups)
+        for one in _group_series(output, groups)
     ]
 
 
-def _group_series(effect: Effect, output: int, groups: Mapping[str, Effect]) -> list[Series]:
+def _group_series(output: int, groups: Mapping[str, Effect]) -> list[Series]:
     return [
         Series(group, output, label=label, colour=i % OVERLAID, dashed=pattern(i, len(groups)))
         for i, (label, group) in enumerate(groups.items())

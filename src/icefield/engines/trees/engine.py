@@ -191,7 +191,7 @@ class TreesEngine:
 
         if not self.additive:
             return None if self._linked is None else self._linked.own_averages(sets, sample, resources)
-        if not AveragesAtRows.fits(self.model, sets, sample.n_rows, resources.memory):
+        if not AveragesAtRows.fits(sets, sample.n_rows, resources.memory):
             return None
         sample = self.encoder.sample(Block(sample.table, sample.weights), resources)
         return self._own_averages(sets, sample, resources)

@@ -128,7 +128,7 @@ class AveragesAtRows:
         return tuple(sorted({j for name in names for j in self.model.drives.get(name, ())}))
 
     @staticmethod
-    def fits(model: TreeModel, sets: Sequence[Sequence[Any]], n_rows: int, memory: int) -> bool:
+    def fits(sets: Sequence[Sequence[Any]], n_rows: int, memory: int) -> bool:
         """Whether the cells of all rows fit half the budget."""
         names = {name for one in sets if len(one) <= 2 for name in one}
         return CELL_BYTES * len(names) * n_rows <= memory // 2
