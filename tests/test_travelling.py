@@ -28,6 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from icefield import Explainer
+from icefield.core.prediction_level import prediction_level
 
 try:
     import cloudpickle
@@ -148,7 +149,7 @@ def test_a_copy_has_locks_of_its_own():
     other = copy.copy(explainer.study)
     done = []
     with explainer.study.cache._lock:
-        asker = threading.Thread(target=lambda: done.append(other.prediction_level()))
+        asker = threading.Thread(target=lambda: done.append(prediction_level(other)))
         asker.start()
         asker.join(30)
     assert done

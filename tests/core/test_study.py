@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from icefield import Explainer
+from icefield.core.prediction_level import prediction_level
 
 
 def fitted(name: str) -> tuple[Any, Any]:
@@ -53,7 +54,7 @@ def test_moments_of_predictions_are_those_of_the_models_own(name: str, weighted:
     model, X = fitted(name)
     weights = np.random.default_rng(1).integers(1, 4, 400).astype(float) if weighted else None
     study = Explainer(model, X, weights=weights, target="all").study
-    level = study.prediction_level()
+    level = prediction_level(study)
     own = study.predictions()
     mean = np.average(own, axis=0, weights=weights)
     np.testing.assert_allclose(level.baseline, mean, rtol=0, atol=1e-6)
@@ -70,4 +71,4 @@ def test_trees_are_not_asked_for_predictions_to_describe_them(monkeypatch: pytes
         raise AssertionError("the model was asked")
 
     monkeypatch.setattr(type(study), "predictions", refuse)
-    assert np.isfinite(study.prediction_level().std).all()
+    assert np.isfinite(prediction_level(study).std).all()

@@ -9,6 +9,7 @@ from test_trees import assert_close, assert_moments
 
 from forest_walk import raw
 from icefield import Explainer
+from icefield.core.prediction_level import _quick_predictions
 from icefield.core.question import Question, Resources
 from icefield.core.rows import Block
 from icefield.data.frame import table_of
@@ -55,7 +56,7 @@ def test_trees_of_any_size_and_blocks_of_rows(n_rows, most_leaves):
     y = X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=n_rows)
     model = RandomForestRegressor(5, max_leaf_nodes=most_leaves, random_state=0, n_jobs=1).fit(X, y)
     study = Explainer(model, X).study
-    found = study._quick_predictions(study.plan, np.arange(n_rows))
+    found = _quick_predictions(study, study.plan, np.arange(n_rows))
     np.testing.assert_allclose(found[:, 0], model.predict(X), rtol=0, atol=1e-12)
 
 
@@ -66,7 +67,7 @@ def test_leaves_that_hold_a_value_for_each_class():
         X, rng.integers(0, 3, 700)
     )
     study = Explainer(model, X).study
-    found = study._quick_predictions(study.plan, np.arange(700))
+    found = _quick_predictions(study, study.plan, np.arange(700))
     np.testing.assert_allclose(found, model.predict_proba(X), rtol=0, atol=1e-12)
 
 

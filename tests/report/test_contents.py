@@ -260,9 +260,9 @@ def test_levels_shown_stand_side_by_side_with_their_own_names() -> None:
 
 def test_nothing_is_asked_for_twice(rental_explainer: Explainer, monkeypatch: pytest.MonkeyPatch) -> None:
     from icefield.core import effects
-    from icefield.core.study import Study
     from icefield.report import ranked
     from icefield.statistics import ice_sample as curved
+    from icefield.statistics import interactions as pairs
 
     study = rental_explainer.study
     fresh = Explainer(study.model.native, study.sample.table.native, y=study.sample.y).study
@@ -283,7 +283,7 @@ def test_nothing_is_asked_for_twice(rental_explainer: Explainer, monkeypatch: py
             "compute",
             lambda given: [(s, one.kind, str(one.grid)) for one in given[1] for s in one.sets],
         )
-    counted(Study, "averages_at_rows", lambda given: list(given[1]))
+    counted(pairs, "averages_at_rows", lambda given: list(given[1]))
     counted(ranked, "ales", lambda given: sorted(given[1]))
     found = build(fresh)
     curves = [one for sets in asked["compute"] for one in sets]

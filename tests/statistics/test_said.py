@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from icefield import Explainer, Grid
+from icefield.core.prediction_level import prediction_level
 from icefield.statistics.fit_check import fit_check
 from icefield.statistics.one_hot import one_hot_groups
 from icefield.wording.overview import CONSTANT
@@ -41,7 +42,7 @@ def test_missing_values_take_part(share, jump):
     assert ex.importance()["feature"][0] == "a"
     reading = summary.readings["a"]
     p = float(X["a"].isna().mean())
-    unit = float(ex.study.prediction_level().std[0])
+    unit = float(prediction_level(ex.study).std[0])
     if reading.unit_name == "SD":
         assert reading.strength == pytest.approx(abs(jump) * np.sqrt(p * (1 - p)) / unit, rel=1e-6)
     assert reading.shape == "flat"
@@ -278,13 +279,13 @@ def test_a_few_per_cent_of_the_rows_never_make_the_rest_flat(share, far):
     )
     readings = ex.summary().readings
     assert [readings[name].flat for name in "abc"] == [False] * 3
-    assert float(ex.study.prediction_level().unit[0]) < 5
+    assert float(prediction_level(ex.study).unit[0]) < 5
 
 
 def test_long_tails_keep_their_unit():
     X = frame(rows=2000)
     ex = Explainer(lambda d: np.exp(1.2 * d["a"]) + d["b"], X, row_by_row=True)
-    assert ex.study.prediction_level().unit is None  # no group far beyond all others
+    assert prediction_level(ex.study).unit is None  # no group far beyond all others
     assert not ex.summary().readings["a"].flat
 
 
@@ -560,7 +561,7 @@ def drawn(truth, seed=0, rows=700, noise=0.5):
 
 def told(ex):
     """The pairs worth naming, with what is said of them."""
-    table, unit = ex.interactions(overall=False), float(ex.study.prediction_level().std[0])
+    table, unit = ex.interactions(overall=False), float(prediction_level(ex.study).std[0])
     if "supported" not in table.columns:
         return {}
     return {

@@ -30,7 +30,7 @@ from icefield.audit.row_steps import (
 )
 from icefield.audit.structure import structure_of
 from icefield.data.columns import object_array
-from icefield.data.features import Feature
+from icefield.data.features import Feature, listed_features
 from icefield.data.frame import table_of
 from icefield.errors import IcefieldError, InputError, InputTypeError, ModelError, complaint, did_you_mean
 from icefield.libraries.declared import Declared, declared_constraints
@@ -84,7 +84,7 @@ def audit(
     if study.sample.n_rows == 0:
         raise InputError("There are no rows to audit. Hint: give X with at least one row.")
     chosen = study.chosen(rows)
-    asked = [study.feature(one) for one in study.listed(features)]
+    asked = [study.feature(one) for one in listed_features(features, study.model.columns)]
     wanted = _directions(study, increasing, decreasing)
     known = _declared(study) if declared else Declared()
     promised, said = _judged(study, known)

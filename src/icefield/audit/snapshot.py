@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from icefield.audit.checking import FAIL, PASS, Check, Statement, number
+from icefield.core.prediction_level import prediction_level
 from icefield.core.question import Question
 from icefield.core.rows import Block
 from icefield.data.columns import ORDERED_KINDS, TIME_KINDS, is_missing_value, object_array
@@ -283,7 +284,7 @@ def _is_same_kind(study: Study, head: Mapping[str, Any]) -> bool:
 
 def _unit(study: Study) -> float:
     """The standard deviation of the predictions, the largest of all outputs."""
-    return float(np.max(study.prediction_level().std, initial=0.0)) or 1.0
+    return float(np.max(prediction_level(study).std, initial=0.0)) or 1.0
 
 
 def _written(

@@ -20,9 +20,10 @@ from icefield.core.clustered_errors import clustered_answers
 from icefield.core.engine import Context, Plan
 from icefield.core.point_weights import PointWeights
 from icefield.core.precision import until_precise
+from icefield.core.prediction_level import Level, prediction_level
 from icefield.core.question import Answer, AnswerAccumulator, Question, QuestionAccumulator
 from icefield.core.rows import Accumulator, Block, ColumnStatistics, GridRequest
-from icefield.core.study import Level, Study, answers_by, noted
+from icefield.core.study import Study, answers_by, noted
 from icefield.counts import counted
 from icefield.data.distribution import Distribution
 from icefield.data.features import Feature
@@ -129,7 +130,7 @@ def compute(study: Study, requests: Sequence[Request]) -> list[list[Effect]]:
         if pending.is_working:
             pending.tell(plan.steps(study.rows.head))
         level = (
-            study.prediction_level(plan=plan) if pending.is_working and _prefetches(plan, requests) else None
+            prediction_level(study, plan=plan) if pending.is_working and _prefetches(plan, requests) else None
         )
         early = _first_counts(study, plan, jobs)
         statistics, is_counted = pending.result(also=[] if early is None else [early])
@@ -139,7 +140,7 @@ def compute(study: Study, requests: Sequence[Request]) -> list[list[Effect]]:
     counts = early if is_counted else None
     answers, weights = _answered(study, plan, placed, statistics, counts)
     # 4. Effects, of values alone.
-    level = level or study.prediction_level(requests[0].rows, plan)
+    level = level or prediction_level(study, requests[0].rows, plan)
     about = EffectContext.of(study, plan, level, requests[0].rows)
     made = [
         make_effect(about, one, statistics.distribution(one.job.features), answer, weight)
@@ -181,7 +182,7 @@ def compute_to_precision(
             (answer,) = _clustered(study, plan, [question], sample.take(used))
     placed = PlacedJob(Job(request, job.features), points, "; ".join(n for n in (notes, said) if n), question)
     weight = statistics.point_weights(job.features, points, study.rows.groups)
-    about = EffectContext.of(study, plan, study.prediction_level(used, plan), None)
+    about = EffectContext.of(study, plan, prediction_level(study, used, plan), None)
     return make_effect(about, placed, statistics.distribution(job.features), answer, weight)
 
 

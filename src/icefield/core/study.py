@@ -6,63 +6,27 @@ recipe for effects is `icefield.core.effects.compute`.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Hashable, Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
-
-import numpy as np
+from typing import Any, TypeVar
 
 from icefield.core.cache import Cache
-from icefield.core.crossed_rows import crossed_averages, moving_columns
+from icefield.core.crossed_rows import moving_columns
 from icefield.core.engine import Choices, Plan, PlanCell, training_refusal, with_fallback
-from icefield.core.question import Answer, Moments, Question, Resources
+from icefield.core.question import Answer, Question, Resources
 from icefield.core.rows import Accumulator, Block, Rows
-from icefield.counts import counted
 from icefield.data.columns import Column
-from icefield.data.distribution import suiting_units
-from icefield.data.features import Feature, feature_column, listed_features, resolve
+from icefield.data.features import Feature, feature_column, resolve
 from icefield.data.naming import PLAIN, Naming
 from icefield.errors import InputError, complaint
 from icefield.models.model import Model
 from icefield.models.pace import interruptible
-from icefield.sampling import CROSSED_ROWS, PREDICTION_ROWS, Chosen, choose_rows, in_proportion
+from icefield.sampling import Chosen, choose_rows
 from icefield.threads import ThreadCrew
 from icefield.typing import Background, Float, Positions
 
 Key = TypeVar("Key", bound=Hashable)
 KeyIn = TypeVar("KeyIn", bound=Hashable, contravariant=True)
-
-
-@dataclass(frozen=True, eq=False)
-class Level:
-    """Where the model's own predictions lie, by output: mean, standard deviation, and the unit of sizes where it is another.
-
-    `positive` says that none of any output is below zero.
-    """
-
-    baseline: Float
-    std: Float
-    unit: Float | None
-    positive: bool
-
-
-@dataclass(frozen=True, eq=False)
-class EvaluatedRows:
-    """The rows at whose own values averages were taken: why these, and their weights."""
-
-    why: str
-    weights: Float
-
-
-class AveragesSink(Protocol[KeyIn]):
-    """Takes in averages at rows' own values, set by set."""
-
-    def begin(self, rows: EvaluatedRows) -> None:
-        """Start anew: averages at these rows follow. Called again where the first way could not be finished."""
-
-    def take(self, name: KeyIn, values: Float) -> None:
-        """A set's averages, ``(outputs, rows)``, in an array of one's own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,10 +112,6 @@ class Study:
 
     # --- features and rows ---------------------------------------------------------------------
 
-    def listed(self, features: Iterable[Any] | None, least: int = 1) -> list[Any]:
-        """The features a table is about, one or several as given; all of the model's by default."""
-        return listed_features(features, self.model.columns, least)
-
     def feature(self, asked: Any) -> Feature:
         """One feature a user means."""
         if isinstance(asked, Feature):
@@ -191,61 +151,11 @@ class Study:
         limit = when_costly if when_costly is not None and self.plan.engine.costs_predictions else None
         return choose_rows(rows, self.sample.n_rows, self.seed, limit)
 
-    def fold(self, accumulator: Accumulator) -> None:
-        """Let an accumulator take in every row once: by a pass, or from a sample that holds all of them."""
-        if self.rows.resident or not self.rows.is_sampled:
-            with ThreadCrew(1) as threads, threads:
-                accumulator.add(self.sample, threads)
-            return
-        self.rows.check_row_by_row(self.model)
-        self.rows.fold([accumulator])
-
-    # --- what the engine is asked beside effects -----------------------------------------------
-
     def answers(self, questions: Sequence[Question], block: Block) -> list[Answer]:
         """The engine's answers about rows together, one per question."""
         return with_fallback(
             self.plans.checked(), lambda plan: answers_by(plan, questions, block, self.resources)
         )
-
-    def averages_at_rows(
-        self, sets: Mapping[Key, Sequence[Feature]], rows: Any, into: AveragesSink[Key]
-    ) -> None:
-        """Partial dependence of sets of features at rows' own values.
-
-        At all rows of the sample where the engine gets them in one walk, else at a seeded sample crossed with itself.
-        """
-        columns = [moving_columns(features) for features in sets.values()]
-        sample = self.sample
-
-        def ask(plan: Plan) -> None:
-            if rows is None and plan.engine.additive:
-                walked = plan.engine.own_averages(columns, sample, self.resources)
-                if walked is not None:
-                    collect(
-                        walked, EvaluatedRows(f"{self.rows.sample_said}: {plan.why}", sample.row_weights())
-                    )
-                    return
-            wanted = min(CROSSED_ROWS, sample.n_rows) if rows is None else rows
-            chosen = choose_rows(wanted, sample.n_rows, self.seed)
-            part = sample.take(chosen.positions)
-            found = plan.engine.own_averages(columns, part, self.resources)
-            if found is None:
-                found = crossed_averages(self.model, plan.engine, columns, part, self.resources)
-            gives_all = plan.what_gives_all_rows(sample.n_rows, self.model.scale)
-            why = f"{chosen.note}; {gives_all}" if chosen.note else ""
-            why = why or f"{counted(part.n_rows)} of {counted(sample.n_rows)} rows"
-            collect(found, EvaluatedRows(why, sample.row_weights(chosen.positions)))
-
-        def collect(averages: Generator[Float], evaluated: EvaluatedRows) -> None:
-            into.begin(evaluated)
-            with closing(averages):  # its threads must not wait until nobody looks at an interrupt any more
-                for name, values in zip(sets, averages, strict=True):
-                    into.take(name, values)
-
-        with_fallback(self.plans.checked(), ask)
-
-    # --- what the model itself predicts --------------------------------------------------------
 
     def predictions(self, rows: Positions | None = None) -> Float:
         """The model's own predictions of rows of the sample as they are, ``(rows, outputs)``."""
@@ -255,48 +165,20 @@ class Study:
             return every if rows is None else every[rows]
         return interruptible(self.model, table.take(rows))
 
-    def prediction_level(self, rows: Positions | None = None, plan: Plan | None = None) -> Level:
-        """Mean and standard deviation of the model's own predictions, on a seeded sample of rows.
-
-        Rows chosen because the model is slow are not followed by thousands of others. `plan` is one that was checked.
-        """
-        sample = self.sample
-        if rows is not None and len(rows) < PREDICTION_ROWS:
-            weights = None if sample.weights is None else sample.weights[rows]
-            return self._level_of(rows, weights, plan, alone=True)
-        return self.cache.once(
-            "prediction level",
-            lambda: self._level_of(
-                *in_proportion(PREDICTION_ROWS, sample.n_rows, sample.weights, self.seed), plan
-            ),
-        )
-
-    def _level_of(
-        self, rows: Positions, weights: Float | None, plan: Plan | None, alone: bool = False
-    ) -> Level:
-        plan = self.plans.checked() if plan is None else plan
-        predicted = with_fallback(plan, lambda plan: self._quick_predictions(plan, rows, alone))
-        moments = Moments.of(predicted, weights, True, copies=True)
-        unit = suiting_units(predicted, weights, moments.std)
-        return Level(moments.average, np.asarray(moments.std), unit, bool((predicted >= 0).all()))
-
-    def _quick_predictions(self, plan: Plan, rows: Positions, alone: bool = False) -> Float:
-        """Predictions up to rounding, from the engine where that costs none: a curve in which nothing moves.
-
-        Where rows count together, `alone` asks about these without the others, as curves over them do.
-        """
-        if alone and self.model.across_rows:
-            return self.model.predict(self.sample.table.take(rows))
-        if plan.engine.costs_predictions or not plan.engine.needs_rows or not len(rows):
-            return self.predictions(rows)
-        question = Question((), spread=True, rows=np.arange(len(rows)))
-        (answer,) = plan.engine.answer([question], Block(self.sample.table.take(rows)), self.resources)
-        return np.ascontiguousarray(np.asarray(answer.curves).T)
-
 
 def answers_by(plan: Plan, questions: Sequence[Question], block: Block, resources: Resources) -> list[Answer]:
     """The answers of a plan's engine, which say so where it is not the one that was planned."""
     return noted(plan.engine.answer(questions, block, resources), plan)
+
+
+def fold(study: Study, accumulator: Accumulator) -> None:
+    """Let an accumulator take in every row once: by a pass, or from a sample that holds all of them."""
+    if study.rows.resident or not study.rows.is_sampled:
+        with ThreadCrew(1) as threads, threads:
+            accumulator.add(study.sample, threads)
+        return
+    study.rows.check_row_by_row(study.model)
+    study.rows.fold([accumulator])
 
 
 def noted(answers: list[Answer], plan: Plan) -> list[Answer]:

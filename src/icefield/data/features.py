@@ -115,7 +115,7 @@ def feature_column(feature: Feature, table: Table) -> Column:
     return Column(label, "categorical", levels[codes], np.zeros(len(codes), dtype=bool), codes, levels)
 
 
-def listed_features(features: Iterable[Any] | None, columns: Sequence[Any], least: int) -> list[Any]:
+def listed_features(features: Iterable[Any] | None, columns: Sequence[Any], least: int = 1) -> list[Any]:
     """The features a table is about, one or several as given; all of the model's by default."""
     if isinstance(features, (str, int, np.integer, Mapping)):
         features = [features]

@@ -19,6 +19,7 @@ from icefield import validate
 from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.data.columns import TIME_KINDS
+from icefield.data.features import listed_features
 from icefield.data.groups import Groups
 from icefield.effect import Effect, Effects
 from icefield.effect.learner_interval import LearnerInterval, RefitSpread, t_quantile
@@ -223,7 +224,7 @@ class Refits(StudyExplainer):
         """`Explainer.effects`, each with `Effect.interval`."""
         if kind != "ice":
             _refuse_rows("rows", rows)
-        singles = self.study.listed(features, least=0)
+        singles = listed_features(features, self.study.model.columns, least=0)
         found = super().effects(singles, order, spread, grid, by, kind=kind, rows=rows)
         if kind == "ale":
             return Effects({name: self.ale(f, by=by) for name, f in zip(found, singles)})

@@ -18,6 +18,7 @@ import numpy as np
 from icefield.core.effects import Request, compute_effects
 from icefield.core.study import Study
 from icefield.counts import counted
+from icefield.data.features import listed_features
 from icefield.effect import Effect
 from icefield.errors import IcefieldError, InputError, complaint
 from icefield.progress import Progress
@@ -161,7 +162,7 @@ def _shared(
 ) -> tuple[list[Any], dict[Any, list[int]]]:
     """Features of all models, and those that only some have, with the places of these models."""
     if features is not None:
-        return next(iter(studies.values())).listed(features), {}
+        return listed_features(features, next(iter(studies.values())).model.columns), {}
     columns = [list(study.model.columns) for study in studies.values()]
     shared = [name for name in columns[0] if all(name in own for own in columns)]
     if not shared:

@@ -17,6 +17,7 @@ import numpy as np
 
 from icefield.core.study import Study
 from icefield.counts import counted
+from icefield.data.features import listed_features
 from icefield.effect import Effect
 from icefield.errors import InputError
 from icefield.progress import Progress
@@ -75,7 +76,7 @@ def build(
             'Hint: use Explainer(..., background="data").'
         )
     began = time.perf_counter()
-    asked = study.listed(features)
+    asked = listed_features(features, study.model.columns)
     released = None
     if release is not None:
         released = Release(study, release)

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from icefield.core.effects import EffectContext
+from icefield.core.prediction_level import prediction_level
 from icefield.core.rows import Block
+from icefield.core.study import fold
 from icefield.counts import counted
 from icefield.data.column_statistics import ColumnValues
 from icefield.effect import Effect
@@ -158,7 +160,7 @@ def _move(study: Study, started: list[LocalEffect], chosen: Chosen, weights: Flo
     """Let every row be moved, or with `weights` those chosen."""
     accumulator = LocalEffects(study.plans.checked(), started, study.resources)
     if weights is None:
-        study.fold(accumulator)
+        fold(study, accumulator)
         return
     accumulator.add(_chosen_block(study, chosen, weights))
     reach = sampling_reach(0 if chosen.positions is None else len(chosen.positions), chosen.sampled_from)
@@ -220,7 +222,7 @@ def _blank(study: Study, local: LocalEffect) -> Effect:
     if left_out:
         notes.append(f"{counted(left_out)} rows without weight or a finite known value take no part")
     notes += [cut.note for cut in local.cuts if cut.note]
-    about = EffectContext.of(study, plan, study.prediction_level(), None)
+    about = EffectContext.of(study, plan, prediction_level(study), None)
     distribution = study.rows.statistics.distribution(local.features)
     blank = about.blank("ale", local.features, tuple(cut.nodes for cut in local.cuts), distribution)
     found = replace(blank.provenance, engine=moved.engine, why="; ".join(notes), n_rows=local.n_used)

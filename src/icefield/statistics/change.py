@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.core.study import fold
 from icefield.counts import counted
 from icefield.data.columns import NUMERIC_KINDS, ORDERED_KINDS, TIME_KINDS, Column, is_missing_value
 from icefield.data.distribution import weighted_quantiles
@@ -421,7 +422,7 @@ def _compared(
     fits = 8 * 5 * outputs * here.n_rows <= study.resources.memory // KEPT_SHARE
     found = _changes(study, contrast, keep=everything and fits, n_groups=n_groups, spread=spread)
     if rows is None:
-        study.fold(found)
+        fold(study, found)
     else:
         found.add(here)
     if found.moments[0].weight <= 0:

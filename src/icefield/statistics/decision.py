@@ -14,6 +14,7 @@ from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from icefield.counts import counted
+from icefield.data.features import listed_features
 from icefield.effect import Effect
 from icefield.progress import Progress
 from icefield.sampling import READ_CURVES
@@ -123,7 +124,7 @@ def decisions_beside(
     The effects come by label, in the order of the decisions, and keep their curves where those of all features fit the memory budget;
     `see` is shown each with its curves.
     """
-    asked = study.listed(features)
+    asked = listed_features(features, study.model.columns)
     study.resolve(asked)  # partners are looked for among all of them, so none may overlap
     beside: list[list[Effect]] = []
 

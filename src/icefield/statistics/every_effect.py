@@ -11,6 +11,7 @@ import numpy as np
 from icefield import validate
 from icefield.core.effects import Request, compute_effects
 from icefield.counts import counted
+from icefield.data.features import listed_features
 from icefield.data.grid import DEFAULT_POINTS, MOST_AUTO
 from icefield.effect import Effect
 from icefield.errors import BudgetError, InputError, complaint, statement
@@ -44,7 +45,7 @@ def every_effect(
             complaint("order", f"must be 1 for kind={kind!r}", order, f"ask for pairs with {ALONE[kind]}")
         )
     validate.flag("spread", spread)
-    singles = study.listed(features, least=0)
+    singles = listed_features(features, study.model.columns, least=0)
     asked = [(f,) for f in singles] if order == 1 else list(combinations(singles, 2))
     labels = [study.feature(f).label for f in singles]
     if len(set(labels)) != len(labels):

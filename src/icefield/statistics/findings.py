@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from icefield.core.prediction_level import prediction_level
 from icefield.effect.data_support import Support
 from icefield.statistics.decision import Decision
 from icefield.statistics.fit_check import FitCheck
@@ -65,7 +66,7 @@ def findings(
     every = list(made.values())
     responding = [one for one in every if one.reading.responds]
     movement = np.array([one.movement for one in every])
-    level = study.prediction_level()
+    level = prediction_level(study)
     same = bool((level.std <= ROUNDING * np.maximum(np.abs(level.baseline), 1e-300)).all())
     largest = float(movement.max(initial=0.0))
     sharing, even = 0, False

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from icefield.core.effects import Request, compute, compute_effects
+from icefield.core.prediction_level import prediction_level
 from icefield.core.question import Question
 from icefield.core.rows import Block
 from icefield.core.study import Study
@@ -116,7 +117,7 @@ class CurvedEffects:
         self.beside = found[len(asks) :] if shared else [compute_effects(study, one) for one in beside]
         if rows is None:
             # A sample of our own choice is measured against the same predictions as everything else.
-            level = study.prediction_level()
+            level = prediction_level(study)
 
             def measured(effect: Effect) -> Effect:
                 about = replace(

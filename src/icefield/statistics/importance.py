@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from icefield import validate
 from icefield.counts import counted
-from icefield.data.features import Feature
+from icefield.data.features import Feature, listed_features
 from icefield.data.grid import Grid
 from icefield.effect import Effect, drawing
 from icefield.errors import InputError
@@ -135,7 +135,7 @@ def importance(
         validate.old_word('measure="spread"', 'measure="curve_sd"')
         measure = "curve_sd"
     validate.choice("measure", measure, MEASURES)
-    asked = study.listed(features)
+    asked = listed_features(features, study.model.columns)
     # The classical measure is over an even grid.
     even = Curved(Grid() if grid is None else grid, spread=False)
     own: dict[Any, Float] = {}  # read when the curves are there: those of many features do not stay

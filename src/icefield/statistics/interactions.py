@@ -17,10 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icefield import validate
+from icefield.core.averages_at_rows import EvaluatedRows, averages_at_rows
 from icefield.core.effects import Request, compute_effects
-from icefield.core.study import EvaluatedRows, Study
+from icefield.core.prediction_level import prediction_level
+from icefield.core.study import Study
 from icefield.counts import counted
-from icefield.data.features import Feature
+from icefield.data.features import Feature, listed_features
 from icefield.effect import drawing
 from icefield.errors import BudgetError, InputError, complaint, statement
 from icefield.sampling import CROSSED_ROWS
@@ -189,7 +191,7 @@ def interactions(
             "Interactions are evaluated at the rows of X; the training counts have no rows. "
             'Hint: use Explainer(..., background="data").'
         )
-    found = study.resolve(study.listed(features, least=2))
+    found = study.resolve(listed_features(features, study.model.columns, least=2))
     _check_fits(study, found, triples)
     wanted_triples = _triples(study, found, triples)
     if method == "variance":
@@ -246,7 +248,7 @@ def _collected(
     keeps_surfaces: bool = False,
 ) -> Interactions:
     statistics = _Statistics(study.sample.n_rows, keeps_surfaces)
-    study.averages_at_rows(sets, rows, statistics)
+    averages_at_rows(study, sets, rows, statistics)
     return statistics.table(study, found)
 
 
@@ -441,13 +443,13 @@ def _table(
 
 
 def _level(study: Study) -> Float:
-    level = study.prediction_level()
+    level = prediction_level(study)
     return np.abs(level.baseline) + level.std
 
 
 def _unit(study: Study) -> Float:
     """What effects are measured in."""
-    level = study.prediction_level()
+    level = prediction_level(study)
     return level.std if level.unit is None else level.unit
 
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.prediction_level import prediction_level
+from icefield.data.features import listed_features
 from icefield.effect import Drawable, Effect
 from icefield.effect.data_support import Support
 from icefield.progress import Progress
@@ -94,7 +96,7 @@ def summary(
     grid : grid of the curves in `Summary.effects`; what is said is read on a grid of its own
     rows : average over these rows; by default all, or a seeded sample where each row costs predictions
     """
-    asked = study.listed(features)
+    asked = listed_features(features, study.model.columns)
     made, (effects,) = decisions_beside(study, asked, Curved(grid), rows=rows)
     around = surroundings(study)
     found = {}
@@ -199,7 +201,7 @@ def _about_all(study: Study, fit: FitCheck | None) -> Iterator[str]:
     """What holds for every line: how well y is predicted, and which unit strengths have where it is not the SD."""
     if fit is not None and not fit.caution:
         yield str(fit)
-    unit = study.prediction_level().unit
+    unit = prediction_level(study).unit
     if unit is not None:
         size = enumerated([few_digits(float(one)) for one in unit[:3]])
         yield (
