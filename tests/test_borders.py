@@ -119,6 +119,17 @@ SHARED_NAMES = {
     "Structure": "as the generator reads it, and as kernels are handed it",
 }
 
+# What a class offers at most, and those that offer more, and why. `Explainer` and `Effect` are what a user holds.
+MOST_MEMBERS = 22
+LARGE = {
+    "Explainer": "every question has a method",
+    "Effect": "every view of the result has a method",
+    "PartFields": "the parts of an Effect by their short names",
+    "Reading": "the statements of `Effect.reading`, each with the number it rests on",
+    "Options": "one for each keyword of `plot`",
+    "Controller": "what a client of the explorer sees of a study",
+}
+
 # Keywords that are not spelled out, and why: everything else says what it takes.
 HANDED_ON = {
     "mlflow.evaluator.IcefieldEvaluator.can_evaluate": "what MLflow may pass some day",
@@ -325,6 +336,35 @@ def dispatch_violations(module: Module) -> list[str]:
     return found
 
 
+def size_violations(module: Module) -> list[str]:
+    """Classes with more public members than a reader keeps in mind."""
+    return [
+        f"{module.name}.{node.name} has {len(members)} public members, more than {MOST_MEMBERS}: split it by subject, or hide what it alone uses"
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ClassDef) and node.name not in LARGE
+        if len(members := public_members(node)) > MOST_MEMBERS
+    ]
+
+
+def public_members(node: ast.ClassDef) -> set[str]:
+    """Methods, properties, fields, class variables, and what `__init__` puts on the instance, inherited ones left out."""
+    found: set[str] = set()
+    for one in node.body:
+        if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            found.add(one.name)
+            if one.name == "__init__":
+                found |= {
+                    part.attr
+                    for part in ast.walk(one)
+                    if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store)
+                    and isinstance(part.value, ast.Name) and part.value.id == "self"
+                }  # fmt: skip
+        elif isinstance(one, (ast.AnnAssign, ast.Assign)):
+            targets = one.targets if isinstance(one, ast.Assign) else [one.target]
+            found |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return {name for name in found if not name.startswith("_")}
+
+
 def cycles(modules: list[Module]) -> list[str]:
     """Modules that need each other to be loaded."""
     known = {module.name for module in modules}
@@ -393,8 +433,9 @@ def modules() -> list[Module]:
         private_violations,
         open_keyword_violations,
         dispatch_violations,
+        size_violations,
     ],
-    ids=["rooms", "frames", "native", "distributed", "private", "keywords", "dispatch"],
+    ids=["rooms", "frames", "native", "distributed", "private", "keywords", "dispatch", "size"],
 )
 def test_every_module_keeps_the_rule(modules, rule):
     broken = _all([rule(module) for module in modules])
@@ -408,6 +449,16 @@ def test_no_modules_need_each_other_to_be_loaded(modules):
 def test_no_rooms_import_each_other(modules):
     assert {module.room for module in modules} >= set(LAYERED)
     assert room_cycles(modules) == []
+
+
+def test_every_exception_for_a_large_class_is_needed(modules):
+    sizes = {
+        node.name: len(public_members(node))
+        for module in modules
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ClassDef)
+    }
+    assert {name for name in LARGE if sizes[name] <= MOST_MEMBERS} == set()
 
 
 def test_no_name_stands_for_two_classes(modules):
@@ -467,6 +518,8 @@ def test_what_is_put_into_words_is_put_so_once(modules):
         ("statistics.fake", "from icefield.plots._hidden import x", private_violations, "_hidden"),
         ("report.fake", "hasattr(study, 'stream')", dispatch_violations, "asked by protocol only"),
         ("core.fake", "isinstance(plan.engine, TreesEngine)", dispatch_violations, "engine"),
+        ("fake", "class A:\n" + "".join(f"    a{i}: int\n" for i in range(23)), size_violations, "23 public members"),
+        ("fake", "class A:\n    def __init__(self):\n        " + " = ".join(f"self.a{i}" for i in range(23)) + " = 0", size_violations, "fake.A"),
         ("fake", "def plot(**options): ...", open_keyword_violations, "spell their keywords out"),
         ("fake", "class A:\n    def plot(self, **o: Any): ...", open_keyword_violations, "fake.A.plot"),
     ],

@@ -106,7 +106,7 @@ def test_families_add_leaves_by_the_shares_of_their_slots(seed, pairs):
     pair_of_groups = np.full((3, 3), -1, np.int32)
     for number, (a, b) in enumerate(asked):
         pair_of_groups[a, b] = pair_of_groups[b, a] = number
-    share = case.rng.random(plan.slot_kind.size)
+    share = case.rng.random(plan.slots.n)
     single_start = np.cumsum([0, *sizes]).astype(np.int64)
     pair_start = np.cumsum([0, *areas])[:-1].astype(np.int64)
     total, constant = np.zeros(case.n_outputs), np.zeros((case.n_outputs, 3))

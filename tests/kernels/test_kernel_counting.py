@@ -47,7 +47,7 @@ def test_codes_are_places_among_the_cuts(seed):
     assert (np.delete(codes, position, axis=1) == -7).all()
     for v in range(layout.n_columns):
         x = matrix[:, layout.column[v]]
-        cuts = layout.cuts[layout.cut_start[v] :][: layout.cut_count[v]]
+        cuts = layout.search.cuts[layout.search.cut_start[v] :][: layout.search.count[v]]
         expected = np.searchsorted(cuts, x)
         if layout.is_set[v]:
             expected[~np.isin(x, cuts)] = cuts.size

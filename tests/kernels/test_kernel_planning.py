@@ -66,15 +66,15 @@ def test_the_region_before_is_that_of_the_last_split_on_the_group(seed):
 def test_a_plan_is_as_large_as_measured_and_stays_within_its_buffers(seed, mode, lists):
     case = Case.of(seed, MODES[mode], LISTS[lists])
     plan = case.program
-    source, condition, target, counter = plan.program.T
+    source, condition, target, counter = plan.instructions.program.T
     is_entry = target == SUBTREE
-    assert source[is_entry].tolist() == list(range(plan.entry_node.size))
+    assert source[is_entry].tolist() == list(range(plan.instructions.entry_node.size))
     assert (source[~is_entry] < plan.n_buffers).all()
     assert target.max(initial=-1) < plan.n_buffers
     assert counter.max(initial=-1) < plan.n_counters
     assert (condition[~is_entry] >= 0).all()  # a count always asks something
     assert plan.path_start[-1] == plan.path_group.size
-    assert plan.entry_start[-1] == plan.entry_buffer.size
+    assert plan.instructions.entry_start[-1] == plan.instructions.entry_buffer.size
 
 
 @every_plan
@@ -86,7 +86,7 @@ def test_subtrees_are_entered_once_and_their_splits_tagged(seed, mode):
     apart = 0
     for node in np.flatnonzero(few):
         above = [split for split, _ in case.path(int(node))]
-        entered = int(node) in plan.entry_node.tolist()
+        entered = int(node) in plan.instructions.entry_node.tolist()
         assert entered == (not above or not few[above[-1]])
         apart += entered
         group = case.group_of(int(node))
@@ -95,8 +95,8 @@ def test_subtrees_are_entered_once_and_their_splits_tagged(seed, mode):
             groups = case.groups_of(int(node))
             tag = groups.index(group) + 1 if group in groups else len(groups) + 1
             tag = EITHER_WAY if mode == "joint" else tag
-        assert plan.node_tag[node] == tag
-    assert apart == plan.entry_node.size
+        assert plan.instructions.node_tag[node] == tag
+    assert apart == plan.instructions.entry_node.size
 
 
 @every_plan
@@ -104,15 +104,15 @@ def test_subtrees_are_entered_once_and_their_splits_tagged(seed, mode):
 def test_a_scattering_plan_visits_every_leaf(seed, lists):
     case = Case.of(seed, MODES["joint"], LISTS[lists], scatter=True)
     plan = case.program
-    visited = plan.program[plan.program[:, 2] == -1, 3].tolist()
+    visited = plan.instructions.program[plan.instructions.program[:, 2] == -1, 3].tolist()
     listed = [leaf for leaf, node in enumerate(plan.leaf_node) if _is_listed(case, int(node))]
     assert sorted(visited + listed) == list(range(case.n_leaves))
-    assert plan.node_counter[plan.leaf_node].tolist() == list(range(case.n_leaves))
+    assert plan.instructions.node_counter[plan.leaf_node].tolist() == list(range(case.n_leaves))
     assert plan.n_counters == 0
 
 
 def _is_listed(case: Case, node: int) -> bool:
-    return any(split in case.program.entry_node for split, _ in case.path(node))
+    return any(split in case.program.instructions.entry_node for split, _ in case.path(node))
 
 
 @every_plan
@@ -121,9 +121,9 @@ def test_pairs_nobody_asked_for_take_no_instructions(seed):
     batch, asked = case.program.batch, np.zeros((4, 4), np.uint8)
     none = type(case.program).of(batch, case.group_of_column, 4, MODES["pairs"], asked=asked)
     singles = type(case.program).of(batch, case.group_of_column, 4, MODES["singles"])
-    if singles.entry_node.size == 0:
-        assert len(none.program) == len(singles.program)
-    assert len(none.program) <= len(case.program.program)
+    if singles.instructions.entry_node.size == 0:
+        assert len(none.instructions.program) == len(singles.instructions.program)
+    assert len(none.instructions.program) <= len(case.program.instructions.program)
 
 
 def test_sizes_have_names():

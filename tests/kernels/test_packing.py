@@ -129,7 +129,7 @@ def test_codes_that_just_fit_a_byte_or_do_not(n_cuts):
     codes = np.empty((layout.n_columns, len(matrix)), np.int32)
     layout.load(lambda a, b: matrix[a:b], np.arange(len(matrix), dtype=np.int32), codes, bits)
     flags = unpacked(bits, len(matrix))
-    assert layout.cut_count.tolist() == [n_cuts]
+    assert layout.search.count.tolist() == [n_cuts]
     for condition in every:
         assert np.array_equal(
             flags[layout.condition_row[condition]], goes_left(forest, condition, matrix[:, 0])

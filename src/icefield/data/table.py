@@ -64,7 +64,7 @@ class Table(ABC):
         if at.dtype == np.bool_:
             raise TypeError("positions are whole numbers: a mask would be read as 0 and 1")
         at = at.astype(np.intp, copy=False)
-        taken.__dict__ |= {k: v for k, v in self.__dict__.items() if k not in ("native", "columns_read")}
+        taken.__dict__ |= {k: v for k, v in self.__dict__.items() if k not in ("native", "_columns_read")}
         taken.origin = (self, at) if self.origin is None else (self.origin[0], self.origin[1][at])
         return taken
 
@@ -109,14 +109,14 @@ class Table(ABC):
     def column(self, name: Any) -> Column:
         """One column in library-independent form (read once, then kept)."""
         self.check(name)
-        if name not in self.columns_read:
+        if name not in self._columns_read:
             known = self._known_to_origin(name)
-            self.columns_read[name] = self._read(name) if known is None else known
-        return self.columns_read[name]
+            self._columns_read[name] = self._read(name) if known is None else known
+        return self._columns_read[name]
 
     def _known_to_origin(self, name: Any) -> Column | None:
         """A column of numbers that was read where these rows come from, which takes no part of a frame."""
-        read = None if self.origin is None else self.origin[0].columns_read.get(name)
+        read = None if self.origin is None else self.origin[0]._columns_read.get(name)  # noqa: SLF001  (a table too)
         if self.origin is None or read is None or read.decimals is not None:
             return None
         return read.part(self.origin[1]) if read.kind == "float" and read.dtype.kind == "f" else None
@@ -125,7 +125,7 @@ class Table(ABC):
         """Columns that were read are read again wherever the table goes, which takes its own rows along."""
         self.native  # noqa: B018  (of taken rows, made now)
         return {
-            name: value for name, value in self.__dict__.items() if name not in ("columns_read", "origin")
+            name: value for name, value in self.__dict__.items() if name not in ("_columns_read", "origin")
         }
 
     @cached_property
@@ -144,7 +144,7 @@ class Table(ABC):
             return False
 
     @cached_property
-    def columns_read(self) -> dict[Any, Column]:
+    def _columns_read(self) -> dict[Any, Column]:
         """The columns that were read so far, by name."""
         return {}
 

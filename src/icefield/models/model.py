@@ -89,16 +89,11 @@ class Model:
         """Predictions of the chosen outputs, one row per row of the table, one column per output."""
         if table.n_rows == 0:
             return np.empty((0, len(self.selected)))
-        with self.explained("rows of X"):
+        with _explained(self, "rows of X"):
             rows = self.form.of(table.select(self.columns))
             if self.kind == "function" and rows is table.native and hasattr(rows, "copy"):
                 rows = rows.copy()  # a function may write into what it gets, and this is the caller's own
             return self.ask(rows, table.n_rows)
-
-    @property
-    def pipeline(self) -> SplitPipeline | None:
-        """The way of every column through the model's pipeline, or None when there is none to follow."""
-        return None if self.parts is None else self.parts.pipeline
 
     def crossing(self, table: Table, moving: Iterable[Any]) -> CrossedRows:
         """Rows ready to be asked at many grid points; what does not move is prepared once.
@@ -131,28 +126,6 @@ class Model:
             return matrix
         return np.ascontiguousarray(matrix[:, list(self.selected)])
 
-    @contextmanager
-    def explained(self, asked: str) -> Iterator[None]:
-        """Have what a library raises while it is asked told as what it is: a model that refuses some rows.
-
-        A function's errors are its writer's own, and say more as they are; only one that would end a loop
-        somewhere on the way, instead of being heard, is told here too.
-        """
-        try:
-            yield
-        except (IcefieldError, MemoryError):
-            raise
-        except Exception as error:
-            theirs = self.passes_errors or self.kind == "function"
-            if theirs and not isinstance(error, StopIteration):
-                raise
-            raise ModelError(
-                complaint(
-                    "model", f"could not predict {asked} ({one_line(error)})",
-                    hint="check that model.predict takes such values, or leave them out",
-                )
-            ) from error  # fmt: skip
-
     def _quietly(self, answer: Callable[[Any], Any], rows: Any) -> Any:
         # Warning filters are the whole process's: a model that touches them is asked one at a time.
         try:
@@ -168,6 +141,29 @@ class Model:
                     "model", "raised StopIteration as it predicted", hint="check that `next` finds something"
                 )
             ) from error
+
+
+@contextmanager
+def _explained(model: Model, asked: str) -> Iterator[None]:
+    """Have what a library raises while it is asked told as what it is: a model that refuses some rows.
+
+    A function's errors are its writer's own, and say more as they are; only one that would end a loop
+    somewhere on the way, instead of being heard, is told here too.
+    """
+    try:
+        yield
+    except (IcefieldError, MemoryError):
+        raise
+    except Exception as error:
+        theirs = model.passes_errors or model.kind == "function"
+        if theirs and not isinstance(error, StopIteration):
+            raise
+        raise ModelError(
+            complaint(
+                "model", f"could not predict {asked} ({one_line(error)})",
+                hint="check that model.predict takes such values, or leave them out",
+            )
+        ) from error  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +197,7 @@ class CrossedRows:
         own = {name: values for name, values in points.items() if name in model.columns}
         if not own:  # columns the model does not look at
             return np.tile(model.predict(self._table), (size, 1))
-        with model.explained(f"rows with {', '.join(map(repr, own))} set to values of the grid"):
+        with _explained(model, f"rows with {', '.join(map(repr, own))} set to values of the grid"):
             if self._crossing is None or model.parts is None:
                 rows = model.form.of(self._table.crossed(own))
                 return model.ask(rows, size * self.n_rows)

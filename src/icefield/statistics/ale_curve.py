@@ -139,7 +139,7 @@ class StepSums(Summed):
             found.node_weight = (np.append(weight[:-1], 0.0) + found.end_weight) / 2
             found.weight, found.change = weight[:-1].copy(), sums[:-1, :, 0].copy()
             found.side_squared[0], found.side_change[0] = squared[:-1], (side_squared * means[..., 0])[:-1]
-            found.join_spread(squared[:-1], means[:-1, :, 0], spreads[:-1, :, 0])
+            _join_spread(found, squared[:-1], means[:-1, :, 0], spreads[:-1, :, 0])
             return found
         # A level is left across the step before it and the step after.
         found.end_weight, found.node_weight = weight.copy(), weight.copy()
@@ -147,8 +147,8 @@ class StepSums(Summed):
         found.side_squared[0], found.side_squared[1] = squared[:-1], squared[1:]
         found.side_change[0] = (side_squared * means[..., 1])[:-1]
         found.side_change[1] = (side_squared * means[..., 0])[1:]
-        found.join_spread(squared[:-1], means[:-1, :, 1], spreads[:-1, :, 1])
-        found.join_spread(squared[1:], means[1:, :, 0], spreads[1:, :, 0])
+        _join_spread(found, squared[:-1], means[:-1, :, 1], spreads[:-1, :, 1])
+        _join_spread(found, squared[1:], means[1:, :, 0], spreads[1:, :, 0])
         if n > 1:  # rows at a level between others cross both steps
             found.both[: n - 1] = squared[1:-1]
             found.both_centre[:, : n - 1] = np.moveaxis(means[1:-1], -1, 0)
@@ -176,14 +176,6 @@ class StepSums(Summed):
         squares = kept if copies else np.square(kept)
         self.merge(StepSums.at_places(*_by_place(place, moved, kept, squares, len(cut.nodes)), about).state())
 
-    def join_spread(self, squared: Float, centre: Float, about: Float) -> None:
-        """Take in the squares, means and spreads of other moves, by step."""
-        whole, share = _joined_weight(self.squared, squared)
-        apart = centre - self.centre
-        self.spread = self.spread + about + np.square(apart) * (self.squared * share)[:, None]
-        self.centre = self.centre + apart * share[:, None]
-        self.squared = whole
-
     def _join_both(self, both: Float, centres: Float, about: Float) -> None:
         whole, share = _joined_weight(self.both, both)
         apart = centres - self.both_centre
@@ -194,7 +186,7 @@ class StepSums(Summed):
     def merge(self, state: dict[str, NDArray[Any]]) -> None:
         """Take in the sums of other rows."""
         self._add_up(state, SIMPLE_SUMS)
-        self.join_spread(state["squared"], state["centre"], state["spread"])
+        _join_spread(self, state["squared"], state["centre"], state["spread"])
         self._join_both(state["both"], state["both_centre"], state["both_spread"])
         self.about = np.maximum(self.about, state["about"])
 
@@ -277,6 +269,15 @@ class Accumulated:
     def at_rows(self, about: int) -> Float:
         """The curve where rows stand: at each level, or in the middle of each step."""
         return self.curve if about == 1 else (self.curve[:-1] + self.curve[1:]) / 2
+
+
+def _join_spread(sums: StepSums, squared: Float, centre: Float, about: Float) -> None:
+    """Take in the squares, means and spreads of other moves, by step."""
+    whole, share = _joined_weight(sums.squared, squared)
+    apart = centre - sums.centre
+    sums.spread = sums.spread + about + np.square(apart) * (sums.squared * share)[:, None]
+    sums.centre = sums.centre + apart * share[:, None]
+    sums.squared = whole
 
 
 def _effective(weight: Any, squared: Any) -> Any:

@@ -150,7 +150,7 @@ def crossed_both_ways(native, data, moving, **options):
 def test_parts_equal_the_whole(steps, moving):
     native = make_pipeline(steps, Ridge()).fit(FRAME, Y)
     model, by_parts, whole = crossed_both_ways(native, FRAME, moving)
-    assert model.pipeline is not None, model.notes
+    assert model.parts is not None, model.notes
     assert model.notes == ()
     np.testing.assert_allclose(by_parts, whole, rtol=0, atol=1e-12)
 
@@ -161,7 +161,7 @@ def test_parts_equal_the_whole(steps, moving):
 def test_parts_equal_the_whole_where_columns_mix(steps, moving):
     native = make_pipeline(steps, Ridge()).fit(FRAME, Y)
     model, by_parts, whole = crossed_both_ways(native, FRAME, moving)
-    assert model.pipeline is not None, model.notes
+    assert model.parts is not None, model.notes
     np.testing.assert_allclose(by_parts, whole, rtol=0, atol=1e-10)
 
 
@@ -176,7 +176,7 @@ def test_imputers(imputer, moving):
     steps = columns((make_pipeline(imputer, StandardScaler()), NUMBERS), (OneHotEncoder(), WORDS))
     native = make_pipeline(steps, Ridge()).fit(GAPS, Y)
     model, by_parts, whole = crossed_both_ways(native, GAPS, moving)
-    assert model.pipeline is not None, model.notes
+    assert model.parts is not None, model.notes
     np.testing.assert_allclose(by_parts, whole, rtol=0, atol=1e-10)
 
 
@@ -190,7 +190,7 @@ def test_steps_that_put_out_frames(output, moving):
     ).set_output(transform=output)
     native = make_pipeline(steps, DecisionTreeClassifier(max_depth=5)).fit(FRAME, Y > 3)
     model, by_parts, whole = crossed_both_ways(native, FRAME, moving)
-    assert model.pipeline is not None, model.notes
+    assert model.parts is not None, model.notes
     np.testing.assert_array_equal(by_parts, whole)
 
 
@@ -202,7 +202,7 @@ def test_categories_stay_categories_in_frames_between_steps():
     native = make_pipeline(steps, final).fit(frame[["a", "c"]], Y > 3)
     for moving in [("c",), ("a",), ("a", "c")]:
         model, by_parts, whole = crossed_both_ways(native, frame, moving)
-        assert model.pipeline is not None, model.notes
+        assert model.parts is not None, model.notes
         np.testing.assert_array_equal(by_parts, whole)
 
 
@@ -219,7 +219,7 @@ def test_every_frame_library(library, moving):
     )
     table = table_of(data)
     model = read_model(native, table)
-    assert model.pipeline is not None, model.notes
+    assert model.parts is not None, model.notes
     labels = {name: model.columns[list(FRAME).index(name)] for name in moving}
     by_parts = model.crossing(table, labels.values()).predict({labels[name]: GRID[name] for name in moving})
     expected = native.predict(table_of(FRAME).crossed({name: GRID[name] for name in moving}).native)
@@ -232,7 +232,7 @@ def test_rows_without_names_and_sparse_rows():
         native = make_pipeline(MaxAbsScaler(), Ridge()).fit(data, Y)
         table = table_of(data)
         model = read_model(native, table)
-        assert model.pipeline is not None, model.notes
+        assert model.parts is not None, model.notes
         by_parts = model.crossing(table, [1]).predict({1: GRID["b"]})
         np.testing.assert_allclose(by_parts, model.predict(table.crossed({1: GRID["b"]})), rtol=0, atol=1e-12)
 
@@ -269,7 +269,7 @@ def test_every_scale_and_output(final, y, scale):
     )
     native = make_pipeline(steps, final).fit(FRAME, y)
     model, by_parts, whole = crossed_both_ways(native, FRAME, ("a", "c"), scale=scale)
-    assert model.pipeline is not None, model.notes
+    assert model.parts is not None, model.notes
     np.testing.assert_allclose(by_parts, whole, rtol=0, atol=1e-12)
     table = table_of(FRAME)
     last = read_model(native, table, target=model.outputs[-1], scale=scale)
@@ -281,7 +281,7 @@ def test_a_pipeline_inside_a_search_is_split_too():
     pipeline = make_pipeline(columns((StandardScaler(), NUMBERS), (OneHotEncoder(), WORDS)), Ridge())
     native = GridSearchCV(pipeline, {"ridge__alpha": [0.1, 1.0]}, cv=2).fit(FRAME, Y)
     model, by_parts, whole = crossed_both_ways(native, FRAME, ("a",))
-    assert model.pipeline is not None
+    assert model.parts is not None
     np.testing.assert_allclose(by_parts, whole, rtol=0, atol=1e-12)
 
 
@@ -395,7 +395,7 @@ def test_what_may_look_across_rows_is_transformed_whole_and_says_so(steps, reaso
     table = table_of(FRAME)
     assert reason in split_pipeline(native, table).reason
     model = read_model(native, table)
-    assert model.pipeline is None
+    assert model.parts is None
     assert model.notes[0].startswith("the pipeline is transformed whole")
     assert reason in model.notes[0]
     by_parts = model.crossing(table, ["a"]).predict({"a": GRID["a"]})

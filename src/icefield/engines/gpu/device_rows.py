@@ -153,7 +153,7 @@ class DeviceCounted(Counted):
                     for segment in range(n_segments):
                         tiles = slab.segments[segment] if n_segments > 1 else None
                         device.count(work, tables, slab, tiles, counts[segment])
-        found = np.zeros((program.slot_kind.size, n_segments), np.int64)
+        found = np.zeros((program.slots.n, n_segments), np.int64)
         for segment, total in enumerate(self.rows.totals().tolist()):
             leaves.put_reached(total, found[:, segment])
             for work, _, counts in sent:

@@ -77,12 +77,7 @@ class Counted:
         counters = sum(
             (m.counters for m in lent.made), np.zeros((program.n_counters, rows.n_segments), np.int64)
         )
-        counts = np.empty((program.slot_kind.size, rows.n_segments), np.int64)
-        kernels.resolve(
-            slot_origin=program.slot_origin, slot_counter=program.slot_counter, slot_kind=program.slot_kind,
-            counters=counters, total=rows.totals(), counts=counts,
-        )  # fmt: skip
-        return counts
+        return program.slots.counts(counters, rows.totals())
 
     def shares(self, counts: NDArray[np.int64]) -> list[Float]:
         """Counts as shares of the weight: over all rows, then for each group."""

@@ -359,7 +359,7 @@ def _splits_by_group(program: Program) -> list[NDArray[np.int32]]:
 
 def grid_layout(program: Program) -> Layout:
     """A layout in which every condition has bits: the program's own unless subtrees walk apart."""
-    if program.entry_node.size == 0:
+    if not program.has_lists:
         return program.layout
     return every_condition_packed(program.batch)
 

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield import kernels
 from icefield.core.engine import Context
 from icefield.core.question import Answer, Moments, Question, QuestionAccumulator
 from icefield.core.rows import Block, State
@@ -108,7 +107,7 @@ class CountAccumulator(QuestionAccumulator):
 
         def laid_out(program: Program) -> NDArray[np.int64]:
             self._programs.append(program)
-            return np.zeros((program.slot_kind.size, self._rows.n_segments), np.int64)
+            return np.zeros((program.slots.n, self._rows.n_segments), np.int64)
 
         # Nothing is counted yet: it only shows which programs there will be, and these depend on no grid.
         somewhere = np.asarray(engine.model.encode(self._head), np.float64)
@@ -174,12 +173,7 @@ class CountAccumulator(QuestionAccumulator):
 
         def resolved(_: Program) -> NDArray[np.int64]:
             program, counters = next(known)
-            counts = np.empty((program.slot_kind.size, self._rows.n_segments), np.int64)
-            kernels.resolve(
-                slot_origin=program.slot_origin, slot_counter=program.slot_counter, slot_kind=program.slot_kind,
-                counters=counters, total=self._rows.totals(), counts=counts,
-            )  # fmt: skip
-            return counts
+            return program.slots.counts(counters, self._rows.totals())
 
         return [Answer(*self._moments(values)) for values in self._averages(axes, resolved)]
 

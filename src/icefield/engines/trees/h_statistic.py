@@ -189,7 +189,7 @@ class AveragesAtRows:
             layout.encode_stored(rows.stored(start, stop), position, chosen, codes)
             for number, own in zip(numbers, deciding):
                 for v in own:
-                    places = int(layout.cut_count[v]) + 2
+                    places = int(layout.search.count[v]) + 2
                     number[start:stop] *= places
                     number[start:stop] += np.minimum(codes[v], places - 1)
 

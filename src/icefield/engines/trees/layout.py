@@ -37,16 +37,10 @@ class Layout:
     column: NDArray[np.int32]
     is_set: NDArray[np.uint8]
     zero_missing: NDArray[np.uint8]
-    cut_start: NDArray[np.int64]
-    cut_count: NDArray[np.int64]
-    low: NDArray[np.float64]
-    scale: NDArray[np.float64]
-    bucket_start: NDArray[np.int32]
-    steps: NDArray[np.int32]
+    search: SearchTables
     row_start: NDArray[np.int64]
     code_start: NDArray[np.int64]
 
-    cuts: NDArray[np.float64]
     code_row: NDArray[np.int32]
     row_missing_left: NDArray[np.uint8]  # by row of bits, as is member_start
     member_start: NDArray[np.int64]
@@ -64,7 +58,7 @@ class Layout:
         return self.row_missing_left.size
 
     @property
-    def most_categories(self) -> int:
+    def _most_categories(self) -> int:
         sizes = np.diff(self.code_start)[self.is_set > 0] - 1
         return int(sizes.max()) if sizes.size else 0
 
@@ -85,12 +79,13 @@ class Layout:
             for v in chosen.tolist():
                 codes[v, position] = own[v][matrix.codes[matrix.coding.place[self.column[v]]]]
             return
+        search = self.search
         kernels.encode(
             matrix=matrix, position=position, chosen=chosen,
             column=self.column if column is None else column, exact=self.is_set,
-            zero_missing=self.zero_missing, zero_limit=ZERO_THRESHOLD, cuts=self.cuts, cut_start=self.cut_start,
-            cut_count=self.cut_count, low=self.low, scale=self.scale, bucket_start=self.bucket_start,
-            steps=self.steps, codes=codes,
+            zero_missing=self.zero_missing, zero_limit=ZERO_THRESHOLD, cuts=search.cuts, cut_start=search.cut_start,
+            cut_count=search.count, low=search.low, scale=search.scale, bucket_start=search.bucket_start,
+            steps=search.steps, codes=codes,
         )  # fmt: skip
 
     def load(
@@ -147,7 +142,7 @@ class Layout:
     @cached_property
     def _ways(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Coded columns whose values go straight to bits, and those that take a code and a search for each."""
-        straight = self.cut_count <= np.where(self.is_set > 0, BYTE_CUTS - 1, BYTE_CUTS)
+        straight = self.search.count <= np.where(self.is_set > 0, BYTE_CUTS - 1, BYTE_CUTS)
         return np.flatnonzero(straight).astype(np.int32), np.flatnonzero(~straight).astype(np.int32)
 
     @property
@@ -157,10 +152,10 @@ class Layout:
 
     def tables_for(self, rows: NDArray[Any] | CodedRows) -> kernels.ValueTables:
         """What leads from rows as they are given, values or codes, straight to bits."""
-        return self._coded(rows.coding)[0] if isinstance(rows, CodedRows) else self.value_tables
+        return self._coded(rows.coding)[0] if isinstance(rows, CodedRows) else self._value_tables
 
     @cached_property
-    def value_tables(self) -> kernels.ValueTables:
+    def _value_tables(self) -> kernels.ValueTables:
         """What leads from values straight to bits."""
         none = np.zeros((self.n_columns, 0), np.uint8)
         return self._tables(self.column, none, none, np.zeros(self.n_columns, np.uint8))
@@ -174,7 +169,7 @@ class Layout:
             self.encode(coding.values.T, size, every, own, place)
             missing = own == kernels.MISSING
             # A category that no set here mentions is above all codes, as a missing value is.
-            outside = (self.is_set > 0)[:, None] & (own == self.cut_count[:, None])
+            outside = (self.is_set > 0)[:, None] & (own == self.search.count[:, None])
             codes = np.where(outside, coding.missing, np.minimum(own, coding.missing)).astype(np.uint8)
             alike = ((codes == size) & ~missing) | (size > coding.count[place][:, None])
             tables = self._tables(place, codes, missing.view(np.uint8), alike.all(axis=1).astype(np.uint8))
@@ -192,10 +187,11 @@ class Layout:
         missing_of: NDArray[np.uint8],
         as_coded: NDArray[np.uint8],
     ) -> kernels.ValueTables:
+        search = self.search
         return kernels.ValueTables(
             chosen=self._ways[0], column=column, zero_missing=self.zero_missing, zero_limit=ZERO_THRESHOLD,
-            cuts=self.cuts, cut_start=self.cut_start, low=self.low, scale=self.scale,
-            bucket_start=self.bucket_start, steps=self.steps, row_start=self.row_start,
+            cuts=search.cuts, cut_start=search.cut_start, low=search.low, scale=search.scale,
+            bucket_start=search.bucket_start, steps=search.steps, row_start=self.row_start,
             code_start=self.code_start, code_row=self.code_row, row_missing_left=self.row_missing_left,
             is_set=self.is_set, member_start=self.member_start, members=self.members, code_of=code_of,
             missing_of=missing_of, as_coded=as_coded,
@@ -210,7 +206,7 @@ class Layout:
     ) -> None:
         """Write the bits of every condition of the chosen coded columns."""
         words = bits.shape[1]
-        category_bits = np.empty((self.most_categories, words), np.uint64)
+        category_bits = np.empty((self._most_categories, words), np.uint64)
         kernels.pack(
             codes=codes, position=position, chosen=chosen, is_set=self.is_set, row_start=self.row_start,
             code_start=self.code_start, code_row=self.code_row, row_missing_left=self.row_missing_left,
@@ -301,15 +297,9 @@ def lay_out(forest: Forest, coded: NDArray[np.intp], packed: NDArray[np.bool_]) 
         column=keys[0].astype(np.int32),
         is_set=keys[1].astype(np.uint8),
         zero_missing=keys[2].astype(np.uint8),
-        cut_start=search.cut_start,
-        cut_count=search.count,
-        low=search.low,
-        scale=search.scale,
-        bucket_start=search.bucket_start,
-        steps=search.steps,
+        search=search,
         row_start=row_start,
         code_start=starts(search.count + 1),
-        cuts=search.cuts,
         code_row=np.concatenate([np.zeros(0, np.int64), *code_rows]).astype(np.int32),
         row_missing_left=forest.condition_missing_left[row_condition].astype(np.uint8),
         member_start=starts(np.concatenate([np.zeros(0, np.int64), *member_counts])),

@@ -41,7 +41,7 @@ def _added(
     sizes = program.batch.leaves_below[roots]
     tree_start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     leaf_by_leaf = (sizes > kernels.MOST_NUMBERED).astype(np.uint8)
-    leaf_by_leaf[np.searchsorted(roots, program.entry_node, side="right") - 1] = 1
+    leaf_by_leaf[np.searchsorted(roots, program.instructions.entry_node, side="right") - 1] = 1
 
     if rows.are_alike(program.layout, program.has_lists):
         lent = PerThread(lambda: _room(program, rows, crew))

@@ -8,7 +8,7 @@ blocks of rows, which masks to AND and what to count.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -129,6 +129,40 @@ class Batch:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Instructions:
+    """What a walk does, step by step, and the subtrees that it enters to walk them with lists of rows."""
+
+    program: NDArray[np.int32]
+    entry_node: NDArray[np.int32]
+    entry_start: NDArray[np.int32]
+    entry_buffer: NDArray[np.int32]
+    node_tag: NDArray[np.int32]
+    node_counter: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Slots:
+    """How counts follow from the counters of a walk."""
+
+    origin: NDArray[np.int32]
+    counter: NDArray[np.int32]
+    kind: NDArray[np.int8]
+
+    @property
+    def n(self) -> int:
+        return self.kind.size
+
+    def counts(self, counters: NDArray[np.int64], total: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Rows by slot and segment, of so many in all."""
+        counts = np.empty((self.n, counters.shape[1]), np.int64)
+        kernels.resolve(
+            slot_origin=self.origin, slot_counter=self.counter, slot_kind=self.kind, counters=counters,
+            total=total, counts=counts,
+        )  # fmt: skip
+        return counts
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Program:
     """What `kernels.write_plan` wrote for a batch, and the layout its conditions refer to."""
 
@@ -137,20 +171,13 @@ class Program:
     group_of_condition: NDArray[np.int32]
     n_groups: int
     mode: int
-    program: NDArray[np.int32]
-    entry_node: NDArray[np.int32]
-    entry_start: NDArray[np.int32]
-    entry_buffer: NDArray[np.int32]
-    slot_origin: NDArray[np.int32]
-    slot_counter: NDArray[np.int32]
-    slot_kind: NDArray[np.int8]
+    instructions: Instructions
+    slots: Slots
     leaf_node: NDArray[np.int32]
     leaf_slot: NDArray[np.int32]
     path_start: NDArray[np.int32]
     path_group: NDArray[np.int32]
     path_region: NDArray[np.int32]
-    node_tag: NDArray[np.int32]
-    node_counter: NDArray[np.int32]
     region_before: NDArray[np.int32]
     n_counters: int
     n_buffers: int
@@ -217,12 +244,16 @@ class Program:
             "region_before": np.full(batch.node_left.size, -1, np.int32),
         }
         kernels.write_plan(question=question, **tables)
+        slots = Slots(*(tables.pop(f"slot_{field.name}") for field in fields(Slots)))
+        instructions = Instructions(*(tables.pop(field.name) for field in fields(Instructions)))
         return cls(
             batch=batch,
             layout=layout,
             group_of_condition=group_of_condition,
             n_groups=n_groups,
             mode=mode,
+            instructions=instructions,
+            slots=slots,
             n_counters=sizes.counters,
             n_buffers=sizes.buffers,
             **tables,
@@ -236,12 +267,12 @@ class Program:
     @property
     def has_lists(self) -> bool:
         """Whether some subtrees are walked with lists of rows."""
-        return self.entry_node.size > 0
+        return self.instructions.entry_node.size > 0
 
     @cached_property
-    def list_nodes(self) -> NDArray[np.void]:
+    def _list_nodes(self) -> NDArray[np.void]:
         """The nodes for walking with lists of rows; none where there are no lists."""
-        return self.nodes(self.node_tag) if self.has_lists else np.zeros(0, kernels.NODE)
+        return self.nodes(self.instructions.node_tag) if self.has_lists else np.zeros(0, kernels.NODE)
 
     def nodes(self, group: NDArray[np.int32]) -> NDArray[np.void]:
         """The nodes as kernels walk them row by row, with a number of each split's `group`; of leaves all are -1."""
@@ -261,10 +292,11 @@ class Program:
         stop: NDArray[np.uint8],
     ) -> kernels.Walk:
         """The program over one block of rows, as the kernels take it."""
+        own = self.instructions
         return kernels.Walk(
-            program=self.program, bits=bits, buffers=buffers, entry_node=self.entry_node,
-            entry_start=self.entry_start, entry_buffer=self.entry_buffer, list_nodes=self.list_nodes,
-            node_counter=self.node_counter, codes_by_row=codes_by_row, set_table=self.layout.set_table, stop=stop,
+            program=own.program, bits=bits, buffers=buffers, entry_node=own.entry_node,
+            entry_start=own.entry_start, entry_buffer=own.entry_buffer, list_nodes=self._list_nodes,
+            node_counter=own.node_counter, codes_by_row=codes_by_row, set_table=self.layout.set_table, stop=stop,
         )  # fmt: skip
 
 
