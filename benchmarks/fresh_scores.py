@@ -40,7 +40,8 @@ MOST_APART = 0.10  # borderline or unknown statements
 HEADING = (
     f"{'statement':<16}{'right':>7}{'of':>7}{'share':>8}{'false alarms':>15}{'of':>7}{'share':>8}{'apart':>7}"
 )
-CAUTIONS = ("noise", "held-out", "held out", "shuffled")  # words of a warning that a fit does not hold
+# Words of a warning that a fit does not hold.
+CAUTIONS = ("noise", "held-out", "held out", "shuffled", "hardly anything")
 
 
 # --- what is said ----------------------------------------------------------------------------------
@@ -113,7 +114,9 @@ def said_by(ex: Any, found: Any, name: str, case: Case, truth: Fact) -> Said:
 
 def cautioned(found: Any) -> bool:
     """Whether a summary warns that the fit does not hold."""
-    return any(word in text.lower() for text in found.warnings for word in CAUTIONS)
+    named = tuple(f"{name}:" for name in found.readings)  # what is said of a feature, whatever it is called
+    whole = [text.lower() for text in found.warnings if not text.startswith(named)]
+    return any(word in text for text in whole for word in CAUTIONS)
 
 
 def supported(effect: Any) -> Any:
