@@ -135,7 +135,6 @@ def _missing() -> list[Blind]:
                 columns(90, cable=normal(), fuse=normal(), wire=normal(), plug=normal()),
                 0.05, "cable"), 0.05, "fuse"), 0.05, "wire"), 0.05, "plug"),
             facts(cable=true("line+", missing=None), fuse=true("line-", missing=None), wire__plug=FLAT),
-            ranks="cable > fuse > wire",
         ),
         process(
             "members, others, and those who do not say", "missing",
