@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def main(names: list[str]) -> None:
-    helpers = ("__main__", "against", "blind_processes", "learner_coverage", "learner_tests", "processes", "timing", "tried", "tried_data", "unseen", "fresh",
+    helpers = ("__main__", "against", "blind_processes", "blind_processes_b", "latest", "learner_coverage", "learner_tests", "processes", "timing", "tried", "tried_data", "unseen", "fresh",
                "fresh_a", "fresh_b", "fresh_c", "fresh_scores", "fresh_truth")  # fmt: skip
     known = sorted(
         m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if m.name not in helpers

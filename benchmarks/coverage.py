@@ -20,6 +20,7 @@ import numpy as np
 
 import icefield
 from benchmarks import learner_coverage, learner_tests
+from benchmarks.latest import keep_latest
 
 DRAWS, ROWS, NOMINAL, WITHIN = 500, 400, 95.0, 3.0
 GRID = [-1.5, -0.5, 0.0, 1.0]
@@ -199,12 +200,15 @@ def main(check: bool = False, draws: int = DRAWS) -> None:
             one.main(sys.argv[sys.argv.index("coverage") + 1 :])
             return
     print(f"coverage of average ± 1.96 se, nominal {NOMINAL:.0f} %, {draws} draws a line")
-    missed = []
+    missed, figures = [], {}
     for name, share, error in table(draws):
+        figures[name] = {"percent": round(share, 2), "error": round(error, 2)}
         within = abs(share - NOMINAL) <= WITHIN
         print(f"{name:40s} {share:5.1f} % ± {error:.1f}{'' if within else '   misses'}", flush=True)
         if not within and name in LINES:
             missed.append(name)
+    if draws == DRAWS:
+        keep_latest("coverage", "python -m benchmarks coverage", figures)
     if check and missed:
         sys.exit(f"more than {WITHIN:g} points from nominal: {', '.join(missed)}")
 

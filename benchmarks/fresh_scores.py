@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import inspect
 import json
-import subprocess
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
@@ -27,12 +25,12 @@ import numpy as np
 from benchmarks import fresh_a, fresh_b, fresh_c
 from benchmarks.fresh import Case, Fact, Process
 from benchmarks.fresh_truth import own_facts
+from benchmarks.latest import when
 
 SETS = {"a": fresh_a.set_a, "b": fresh_b.set_b, "c": fresh_c.set_c}
 SEEDS = {"a": fresh_a.SEED, "b": fresh_b.SEED, "c": fresh_c.SEED}
 SEEDS_PER_PROCESS = 4
 SCORES = Path(__file__).with_name("honesty_scores.json")
-SCORE_FILES = (SCORES.name, "blind.json")
 TRUE, OWN, WORLD = "true functions", "fitted models: their own truth", "fitted models: the world's truth"
 GOALS = {TRUE: (0.98, 0.005), OWN: (0.97, 0.01), WORLD: (0.97, 0.01)}  # at least right, at most false alarms
 OUTCOMES = ("right", "wrong", "silent", "alarms", "apart")
@@ -40,7 +38,8 @@ MOST_APART = 0.10  # borderline or unknown statements
 HEADING = (
     f"{'statement':<16}{'right':>7}{'of':>7}{'share':>8}{'false alarms':>15}{'of':>7}{'share':>8}{'apart':>7}"
 )
-CAUTIONS = ("noise", "held-out", "held out", "shuffled")  # words of a warning that a fit does not hold
+# Words of a warning that a fit does not hold.
+CAUTIONS = ("noise", "held-out", "held out", "shuffled", "hardly anything")
 
 
 # --- what is said ----------------------------------------------------------------------------------
@@ -113,7 +112,9 @@ def said_by(ex: Any, found: Any, name: str, case: Case, truth: Fact) -> Said:
 
 def cautioned(found: Any) -> bool:
     """Whether a summary warns that the fit does not hold."""
-    return any(word in text.lower() for text in found.warnings for word in CAUTIONS)
+    named = tuple(f"{name}:" for name in found.readings)  # what is said of a feature, whatever it is called
+    whole = [text.lower() for text in found.warnings if not text.startswith(named)]
+    return any(word in text for text in whole for word in CAUTIONS)
 
 
 def supported(effect: Any) -> Any:
@@ -405,8 +406,7 @@ def keep_first_score(letter: str, total: Mapping[str, Tally], seeds: int, path: 
 def entry(total: Mapping[str, Tally], seeds: int) -> dict[str, Any]:
     """A score as it is written down, with date and commit."""
     return {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "commit": _commit(),
+        **when(),
         "seeds": seeds,
         "sides": {
             side: {
@@ -424,21 +424,6 @@ def print_first_scores() -> None:
         where = f"{kept['date']}, commit {kept['commit']}, {kept['seeds']} draws of each process"
         print(f"\nfirst score of set {letter}, {where}:")
         report({side: Tally(**found["kinds"]) for side, found in kept["sides"].items()})
-
-
-def _commit() -> str:
-    def git(*words: str) -> str:
-        return subprocess.run(
-            ("git", *words), cwd=SCORES.parent, capture_output=True, text=True, check=True
-        ).stdout.strip()
-
-    try:
-        changed = [
-            line for line in git("status", "--porcelain").splitlines() if not line.endswith(SCORE_FILES)
-        ]
-        return git("rev-parse", "--short", "HEAD") + (" and changes" if changed else "")
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
 
 
 def score_sets(letters: Sequence[str], seeds: int | None, jobs: int) -> bool:

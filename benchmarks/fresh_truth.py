@@ -89,7 +89,8 @@ def numbers(case: Case, name: str, unit: float | None = None, observations: int 
     of_known = deviation(average, mass / mass.sum()) / unit
     limit = max(FLAT, 2.5 * differ / np.sqrt(observations or len(X)))
     low, high = float(average.min()), float(average.max())
-    skewed = float(weights @ own @ all_mass) < SKEWED and 0 < low <= high <= 1 and high - low > 1e-9
+    chances = own.min() >= 0 and own.max() <= 1  # averages between 0 and 1 alone may be of any number
+    skewed = chances and float(weights @ own @ all_mass) < SKEWED and low > 0 and high - low > 1e-9
     ratio = high / low if skewed else 1.0
     shapes: frozenset[str] | None
     line = None

@@ -35,6 +35,7 @@ import numpy as np
 import icefield
 from benchmarks.fresh_scores import SETS as FRESH
 from benchmarks.fresh_scores import print_first_scores, score_sets
+from benchmarks.latest import keep_latest
 from benchmarks.processes import Process, Truth, later_processes, processes
 from benchmarks.tried import tried_processes
 from benchmarks.unseen import unseen_processes
@@ -248,11 +249,18 @@ def main(arguments: list[str] | None = None) -> None:
         return
     met = True
     per_process = given.seeds or SEEDS // 2
+    figures: dict[str, Any] = {}
     asked = [number for number, flag in ((0, given.choose), (3, given.tried)) if flag]
     for number in asked or (1, 2):
         seeds = _seeds(number, per_process)
         print(f"\n{SETS[number]}: {len(chosen(number))} processes x {len(seeds)} seeds\n")
-        met &= report(run(number, seeds, verbose=True))
+        score = run(number, seeds, verbose=True)
+        met &= report(score)
+        figures[SETS[number]] = {k: v for k, v in vars(score).items() if k != "wrong"} | {
+            "misses": score.wrong
+        }
+    if not asked and per_process == SEEDS // 2:
+        keep_latest("honesty", "python -m benchmarks honesty", figures)
     if given.choose and given.sweep:
         print("\none threshold changed at a time:")
         sweep(_seeds(0, min(per_process, 2)))

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import icefield
+from benchmarks.latest import keep_latest
 
 BIKES = [
     "season",
@@ -136,9 +137,13 @@ CASES: dict[str, Callable[[], icefield.Explainer]] = {
 
 
 def main(names: list[str] | None = None) -> None:
+    figures = {}
     for name in names or CASES:
         print(f"\n### {name.capitalize()}\n")
-        print("\n".join(told(CASES[name]())), flush=True)
+        figures[name] = told(CASES[name]())
+        print("\n".join(figures[name]), flush=True)
+    if not names:
+        keep_latest("said", "python -m benchmarks.said", figures)
 
 
 if __name__ == "__main__":

@@ -153,3 +153,27 @@ def test_joint_partners_are_none_where_one_column_says_it_all(rng):
 def test_gaps_of_nothing():
     assert in_gaps(np.zeros(0), np.array([1.0])).tolist() == [False]
     assert in_gaps(np.arange(100.0), np.array([np.nan, np.inf, -5.0, 50.5])).tolist() == [False] * 4
+
+
+@pytest.mark.parametrize("rows", [30, 60, 150])
+@pytest.mark.parametrize("kind", ["normal", "gamma", "lognormal", "student"])
+def test_what_chance_leaves_empty_between_few_values_is_no_gap(rows, kind):
+    found = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        known = {
+            "normal": rng.normal(size=rows), "gamma": rng.gamma(2, size=rows), "lognormal": rng.lognormal(0, 1.5, rows),
+            "student": rng.standard_t(2, rows),
+        }[kind]  # fmt: skip
+        found += in_gaps(np.sort(known), np.linspace(known.min(), known.max(), 60)).any()
+    assert found <= 2
+
+
+@pytest.mark.parametrize(("rows", "share"), [(30, 0.5), (60, 0.2), (150, 0.1)])
+def test_a_gap_between_few_values_is_one(rows, share):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        left = round(share * rows)
+        known = np.sort(np.concatenate([rng.uniform(0, 1, left), rng.uniform(4, 5, rows - left)]))
+        assert in_gaps(known, np.array([2.5])).all()
+        assert not in_gaps(known, np.quantile(known, [0.05, 0.95])).any()

@@ -139,6 +139,30 @@ def test_missing_point_and_dates(rng):
     assert not day.doubtful
 
 
+@pytest.mark.parametrize("rows", [60, 200])
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
+def test_holes_of_each_column_by_itself_leave_the_data(rng, rows, share):
+    frame = pd.DataFrame(rng.normal(size=(rows, 3)), columns=["x", "y", "z"])
+    frame["k"] = rng.choice(["a", "b"], rows)
+    frame = frame.mask(rng.random(frame.shape) < share)
+    model = lambda f: f["x"].fillna(0).to_numpy()  # noqa: E731
+    assert [name for name in frame if supported(frame, name, model).doubtful] == []
+
+
+@pytest.mark.parametrize("rows", [100, 300])
+def test_columns_that_are_missing_together_cannot_be_known_apart(rng, rows):
+    """A value beside a hole that it never stands beside is no data: true of as many rows as are without both."""
+    frame = pd.DataFrame(rng.normal(size=(rows, 3)), columns=["x", "y", "z"])
+    frame.loc[rng.permutation(rows)[: round(0.3 * rows)], ["x", "y"]] = np.nan
+    model = lambda f: f["z"].to_numpy()  # noqa: E731
+    for name, other in (("x", "y"), ("y", "x")):
+        found = supported(frame, name, model)
+        assert found.doubtful
+        assert found.outside == pytest.approx(0.3, abs=0.06)
+        assert found.related[0][0] == other
+    assert not supported(frame, "z", model).doubtful
+
+
 def test_a_grid_beyond_the_data_is_unsupported(rng):
     ex = Explainer(lambda r: r[:, 0], pair(rng, 0.0))
     share = with_support(ex.study, ex.partial_dependence(0, grid=[0.0, 50.0])).support.share

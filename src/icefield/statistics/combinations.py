@@ -33,6 +33,8 @@ SURE = 4.0  # standard deviations of chance: hundreds of pairs are tried
 EXPECTED = 12.0  # rows that would stand in a cell by chance; where none does, it is impossible
 GAP = 0.03  # share of the usual range between a point and the nearest value, on either side
 BESIDE = 0.02  # share of the data on either side of a gap; beyond that it is a tail
+AROUND = 5  # rows on either side, too, and values there that tell how far apart values are
+RARELY = 8.0  # times as far as that: what chance hardly ever leaves empty, however few values there are
 
 
 # --- three columns at once ---------------------------------------------------------------------------
@@ -304,14 +306,20 @@ def in_gaps(known: Float, places: Float) -> Mask:
         return out
     low, high = known[int(0.05 * len(known))], known[int(0.95 * (len(known) - 1))]
     below = np.searchsorted(known, places, side="right")
-    inside = (
-        np.isfinite(places)
-        & (below >= BESIDE * len(known))
-        & (below <= (1 - BESIDE) * len(known))
-        & (below > 0)
-    )
-    inside &= below < len(known)
+    beside = max(BESIDE * len(known), AROUND)
+    inside = np.isfinite(places) & (below >= beside) & (below <= len(known) - beside)
     at = np.flatnonzero(inside)
-    nearest = np.minimum(places[at] - known[below[at] - 1], known[below[at]] - places[at])
-    out[at] = nearest > GAP * (high - low)
+    before, after = known[below[at] - 1], known[below[at]]
+    nearest = np.minimum(places[at] - before, after - places[at])
+    out[at] = (nearest > GAP * (high - low)) & (after - before > RARELY * _apart(known, before, after))
     return out
+
+
+def _apart(known: Float, before: Float, after: Float) -> Float:
+    """How far apart distinct values are beside stretches from `before` to `after`: on that side where it is farther."""
+    distinct = np.unique(known)
+    first, last = np.searchsorted(distinct, before), np.searchsorted(distinct, after)
+    start, end = np.maximum(first - AROUND, 0), np.minimum(last + AROUND, len(distinct) - 1)
+    left = (before - distinct[start]) / np.maximum(first - start, 1)
+    right = (distinct[end] - after) / np.maximum(end - last, 1)
+    return np.maximum(left, right)

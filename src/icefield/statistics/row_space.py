@@ -323,7 +323,9 @@ def _strangers(
     if any(one.all_differ for one in fine):
         copies = alone
     else:
-        copies = np.logical_and.reduce([one.same for one in fine])
+        # Rows agree by descent where they share a value; all that miss the same ones share none.
+        shared = np.logical_or.reduce([one.same & ~one.gone for one in fine])
+        copies = np.logical_and.reduce([one.same for one in fine]) & (shared | alone)
     unlike = [~one.same for one in kept if one.column.kind not in ORDERED_KINDS]
     left_out = np.logical_or.reduce([copies, *unlike])
     return alone if left_out.all() else left_out
