@@ -14,6 +14,8 @@ from html import escape
 from types import TracebackType
 from typing import Any
 
+from icefield.threads import check_wanted
+
 PATIENCE = 1.0
 ANNOUNCED = 60.0  # seconds that are still to come when they are announced
 SAMPLED = 2.0  # seconds of work by which the rest is judged
@@ -50,7 +52,8 @@ class Progress:
         return self
 
     def advance(self, units: float = 1.0) -> None:
-        """Report finished work; call it from the thread that owns the progress."""
+        """Report finished work; call it from the thread that owns the progress. `Stopped` is raised where nobody wants the rest."""
+        check_wanted()
         self.done += units
         if self._may_announce:
             self._announce(time.monotonic() - self._began)

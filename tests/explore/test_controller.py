@@ -15,6 +15,7 @@ from explored import Client, data, explainer, fitted
 from icefield import Explainer
 from icefield.explore import Controller
 from icefield.explore.messages import AnswerPart, unpacked
+from icefield.kernels.calling import Kernel
 from icefield.threads import Cancellation, Stopped, ThreadCrew
 
 RULES = {
@@ -472,6 +473,66 @@ def test_the_latest_of_a_slot_wins_and_what_is_stale_is_stopped_in_the_kernels(e
     told = {a.head["re"]: a.head for a in heard}
     assert told[2]["error"]["kind"] == "stopped"
     assert told[3]["part"] == "points"
+
+
+def test_a_long_summary_stops_within_a_few_calls_of_a_kernel_once_a_newer_request_is_there(ex, monkeypatch):
+    rows = np.flatnonzero(np.asarray(data()[0]["age"] > 30))
+    ex.summary(rows=rows)
+    called, wanted, stop_at = 0, Cancellation(), 0
+    call, lock = Kernel.__call__, threading.Lock()
+
+    def counted(self, values):
+        nonlocal called
+        with lock:
+            called += 1
+            now = called
+        if now == stop_at:
+            wanted.cancel()
+        return call(self, values)
+
+    monkeypatch.setattr(Kernel, "__call__", counted)
+    ex.summary(rows=rows)
+    every = called
+    assert every > 40
+    for stop_at in np.linspace(1, every - 10, 12).astype(int).tolist():
+        called, wanted = 0, Cancellation()
+        with pytest.raises(Stopped), wanted.watched():
+            ex.summary(rows=rows)
+        assert called - stop_at <= 24, f"stopped at call {stop_at} of {every}"
+
+
+def test_a_summary_made_stale_looks_at_no_further_feature(ex, monkeypatch):
+    from icefield.statistics import summary as module
+
+    looked, begun, newer, support_of = [], threading.Event(), threading.Event(), module.support_of
+
+    def slow(study, features, *rest):
+        looked.append(features[0].label)
+        begun.set()
+        assert newer.wait(20)
+        return support_of(study, features, *rest)
+
+    monkeypatch.setattr(module, "support_of", slow)
+    session, heard, done = Controller(ex).open(), [], threading.Event()
+
+    def send(part):
+        heard.append(part.head)
+        if part.head["re"] == 2 and part.head["done"]:
+            done.set()
+
+    ask = {"v": 1, "kind": "rows", "slot": "filter", "feature": 0}
+    try:
+        session.ask({**ask, "id": 1, "rule": [{"column": 0, "ge": 40}], "want": ["summary"]}, send)
+        assert begun.wait(20)
+        session.ask({**ask, "id": 2, "rule": [{"column": 0, "ge": 50}], "want": ["curve"]}, send)
+        newer.set()
+        assert done.wait(20)
+    finally:
+        newer.set()
+        session.close(20)
+    assert len(looked) == 1
+    assert [head["error"]["kind"] for head in heard if head["re"] == 1 and head["done"]] == ["stopped"]
+    assert [head["part"] for head in heard if head["re"] == 2] == ["count", "curve"]
 
 
 def test_cancelling_raises_the_flag_of_every_crew_of_that_thread():

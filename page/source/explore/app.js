@@ -284,12 +284,12 @@ class App {
     const same = this.data.rowPlaces && this.data.rowPlaces[column] === place, values = {...this.state.values};
     if (same) delete values[String(column)]; else values[String(column)] = place;
     this.store.set({values});
-    this.asker.pull("whatif", "row", {...this.request(), row: this.state.row, values});
+    this.asker.pull("whatif", "row", {...this.request(), row: this.state.row, values}, "whatif");
     this.curveView.placeDot();
   }
   change(column, place) { this.whatIf(column, place); this.commit({}, "what if"); }
   pick(how) { this.asker.ask("row", "row", {...this.request(), ...(typeof how === "number" ? {rule: []} : {}), how}); }
-  back() { this.store.set({values: {}}); this.asker.pull("whatif", "row", {...this.request(), row: this.state.row, values: {}}); this.commit({}, "what if"); }
+  back() { this.store.set({values: {}}); this.asker.pull("whatif", "row", {...this.request(), row: this.state.row, values: {}}, "whatif"); this.commit({}, "what if"); }
   pin() {
     if (!this.data.whatif) return;
     this.commit({pinned: this.state.pinned ? null : {row: this.state.row, values: {...this.state.values}}}, "pin");

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.core.engine import Plan, with_fallback
 from icefield.core.question import Question
 from icefield.core.rows import Block
-from icefield.core.study import Study
+from icefield.core.study import Study, answers_by
 from icefield.data.features import Feature
 from icefield.data.frame import Table
 from icefield.data.given_values import given_values
@@ -45,9 +46,16 @@ def changed_table(study: Study, rows: Positions, changed: Mapping[Any, Any]) -> 
 
 
 def ice_curves(
-    study: Study, table: Table, features: Sequence[Sequence[Feature]], grids: Sequence[Sequence[NDArray[Any]]]
+    study: Study,
+    table: Table,
+    features: Sequence[Sequence[Feature]],
+    grids: Sequence[Sequence[NDArray[Any]]],
+    plan: Plan | None = None,
 ) -> list[Float]:
-    """ICE curves of the rows of a table, for each set of features over its grid: ``(outputs, rows, *grid)`` each."""
+    """ICE curves of the rows of a table, for each set of features over its grid: ``(outputs, rows, *grid)`` each.
+
+    `plan` is the study's, where the model was just found to be the one it was made for.
+    """
     every = np.arange(table.n_rows)
     questions = [
         Question(
@@ -58,7 +66,10 @@ def ice_curves(
         )
         for one, grid in zip(features, grids)
     ]
-    return [np.asarray(answer.curves) for answer in study.answers(questions, Block(table))]
+    found = with_fallback(
+        plan or study.plans.checked(), lambda plan: answers_by(plan, questions, Block(table), study.resources)
+    )
+    return [np.asarray(answer.curves) for answer in found]
 
 
 def predictions_of(study: Study, table: Table) -> Float:

@@ -6,6 +6,7 @@ notebook. Both speak the messages of `messages`, and the page is one script, bui
 
 from __future__ import annotations
 
-from icefield.explore.controller import Controller, Session
+from icefield.explore.controller import Controller
+from icefield.explore.session import Session
 
 __all__ = ["Controller", "Session"]

@@ -6,12 +6,14 @@ holds all that the page needs of a feature: its axis, its grid, its levels, and 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.code_counts import code_counts
 from icefield.data.columns import Column, is_missing_value
 from icefield.data.naming import Naming
 from icefield.effect import Effect
@@ -51,10 +53,16 @@ class ExploredColumn:
 
     @cached_property
     def places(self) -> Float:
-        """Each row's place on the axis, NaN where its value is missing or none of the levels."""
+        """Each row's place on the axis, NaN where its value is missing or none of the levels; kept, so asked for where it is needed again."""
+        return self._found_places()
+
+    def _found_places(self, rows: slice = slice(None)) -> Float:
+        if "places" in self.__dict__:
+            return self.places[rows]
+        column = self._column.part(rows)
         if self.ordered:
-            return np.asarray(self._at.place(self._column.shown()), np.float64)
-        codes, levels = self._column.codes, self._column.levels
+            return np.asarray(self._at.place(column.shown()), np.float64)
+        codes, levels = column.codes, column.levels
         numbers = self._at.place(levels) if len(levels) else np.zeros(0)
         missing = [i for i, level in enumerate(self.levels) if is_missing_value(level)]
         return np.append(numbers, missing[0] if missing else np.nan)[codes]
@@ -82,7 +90,7 @@ class ExploredColumn:
 
     def place_of(self, row: int) -> float | None:
         """Where a row stands, None where its value is missing."""
-        at = float(self.places[row])
+        at = float(self._found_places(slice(row, row + 1))[0])
         return at if np.isfinite(at) else None
 
     def value(self, place: float | None, where: str) -> Any:
@@ -122,39 +130,47 @@ class ExploredColumn:
     # --- histogram ---------------------------------------------------------------------------------
 
     @cached_property
-    def _bins(self) -> tuple[NDArray[np.int16], list[float]]:
-        """Each row's bar, and for numbers the edges of bars; the last bar is of missing values, or of rarer levels."""
-        places = self.places
+    def edges(self) -> list[float]:
+        """Edges of the bars of numbers; levels have none."""
         if not self.ordered:
-            count = min(len(self.levels), MOST_BARS)
-            return np.where(np.isfinite(places), np.minimum(np.nan_to_num(places), count), count).astype(
-                np.int16
-            ), []
+            return []
+        places = self._found_places()
         known = places[np.isfinite(places)]
         low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
-        whole = self.kind == "integer" and high - low < BINS
-        edges = (
-            np.arange(low, high + 2) - 0.5
-            if whole
-            else np.linspace(low, high if high > low else low + 1, BINS + 1)
-        )
-        found = np.searchsorted(edges, places, side="right") - 1
-        found = np.clip(found, 0, len(edges) - 2)
-        return np.where(np.isfinite(places), found, len(edges) - 1).astype(np.int16), edges.tolist()
+        if self.kind == "integer" and high - low < BINS:
+            return list((np.arange(low, high + 2) - 0.5).tolist())
+        return list(np.linspace(low, high if high > low else low + 1, BINS + 1).tolist())
 
     @property
     def n_bars(self) -> int:
-        """Bars, that of missing values or rarer levels included."""
-        edges = self._bins[1]
-        return len(edges) if self.ordered else min(len(self.levels), MOST_BARS) + 1
+        """Bars, that of missing values or rarer levels included, which is the last."""
+        return len(self.edges) if self.ordered else min(len(self.levels), MOST_BARS) + 1
 
-    @property
-    def edges(self) -> list[float]:
-        return self._bins[1]
+    def bars(self) -> NDArray[np.uint8]:
+        """Each row's bar."""
+        places, last = self._found_places(), self.n_bars - 1
+        if not self.ordered:
+            found = np.minimum(np.nan_to_num(places), last)
+        else:
+            found = np.clip(np.searchsorted(self.edges, places, side="right") - 1, 0, last - 1)
+        return np.where(np.isfinite(places), found, last).astype(np.uint8)
 
-    def counts(self, mask: NDArray[np.bool_] | None, weights: Float | None) -> Float:
-        """The weight of the rows in each bar."""
-        codes = self._bins[0]
-        if mask is not None:
-            codes, weights = codes[mask], None if weights is None else weights[mask]
-        return np.bincount(codes, weights, minlength=self.n_bars).astype(np.float64)
+
+class Histograms:
+    """The histograms of all columns over any rows: a byte is kept for each value, and a filter is one bit a row."""
+
+    def __init__(self, columns: Sequence[ExploredColumn], n_rows: int, weights: Float | None) -> None:
+        self._sizes, self._weights = [column.n_bars for column in columns], weights
+        self._codes = np.empty((len(columns), n_rows), np.uint8)
+        for own, column in zip(self._codes, columns):
+            own[:] = column.bars()
+
+    def counts(self, kept: NDArray[np.bool_] | None) -> Float:
+        """The weight of the rows in each bar, column after column."""
+        codes, weights = self._codes, self._weights
+        if weights is not None:
+            chosen = slice(None) if kept is None else kept
+            found = [np.bincount(own[chosen], weights[chosen], size) for own, size in zip(codes, self._sizes)]
+            return np.concatenate(found)
+        counts = code_counts(codes, kept)
+        return np.concatenate([own[:size] for own, size in zip(counts, self._sizes)]).astype(np.float64)

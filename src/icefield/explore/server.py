@@ -22,8 +22,9 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from icefield.errors import InputError, InputTypeError, MissingDependencyError, complaint
-from icefield.explore.controller import Controller, Session
+from icefield.explore.controller import Controller
 from icefield.explore.messages import LARGEST, VERSION, AnswerPart, BadMessage, parsed
+from icefield.explore.session import Session
 from icefield.page import built
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from icefield.kernels.calling import Array, Filled, Given, Kernel, Number, Part, Structure
 
-STAMP = "58af99d26835d0f8727dff1d51f7776d57b605ea3b0b3129cc02c131140e3986"  # of the header
+STAMP = "c945b11ffa9134b682fd72f1042960aff1c9c9a4f69a70757ff407bc75be96db"  # of the header
 
 DONE = 0
 STOPPED = 1
@@ -429,8 +429,9 @@ def count(*,
 
 
 _count_rows = Structure("CountRowsArguments", (
-    Array("matrix", _F64, (('rows', 0), ('forest_columns', 0)), has_strides=True), Part("tables", _value_tables),
-    Part("walk", _walk), Array("bits", _U64, (('bit_rows', 0), ('words', 0)), is_written=True),
+    Array("matrix", _F64, (('rows', 0), ('forest_columns', 0)), has_strides=True),
+    Array("here", _U64, (('kept_words', 0),)), Part("tables", _value_tables), Part("walk", _walk),
+    Array("bits", _U64, (('bit_rows', 0), ('words', 0)), is_written=True),
     Array("counters", _I64, (('counters', 0), ('', 1)), is_written=True),
 ))
 _run_count_rows = Kernel("count_rows", _count_rows)
@@ -439,9 +440,20 @@ _run_count_rows_u8 = Kernel("count_rows_u8", _count_rows.retyped("matrix", _U8))
 
 
 def count_rows(*,
-    matrix: Float64 | Float32 | UInt8, tables: ValueTables, walk: Walk, bits: UInt64, counters: Int64
+    matrix: Float64 | Float32 | UInt8, here: UInt64, tables: ValueTables, walk: Walk, bits: UInt64, counters: Int64
 ) -> bool:
     return (_run_count_rows_u8 if matrix.dtype == _U8 else _run_count_rows_f32 if matrix.dtype == _F32 else _run_count_rows)(locals())
+
+
+_count_codes = Structure("CountCodesArguments", (
+    Array("codes", _U8, (('columns', 0), ('rows', 0))), Array("here", _U64, (('kept_words', 0),)),
+    Array("counts", _I64, (('columns', 0), ('', 256)), is_written=True),
+))
+_run_count_codes = Kernel("count_codes", _count_codes)
+
+
+def count_codes(*, codes: UInt8, here: UInt64, counts: Int64) -> bool:
+    return _run_count_codes(locals())
 
 
 _resolve = Structure("ResolveArguments", (
@@ -980,9 +992,9 @@ __all__ = [
     "REST", "ROUTING_RULE", "RegionsOfAxes", "RegionsOfGrids", "SAME", "SINGLES", "SOFTMAX", "STOPPED", "SUBTREE",
     "StepTotals", "StepTrees", "SweepTrees", "TOO_LARGE", "UNUSED", "ValueTables", "Walk", "add_changes",
     "add_corners", "add_differences", "add_family", "add_joint", "add_leaves", "add_local_moves", "add_others",
-    "add_predictions", "add_steps", "add_sweeps", "audit_steps", "code_values", "count", "count_in_cells",
-    "count_rows", "count_runs", "count_up_to", "count_updates", "cross_pairs", "cross_singles", "encode", "extent",
-    "fill_buckets", "find_regions", "find_runs", "find_updates", "gather", "look_together", "measure_plan",
-    "move_codes", "pack", "pack_values", "predict_rows", "read_numbers", "region_shares", "resolve", "sum_up",
-    "survey", "tally", "turn", "unfold", "write_plan"
+    "add_predictions", "add_steps", "add_sweeps", "audit_steps", "code_values", "count", "count_codes",
+    "count_in_cells", "count_rows", "count_runs", "count_up_to", "count_updates", "cross_pairs", "cross_singles",
+    "encode", "extent", "fill_buckets", "find_regions", "find_runs", "find_updates", "gather", "look_together",
+    "measure_plan", "move_codes", "pack", "pack_values", "predict_rows", "read_numbers", "region_shares", "resolve",
+    "sum_up", "survey", "tally", "turn", "unfold", "write_plan"
 ]

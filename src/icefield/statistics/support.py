@@ -85,8 +85,27 @@ def support_of(
     weight: Float | None = None,
     around: Surroundings | None = None,
 ) -> Support:
-    """Support of a product grid; `around` are `surroundings`, where many features are looked at."""
+    """Support of a product grid; `around` are `surroundings`, where many features are looked at.
+
+    It rests on the data, not on the rows that are averaged over: what is known of one feature's grid is known for every filter.
+    """
     around = surroundings(study) if around is None else around
+    if len(features) > 1 or len(study.model.columns) > REMEMBERED:
+        return _support_of(study, features, grid, weight, around)
+    (feature,), (values,) = features, grid
+    points = tuple(map(repr, values.tolist())) if values.dtype.kind == "O" else values.tobytes()
+    key = "support", feature.label, tuple(feature.columns), str(values.dtype), points
+    known = (*key, None if weight is None else weight.tobytes())
+    return study.cache.once(known, lambda: _support_of(study, features, grid, weight, around))
+
+
+def _support_of(
+    study: Study,
+    features: Sequence[Feature],
+    grid: Sequence[NDArray[Any]],
+    weight: Float | None,
+    around: Surroundings,
+) -> Support:
     n_moved = min(MOVED_ROWS, len(around.rows))
     space = _telling_space(around, features)
     at = [_looked_at(values) for values in grid]
@@ -205,31 +224,38 @@ def moved_inside(
     return inside_at
 
 
-def row_inside(study: Study, row: int, features: Sequence[Feature], values: Sequence[Any]) -> bool:
-    """Whether one row of the sample still looks like data once some of its features have other values.
+def row_inside(study: Study, row: int, features: Sequence[Feature]) -> Callable[[Sequence[Any]], bool]:
+    """Tells whether one row of the sample still looks like data once some of its features have other values.
 
     Parameters
     ----------
     study : the model and its data
     row : its position in the sample
     features : those that are changed; without any, the row is data
-    values : what each takes, as a one-element array
+
+    Returns
+    -------
+    A function of what each of these takes, as one-element arrays: a drag asks about many values of the same.
     """
     if not features:
-        return True
+        return lambda values: True
     around = Surroundings(study, np.append(_reference_rows(study), row))
     place = np.array([len(around.rows) - 1])
     space = _telling_space(around, features)
-    moved = space.found.matrix[place]
-    inside = True
-    for feature, one, placed, (low, high) in zip(
-        features, values, space.found.placed, space.found.own_columns
-    ):
-        moved[:, low:high] = ranks_among(one, placed)
-        never = around.combinations.impossible(feature, one)
-        inside &= never is None or not bool(never.rows[0, place[0]])
-        inside &= not bool(_in_gaps(placed, one)[0])
-    return inside and bool(space.inside(moved)[0])
+
+    def inside_at(values: Sequence[Any]) -> bool:
+        moved = space.found.matrix[place]
+        inside = True
+        for feature, one, placed, (low, high) in zip(
+            features, values, space.found.placed, space.found.own_columns
+        ):
+            moved[:, low:high] = ranks_among(one, placed)
+            never = around.combinations.impossible(feature, one)
+            inside &= never is None or not bool(never.rows[0, place[0]])
+            inside &= not bool(_in_gaps(placed, one)[0])
+        return inside and bool(space.inside(moved)[0])
+
+    return inside_at
 
 
 def _looked_at(values: NDArray[Any]) -> NDArray[np.intp]:

@@ -23,13 +23,15 @@ from icefield.core.engine import Offer, TreeReading
 from icefield.core.question import Answer, Axis, Moments, Question, Resources, block_moments
 from icefield.core.rows import Block
 from icefield.counts import counted
-from icefield.data.distribution import weighted_quantiles
+from icefield.data.at_ranks import values_at_ranks
+from icefield.data.distribution import ranks_of, weighted_quantiles
 from icefield.data.replacement import written_as
 from icefield.engines.brute.moved_rows import predict_at
 from icefield.engines.brute.pool import CallRows, Pool
 from icefield.errors import BudgetError, statement
 from icefield.models.pace import FIRST_ROWS, ROWS_PER_CALL, SECONDS_PER_CALL, Pace
 from icefield.progress import Progress
+from icefield.threads import ThreadCrew
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
@@ -333,8 +335,10 @@ def _turns(points: Mapping[Any, NDArray[Any]], table: Table, size: int) -> NDArr
     return np.append(np.flatnonzero(found), size)
 
 
-def lane_quantiles(lanes: Float, probabilities: tuple[float, ...], weights: Float | None) -> Float:
-    """Quantiles along the last axis of ``(outputs, points, rows)``, shape ``(quantiles, outputs, points)``.
+def lane_quantiles(
+    lanes: Float, probabilities: tuple[float, ...], weights: Float | None, crew: ThreadCrew | None = None
+) -> Float:
+    """Quantiles along the last axis of ``(outputs, points, rows)``, shape ``(quantiles, outputs, points)``; by a crew's threads.
 
     A lane with a NaN has no quantiles: any number would pretend to know where that row stands.
     """
@@ -343,9 +347,18 @@ def lane_quantiles(lanes: Float, probabilities: tuple[float, ...], weights: Floa
         return out
     asked = np.array(probabilities)
     counted = slice(None) if weights is None else weights > 0
-    for at in np.ndindex(*lanes.shape[:-1]):
-        if not np.isnan(lanes[at][counted]).any():
-            out[(slice(None), *at)] = weighted_quantiles(lanes[at], asked, weights)
+    ranks = ranks_of(asked, lanes.shape[-1])
+
+    def find(at: Any) -> None:
+        lane = lanes[at]
+        if np.isnan(lane[counted]).any():
+            return
+        found = values_at_ranks(lane, ranks) if weights is None else weighted_quantiles(lane, asked, weights)
+        out[(slice(None), *at)] = found
+
+    each = np.ndindex(*lanes.shape[:-1])
+    for _ in map(find, each) if crew is None else crew.map(find, each):
+        pass
     return out
 
 

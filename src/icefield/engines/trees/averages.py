@@ -71,9 +71,10 @@ class Counted:
             return block[1] - block[0]
 
         blocks = rows.shared_out(self.crew.threads) if plain else rows.blocks
-        is_short = plain and rows.sample.n_rows * batch.node_left.size < SHORT
+        is_short = plain and rows.n_lying * batch.node_left.size < SHORT
+        share = batch.roots.size * (rows.sample.n_rows / max(1, rows.n_lying) if plain else 1)
         for done in (self.crew.share if is_short else self.crew.map)(work, blocks, meanwhile):
-            self.progress.advance(done * batch.roots.size)
+            self.progress.advance(done * share)
         counters = sum(
             (m.counters for m in lent.made), np.zeros((program.n_counters, rows.n_segments), np.int64)
         )
@@ -120,7 +121,7 @@ class RowCounting:
 
     def __init__(self, program: Program, rows: PackedRows, crew: ThreadCrew) -> None:
         layout = program.layout
-        words = min(WORDS, -(-rows.sample.n_rows // WORD))
+        words = min(WORDS, -(-rows.n_lying // WORD))
         self._rows, self._layout = rows, layout
         self._bits, buffers = aligned((layout.n_rows, words)), aligned((program.n_buffers + 1, words))
         self._walk = program.walk(self._bits, np.empty((0, layout.n_columns), np.int32), buffers, crew.stop)
@@ -129,7 +130,10 @@ class RowCounting:
     def add(self, start: int, stop: int) -> None:
         """Add some rows' counts."""
         given = self._rows.at_once(self._layout, start, stop)
-        if not kernels.count_rows(**given, walk=self._walk, bits=self._bits, counters=self.counters):
+        here = self._rows.here(start, stop)
+        if not kernels.count_rows(
+            **given, here=here, walk=self._walk, bits=self._bits, counters=self.counters
+        ):
             raise Stopped
 
 

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from icefield.data.code_counts import row_bits
 from icefield.engines.trees.coding import CodedRows, Coding
 from icefield.forest.encode import Encoder
 from icefield.threads import ThreadCrew, available_processors
@@ -31,6 +32,7 @@ KEPT_SHARE = (
 )
 FEW_VALUES = 2**20  # of a table that is kept as numbers: making codes would take longer than they save
 ROWS_AT_ONCE = 2048  # of a matrix that is made of a table to be coded
+LEAST_FILTERED = 16  # rows are counted where they lie if they are at least this part of all
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +55,46 @@ class EncodedRows:
         return EncodedRows(np.take(self.matrix, positions, axis=0))
 
 
+@dataclass(frozen=True, eq=False)
+class FilteredRows:
+    """Some of the rows that are kept, in their order: counting takes them where they lie, by a bit each; others get a copy."""
+
+    whole: EncodedRows | CodedRows
+    positions: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, whole: EncodedRows | CodedRows, positions: NDArray[np.intp]) -> FilteredRows | None:
+        """A filter that keeps rows in their order, each once, and enough of them; else None."""
+        is_large = len(positions) * LEAST_FILTERED >= whole.n_rows
+        in_order = is_large and bool((positions[1:] > positions[:-1]).all()) and positions[0] >= 0
+        return cls(whole, positions) if in_order else None
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.positions)
+
+    @cached_property
+    def here(self) -> NDArray[np.uint64]:
+        """One bit for each row of the whole."""
+        kept = np.zeros(self.whole.n_rows, bool)
+        kept[self.positions] = True
+        return row_bits(kept)
+
+    @cached_property
+    def taken(self) -> EncodedRows | CodedRows:
+        return self.whole.take(self.positions)
+
+    def slice(self, start: int, stop: int) -> EncodedRows | CodedRows:
+        return self.taken.slice(start, stop)
+
+    def take(self, positions: NDArray[np.intp]) -> EncodedRows | CodedRows:
+        return self.whole.take(self.positions[positions])
+
+
 def stored_rows(model: TreeModel, table: Any) -> NDArray[Any] | CodedRows:
     """Rows as layouts read them: a matrix of float64 or float32, or codes."""
+    if isinstance(table, FilteredRows):
+        table = table.taken
     if isinstance(table, CodedRows):
         return table
     return table.matrix if isinstance(table, EncodedRows) else model.encode(table)
@@ -79,6 +119,7 @@ class EncodeOnce:
 
     def points(self, table: Table, points: Mapping[Any, NDArray[Any]]) -> Float:
         """Any one row of the table at each of some points, whose values its moving columns take."""
+        table = table if table.origin is None else table.origin[0]  # taken rows need not be looked at
         found = self._encode.points(table, points) if isinstance(self._encode, Encoder) else None
         return self(table.take(np.zeros(1, np.intp)).crossed(points)) if found is None else found
 
@@ -124,6 +165,11 @@ class EncodeOnce:
                 pass
         return CodedRows(codes, coding)
 
-    def sample(self, sample: Block, resources: Resources) -> Block:
-        """The same rows, weights and groups, as `kept` gives them."""
-        return replace(sample, table=cast(Any, self.kept(sample.table, resources)))
+    def sample(self, sample: Block, resources: Resources, to_count: bool = False) -> Block:
+        """The same rows, weights and groups, as `kept` gives them; `to_count`, chosen rows may stay where they lie."""
+        table, found = sample.table, None
+        if to_count and table.origin is not None and table not in self._kept and sample.n_groups == 0:
+            whole = self.kept(table.origin[0], resources)
+            if isinstance(whole, (EncodedRows, CodedRows)) and sample.weights is None:
+                found = FilteredRows.of(whole, table.origin[1])
+        return replace(sample, table=cast(Any, found or self.kept(table, resources)))

@@ -122,7 +122,7 @@ class TreesEngine:
         if sample.n_rows == 0:
             return [self._empty(question, sample) for question in questions]
         encoded = self._encoded(questions, sample)
-        sample = self.encoder.sample(sample, resources)
+        sample = self.encoder.sample(sample, resources, to_count=all(map(self._by_counts, questions)))
         work = sample.n_rows * self.sums.trees.size * len(questions)
         answers: list[Answer | None] = [None] * len(questions)
         with (
@@ -407,9 +407,9 @@ class TreesEngine:
         answer = Answer(total, tuple(groups))
         if kept is not None:
             weights, codes, wanted = sample.weights, sample.codes, question.quantiles
-            answer.quantiles = lane_quantiles(kept, wanted, weights).reshape(-1, *shape)
+            answer.quantiles = lane_quantiles(kept, wanted, weights, crew).reshape(-1, *shape)
             answer.group_quantiles = tuple(
-                lane_quantiles(kept[..., own], wanted, None if weights is None else weights[own])
+                lane_quantiles(kept[..., own], wanted, None if weights is None else weights[own], crew)
                 .reshape(-1, *shape)
                 for own in (codes == g for g in range(sample.n_groups))
             )  # fmt: skip

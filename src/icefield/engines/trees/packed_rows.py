@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from icefield.core.rows import Block
 from icefield.engines.trees.coding import CodedRows
-from icefield.engines.trees.encoded import EncodedRows, stored_rows
+from icefield.engines.trees.encoded import EncodedRows, FilteredRows, stored_rows
 from icefield.engines.trees.layout import WORD, Layout
 from icefield.forest.tree_model import TreeModel
 from icefield.typing import Float
 
 NO_WEIGHT = -(2**20)  # the exponent of a segment's unit when nothing in it weighs anything
 PIECES, MOST_AT_ONCE = 3, 2**18  # pieces of the rows that a thread counts, and rows of one
+NO_FILTER = np.empty(0, np.uint64)
 MOST_POSITIONS = 2**16  # list entries keep a row's position in 16 bits
 
 
@@ -95,18 +96,30 @@ class PackedRows:
     def are_alike(self, layout: Layout, has_lists: bool) -> bool:
         """Whether all weigh 1 in one segment and lie in a matrix, and a program needs no more than their bits."""
         alike = self.n_segments == 1 and self.weights.values is None
-        return alike and self.at_hand is not None and layout.is_straight and not has_lists
+        is_at_hand = isinstance(self.sample.table, (EncodedRows, CodedRows, FilteredRows))
+        return alike and is_at_hand and layout.is_straight and not has_lists
 
     def at_once(self, layout: Layout, start: int, stop: int) -> dict[str, Any]:
-        """What kernels that pack rows themselves are given of rows at hand."""
-        own = self.at_hand
-        assert own is not None
+        """What kernels that pack rows themselves are given of rows at hand, or of all those that a filter chooses from."""
+        table: Any = self.sample.table
+        own = stored_rows(self.model, table.whole if isinstance(table, FilteredRows) else table)
         matrix = own.by_row if isinstance(own, CodedRows) else own
         return {"matrix": matrix[start:stop], "tables": layout.tables_for(own)}
 
+    def here(self, start: int, stop: int) -> NDArray[np.uint64]:
+        """Which of these rows a filter keeps, a bit each; nothing where there is no filter."""
+        table: Any = self.sample.table
+        return table.here[start // WORD : -(-stop // WORD)] if isinstance(table, FilteredRows) else NO_FILTER
+
+    @property
+    def n_lying(self) -> int:
+        """Rows that kernels which pack rows themselves go over: all those that a filter chooses from."""
+        table: Any = self.sample.table
+        return int(table.whole.n_rows if isinstance(table, FilteredRows) else self.sample.n_rows)
+
     def shared_out(self, threads: int) -> list[tuple[int, int]]:
         """Larger pieces of whole blocks, a few for each thread."""
-        n = self.sample.n_rows
+        n = self.n_lying
         share = min(-(-n // (PIECES * threads)), MOST_AT_ONCE)
         size = max(WORD, -(-share // WORD) * WORD)
         return [(start, min(start + size, n)) for start in range(0, n, size)]
@@ -124,6 +137,8 @@ class PackedRows:
     def at_hand(self) -> NDArray[Any] | CodedRows | None:
         """All rows as layouts read them, where they are in this form: of float64 or float32, or as codes."""
         table: Any = self.sample.table
+        if isinstance(table, FilteredRows):
+            table = table.taken
         if isinstance(table, EncodedRows):
             return table.matrix
         return table if isinstance(table, CodedRows) else None

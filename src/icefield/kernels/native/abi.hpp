@@ -338,10 +338,18 @@ struct CountArguments {
 template <class V>
 struct CountRowsArguments {
     Strided<const V> matrix;  // [rows, forest_columns]
+    List<const u64> here;     // [kept_words]
     ValueTables tables;
     Walk walk;
     Table<u64> bits;      // [bit_rows, words]
     Table<i64> counters;  // [counters, 1]
+};
+
+// Rows of each code, by column, among those whose bit is set.
+struct CountCodesArguments {
+    Table<const u8> codes;   // [columns, rows]
+    List<const u64> here;    // [kept_words]
+    Table<i64> counts;       // [columns, 256]
 };
 
 struct ResolveArguments {

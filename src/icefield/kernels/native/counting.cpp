@@ -58,15 +58,24 @@ bool run_plain(const Walk& walk, const Table<i64>& counters) {
 }  // namespace
 
 // Add the counts of rows as they lie in a matrix to `counters`, as many at a time as the walk's masks hold; for programs
-// without lists.
+// without lists. With `here`, a bit for each row, only those are counted whose bit is set.
 template <class V>
 i64 run(const CountRowsArguments<V>& a) {
     const Walk& walk = a.walk;
     const i64 words = walk.buffers.columns, rows = a.matrix.rows;
+    const bool is_filtered = a.here.size > 0;
+    if (is_filtered && a.here.size * WORD < rows) return TOO_LARGE;
     for (i64 begin = 0; begin < rows; begin += words * WORD) {
         const i64 n = rows - begin < words * WORD ? rows - begin : words * WORD;
+        u64 any = 0;
+        for (i64 w = 0; w < words; ++w) {
+            u64 kept = first_bits(n - w * WORD);
+            if (is_filtered && kept != 0) kept &= a.here[begin / WORD + w];
+            walk.buffers(0, w) = kept;
+            any |= kept;
+        }
+        if (any == 0) continue;
         pack_in_order(a.matrix, a.tables, begin, n, a.bits, 0, (n + WORD - 1) / WORD);
-        for (i64 w = 0; w < words; ++w) walk.buffers(0, w) = first_bits(n - w * WORD);
         const bool finished = words == 64    ? run_plain<64>(walk, a.counters)
                               : words == 128 ? run_plain<128>(walk, a.counters)
                                              : run_plain<0>(walk, a.counters);
@@ -78,6 +87,27 @@ i64 run(const CountRowsArguments<V>& a) {
 template i64 run(const CountRowsArguments<f64>&);
 template i64 run(const CountRowsArguments<f32>&);
 template i64 run(const CountRowsArguments<u8>&);
+
+i64 run(const CountCodesArguments& a) {
+    constexpr i64 CODES = 256, APART = 4;  // counts side by side: the same code twice in a row need not wait
+    if (a.here.size * WORD < a.codes.columns || !fits_i32(a.codes.columns)) return TOO_LARGE;
+    for (i64 c = 0; c < a.codes.rows; ++c) {
+        const u8* codes = a.codes.row(c);
+        i32 found[APART][CODES] = {};
+        for (i64 first = 0; first < a.codes.columns; first += WORD) {
+            const u64 kept = a.here[first / WORD] & first_bits(a.codes.columns - first);
+            if (kept == ~u64{0}) {
+                for (i64 r = first; r < first + WORD; ++r) ++found[r % APART][codes[r]];
+            } else {
+                each_bit(kept, first, [&](i64 r) { ++found[r % APART][codes[r]]; });
+            }
+        }
+        for (i64 k = 0; k < CODES; ++k) {
+            for (i64 s = 0; s < APART; ++s) a.counts(c, k) += found[s][k];
+        }
+    }
+    return DONE;
+}
 
 // Add a block's counts to `counters`.
 //

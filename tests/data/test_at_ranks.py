@@ -1,0 +1,50 @@
+"""Values at ranks, against sorting: the same number whatever the values are like, and however the sample falls."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from icefield.data.at_ranks import FEW, _between_brackets, values_at_ranks
+from icefield.data.distribution import ranks_of
+
+SIZE = 3 * FEW
+RNG = np.random.default_rng(0)
+NORMAL = RNG.normal(size=SIZE)
+SHAPES = {
+    "normal": NORMAL,
+    "heavy tails": NORMAL**5,
+    "rising": np.sort(NORMAL),
+    "few values": np.round(NORMAL),
+    "one value": np.ones(SIZE),
+    "mostly one": np.where(np.arange(SIZE) % 50 == 0, NORMAL, 0.0),
+    "infinite ends": np.concatenate([[np.inf, -np.inf, 1e308, -1e308], NORMAL[4:]]),
+    # Every value that the sample takes is far below all others: no bracket holds.
+    "sample deceived": np.where(np.arange(SIZE) % (SIZE // 1024) == 0, -100.0 + NORMAL, NORMAL),
+    "every other": NORMAL.repeat(2)[::2],
+}
+
+
+@pytest.mark.parametrize(
+    "asked", [(0.05, 0.25, 0.75, 0.95), (0.0, 1.0), (0.5,), (0.001, 0.999), (1.0,), (0.3, 0.7, 0.7)]
+)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_values_at_ranks_are_those_of_sorted_values(shape, asked):
+    values = SHAPES[shape]
+    ranks = ranks_of(np.array(asked), len(values))
+    np.testing.assert_array_equal(values_at_ranks(values, ranks), np.sort(values)[ranks])
+
+
+def test_brackets_are_used_where_they_tell_and_left_where_they_do_not():
+    ranks = ranks_of(np.array([0.3, 0.5, 0.7]), SIZE)
+    assert _between_brackets(SHAPES["heavy tails"], ranks) is not None
+    assert _between_brackets(SHAPES["one value"], ranks) is None
+    assert _between_brackets(SHAPES["sample deceived"], ranks) is None
+
+
+def test_few_values_and_strided_ones():
+    values = np.array([3.0, 1.0, 2.0])
+    assert values_at_ranks(values, np.array([0, 2])).tolist() == [1.0, 3.0]
+    lanes = np.column_stack([NORMAL, -NORMAL])
+    ranks = np.array([10, SIZE - 10])
+    np.testing.assert_array_equal(values_at_ranks(lanes[:, 1], ranks), np.sort(-NORMAL)[ranks])
