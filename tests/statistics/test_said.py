@@ -472,7 +472,7 @@ def test_ties_of_levels_are_said():
         .summary()
         .readings["shop"]
     )
-    assert "highest at s03, s05 and s06, lowest at s00" in reading.sentence
+    assert "highest for s03, s05 and s06, lowest for s00" in reading.sentence
     assert "highest for s03, s05 and s06" in plain_words(reading, "predicted sales")
     assert reading.high_ties == ("s03", "s05", "s06")
 
@@ -480,9 +480,9 @@ def test_ties_of_levels_are_said():
 @pytest.mark.parametrize(
     ("heights", "said"),
     [
-        ([5.0, 5.01, 1.0, 0.99], "highest at s00 and s01, lowest at s02 and s03"),
-        ([5.0, 5.0, 5.0, 5.0, 0.0], "highest at s00 and 3 others, lowest at s04"),
-        ([5.0, 4.0, 1.0, 0.0], "highest at s00, lowest at s03"),
+        ([5.0, 5.01, 1.0, 0.99], "highest for s00 and s01, lowest for s02 and s03"),
+        ([5.0, 5.0, 5.0, 5.0, 0.0], "highest for s00 and 3 others, lowest for s04"),
+        ([5.0, 4.0, 1.0, 0.0], "highest for s00, lowest for s03"),
     ],
 )
 def test_ties_at_either_end_are_said_and_only_ties(heights, said):
