@@ -231,7 +231,7 @@ def test_several_outputs_are_ranked_by_the_number_that_is_printed(sizes):
     assert len(printed) == 3
     assert printed == sorted(printed, reverse=True)
     assert summary["output"].tolist()[:2] in ([0, 1], [1, 0], ["0", "1"], ["1", "0"])
-    assert all(f"({one.output})" in summary.opening for one in summary.readings.values())
+    assert all(f"(output {one.output}" in summary.opening for one in summary.readings.values())
 
 
 @pytest.mark.parametrize("classes", [3, 4])
@@ -448,7 +448,7 @@ def test_many_small_effects_do_not_hide_one_that_stands_out():
 def test_few_features_about_as_strong_are_named():
     X = frame(rows=1500, names="abcdef")
     opening = Explainer(lambda d: d.to_numpy().sum(axis=1), X, row_by_row=True).summary().opening
-    assert "6 of 6 features move" in opening
+    assert "all 6 features move" in opening
     assert "stands out" not in opening
 
 
@@ -619,7 +619,7 @@ def test_pairs_that_only_the_model_has_are_not_supported_and_rank_lower(seed):
     assert summary["supported"][summary["feature"].tolist().index("a")] == "no"
     page = build(ex.study)
     assert "not supported by held-out rows: a x b" in page["matrix"]["note"]
-    assert "which held-out rows do not support" in " ".join(line["text"] for line in page["plain"])
+    assert "(held-out rows do not support it)" in " ".join(line["text"] for line in page["plain"])
     assert page["surfaces"][0]["names"] in (["c", "d"], ["d", "c"])
 
 

@@ -37,7 +37,7 @@ def test_numbers_have_few_digits():
             "",
             line.split("|")[-1],
         )
-        for number in re.findall(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e[+−]\d+)?", text):
+        for number in re.findall(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?:e[+−]\d+)?", text):
             digits = re.sub(r"e.*|[.,]", "", number).strip("0")
             # Years, codes, counts and values below 10,000 keep their whole part.
             assert len(digits) <= 3 or re.fullmatch(r"\d{4}", number), (number, line)

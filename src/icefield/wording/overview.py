@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from icefield.counts import counted
 from icefield.wording.names import page_name
 from icefield.wording.sentences import average_range, enumerated, is_plural, missing_words, size_text
-from icefield.wording.values import few_digits, sd_text, united
+from icefield.wording.values import amount_text, few_digits, sd_text
 
 if TYPE_CHECKING:
     from icefield.statistics.decision import Decision
@@ -40,7 +40,7 @@ def _counted(found: Findings, what: str, unit: str) -> str:
     some = f"all {counted(n)} features move" if most == n > 1 else some
     mean = ""
     if found.baseline is not None and most:
-        mean = f" (on average {united(few_digits(found.baseline), unit)})"
+        mean = f" (on average {amount_text(few_digits(found.baseline), unit)})"
     text = f"Over {counted(found.n_rows)} rows, {some} {what}{mean} noticeably"
     if found.sharing and not most:
         text += f": {counted(found.sharing)} share it"

@@ -18,6 +18,7 @@ from icefield.wording.names import name_text, page_name, told_apart
 from icefield.wording.values import (
     LEVEL_LIMIT,
     WRITTEN_CLOSE,
+    amount_text,
     few_digits,
     named_range,
     named_value,
@@ -25,7 +26,6 @@ from icefield.wording.values import (
     printed_value,
     sd_text,
     shown_value,
-    united,
 )
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def size_unit(reading: Reading) -> tuple[float, str]:
 def size_text(reading: Reading, size: float) -> str:
     """A size in the unit that sizes are written in."""
     scale, unit = size_unit(reading)
-    return united(sd_text(size) if unit == reading.unit_name else few_digits(scale * size), unit)
+    return amount_text(sd_text(size) if unit == reading.unit_name else few_digits(scale * size), unit)
 
 
 def missing_words(reading: Reading, name: str = "it", brief: bool = False) -> str:
@@ -361,11 +361,11 @@ def _look(reading: Reading) -> str:
         ]
         return f"it interacts with {' and '.join(named)}"
     if reading.interacts is not None:
-        return "no single feature accounts for it, see regions(...)"
+        return "no single feature accounts for it, see regions()"
     if reading.told_apart_by is not None:
         name, share = reading.told_apart_by
         return f"look for an interaction with {feature_text(reading.naming, name)} ({100 * share:.0f} % of the differences)"
-    where = "summary()" if reading.heterogeneity_exact else "ice(...)"
+    where = "summary()" if reading.heterogeneity_exact else "ice()"
     return f"look for an interaction, with Explainer.{where}"
 
 
@@ -392,7 +392,7 @@ def _with_error(reading: Reading, size: float, error: float) -> str:
     decimals = (1 if off < 2 * 10.0**first else 0) - first
     decimals = min(decimals, 2) if unit == reading.unit_name else decimals
     texts = [number_text(round(number, decimals), decimals=max(decimals, 0)) for number in (own, off)]
-    return united(" ± ".join(texts), unit)
+    return amount_text(" ± ".join(texts), unit)
 
 
 # --- for plain readers -------------------------------------------------------------------------------

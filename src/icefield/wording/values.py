@@ -227,15 +227,15 @@ def named_value(
     if meaning and np.isfinite(value):
         return calendar_text(float(value), meaning)
     written = naming.unit(feature) if unit else ""
-    return united(text(value), name_text(written, 20)) if written else text(value)
+    return amount_text(text(value), name_text(written, 20)) if written else text(value)
 
 
-def united(text: str, unit: str) -> str:
+def amount_text(text: str, unit: str) -> str:
     """A number, as text, with its unit where people write it: a currency's sign in front, a degree sign close behind.
 
     Examples
     --------
-    >>> united("26.5", "km"), united("26.5", "£"), united("−3", "$"), united("38.2", "°"), united("7", "")
+    >>> amount_text("26.5", "km"), amount_text("26.5", "£"), amount_text("−3", "$"), amount_text("38.2", "°"), amount_text("7", "")
     ('26.5 km', '£26.5', '−$3', '38.2°', '7')
     """
     if unit in SIGNS:
@@ -292,7 +292,7 @@ def named_range(low: float, high: float, naming: Naming) -> tuple[str, str]:
     if max(abs(low), abs(high)) >= 1000:
         short = few_digits(low), few_digits(high)
         first, second = short if short[0] != short[1] else (first, second)
-    return united(first, unit), united(second, unit)
+    return amount_text(first, unit), amount_text(second, unit)
 
 
 def seconds_text(seconds: float) -> str:
