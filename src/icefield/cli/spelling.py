@@ -31,7 +31,7 @@ ON_THE_LINE = {
 
 
 class ShellSpelling(Spelling):
-    """How a message is spelled for who typed a command.
+    """Spells the parameters of an error message as options of the command line.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def for_shell(error: Exception) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value without the types of numpy, which nobody wrote on the line."""
+    """A value as a user types it, without numpy's types."""
     if isinstance(value, np.generic):
         return str(value) if value.dtype.kind in "mM" else value.item()
     if isinstance(value, (list, tuple)):

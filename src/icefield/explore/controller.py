@@ -266,7 +266,7 @@ class _SlotJob:
 
 
 class _Slot:
-    """One thread that does the latest request; the one it is at is stopped, and one that waits is dropped."""
+    """A worker thread that serves the latest request only: an older one is cancelled, or dropped from the queue."""
 
     def __init__(self, name: str, seconds: float) -> None:
         self._name, self._seconds = name, seconds
@@ -397,7 +397,7 @@ class Session:
         self._slots[slot].put(_SlotJob(number, lambda: handler(self, message), send))
 
     def close(self, seconds: float = 0.0) -> None:
-        """Stop everything that is being worked at for this client; wait for it so many seconds."""
+        """Stop all work for this client, waiting up to this many seconds."""
         self._closed.set()
         for slot in self._slots.values():
             slot.close()

@@ -46,7 +46,7 @@ PROBE_ROWS = 5
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A fitted model ready to be asked, with the outputs and scale chosen. Built by `read_model`.
+    """A fitted model ready to predict, with the outputs and scale chosen. Built by `read_model`.
 
     Attributes
     ----------
@@ -106,11 +106,11 @@ class Model:
 
     @property
     def pipeline(self) -> SplitPipeline | None:
-        """The way of every column through the model's pipeline, or None when there is none to follow."""
+        """Each column's path through the model's pipeline; None where there is no pipeline, or it cannot be followed."""
         return None if self.parts is None else self.parts.pipeline
 
     def crossing(self, table: Table, moving: Iterable[Any]) -> CrossedRows:
-        """Rows ready to be asked at many grid points; what does not move is prepared once.
+        """Rows prepared for prediction at many grid points; what does not move is transformed once.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class Model:
 
     @contextmanager
     def explained(self, asked: str) -> Iterator[None]:
-        """Have what a library raises while it is asked told as what it is: a model that refuses some rows.
+        """Turn what a library raises while predicting into an error that says that the model refused some rows.
 
         A function's errors are its writer's own, and say more as they are; only one that would end a loop
         somewhere on the way, instead of being heard, is told here too.
@@ -188,7 +188,7 @@ class SplitModel:
 
 
 class CrossedRows:
-    """A block of rows that can be asked at grid points again and again. Made by `Model.crossing`."""
+    """A block of rows prepared for prediction at grid points. Made by `Model.crossing`."""
 
     def __init__(
         self,
@@ -302,7 +302,7 @@ def settled_model(
     parts: tuple[SplitPipeline, Callable[[Any], Any]] | None = None,
     across_rows: bool = False,
 ) -> Model:
-    """A model whose way of being asked is settled already: nothing is tried, rows go over as they are.
+    """A model whose form of rows is known already: nothing is tried, rows are passed as they are.
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ def _check_is_a_model(model: Any) -> None:
 
 
 def _adapted(model: Any, scale: str) -> Adapter:
-    """How a model is asked, by what its library says; a library's own complaint becomes a clear one."""
+    """The adapter of a model's library; a library's own error becomes a clear one."""
     library = library_of(model)
     if library is None:  # the last step of a pipeline may be anything
         raise TypeError(f"{type_name(model)} is no model")
