@@ -6,7 +6,7 @@ import click
 
 GROUPS = {
     "Output": ("output", "plot", "csv_path", "json_path", "parquet_path", "quiet", "verbose"),
-    "Data": ("y", "by", "weights", "cluster", "missing"),
+    "Data": ("y", "by", "weights", "cluster", "missing", "storage_option"),
     "Learner intervals": ("fit", "n_refits"),
     "Prediction": ("target", "scale"),
     "Names and units": ("names", "units", "target_name"),
