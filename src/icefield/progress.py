@@ -63,7 +63,7 @@ class Progress:
             self._bar.update(self._task, completed=self.done, pace=self._pace())
 
     def _announce(self, taken: float) -> None:
-        """Say how long it will take where nobody sees a bar, once enough is done to know."""
+        """Print an estimate of the duration where no progress bar is shown, once enough is done to make one."""
         if taken < SAMPLED or not self.total or self.done < LEAST_DONE * self.total:
             return
         self._may_announce = False
@@ -124,7 +124,7 @@ class Progress:
 
 
 def _minutes(seconds: float) -> str:
-    """Roughly.
+    """A duration in minutes or hours, rounded.
 
     Examples
     --------

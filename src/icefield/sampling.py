@@ -1,4 +1,4 @@
-"""Which rows stand for all of them, where asking about every one would cost too much.
+"""Row samples, for where predicting every row would cost too much.
 
 A user's own `rows=` always comes first. Otherwise every row is used wherever that is cheap, and a seeded sample
 where it is not. How large these samples are is said here and nowhere else.

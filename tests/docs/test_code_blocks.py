@@ -122,14 +122,14 @@ def test_programs_of_other_libraries_were_run_once_and_kept_what_they_got(record
     included = {
         name
         for path in PAGES
-        for name in re.findall(r"{literalinclude} peers/(\w+)\.py", path.read_text(encoding="utf-8"))
+        for name in re.findall(r"{literalinclude} peers/(\w+\.(?:py|R))", path.read_text(encoding="utf-8"))
     }
-    assert len(included) >= 6
+    assert len(included) >= 7
     for name in sorted(included):
-        kept = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-        assert (folder / f"{name}.py").exists()
+        kept = json.loads((folder / name).with_suffix(".json").read_text(encoding="utf-8"))
+        assert (folder / name).exists()
         assert kept["versions"]
-        record_property("printed", f"run once, on {kept['date']}: peers/{name}.py with {kept['versions']}")
+        record_property("printed", f"run once, on {kept['date']}: peers/{name} with {kept['versions']}")
 
 
 def test_a_block_that_nobody_runs_would_be_found() -> None:

@@ -17,7 +17,7 @@ LOOKED_AT = [
     "index.html", "start.html", "which-plot.html", "concepts/pd.html", "concepts/h.html", "tutorials/bikes.html",
     "generated/gallery/index.html", "generated/gallery/3_two_features/plot_16_contour.html", "generated/gallery/8_places/plot_30_plotly.html",
     "generated/reference/explainer.html", "generated/reference/cli_pd.html", "matrix.html", "measured.html",
-    "coming-from/alibi.html", "statistics.html", "search.html",
+    "coming-from/alibi.html", "statistics.html", "statistics/readings.html", "search.html",
 ]  # fmt: skip
 
 

@@ -79,7 +79,7 @@ def test_warnings_use_no_terms_before_they_are_explained(frame):
     ex = Explainer(plain_model, frame[["a", "b", "c"]])
     found = ex.summary()
     text = plain_cautions(found.readings["a"], found.effects["a"].support)
-    assert "combinations that do not occur in the data, all along the axis; it goes with b" in text
+    assert "combinations that do not occur in the data, all along the axis; it is associated with b" in text
     assert "PD" not in text
     assert plain_cautions(found.readings["c"], found.effects["c"].support) == ""
     crossing = Explainer(lambda r: r[:, 0] * np.sign(r[:, 1]), np.random.default_rng(0).normal(size=(300, 2)))

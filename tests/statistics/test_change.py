@@ -181,7 +181,7 @@ def test_levels_missing_values_and_several_features_together():
     has = ROWS.x1.notna().to_numpy()
     check(found, predicted(name, ROWS), predicted(name, ROWS.assign(x1=ROWS.x1 + 1)), rows=has)
     assert found["n_rows"].tolist() == [has.sum()]
-    assert "take no part" in repr(found)
+    assert "are left out" in repr(found)
 
 
 def test_a_difference_of_changes_is_the_mixed_difference():

@@ -113,7 +113,8 @@ def test_a_gap_is_no_place_for_rows(rng):
     # What is said and what is shaded are the same stretch.
     assert support.stretch == pytest.approx(0.5, abs=0.06)
     assert support.outside == pytest.approx(support.stretch, abs=0.02)
-    assert f"{100 * support.stretch:.0f} % of the axis" in support.warning
+    assert support.warning.startswith(f"{100 * support.stretch:.0f} % of this curve")
+    assert "(shaded)" in support.warning
 
 
 @pytest.mark.parametrize("draw", ["exponential", "lognormal", "standard_cauchy", "integers"])

@@ -136,7 +136,7 @@ def test_the_ranking_is_the_summarys_and_the_classical_one_has_a_name(rng):
     classical = ex.importance(measure="curve_sd")
     assert classical["feature"].tolist()[0] == 2
     assert (np.diff(classical["importance"]) <= 0).all()
-    assert any("most apart" in note for note in classical.notes)
+    assert any("They differ most for" in note for note in classical.notes)
 
 
 def test_flat_is_not_all_that_is_said_beside_a_large_spread(rng):

@@ -232,7 +232,7 @@ def test_several_outputs_are_ranked_by_the_number_that_is_printed(sizes):
     assert len(printed) == 3
     assert printed == sorted(printed, reverse=True)
     assert summary["output"].tolist()[:2] in ([0, 1], [1, 0], ["0", "1"], ["1", "0"])
-    assert all(f"({one.output})" in summary.opening for one in summary.readings.values())
+    assert all(f"(output {one.output}" in summary.opening for one in summary.readings.values())
 
 
 @pytest.mark.parametrize("classes", [3, 4])
@@ -449,7 +449,7 @@ def test_many_small_effects_do_not_hide_one_that_stands_out():
 def test_few_features_about_as_strong_are_named():
     X = frame(rows=1500, names="abcdef")
     opening = Explainer(lambda d: d.to_numpy().sum(axis=1), X, row_by_row=True).summary().opening
-    assert "6 of 6 features move" in opening
+    assert "all 6 features move" in opening
     assert "stands out" not in opening
 
 
@@ -473,7 +473,7 @@ def test_ties_of_levels_are_said():
         .summary()
         .readings["shop"]
     )
-    assert "highest at s03, s05 and s06, lowest at s00" in reading.sentence
+    assert "highest for s03, s05 and s06, lowest for s00" in reading.sentence
     assert "highest for s03, s05 and s06" in plain_words(reading, "predicted sales")
     assert reading.high_ties == ("s03", "s05", "s06")
 
@@ -481,9 +481,9 @@ def test_ties_of_levels_are_said():
 @pytest.mark.parametrize(
     ("heights", "said"),
     [
-        ([5.0, 5.01, 1.0, 0.99], "highest at s00 and s01, lowest at s02 and s03"),
-        ([5.0, 5.0, 5.0, 5.0, 0.0], "highest at s00 and 3 others, lowest at s04"),
-        ([5.0, 4.0, 1.0, 0.0], "highest at s00, lowest at s03"),
+        ([5.0, 5.01, 1.0, 0.99], "highest for s00 and s01, lowest for s02 and s03"),
+        ([5.0, 5.0, 5.0, 5.0, 0.0], "highest for s00 and 3 others, lowest for s04"),
+        ([5.0, 4.0, 1.0, 0.0], "highest for s00, lowest for s03"),
     ],
 )
 def test_ties_at_either_end_are_said_and_only_ties(heights, said):
@@ -620,7 +620,7 @@ def test_pairs_that_only_the_model_has_are_not_supported_and_rank_lower(seed):
     assert summary["supported"][summary["feature"].tolist().index("a")] == "no"
     page = build(ex.study)
     assert "not supported by held-out rows: a x b" in page["matrix"]["note"]
-    assert "which held-out rows do not support" in " ".join(line["text"] for line in page["plain"])
+    assert "(held-out rows do not support it)" in " ".join(line["text"] for line in page["plain"])
     assert page["surfaces"][0]["names"] in (["c", "d"], ["d", "c"])
 
 

@@ -74,7 +74,7 @@ def test_strong_correlation_is_not(rng):
     assert found.doubtful
     assert found.correlation == pytest.approx(0.95, abs=0.03)
     assert found.related[0][0] == 1
-    assert "goes with 1" in found.warning
+    assert "associated with 1" in found.warning
     middle = len(found.share) // 2
     assert found.share[0] < found.share[middle] > found.share[-1]
     assert found.low[0]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import real
 
 from icefield import Explainer
 from icefield.statistics.fit_check import FitCheck
@@ -195,26 +196,36 @@ def sentences() -> Iterator[str]:
     """Every generated sentence of the situations, each with where it stands."""
     for place, make in enumerate(SITUATIONS):
         model, X, said = make(np.random.default_rng([11, place]))
-        summary_of = Explainer(model, X, row_by_row=True, **said)
-        summary = summary_of.summary()
-        title = make.__name__
-        yield f"{title} | opening | {summary.opening}"
-        for name, decision in summary.decisions.items():
-            effect = summary.effects[name]
-            for reading in decision.readings:
-                yield f"{title} | {name} | reading | {reading.sentence}"
-            reading = decision.reading
-            yield f"{title} | {name} | table | {shape_words(reading)}"
-            yield f"{title} | {name} | report | {plain_words(reading, subject_text(effect, decision.output))}"
-            if effect.support is not None and effect.support.doubtful:
-                yield f"{title} | {name} | support | {support_warning(effect.support, reading.naming)}"
-        yield from (f"{title} | caution | {text}" for text in summary.warnings)
-        first = next((name for name, one in summary.readings.items() if one.curves_differ), None)
-        if first is not None:
-            table = summary_of.regions(first)
-            yield f"{title} | {first} | regions | {table.title}"
-            yield from (f"{title} | {first} | regions | {note}" for note in table.notes)
+        yield from told(make.__name__, Explainer(model, X, row_by_row=True, **said))
+    for name, read in real.DATA.items():
+        X, y = read()
+        for kind in real.KINDS:
+            model = kind(name, X, y)
+            yield from told(
+                f"{name}, {kind.__name__}", Explainer(model, X, y, row_by_row=True, **real.SAID[name])
+            )
     yield from (f"fit | {check}" for check in CHECKS)
+
+
+def told(title: str, explainer: Any) -> Iterator[str]:
+    """What is said of one model: the opening, each feature for three readers, cautions, notes and regions."""
+    summary = explainer.summary()
+    yield f"{title} | opening | {summary.opening}"
+    for name, decision in summary.decisions.items():
+        effect = summary.effects[name]
+        for reading in decision.readings:
+            yield f"{title} | {name} | reading | {reading.sentence}"
+        reading = decision.reading
+        yield f"{title} | {name} | table | {shape_words(reading)}"
+        yield f"{title} | {name} | report | {plain_words(reading, subject_text(effect, decision.output))}"
+        if effect.support is not None and effect.support.doubtful:
+            yield f"{title} | {name} | support | {support_warning(effect.support, reading.naming)}"
+    yield from (f"{title} | caution | {text}" for text in summary.warnings)
+    first = next((name for name, one in summary.readings.items() if one.curves_differ), None)
+    if first is not None:
+        table = explainer.regions(first)
+        yield f"{title} | {first} | regions | {table.title}"
+        yield from (f"{title} | {first} | regions | {note}" for note in table.notes)
 
 
 if __name__ == "__main__":

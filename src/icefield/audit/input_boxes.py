@@ -330,7 +330,7 @@ def _is_odd(study: Study, column: int) -> bool:
 
 
 def _bare(forest: Forest, column: int) -> Variable:
-    """An input of the forest that no column of the frame can be told to decide alone: any number, or missing."""
+    """An input of the forest that is not known to come from one column of the frame alone: any number, or missing."""
     own = forest.condition_column == column
     sets = np.unique(forest.condition_set[own & (forest.condition_set >= 0)])
     codes = [

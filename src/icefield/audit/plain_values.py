@@ -13,7 +13,7 @@ from icefield.data.columns import is_missing_value
 
 
 def plain(value: Any) -> Any:
-    """Numbers, texts, lists and mappings; no number that is none, and other things as their text."""
+    """The value as numbers, texts, lists and mappings; NaN becomes None, anything else its text."""
     if is_dataclass(value) and not isinstance(value, type):
         return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, Mapping):

@@ -178,7 +178,7 @@ def _check_in_memory(options: dict[str, Any]) -> None:
 
 
 def _storage_options(given: tuple[str, ...]) -> dict[str, str] | None:
-    """``NAME=VALUE`` as a mapping; what is wrong is told by its place, because a value may be a secret."""
+    """``NAME=VALUE`` as a mapping; errors name the option's position, because a value may be a secret."""
     found = {}
     for number, text in enumerate(given, start=1):
         name, equals, value = text.partition("=")

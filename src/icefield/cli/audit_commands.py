@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from icefield.cli.asking import BY, FEATURES, question, with_outputs
+from icefield.cli.help_pages import GroupedCommand
 from icefield.cli.output import aloud, printable, show
 from icefield.errors import InputError, complaint
 
@@ -47,7 +48,7 @@ def _write_text(text: str, path: str, quiet: bool) -> None:
     _say(path, quiet)
 
 
-@click.command(epilog=_MODEL_AND_DATA)
+@click.command(cls=GroupedCommand, epilog=_MODEL_AND_DATA)
 @question
 @FEATURES
 @BY
@@ -118,12 +119,17 @@ def audit(
         raise click.exceptions.Exit(EXIT_UNDECIDED)
 
 
-@click.command(epilog=_MODEL_AND_DATA)
+@click.command(cls=GroupedCommand, epilog=_MODEL_AND_DATA)
 @question
 @FEATURES
 @SECONDS
 @click.option(
-    "-o", "--output", default="-", show_default=True, type=click.Path(dir_okay=False, allow_dash=True)
+    "-o",
+    "--output",
+    default="-",
+    show_default=True,
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="Where to write; - is stdout.",
 )
 def expect(explainer: Any, features: tuple[str, ...], seconds: float, output: str, quiet: bool) -> None:
     """Draft a file of expectations from what holds now.
@@ -135,7 +141,7 @@ def expect(explainer: Any, features: tuple[str, ...], seconds: float, output: st
     _write_text(explainer.expectations(features or None, seconds=seconds), output, quiet)
 
 
-@click.command(epilog=_MODEL_AND_DATA)
+@click.command(cls=GroupedCommand, epilog=_MODEL_AND_DATA)
 @question
 @click.argument("expectations", required=False, type=click.Path())
 @click.option(
@@ -204,7 +210,7 @@ def check(
         raise click.exceptions.Exit(EXIT_BROKEN)
 
 
-@click.command(epilog=_MODEL_AND_DATA)
+@click.command(cls=GroupedCommand, epilog=_MODEL_AND_DATA)
 @question
 @click.option(
     "-o",
@@ -226,7 +232,7 @@ def check(
     "made",
     type=click.IntRange(min=2),
     metavar="N",
-    help="Make so many refits on halves of DATA instead; needs --y and a MODEL that can be fitted (a pickle, or package.module:object).",
+    help="Number of refits to make on halves of DATA instead; needs --y and a MODEL that can be fitted (a pickle, or package.module:object).",
 )
 def snapshot(explainer: Any, output: str, refits: tuple[str, ...], made: int | None, quiet: bool) -> None:
     """Write the model's effects to a folder of small files, to check the next model against.

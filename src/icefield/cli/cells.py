@@ -27,7 +27,7 @@ _FLAGS = {"true": True, "false": False}
 
 
 class NotANumber(ValueError):
-    """A cell of a column of numbers that is none."""
+    """A cell that is not a number, in a column of numbers."""
 
     def __init__(self, row: int, cell: str) -> None:
         super().__init__(cell)
@@ -60,7 +60,7 @@ def as_numbers(cells: Sequence[str], missing: Collection[str]) -> NDArray[Any]:
 
 
 def _numbers_at_once(cells: Sequence[str], missing: Collection[str]) -> NDArray[Any] | None:
-    """The same by arrow, in a fraction of the time; None where a cell needs a closer look, or there is no arrow."""
+    """The same by pyarrow, which is much faster; None where a cell needs parsing, or pyarrow is not installed."""
     arrow, compute = optional("pyarrow"), optional("pyarrow.compute")
     if arrow is None or compute is None:
         return None
@@ -83,7 +83,7 @@ def _numbers_at_once(cells: Sequence[str], missing: Collection[str]) -> NDArray[
 
 
 def _plain_numbers(cells: list[str]) -> NDArray[Any] | None:
-    """Whole numbers where all are, else floats; None where some cell is no number."""
+    """Integers where all cells are whole, else floats; None where a cell is not a number."""
     if any("_" in cell or not cell for cell in cells):  # which Python reads, and no other program writes
         return None
     for kind in (np.int64, np.float64):

@@ -6,6 +6,7 @@ one readable block and an exit code; a traceback appears only with ``--debug``.
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from pathlib import Path
@@ -71,9 +72,14 @@ def _complain(text: str) -> None:
 
 
 class _Commands(click.Group):
-    """Commands whose help lists options by what they are about."""
+    """Commands, each listed with its whole first paragraph; their options are grouped by subject."""
 
     command_class = GroupedCommand
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        texts = {name: inspect.cleandoc(self.commands[name].help or "") for name in self.list_commands(ctx)}
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text.split("\n\n")[0]) for name, text in texts.items()])
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -378,7 +384,14 @@ def summary(explainer: Any, features: tuple[str, ...], **out: Any) -> None:
 @main.command(epilog=_MODEL_AND_DATA)
 @question
 @BY
-@click.option("-o", "--output", default="report.html", show_default=True, type=click.Path(dir_okay=False))
+@click.option(
+    "-o",
+    "--output",
+    default="report.html",
+    show_default=True,
+    type=click.Path(dir_okay=False),
+    help="Where to write the page.",
+)
 @click.option(
     "--individual",
     is_flag=True,
@@ -456,7 +469,14 @@ def serve(
     "--serve", "served", is_flag=True, help="Open the live explorer on the model instead of a report."
 )
 @click.option("--timings", is_flag=True, help="Also time every kind of answer beside one predict.")
-@click.option("-o", "--output", default="demo_output", show_default=True, type=click.Path(file_okay=False))
+@click.option(
+    "-o",
+    "--output",
+    default="demo_output",
+    show_default=True,
+    type=click.Path(file_okay=False),
+    help="Folder for the report.",
+)
 @click.option("--debug", is_flag=True, hidden=True)
 def demo(small: bool, served: bool, timings: bool, output: str, debug: bool) -> None:
     """Fit a model on 336,776 real flights and explain it.

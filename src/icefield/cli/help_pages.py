@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 GROUPS = {
-    "Output": ("output", "plot", "csv_path", "json_path", "parquet_path", "quiet", "verbose"),
-    "Data": ("y", "by", "weights", "cluster", "missing"),
+    "Output": ("output", "plot", "csv_path", "json_path", "parquet_path", "junit", "html", "quiet", "verbose"),
+    "Data": ("y", "by", "weights", "cluster", "missing", "storage_options"),
     "Learner intervals": ("fit", "n_refits"),
     "Prediction": ("target", "scale"),
     "Names and units": ("names", "units", "target_name"),

@@ -156,7 +156,7 @@ def wanted_columns(model: Any, names: Sequence[Any], looks: Any) -> Wanted:
 
 
 def _can_be_told(adapter: Adapter, names: Sequence[Any]) -> bool:
-    """With other columns than the model's, there is no telling which are which."""
+    """Whether the data's columns can be matched to the model's."""
     return _by_name(adapter, names) or adapter.n_columns in (None, len(names))
 
 

@@ -108,7 +108,7 @@ def _is_same(path: str, other: str) -> bool:
 
 
 def _is_special(path: str) -> bool:
-    """Whether a path is a device or a pipe, which nothing is put in the place of."""
+    """Whether a path is a device or a pipe, which must not be replaced by a file."""
     return os.path.exists(path) and not os.path.isfile(path)
 
 
@@ -162,7 +162,7 @@ def only_answers() -> Iterator[None]:
 
 @contextmanager
 def aloud() -> Iterator[Any]:
-    """Standard output itself, for an answer."""
+    """Standard output as it was before `only_answers` redirected it."""
     before = sys.stdout
     sys.stdout = _answers[-1] if _answers else before
     try:

@@ -1,4 +1,4 @@
-"""What was worked out once, for all who ask again."""
+"""A thread-safe cache of results that are computed once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Found = TypeVar("Found")
 
 
 class Cache:
-    """Results by what they answer. Whoever asks while one is being made waits for it and gets the same.
+    """Results by key. A caller that asks while one is being computed waits for it and gets the same object.
 
     Examples
     --------
@@ -25,7 +25,7 @@ class Cache:
         self._lock = threading.RLock()
 
     def once(self, what: Hashable, make: Callable[[], Found]) -> Found:
-        """What `make` gave when this was first asked for."""
+        """The result of `make`, which is called only the first time."""
         with self._lock:
             if what not in self._found:
                 self._found[what] = make()
@@ -33,7 +33,7 @@ class Cache:
             return found
 
     def holds(self, what: Hashable) -> bool:
-        """Whether this was made already."""
+        """Whether the result exists already."""
         return what in self._found
 
     def keep(self, name: str, key: Hashable, value: object) -> None:

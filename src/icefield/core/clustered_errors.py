@@ -119,7 +119,7 @@ class _ClusterSums:
         self.weight_squared += float(np.square(mass).sum())
 
     def error(self) -> Float:
-        """Of the mean; NaN for one cluster."""
+        """Standard error of the mean; NaN for one cluster."""
         if self.open is not None:
             self._close(self.open[1][:, None], np.array([self.open[2]]))
             self.open = None

@@ -1,4 +1,4 @@
-"""Averages at a sample's own values where no walk gives them: each row crossed with each.
+"""Averages at a sample's own values for engines that have no faster way: each row is combined with the values of each.
 
 What Friedman's H needs of an engine that has no faster way. Rows that share their values are asked
 once; a set that holds every column has nothing left to average over, and is the prediction itself.
@@ -59,7 +59,7 @@ def crossed_averages(
 
 
 def _asked_together(sets: Sequence[Sequence[Any]], every: set[Any], most: int) -> dict[int, list[int]]:
-    """For each set that leaves a column out, all that are asked with it: different single columns, or itself."""
+    """For each set of all columns but one, the sets computed together with it: other single columns, or itself."""
     homes: list[list[int]] = []
     found: dict[int, list[int]] = {}
     for number, columns in enumerate(sets):

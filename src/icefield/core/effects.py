@@ -74,7 +74,7 @@ class Request:
     kept_weights: Float | None = None
 
     def grid_of(self, features: Sequence[Feature]) -> Any:
-        """What was asked as the grid of these features."""
+        """What was passed as ``grid=`` for these features."""
         if isinstance(self.grid, Mapping):
             return {f.label: self.grid[f.label] for f in features if f.label in self.grid}
         return self.grid
@@ -95,7 +95,7 @@ class Job:
 
     @property
     def grid(self) -> Any:
-        """What was asked as its grid."""
+        """What was passed as ``grid=`` for it."""
         return self.request.grid_of(self.features)
 
 
@@ -521,7 +521,7 @@ def make_effect(
 def _centered(
     about: EffectContext, request: Request, question: Question, answer: Answer, weight: Float
 ) -> Float | None:
-    """The spread of the centred curves, where all rows' curves are at hand, or those of a sample made for it."""
+    """The spread of the centred curves: of all rows where their curves are kept, else of a sample."""
     rows = question.rows
     if rows is None or answer.curves is None or not question.spread or len(question.axes) > 1:
         return None
@@ -533,7 +533,7 @@ def _centered(
 
 
 def _kept(about: EffectContext, request: Request, answer: Answer) -> KeptCurves | None:
-    """The curves an answer kept, with what tells their rows apart."""
+    """The curves an answer kept, with the positions of their rows."""
     if request.kept is None:
         return None
     rows = request.kept if request.rows is None else request.rows[request.kept]

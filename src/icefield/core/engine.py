@@ -65,7 +65,7 @@ class Engine(Protocol):
 
     @property
     def parts(self) -> Mapping[str, object]:
-        """Heavy objects, by name, that a worker has of its own and that need not travel."""
+        """Heavy objects, by name, that every worker builds itself, so that they are not sent."""
 
     def answer(self, questions: Sequence[Question], block: Block, resources: Resources) -> list[Answer]:
         """One answer per question, in their order, over rows together."""
@@ -100,7 +100,7 @@ class Engine(Protocol):
         """
 
     def local_sums(self, standing: Placement, resources: Resources) -> PlaceSums | None:
-        """What moving rows to the points about their places adds up to, of all axes together.
+        """Sums of the changes when rows move to the neighbouring points, for all axes together.
 
         None where that takes a walk for every axis.
         """
@@ -124,7 +124,7 @@ class Engine(Protocol):
 
 
 class TreeReading:
-    """The model as trees: read and checked against its own predictions once, when an engine first wants them.
+    """The model as trees, read and checked against its own predictions once, on first use.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ class Plan:
     _steps: dict[str, Mapping[Any, tuple[Float, Float]]] = field(default_factory=dict, repr=False)
 
     def fallback(self, reason: str) -> Plan:
-        """Brute force, since the planned engine met a value that it does not know; an error where it was asked for by name."""
+        """Brute force, for a value that the planned engine does not know; an error where that engine was requested by name."""
         if self._reading is None or not self.engine.needs_rows:
             raise _no_engine(self._asked, "training", reason)
         return replace(_last_resort(self._reading, self._asked, reason), reason=reason)
@@ -280,7 +280,7 @@ def choose(reading: TreeReading, asked: EngineChoice = "auto", background: Backg
 def _last_resort(
     reading: TreeReading, asked: EngineChoice, reason: str, background: Background = "data"
 ) -> Plan:
-    """The engine that answers for any model, with the reason why no other does."""
+    """Brute force, with the reason why no faster engine can be used."""
     kind = next((k for k in ENGINES if k.last and k.background == background), None)
     if kind is None or asked not in ("auto", kind.name):
         raise _no_engine(asked, background, reason)
@@ -310,7 +310,7 @@ def _sentence(why: str, model: Model) -> str:
 
 
 def training_refusal(what: str) -> EngineError:
-    """The error for something that needs rows, which the training background does not look at."""
+    """The error for something that needs rows, with a background that has none (the training data's node weights)."""
     return EngineError(
         f"background='training' averages with the model's own training counts, not over rows: {what} cannot be given. "
         "Hint: write background='data'."
@@ -350,7 +350,7 @@ class PlanCell:
         return self.plan
 
     def check_model(self) -> None:
-        """An error where the model is no longer the one that was read; what is cheap to read again, is."""
+        """An error where the model has changed since it was read; what is cheap to read is read again."""
         with self._lock:
             if not self._fingerprint.still_holds():
                 self._plan = None

@@ -1,4 +1,4 @@
-"""Hashes by which rows and a model are known again, and the record of an Explainer's run that is made of them."""
+"""Hashes that identify rows and a model, and the record of an Explainer's run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DIGITS = 12  # of a hash
 
 
 def record_of(study: Study, run_id: str) -> Record:
-    """What results of a study are known again by; of rows that are streamed, without a pass."""
+    """The record that identifies results of a study; for streams it is made without reading the rows."""
     from icefield import __version__
 
     identity, model = study.rows.identity(), study.model
@@ -54,7 +54,7 @@ def table_hash(table: Table, columns: Any) -> str:
 
 
 def identity_text(identity: Any) -> str:
-    """What tells a source from others, in a word: the version of a table that has them, a hash otherwise."""
+    """What identifies a source: the version of a versioned table, a hash otherwise."""
     for name, word in (("version", "delta"), ("snapshot", "iceberg")):
         if name in identity and word in identity:
             return f"{word} {identity[word]} {name} {identity[name]}"
@@ -68,7 +68,7 @@ def predictions_hash(predicted: Any) -> str:
 
 
 def hashed_rows(n_rows: int) -> Any:
-    """Places of the rows whose predictions stand for a model, spread over all."""
+    """Positions of the rows whose predictions are hashed for a model, spread over all rows."""
     return np.unique(np.linspace(0, n_rows - 1, min(HASHED_ROWS, n_rows)).round().astype(np.intp))
 
 

@@ -1,4 +1,4 @@
-"""What moving rows across their own steps adds up to, of many features together: what local effects (ALE) are made of.
+"""Sums of the changes when rows move across their own bins, for many features together: the basis of ALE.
 
 A row stands at a *place* of every axis: between two neighbouring points, or at a point of its own where points are levels.
 It is moved to the point before its place and to the one after. All that is kept are sums by place, which merge.
@@ -24,7 +24,7 @@ BY_OUTPUT = 7  # sums of changes that a place has for each output: see `PlaceSum
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """Rows, and where they stand.
+    """Rows, and the bin each lies in.
 
     Attributes
     ----------

@@ -145,7 +145,7 @@ class Moments:
 
     @property
     def average(self) -> Float:
-        """The mean, NaN where no weight stands behind it."""
+        """The mean; NaN where the weights sum to zero."""
         return self.mean if self.weight > 0 else np.full_like(self.mean, np.nan)
 
     @property

@@ -1,4 +1,4 @@
-"""Rows: what everyone else knows of where rows are, and the one way anything is added up over them.
+"""Rows: the interface to rows wherever they are, and the one way to add something up over them.
 
 Rows in memory are one `Block`; a stream and a distributed frame are many, read again for every pass. What is added up
 over rows is an `Accumulator`: it takes blocks in, its state is arrays, and states merge. So whatever is written as one works
@@ -106,7 +106,7 @@ class Accumulator(ABC):
     @property
     @abstractmethod
     def about(self) -> Mapping[str, Any]:
-        """What is added up, of plain values: by this a checkpoint knows its states."""
+        """What is added up, as plain values: a checkpoint's key for its states."""
 
     @abstractmethod
     def add(self, block: Block, threads: ThreadCrew) -> None:
@@ -125,7 +125,7 @@ class Accumulator(ABC):
         """Take in the state of rows after those seen so far."""
 
     def expect(self, n_rows: int) -> None:  # noqa: B027  (most need not know)
-        """Be told how many rows there will be."""
+        """Called before the first block, with the number of rows to come."""
 
     def condense(self) -> None:  # noqa: B027  (most are small)
         """Shrink what is known before it travels."""
@@ -182,7 +182,7 @@ class PendingStatistics(AbstractContextManager["PendingStatistics"]):
         return False
 
     def tell(self, steps: Mapping[Any, Steps]) -> None:
-        """Say where the model moves along columns, as soon as that is known."""
+        """Pass on where the model changes along columns, as soon as that is known."""
 
     @abstractmethod
     def result(self, also: Sequence[Accumulator] = ()) -> tuple[ColumnStatistics, bool]:
@@ -204,7 +204,7 @@ class Rows(ABC):
     @property
     @abstractmethod
     def head(self) -> Table:
-        """Some rows, at hand without a pass."""
+        """The first rows, which need no pass."""
 
     @property
     @abstractmethod
@@ -264,11 +264,11 @@ class Rows(ABC):
 
     @property
     def said(self) -> str:
-        """Which rows are behind answers, for `Effect.why`; empty where that goes without saying."""
+        """Which rows were used, for `Effect.why`; empty where all rows were."""
         return ""
 
     def identity(self) -> Any:
-        """What tells rows that lie elsewhere from others, of plain values; None for rows in memory."""
+        """Plain values that identify rows in files or on a cluster; None for rows in memory."""
         return None
 
     @property

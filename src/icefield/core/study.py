@@ -58,7 +58,7 @@ class Study:
         return study
 
     def __reduce__(self) -> Any:
-        """To another process goes what was chosen; what was found on the way is found again there."""
+        """Pickles the choices only; results are computed again in the other process."""
         self.plans.check_model()
         return _unpickled, (self.model, self.rows, self.choices)
 
@@ -95,7 +95,7 @@ class Study:
         return self.plans.plan
 
     def why(self, plan: Plan) -> str:
-        """Why this engine answers, and about which rows where that does not go without saying."""
+        """Why this engine answers, and which rows it uses where these are not all."""
         return "; ".join(part for part in (plan.why, self.rows.said) if part)
 
     @property
@@ -138,7 +138,7 @@ class Study:
         return self.rows.statistics.column(feature)
 
     def needs_rows(self, what: str) -> None:
-        """Refuse what the training background, which looks at no row, cannot give."""
+        """Refuse what needs rows where the background is the training data's node weights."""
         if self.background == "training":
             raise training_refusal(what)
 

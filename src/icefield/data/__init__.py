@@ -1,1 +1,1 @@
-"""Data in any form, read into one: the only room in which frames are touched."""
+"""Data in any form, read into one: the only package that touches frames."""

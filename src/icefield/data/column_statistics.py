@@ -61,7 +61,7 @@ HELD = 2**23  # bytes of columns that wait for the model's thresholds before mor
 
 @dataclass(frozen=True, eq=False)
 class ColumnValues:
-    """A column that stands for all rows.
+    """A column's values over all rows, or weighted values that represent them.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class ColumnValues:
 
 @dataclass(frozen=True, eq=False)
 class Together:
-    """Features whose columns were looked at together, as far as that is possible.
+    """Features whose columns were scanned together, as far as that is possible.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Together:
 
 
 class SummaryTasks:
-    """Columns that threads summarise while the model is read; what they found waits for its thresholds, as far as memory allows.
+    """Columns that threads summarise while the model is read; results are kept until its thresholds are known, as far as memory allows.
 
     Entered twice, as `BackgroundTasks` are.
     """
@@ -221,14 +221,14 @@ class MemoryStatistics:
         return SummaryTasks(self, threads, list(self._blocks(list(waiting.values()), threads)))
 
     def _blocks(self, waiting: Sequence[Waiting], threads: int) -> Iterator[Sequence[Waiting]]:
-        """Features whose columns are looked at together."""
+        """Features whose columns are scanned together."""
         from icefield.data.looks import side_by_side
 
         for together in side_by_side([self.column(feature).values for feature, _, _ in waiting], threads):
             yield [waiting[i] for i in together]
 
     def look_together(self, block: Sequence[Waiting], rooms: list[Float]) -> Together:
-        """A first look at some features' columns, together where they are neighbours in a matrix; `rooms` are taken for copies."""
+        """A first scan of some features' columns, together where they are neighbours in a matrix; `rooms` are buffers for copies."""
         from icefield.data.looks import can_look
         from icefield.data.together import known_together, places_of
 
@@ -266,7 +266,7 @@ class MemoryStatistics:
         return Together(block, plan, counted, looks, room)
 
     def summarise(self, together: Together, steps: Stepping) -> None:
-        """What a first look left: columns of their own ways, each from another look, and points beside the model's thresholds."""
+        """What the first scan left open: columns that need a scan of their own, and points beside the model's thresholds."""
         kept = None if together.looks is None else together.looks.kept
         for i, (feature, n_features, asked) in enumerate(together.block):
             wanted = [g for g in asked if (feature.columns, g, n_features) not in self._grids]
@@ -425,7 +425,7 @@ class MemoryStatistics:
                 self._nearby[key] = counts
 
     def _look(self, feature: Feature, values: NDArray[Any] | None = None) -> Look | None:
-        """A look at a column of numbers without weights, from which all that is known of it comes at once.
+        """One scan of a column of numbers without weights, from which all its statistics are computed.
 
         `values` are a copy of the column's that is at hand.
         """
@@ -442,7 +442,7 @@ class MemoryStatistics:
         return look
 
     def _describe(self, feature: Feature, look: Look) -> None:
-        """What pictures need of a column that has just been looked at, which gathers most of what its grid needs too."""
+        """What pictures need of a column that has just been scanned; this also computes most of what its grid needs."""
         label = (feature.label, feature.columns)
         if label not in self._marginals:
             marginal = self._summary(feature, look)

@@ -90,12 +90,12 @@ class Column:
         return bool(self.missing.any())
 
     def note_complete(self) -> None:
-        """Take note that no value is missing, from someone who has looked at them all."""
+        """Record that no value is missing, known from a scan of all values."""
         self._missing = np.broadcast_to(np.False_, len(self))
         self.any_missing = False
 
     def note_missing(self, number: int) -> None:
-        """Take note of how many values are missing, likewise."""
+        """Record how many values are missing, known from a scan of all values."""
         if number:
             self.any_missing = True
         else:

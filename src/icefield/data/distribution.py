@@ -1,4 +1,4 @@
-"""Where the data is: what a picture needs to know of a column, or of two, without the rows.
+"""Distributions: what a picture needs to know of a column, or of two, without the rows.
 
 A `Marginal` summarises one feature (histogram and deciles, or levels and their counts, a rug
 sample, the missing share); a `Joint` two features together (a histogram over both and a
@@ -81,7 +81,7 @@ class Distribution:
 
 
 def suiting_unit(values: NDArray[np.float64], weights: NDArray[np.float64] | None, std: float) -> float:
-    """What differences between values are measured in: their standard deviation, as long as it speaks for most of them.
+    """The unit for differences between values: their standard deviation, or a robust one where a few values dominate it.
 
     Where a few values far from the rest make it (as of a risk that is small for nearly all), it is three times half the
     width of the middle two thirds, which for normal values would be three standard deviations; but no
@@ -159,7 +159,7 @@ def weighted_quantiles(
 def looked_up_quantiles(
     values: NDArray[Any], probabilities: NDArray[np.float64], look: Look | None
 ) -> NDArray[Any]:
-    """Quantiles of values without weights, from a look at them where there was one."""
+    """Quantiles of values without weights, from a previous scan where there was one."""
     if look is None:
         return weighted_quantiles(values, probabilities, None)
     return look.at_ranks(ranks_of(np.asarray(probabilities, np.float64), look.finite)).astype(values.dtype)
@@ -184,7 +184,7 @@ def marginal_of(
     rng: np.random.Generator,
     look: Look | None = None,
 ) -> Marginal:
-    """Summarise a column, from a look at its values where there was one and they have no weights."""
+    """Summarise a column, from a previous scan where there was one and rows have no weights."""
     present = ~column.missing if column.any_missing else slice(None)
     values = column.values[present]
     kept = None if weights is None else weights[present]

@@ -75,7 +75,7 @@ class Naming:
         return unit if unit in CALENDAR else ""
 
     def level(self, feature: Any, value: Any) -> str | None:
-        """What one value is called, None where nobody said."""
+        """The name of one value; None where none was given."""
         known = self.levels.get(feature)
         if not known:
             return None
@@ -93,7 +93,7 @@ PLAIN = Naming()
 
 
 def naming_of(table: Table, names: Any = None, units: Any = None, target_name: Any = None) -> Naming:
-    """What was said of a table's columns, checked, and what columns say by themselves.
+    """Names and units of a table's columns: those given, checked, and those the columns carry.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def naming_of(table: Table, names: Any = None, units: Any = None, target_name: A
 
 
 def _check_distinct(own: Mapping[Any, str], levels: Mapping[Any, Mapping[Any, str]], table: Table) -> None:
-    """Refuse names that two columns, or two values of one, would share: nobody could tell them apart."""
+    """Refuse names that two columns, or two values of one column, would share."""
     called: dict[str, Any] = {}
     for column in table.names:
         name = own.get(column, str(column))
@@ -205,7 +205,7 @@ def _checked_unit(column: Any, unit: str, table: Table) -> str:
 
 
 def _told_by_itself(column: Any, table: Table) -> str:
-    """What whole numbers in a column of such a name are, empty where the name says nothing."""
+    """What whole numbers in a column of this name mean (months, weekdays); empty where the name does not say."""
     if not isinstance(column, str):
         return ""
     unit, low, high = TELLING.get(column.casefold().replace("_", ""), ("", 0, 0))

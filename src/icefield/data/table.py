@@ -55,7 +55,7 @@ class Table(ABC):
 
     @property
     def is_taken(self) -> bool:
-        """Whether the rows are known by their origin alone so far."""
+        """Whether the rows have not been copied yet."""
         return "native" not in self.__dict__
 
     def take(self, positions: NDArray[np.intp]) -> Self:
@@ -69,7 +69,7 @@ class Table(ABC):
         return taken
 
     def on_its_own(self) -> Self:
-        """These rows, which hold nothing any more of the table they came from."""
+        """These rows as a copy that keeps no reference to the table they came from."""
         self.native  # noqa: B018  (of taken rows, made now)
         self.origin = None
         return self
@@ -115,14 +115,14 @@ class Table(ABC):
         return self._columns_read[name]
 
     def _known_to_origin(self, name: Any) -> Column | None:
-        """A column of numbers that was read where these rows come from, which takes no part of a frame."""
+        """A column of numbers already read from the table these rows come from, so that no frame is needed."""
         read = None if self.origin is None else self.origin[0]._columns_read.get(name)  # noqa: SLF001  (a table too)
         if self.origin is None or read is None or read.decimals is not None:
             return None
         return read.part(self.origin[1]) if read.kind == "float" and read.dtype.kind == "f" else None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Columns that were read are read again wherever the table goes, which takes its own rows along."""
+        """Pickles the table's own rows only; columns are read again in the other process."""
         self.native  # noqa: B018  (of taken rows, made now)
         return {
             name: value for name, value in self.__dict__.items() if name not in ("_columns_read", "origin")

@@ -1,4 +1,4 @@
-"""What is known of several columns of floats from one look at all of them: marginals, grids, rows near each point.
+"""Statistics of several columns of floats from one scan: marginals, grids, rows near each point.
 
 The same as `marginal_of`, `grid_values` and `nearest_counts` find of each by itself, number by number. Whatever has a
 way of its own there (infinite values, few distinct ones, a range without width) is left to them.
@@ -76,7 +76,7 @@ def known_together(
     places: GridPlaces,
     room: Float | None,
 ) -> tuple[list[KnownColumn | None], Looks]:
-    """What is known of each column, given with its label, None where its column must be looked at by itself; and the look."""
+    """The statistics of each column, given with its label, None where it must be scanned by itself; and the scan."""
     # Among the usual grid's quantiles the deciles are anyway.
     every = 0 if len(places.probabilities) == 2 else (len(places.probabilities) - 1) // (len(TENTHS) - 1)
     held = every > 0 and places.probabilities[::every] == TENTHS

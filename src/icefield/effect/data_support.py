@@ -53,7 +53,7 @@ class Support:
 
     @property
     def one_hot(self) -> dict[str, list[Any]] | None:
-        """The one-hot group that the feature is a single column of, as a feature to ask for; None where it is none."""
+        """The one-hot group to which this single column belongs, as a feature to pass to the Explainer; None where there is none."""
         return self.details.get("one_hot")
 
     @property
@@ -63,7 +63,7 @@ class Support:
 
     @property
     def disagrees(self) -> bool:
-        """Whether ALE, which stays near the data, tells another story than the effect; False where not compared."""
+        """Whether ALE, which stays near the data, disagrees with the effect; False where not compared."""
         if self.disagreement is None:
             return False
         return bool(np.nanmax(self.disagreement) > self.thresholds["disagreement"])

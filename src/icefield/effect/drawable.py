@@ -50,22 +50,22 @@ def read_effects_by(read: Callable[[Any], Any]) -> None:
 
 
 def effect_reading(effect: Any) -> Any:
-    """What an Effect's curve says, by what `read_effects_by` was told."""
+    """An Effect's reading, by the function registered with `read_effects_by`."""
     return _how_effects_are_read[0](effect)
 
 
 def effect_picture(effect: Any, options: dict[str, Any]) -> Any:
-    """The picture of an Effect, by what `draw_effects_by` was told."""
+    """The picture of an Effect, by the function registered with `draw_effects_by`."""
     return _how_effects_are_drawn[0](effect, options)
 
 
 def many_effects_picture(effects: list[Any], options: dict[str, Any]) -> Any:
-    """Small multiples of several Effects, by what `draw_effects_by` was told."""
+    """Small multiples of several Effects, by the function registered with `draw_effects_by`."""
     return _how_effects_are_drawn[0](effects, options)
 
 
 def effect_image(effect: Any) -> bytes:
-    """A PNG of an Effect's picture, drawn without pyplot, by what `draw_effects_by` was told."""
+    """A PNG of an Effect's picture, drawn without pyplot, by the function registered with `draw_effects_by`."""
     return _how_images_are_made[0](effect)
 
 

@@ -1,4 +1,4 @@
-"""Record: by what a result is known again, of plain values: which run, which model, which rows.
+"""Record: plain values that identify the run, the model and the rows a result comes from.
 
 Tables carry it as three columns, so that results of many runs can lie in one table and be told apart.
 """

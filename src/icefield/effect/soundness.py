@@ -29,7 +29,7 @@ NUMBERS = "fiub"
 
 
 class Unsound(ValueError):
-    """A field of a saved effect that nobody could use; the message names it."""
+    """A saved effect has an unusable field; the message names it."""
 
 
 def check_effect(effect: Any, where: str = "") -> None:

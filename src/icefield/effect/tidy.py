@@ -173,7 +173,7 @@ def write_parquet(frame: Any, path: Any) -> None:
 
 
 def recorded(frame: Any, record: Record | None) -> Any:
-    """A frame with what its results are known again by, in columns of their own; as it is without a record."""
+    """A frame with the fields of a record as further columns; unchanged without a record."""
     if record is None:
         return frame
     if not isinstance(record, Record):

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all: written beside their place, and put there once everything is written."""
+"""Atomic file writes: to a temporary file in the same folder, renamed once everything is written."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class ExploredColumn:
         return named_value(value, self._naming, self.name, lambda v: shown_value(v, MOST_TEXT))
 
     def text_at(self, place: float | None) -> str:
-        """What is called what stands at a place."""
+        """The name of the value at a place on the axis."""
         return self.text(self.value(place, "place"))
 
     # --- histogram ---------------------------------------------------------------------------------

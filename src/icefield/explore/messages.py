@@ -92,7 +92,7 @@ def _plain(value: Any) -> Any:
 
 
 def parsed(text: str | bytes) -> dict[str, Any]:
-    """A request from its text, an error where it is none."""
+    """A request parsed from its text; an error where the text is not a request."""
     if len(text) > LARGEST:
         raise BadMessage(f"A request may have {LARGEST:,} bytes, this one has {len(text):,}.")
     try:

@@ -141,7 +141,7 @@ class ExplorerServer:
             self.close()
 
     def close(self) -> None:
-        """End it: clients are told, their work is stopped."""
+        """Stop the server: clients get a message, their work is cancelled."""
         self._server.should_exit = True
         for session in list(self._sessions):
             session.close()
@@ -280,7 +280,7 @@ class ExplorerServer:
 
 
 def pause(recent: deque[float], now: float) -> float:
-    """Seconds until a client that asked at these times may be heard again; 0 where it asks seldom enough."""
+    """Rate limit: seconds until a client that sent requests at these times is served again; 0 where it is below the limit."""
     return max(0.0, 1.0 - (now - recent[0])) if len(recent) == RATE else 0.0
 
 

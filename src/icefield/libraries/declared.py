@@ -1,4 +1,4 @@
-"""What a model was told to hold to when it was fitted, as its library remembers it."""
+"""The constraints (monotone, interaction) a model was fitted with, as its library stores them."""
 
 from __future__ import annotations
 

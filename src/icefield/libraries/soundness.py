@@ -21,7 +21,7 @@ Links = tuple[NDArray[Any], NDArray[Any], int, NDArray[Any], int]
 
 
 def check_links(trees: Iterable[Links]) -> None:
-    """Raise for the first tree that is none."""
+    """Raise for the first tree whose links do not form a tree."""
     for number, tree in enumerate(trees):
         problem = tree_problem(*tree)
         if problem:
@@ -85,7 +85,7 @@ def check_within(values: Any, below: int, what: str) -> None:
 
 
 def tried_rows(columns: int, rows: int = 128) -> NDArray[np.float64]:
-    """Rows of all kinds of numbers, on which a loaded model is tried where a crash harms nobody."""
+    """Rows of all kinds of numbers, on which a loaded model is tested in a child process."""
     rng = np.random.default_rng(0)
     kinds = [
         rng.normal(size=(rows, columns)),

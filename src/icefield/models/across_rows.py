@@ -1,4 +1,4 @@
-"""Models that may look across rows: whose prediction for a row may depend on which others are asked with it.
+"""Models that may look across rows: whose prediction for a row may depend on the other rows of the call.
 
 Pipelines that rank, centre or impute by the batch do. Their curves are only what their user means if every grid
 point is asked in one call with all rows, in order, as scikit-learn does. So that is how every model is asked that is not
@@ -65,7 +65,7 @@ def asked_whole(
 
 
 def not_row_by_row(model: Model, parameter: str, does: str, received: Any, instead: str) -> InputError:
-    """The error where rows are asked about in parts, and the model may look across them.
+    """The error where rows are predicted in parts, and the model may look across them.
 
     `does` says how `parameter` asks about rows, `instead` what to do about it.
     """

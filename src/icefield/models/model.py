@@ -37,7 +37,7 @@ PROBE_ROWS = 5
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A fitted model ready to be asked, with the outputs and scale chosen. Built by `read_model`.
+    """A fitted model ready to predict, with the outputs and scale chosen. Built by `read_model`.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Model:
             return self.ask(rows, table.n_rows)
 
     def crossing(self, table: Table, moving: Iterable[Any]) -> CrossedRows:
-        """Rows ready to be asked at many grid points; what does not move is prepared once.
+        """Rows prepared for prediction at many grid points; what does not move is transformed once.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class SplitModel:
 
 
 class CrossedRows:
-    """A block of rows that can be asked at grid points again and again. Made by `Model.crossing`."""
+    """A block of rows prepared for prediction at grid points. Made by `Model.crossing`."""
 
     def __init__(
         self,
@@ -289,7 +289,7 @@ def settled_model(
     parts: tuple[SplitPipeline, Callable[[Any], Any]] | None = None,
     across_rows: bool = False,
 ) -> Model:
-    """A model whose way of being asked is settled already: nothing is tried, rows go over as they are.
+    """A model whose form of rows is known already: nothing is tried, rows are passed as they are.
 
     Parameters
     ----------
@@ -359,7 +359,7 @@ def _check_is_a_model(model: Any) -> None:
 
 
 def _adapted(model: Any, scale: str) -> Adapter:
-    """How a model is asked, by what its library says; a library's own complaint becomes a clear one."""
+    """The adapter of a model's library; a library's own error becomes a clear one."""
     library = library_of(model)
     if library is None:  # the last step of a pipeline may be anything
         raise TypeError(f"{type_name(model)} is no model")

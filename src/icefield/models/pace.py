@@ -1,4 +1,4 @@
-"""How many predictions go into one call of a model, so that Ctrl-C is heard between calls."""
+"""Batch sizes: how many predictions go into one call of a model, so that Ctrl-C works between calls."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Pace:
         self.searching = self.predictions < most
 
     def learn(self, predictions: int, seconds: float) -> None:
-        """Take note of a call."""
+        """Update the estimate with the duration of a call."""
         fitting = int(predictions * self.seconds / max(seconds, 1e-6))
         # A call of some milliseconds has told enough; shorter ones are mostly fixed cost.
         self.searching = self.searching and seconds < self.seconds / 100 and self.predictions < self.most
@@ -41,7 +41,7 @@ class Pace:
 
 
 def interruptible(model: Model, table: Table) -> Float:
-    """The model's predictions for some rows, in calls short enough that Ctrl-C is heard between them.
+    """The model's predictions for some rows, in calls short enough that Ctrl-C works between them.
 
     A model that looks across rows is asked about all of them in one call.
     """

@@ -1,4 +1,4 @@
-"""Which models several threads may ask at once, and how to ask the others safely.
+"""Thread safety: which models several threads may call at once, and how to call the others safely.
 
 Predicting looks like reading, but not every library means it. A model that may not be shared is asked by
 one thread at a time (`alone`); neighbour searches, which gain from threads, get a private copy per thread.
@@ -31,12 +31,12 @@ ONE_AT_A_TIME = threading.RLock()
 
 
 def shareable(model: Model) -> bool:
-    """Whether several threads may ask at once; functions and most libraries are taken at their word."""
+    """Whether several threads may call the model at once; functions and most libraries are assumed to be thread-safe."""
     return all(_is_shareable(part) for part in _parts(model.native))
 
 
 def alone(model: Model) -> AbstractContextManager[Any]:
-    """Held while a model is asked that must not be asked twice at once, from wherever that comes."""
+    """A lock held while a model predicts that is not thread-safe."""
     return nullcontext() if shareable(model) else ONE_AT_A_TIME
 
 
@@ -50,7 +50,7 @@ def copies_help(model: Model, copies: int, memory: int) -> bool:
 
 
 def private_copy(model: Model) -> Model:
-    """A model of which one thread at a time may be sure to be the only user."""
+    """A copy of the model that only one thread uses at a time."""
     own = copy.deepcopy(model)
     search_privately(core(own.native))
     return own

@@ -39,5 +39,5 @@ def read_trees(model: Model, table: Table) -> tuple[TreeModel | None, str]:
 
 
 def tree_scale(model: Model, trees: TreeModel) -> str:
-    """The scale on which the trees are asked: a raw scale that is not their sum is reached by a link as well."""
+    """The scale on which the trees are evaluated: a raw scale that is not their sum is reached by a link too."""
     return model.scale if trees.raw_link is None else "response"

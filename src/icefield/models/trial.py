@@ -1,4 +1,4 @@
-"""Which form of rows a model takes: a few are handed over in one form after another.
+"""Which form of rows a model takes: found by trying a few rows in one form after another.
 
 The first form that the model takes without complaint is used ever after. Whatever cannot work fails here,
 at once, in the model's own words; a conversion comes with a note that says why.
@@ -31,7 +31,7 @@ class Trial:
 
 
 def first_accepted(adapter: Adapter, probe: Table, names: tuple[Any, ...] | None) -> Trial:
-    """Hand a few rows over in one form after another until the model takes them without complaint."""
+    """Try a few rows in one form after another until the model takes them without an error or a warning."""
     misread = adapter.avoid(probe) if adapter.avoid else None
     forms = list(adapter.forms) or usual_forms(probe, names)
     if misread:

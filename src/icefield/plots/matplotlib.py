@@ -62,7 +62,7 @@ def draw(picture: Picture, options: Options) -> Axes | Figure:
 
 
 def png(picture: Picture, options: Options) -> bytes:
-    """The picture as a PNG; its figure is nobody else's."""
+    """The picture as a PNG, drawn without pyplot on a figure of its own."""
     _, figure = _made(picture, options, by_pyplot=False)
     file = io.BytesIO()
     with warnings.catch_warnings():

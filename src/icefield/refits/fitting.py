@@ -186,7 +186,7 @@ def fit_all(
 
 
 class _Crew:
-    """Threads that fit, each here or by a process of its own; leaving early waits for nobody."""
+    """Threads that fit models, in this process or each in one of its own; leaving early does not wait for them."""
 
     def __init__(
         self, learner: Fitter, work: Sequence[tuple[int, Positions, int]], processes: int | None
@@ -294,7 +294,7 @@ class _FittedModels:
         return found
 
     def write(self, number: int, model: Any) -> None:
-        """Write one model down, whole or not at all."""
+        """Write one model atomically."""
         try:
             content = pickle.dumps(model)
         except Exception as error:

@@ -151,7 +151,7 @@ class Means:
         return _stacked(found, np.zeros(1), ["missing"]) if found else None
 
     def far_from_curve(self, output: int) -> FarFromCurve | None:
-        """Where the observed mean is not what partial dependence says, None where it is that nowhere.
+        """Where the observed mean is far from partial dependence; None where it is nowhere.
 
         Far is more than three standard errors of the observed mean (from the spread of all targets, so rather too large)
         and more than half of the predictions' standard deviation, in at least 30 rows.
@@ -191,7 +191,7 @@ class Means:
         )
 
     def overall(self) -> tuple[Float, Float]:
-        """Mean of all rows seen: observed, and predicted."""
+        """Mean over all rows: observed, and predicted."""
         share = self._seen.weights / self._seen.weights.sum()
         return share @ self._seen.truth, share @ self._seen.predicted
 

@@ -115,7 +115,7 @@ def _scale_text(study: Study) -> str:
 
 
 def how(study: Study) -> str:
-    """Whether the trees were counted or the model was asked."""
+    """How the page was computed: from the trees, or by calling the model."""
     asked = study.plan.engine.costs_predictions
     return "by asking the model itself" if asked else "exactly, from the model’s trees"
 
@@ -141,7 +141,7 @@ def _inside(text: str) -> str:
 
 
 def hashes_text(study: Study) -> str:
-    """By what the data and the model are known again: the same rows and the same predictions have the same hashes."""
+    """Hashes of the data and the model: the same rows and the same predictions have the same hashes."""
     columns, rows = study.model.columns, hashed_rows(study.sample.n_rows)
     data, model = table_hash(study.sample.table, columns), predictions_hash(study.predictions(rows))
     return (

@@ -14,7 +14,7 @@ PLACE_DIGITS = 12  # of positions: a date is a large number of days
 
 
 def numbers(values: ArrayLike | None, digits: int = DIGITS) -> Any:
-    """Nested lists of short numbers, None where there is no number.
+    """Nested lists of rounded numbers, with None for NaN.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sums written down while a long pass runs, so that it goes on where it was after a kill.
+"""Checkpoints: sums written to a file during a long pass, so that it resumes after a kill.
 
 A checkpoint is one file. It knows the data, the model and the question its sums are of, and refuses to be taken for
 anything else. It is written beside itself and then put in place, so a kill while writing leaves the one
@@ -72,7 +72,7 @@ class Checkpoint:
             return [accumulators[i] for i in waiting], rows
 
     def write(self, accumulators: Sequence[Accumulator], rows: int, finished: bool = False) -> None:
-        """Write down what accumulators know after so many rows."""
+        """Write the states of accumulators after this many rows."""
         with self._lock:
             content, keys = self._read(), [self._key(one) for one in accumulators]
             for key, accumulator in zip(keys, accumulators):
@@ -157,7 +157,7 @@ class Checkpoint:
 
 
 def _model_identity(model: Model, stream: Stream) -> Any:
-    """What tells a model from another: its kind, its outputs, and what it predicts for the first rows."""
+    """What identifies a model: its class, its outputs, and its predictions for the first rows."""
     head = stream.source.table(stream.head().arrow)
     predicted = model.predict(head.slice(0, min(head.n_rows, 500)))
     return [type(model.native).__name__, model.scale, [str(o) for o in model.outputs], list(map(str, model.columns)),

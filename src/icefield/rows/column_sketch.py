@@ -1,4 +1,4 @@
-"""What one pass learns of a column: levels and their weights, or ranks, or every value while these are few.
+"""Column sketches: in one pass, levels and their weights, a quantile sketch, or every value while these are few.
 
 At the end `ColumnValues` made of it stand in for the column wherever data is described: grids, histograms, deciles and weights are
 worked out from it by the same code that reads whole columns.
@@ -170,7 +170,7 @@ class ColumnSketch:
 
     @property
     def values(self) -> tuple[list[Any] | NDArray[Any], Float, bool]:
-        """Values that stand for the known ones, their weights, and whether they are all there are."""
+        """Values that represent the known ones, their weights, and whether these are all distinct values."""
         if not self.ordered:
             return list(self._levels), np.array(list(self._levels.values()), dtype=np.float64), True
         if not self.overflowed:
@@ -225,7 +225,7 @@ class ColumnSketch:
     # --- parts of the rows that were looked at elsewhere -----------------------------------------
 
     def condense(self) -> None:
-        """Know the same in one summary of ranks: it travels lightly, and joins with others."""
+        """Reduce to one quantile summary, which is small to send and merges with others."""
         self._leave_cells()
         self.sketch.condense()
 

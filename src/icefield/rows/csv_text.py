@@ -1,4 +1,4 @@
-"""What a CSV file must be before anyone reads it as a table: text in UTF-8, names that differ, lines as long as the header.
+"""Checks of CSV files before they are parsed: text in UTF-8, distinct names, lines as long as the header.
 
 Libraries differ in what they make of other files: a cell more than the header has shifts every column in one, a name that
 comes twice is the first of them in another. Here such files are refused, with the line.
@@ -59,7 +59,7 @@ def _texts(lines: Iterable[bytes]) -> Iterator[str]:
 
 
 def problem_of(lines: Iterable[bytes], separator: str) -> tuple[str, str] | None:
-    """What is wrong with a CSV file, and what to do; None where nothing is that is known here.
+    """What is wrong with a CSV file, and what to do; None where no known problem is found.
 
     Examples
     --------

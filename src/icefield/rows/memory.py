@@ -51,7 +51,7 @@ class MemoryRows(Rows):
         self._statistics = statistics or MemoryStatistics(table, weights, seed)
 
     def __reduce__(self) -> Any:
-        """To another process go the rows; their statistics are worked out again there."""
+        """Pickles the rows only; their statistics are computed again in the other process."""
         block = self._block
         return _again, (block.table, block.y, block.weights, self._groups, block.clusters, self._seed)
 

@@ -86,7 +86,7 @@ class Survey(Accumulator):
         self.n_rows += block.n_rows
 
     def expect(self, n_rows: int) -> None:
-        """Told how many rows there will be, keep none that is sure not to be drawn.
+        """Given the number of rows to come, keep none that cannot be in the sample.
 
         Random numbers below the limit are twelve standard deviations more than are wanted.
         """

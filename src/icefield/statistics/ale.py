@@ -220,7 +220,9 @@ def _blank(study: Study, local: LocalEffect) -> Effect:
     notes = [f"{asked} asked {calls} times a row, at the ends of the step the row stands in"]
     left_out = local.n_rows - local.n_used
     if left_out:
-        notes.append(f"{counted(left_out)} rows without weight or a finite known value take no part")
+        notes.append(
+            f"{counted(left_out)} rows without a known, finite value (or without weight) are left out"
+        )
     notes += [cut.note for cut in local.cuts if cut.note]
     about = EffectContext.of(study, plan, prediction_level(study), None)
     distribution = study.rows.statistics.distribution(local.features)

@@ -216,7 +216,7 @@ class LocalEffects(Accumulator):
             one.take(*found.of(number), block.n_rows, moved)
 
     def _standing(self, block: Block) -> Placement:
-        """The rows of a block, and where they stand."""
+        """The rows of a block, and their positions among the steps."""
         effects, weights, n_groups = self._effects, block.row_weights(), self._effects[0].n_groups
         columns = [feature_column(one.features[0], block.table) for one in effects]
         placing = [one.cuts[0].placing(column, weights) for one, column in zip(effects, columns)]

@@ -43,7 +43,8 @@ from icefield.statistics.row_space import grid_numbers
 from icefield.statistics.support import MOVED_ROWS, moved_inside, surroundings
 from icefield.statistics.tables import ResultTable, frameable, labels_column
 from icefield.typing import Backend, Positions
-from icefield.wording.values import printed_value
+from icefield.wording.labels import predicted_text, step_unit, with_unit
+from icefield.wording.values import named_value, printed_value
 
 if TYPE_CHECKING:
     from icefield.core.rows import Block
@@ -150,9 +151,9 @@ def change(
         if moving & set(move.feature.columns):
             raise InputError(complaint("across", "names a feature that moves already", move.feature.label))
     said = _said(study, moves)
-    title = f"Change of {study.model.scale_label} as {said}"
+    title = f"Change in {_predicted(study)} as {said}"
     if other:
-        title = f"Difference of changes of {study.model.scale_label}: as {said}, when {_said(study, other)} against before"
+        title = f"Difference of changes in {_predicted(study)}: as {said}, when {_said(study, other)} against before"
     return _compared(study, Contrast(moves, other), title, given, quantiles, level, spread, rows, None, ())
 
 
@@ -174,7 +175,7 @@ def slope(
             complaint("feature", "must be a number or a time for a slope", found.label,
                       f"write change({found.label!r}, start, end)")
         )  # fmt: skip
-    whole, per, unit = found.kind not in ("float",), 1.0, "unit"
+    whole, per, unit = found.kind not in ("float",), 1.0, step_unit(study.naming, found.label) or "unit"
     middle, limits = _spread(study, found)
     if found.kind in TIME_KINDS:
         day = np.array(1, "timedelta64[D]").astype(f"timedelta64[{_unit(study.column(found))}]")
@@ -197,7 +198,7 @@ def slope(
         size, what = fine, "average derivative (a central difference) per"
     size = float(int(size)) if whole else float(size)
     note = f"{what} {unit}, over a step of {printed_value(size / per)} around each row's own value, within the data"
-    title = f"Slope of {study.model.scale_label} along {study.naming.name(found.label)}, per {unit}"
+    title = f"Slope of {_predicted(study)} along {study.naming.name(found.label)}, per {unit}"
     return _compared(study, contrast(size), title, given, quantiles, level, spread, rows, size / per, (note,))
 
 
@@ -442,14 +443,16 @@ def _compared(
     columns |= {"n_rows": np.repeat([m.count for m in found.moments], outputs)}
     reason = f"brute force here, because {found.moved.reason}; " if found.moved.reason else ""
     left_out = found.n_rows - found.moments[0].count
-    interval = f"{level:.0%} intervals: this model, over other rows drawn like these" if spread else ""
+    interval = f"{100 * level:g} % intervals: this model, over other rows drawn like these" if spread else ""
     unit = f"{'slope' if step is not None else 'change'} of the {study.model.scale_label}"
     all_notes = [
         *notes,
         f"{found.moved.engine} engine: {reason}{study.why(study.plan)}",
         interval,
         "rows of a cluster count as one" if found.cluster_errors else "",
-        f"{counted(left_out)} rows without weight or a finite known value take no part" if left_out else "",
+        f"{counted(left_out)} rows without a known, finite value (or without weight) are left out"
+        if left_out
+        else "",
         chosen.note,
         said,
         where,
@@ -557,16 +560,23 @@ def _labels(contrast: Contrast) -> list[Any]:
 
 
 def _said(study: Study, moves: Sequence[Move]) -> str:
-    """The moves in words: "age goes from 30 to 50"."""
+    """The moves in words: "age goes from 30 to 50 years"."""
     return ", ".join(
-        f"{study.naming.name(m.feature.label)} goes from {_end_said(m.start)} to {_end_said(m.end)}"
+        f"{study.naming.name(m.feature.label)} goes from {_end_said(study, m, m.start)} to {_end_said(study, m, m.end)}"
         for m in moves
     )
 
 
-def _end_said(end: End) -> str:
+def _predicted(study: Study) -> str:
+    """What is predicted, with its unit."""
+    model = study.model
+    what = predicted_text(study.naming, model.scale_label, model.outputs, None)
+    return with_unit(study.naming, model.scale_label, what)
+
+
+def _end_said(study: Study, move: Move, end: End) -> str:
     if isinstance(end, Fixed):
-        return "missing" if is_missing_value(end.value[0]) else printed_value(end.value[0])
+        return named_value(end.value[0], study.naming, move.feature.label, printed_value)
     if end.stays:
         return "each row's own value"
     return f"{end.times:g} times that" if end.times != 1 else f"that plus {end.plus:,}"
@@ -599,10 +609,10 @@ def _outside(study: Study, contrast: Contrast) -> tuple[float, str]:
         inside.append(here)
     shares = [1.0 - float(here.mean()) for here in inside]
     outside = 1.0 - float(np.logical_and.reduce(inside).mean())
-    ends = ", ".join(f"{share:.0%}" for share in shares)
+    ends = ", ".join(f"{100 * share:.0f} %" for share in shares)
     words = "at start and end" if len(shares) == 2 else "at the four combinations"
     return outside, (
-        f"{outside:.0%} of rows lie outside the data at an end ({words}: {ends}), of {counted(len(places))} rows looked at"
+        f"{100 * outside:.0f} % of {counted(len(places))} sampled rows lie outside the data at an end ({words}: {ends})"
     )
 
 

@@ -121,7 +121,7 @@ class Move:
 
     @property
     def needs_value(self) -> bool:
-        """Whether a row whose value is missing has no way to go."""
+        """Whether rows whose value is missing cannot be moved."""
         return any(isinstance(end, Own) and not end.stays for end in self.ends)
 
 
@@ -160,7 +160,7 @@ class Contrast:
         ]
 
     def used(self, block: Block) -> NDArray[np.bool_]:
-        """Rows that have weight, and a way to go."""
+        """Rows that have weight and can be moved."""
         used = block.row_weights() > 0
         for move in (*self.moves, *self.across):
             if move.needs_value:

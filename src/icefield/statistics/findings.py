@@ -1,4 +1,4 @@
-"""What matters most of all that was decided: the facts that the opening of a summary, a report and the shell are said from."""
+"""The findings that come first: the facts behind the opening of a summary, a report and the command line."""
 
 from __future__ import annotations
 

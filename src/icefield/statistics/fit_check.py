@@ -64,7 +64,7 @@ class FitCheck:
 
     @property
     def too_few_events(self) -> bool:
-        """Whether a class has so few rows that what carries over cannot be told."""
+        """Whether a class has too few rows to judge what carries over."""
         return self.events is not None and self.events < LEAST_EVENTS
 
     @property
@@ -195,7 +195,7 @@ def _square(apart: Float, weights: Float) -> Float:
 
 
 def _coded(study: Study, rows: NDArray[np.intp], truth: Float, weights: Float) -> list[NDArray[np.intp]]:
-    """The model's columns in a few groups each; of very many, those that go with the target most."""
+    """The model's columns, each in a few groups; of very many columns, those most associated with the target."""
     table = study.sample.table.take(rows)
     found = [
         codes for name in study.model.columns if (codes := column_groups(table.column(name))) is not None
@@ -204,7 +204,7 @@ def _coded(study: Study, rows: NDArray[np.intp], truth: Float, weights: Float) -
 
 
 def most_associated(columns: list[NDArray[np.intp]], truth: Float, weights: Float, count: int) -> list[int]:
-    """Places of the columns, given as groups, that go with the targets most; of no more than `count`, all in their order."""
+    """Positions of the columns, given as groups, most associated with the targets: `count` at most, in their order."""
     if len(columns) <= count:
         return list(range(len(columns)))
     apart = truth - weights @ truth / weights.sum()

@@ -58,7 +58,7 @@ def effects_with_curves(
 
 
 def with_curves_of_its_rows(study: Study, asked: Any, effect: Effect) -> Effect:
-    """An effect of a feature that still knows which rows were kept, with their curves, which come apart."""
+    """An effect with the curves of its kept rows, which are computed separately."""
     kept = effect.kept
     if kept is None or kept.rows is None:
         return effect
@@ -176,7 +176,7 @@ class CurvedEffects:
                 yield self._with(effects[place], replace(kept, individual=curves))
 
     def _fitting(self, sizes: Sequence[int]) -> int:
-        """How many of so large curves are asked for at a time."""
+        """How many curves of this size are computed at a time."""
         share = np.cumsum(sizes) / self._study.resources.memory
         usual, most = int((share <= AT_ONCE).sum()), int((share <= AT_MOST).sum())
         return max(1, usual, min(most, SHARE_A_WALK))
@@ -194,7 +194,7 @@ class CurvedEffects:
 
 
 def curves_come_apart(study: Study) -> bool:
-    """Whether rows are at hand and can be asked about again without any prediction, so that curves come by themselves."""
+    """Whether curves can be computed separately: rows are in memory, and the engine needs no predictions."""
     return study.background == "data" and study.rows.resident and not study.plan.engine.costs_predictions
 
 

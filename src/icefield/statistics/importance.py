@@ -184,8 +184,8 @@ def _how_measures_differ(
     study: Study, columns: Mapping[str, NDArray[Any]], ranked: Sequence[Any], weighted: bool
 ) -> str:
     """Two measures in one table: how they differ, and where most."""
-    over = "the data" if weighted else "an even grid, however few rows are at a point"
-    text = f"movement counts every row's own curve over the data; curve_sd only the average, over {over}"
+    over = "the data" if weighted else "the grid points, which count alike however few rows are near"
+    text = f"movement is of every row's curve, over the data; curve_sd of the average alone, over {over}"
     spread: dict[Any, float] = {}
     for name, size in zip(columns["feature"].tolist(), columns["curve_sd"].tolist()):
         spread[name] = max(spread.get(name, 0.0), size)
@@ -193,8 +193,8 @@ def _how_measures_differ(
     other = {name: place for place, name in enumerate(sorted(ranked, key=lambda name: -spread[name]))}
     apart = max(ranked, key=lambda name: abs(own[name] - other[name]))
     if own[apart] != other[apart]:
-        places = f"{own[apart] + 1} by movement, {other[apart] + 1} by curve_sd"
-        text += f"; most apart: {study.naming.name(apart)}, number {places}"
+        places = f"rank {own[apart] + 1} by movement, {other[apart] + 1} by curve_sd"
+        text += f". They differ most for {study.naming.name(apart)}: {places}"
     return text
 
 

@@ -29,7 +29,7 @@ def one_hot_groups(study: Study) -> dict[str, tuple[Any, ...]]:
 
 
 def one_hot_group_of(study: Study, columns: Sequence[Any]) -> tuple[str, tuple[Any, ...]] | None:
-    """The group that a feature of these columns is only a part of; None where it is none, or all of it."""
+    """The one-hot group of which these columns are a part; None where they are in none, or are all of it."""
     for name, group in one_hot_groups(study).items():
         if set(columns) & set(group) and not set(group) <= set(columns):
             return name, group

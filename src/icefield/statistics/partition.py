@@ -81,10 +81,17 @@ class Split:
     `together` is what it removed with those that follow, where only all of them tell rows apart; else 0.
     """
 
-    words: str
-    column: Any
+    sides: tuple[Condition, Condition]
     removed: float
     together: float = 0.0
+
+    @property
+    def column(self) -> Any:
+        return self.sides[0].column
+
+    def words(self, naming: Naming = PLAIN) -> str:
+        """Both sides' conditions, with what people call columns and values."""
+        return " | ".join(side.words(naming) for side in self.sides)
 
 
 @dataclass(frozen=True)
@@ -144,7 +151,7 @@ def _together(
     together = removed + sum(s.removed for s in splits)
     if together < before + clearly:
         return one_by_one
-    return parts, [Split(f"{low.words()} | {high.words()}", name, removed, together), *splits]
+    return parts, [Split((low, high), removed, together), *splits]
 
 
 def _best_cut_of_sides(
@@ -186,7 +193,7 @@ def _grown(
                 grown.append(part)
                 continue
             left, right, left_rows, removed = found
-            splits.append(Split(f"{left.words()} | {right.words()}", left.column, removed))
+            splits.append(Split((left, right), removed))
             grown.append(RegionRows((*part.conditions, left), part.rows & left_rows))
             grown.append(RegionRows((*part.conditions, right), part.rows & ~left_rows))
         if len(grown) == len(parts):

@@ -492,7 +492,7 @@ def _measures(said: Judged) -> dict[str, float]:
 
 
 def _tails(grid: NDArray[Any], y: Float, weights: Float, unit: float, said: Judged) -> tuple[Tail, ...]:
-    """What the average does beyond the range that was read, on either side, where nobody would expect it.
+    """What the average does beyond the range that was read, where it does not just go on.
 
     Going on as before is expected, as long as it is not half of the whole range again.
     """

@@ -357,7 +357,7 @@ def _table(
         arrays["precision"] = np.array([p for _, p, _ in quality])
         arrays["recall"] = np.array([r for _, _, r in quality])
     removed = 1.0 - left / bundle.differ**2 if bundle.differ > 0 and len(numbers) > 1 else 0.0
-    said = [_split_words(split) for split in splits] if method == "rules" else []
+    said = [_split_words(split, study.naming) for split in splits] if method == "rules" else []
     said += [
         f"{rule}: a small region, {100 * share:.1f} % of the rows"
         if share < 0.1 * SMALL
@@ -388,8 +388,8 @@ def _table(
     )
 
 
-def _split_words(split: Split) -> str:
-    explains = f"{split.words}: explains {100 * split.removed:.0f} % of the differences"
+def _split_words(split: Split, naming: Naming) -> str:
+    explains = f"{split.words(naming)}: explains {100 * split.removed:.0f} % of the differences"
     return (
         f"{explains}, {100 * split.together:.0f} % with the splits that follow"
         if split.together

@@ -103,7 +103,7 @@ class Placed:
 
     @cached_property
     def is_fine(self) -> bool:
-        """Whether it is a number of so many values that rows agree in it by descent only."""
+        """Whether the column is continuous: ties between rows carry no information."""
         return self.ranked is not None and len(np.unique(self.column.values)) >= MANY
 
     @cached_property
@@ -179,7 +179,7 @@ class Surroundings:
         return self._indicators(self._blocks[0])
 
     def related_to(self, feature: Feature, moving: Collection[Any]) -> tuple[tuple[Any, float], ...]:
-        """The columns that do not move and go with a feature, strongest first."""
+        """The columns most associated with a feature, of those that do not move, strongest first."""
         if not self.codes or not len(self.rows):
             return ()
         if feature.is_group or feature.label not in self.columns:

@@ -226,7 +226,7 @@ def _by_similarity(study: Study, feature: Feature, described: ColumnValues, leve
 
 
 def undescribed(study: Study, asked: Sequence[Any]) -> list[Any]:
-    """Columns by which levels of these features will be compared over all rows, and which nobody has described yet."""
+    """Columns by which levels of these features will be compared over all rows, and that are not described yet."""
     found = []
     for name in asked:
         with suppress(IcefieldError):  # which is told where it is cut

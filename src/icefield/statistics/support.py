@@ -315,7 +315,7 @@ class _Space:
 
 
 def _telling_space(around: Surroundings, features: Sequence[Feature]) -> _Space:
-    """The coordinates in which moved rows are told from real ones best.
+    """The coordinates that separate moved rows from real ones best.
 
     Those most associated with a feature one by one; where two others say more together, beside these; and where there
     are few columns, beside all. Another choice than the first must tell clearly more.
@@ -359,7 +359,7 @@ def _shares(
 
 
 def _related(space: _Space, never: Sequence[Impossible | None]) -> tuple[tuple[Any, float], ...]:
-    """The columns a feature goes with: those that exclude some of its values too."""
+    """The columns a feature is associated with, and those that exclude some of its values."""
     known = [name for name, _ in space.related]
     excluding = [name for one in never if one is not None for name in one.because_of if name not in known]
     return (*space.related, *((name, LEAST) for name in dict.fromkeys(excluding)))

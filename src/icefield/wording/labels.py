@@ -102,11 +102,16 @@ def value_label(effect: Effect, output: int | None) -> str:
 def _per(effect: Effect, feature: Any, kind: str) -> str:
     """What a slope is a change per: "(min per km)", "per day", "per unit of age"."""
     naming = effect.naming
-    unit = "day" if kind in TIME_KINDS else STEPS.get(naming.meaning(feature), naming.unit(feature))
+    unit = "day" if kind in TIME_KINDS else step_unit(naming, feature)
     target = naming.target_unit if effect.scale_label in ("prediction", DIFFERENCE) else None
     if target and unit:
         return f"({name_text(target, 20)} per\u00a0{name_text(unit, 20)})"
     return f"per {name_text(unit, 20) if unit else f'unit of {name_text(naming.name(feature), 30)}'}"
+
+
+def step_unit(naming: Naming, feature: Any) -> str:
+    """What a slope along a number is per: its unit, "hour" or "month"; empty where there is none."""
+    return STEPS.get(naming.meaning(feature), naming.unit(feature))
 
 
 def reference_text(effect: Effect) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from icefield.counts import counted
 from icefield.wording.names import page_name
 from icefield.wording.sentences import average_range, enumerated, is_plural, missing_words, size_text
-from icefield.wording.values import few_digits, sd_text
+from icefield.wording.values import amount_text, few_digits, sd_text
 
 if TYPE_CHECKING:
     from icefield.statistics.decision import Decision
@@ -37,13 +37,15 @@ def _counted(found: Findings, what: str, unit: str) -> str:
     some = {0: "no single feature moves", 1: f"1 of {counted(n)} features moves"}.get(
         most, f"{counted(most)} of {counted(n)} features move"
     )
-    text = f"Over {counted(found.n_rows)} rows, {some} {what} noticeably"
+    some = f"all {counted(n)} features move" if most == n > 1 else some
+    mean = ""
+    if found.baseline is not None and most:
+        mean = f" (on average {amount_text(few_digits(found.baseline), unit)})"
+    text = f"Over {counted(found.n_rows)} rows, {some} {what}{mean} noticeably"
     if found.sharing and not most:
         text += f": {counted(found.sharing)} share it"
     elif found.sharing:
         text += f"; {counted(found.sharing)} others together move {'them' if is_plural(what) else 'it'} more"
-    if found.baseline is not None and most:
-        text += f" (on average {few_digits(found.baseline)}{f' {unit}' if unit else ''})"
     return text + "."
 
 
@@ -52,19 +54,23 @@ def _drivers(found: Findings) -> list[str]:
     if not found.responding or found.even:
         return []
     first = found.drivers
-    told = [f"{_name(one)} ({driver_size(one, brief=True)})" for one in first]
+    sized = [_name(one, driver_size(one, brief=True)) for one in first]
     if found.tied > len(first):
-        return [f"{counted(found.tied)} features matter about equally: {enumerated(told)} among them."]
+        return [f"{counted(found.tied)} features matter about equally: {enumerated(sized)} among them."]
     if found.tied > 1:
-        text = f"{enumerated(told[: found.tied])} matter most, about equally"
-        return [text + (f"; then {enumerated(told[found.tied :])}." if len(told) > found.tied else ".")]
+        text = f"{enumerated(sized[: found.tied])} matter most, about equally"
+        return [text + (f"; then {enumerated(sized[found.tied :])}." if len(sized) > found.tied else ".")]
     text = f"{_name(first[0])} matters most: it moves predictions by {driver_size(first[0])}"
-    return [text + (f"; then {enumerated(told[1:])}." if len(told) > 1 else ".")]
+    return [text + (f"; then {enumerated(sized[1:])}." if len(sized) > 1 else ".")]
 
 
-def _name(one: Decision) -> str:
+def _name(one: Decision, size: str = "") -> str:
+    """What a feature is called, in brackets the output that is meant where there are several, and a size."""
     name = page_name(one.reading.naming.name(one.feature))
-    return f"{name} ({page_name(one.reading.output, 30)})" if one.reading.several else name
+    output = page_name(one.reading.output, 30) if one.reading.several else ""
+    output = f"output {output}" if output.isdigit() else output
+    aside = ", ".join(part for part in (output, size) if part)
+    return f"{name} ({aside})" if aside else name
 
 
 def driver_size(one: Decision, brief: bool = False) -> str:

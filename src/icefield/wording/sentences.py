@@ -17,6 +17,8 @@ from icefield.data.naming import HHMM, MONTH, PLAIN, TIME_OF_DAY, Naming
 from icefield.wording.names import name_text, page_name, told_apart
 from icefield.wording.values import (
     LEVEL_LIMIT,
+    WRITTEN_CLOSE,
+    amount_text,
     few_digits,
     named_range,
     named_value,
@@ -31,15 +33,16 @@ if TYPE_CHECKING:
     from icefield.statistics.support import Support
 
 WHOLE = 10_000  # whole numbers below it are written in full
-RELATED = 2  # columns named that go with the moved one
+RELATED = 2  # columns named that are associated with the moved one
 NOT_JUST_FLAT = 0.05  # share of the largest spread from which on a flat average needs an explanation
 LEAST_ERROR = 0.005  # in units of strengths: what two decimals show
 NAMED = 2  # features named that a feature interacts with
 UNKNOWN_DIFFERENCES = "use ice() to see whether rows differ"
 PAIR_SUPPORT: Mapping[str | None, str] = {  # whether the data supports an interaction of the model
-    "no": ", in the model, not supported by held-out rows",
-    "unclear": ", in the model, too few rows to tell whether in the data",
+    "no": " in the model, not supported by held-out rows",
+    "unclear": " in the model; too few rows to tell whether in the data",
 }
+ALL_ALONG = 0.995  # share of the axis without support that is all of it
 TIES_NAMED = 3  # levels named that are as high, or as low, as each other
 OTHER_SHAPES = {
     "flat": "no effect on average",
@@ -123,7 +126,7 @@ def size_unit(reading: Reading) -> tuple[float, str]:
 def size_text(reading: Reading, size: float) -> str:
     """A size in the unit that sizes are written in."""
     scale, unit = size_unit(reading)
-    return f"{sd_text(size) if unit == reading.unit_name else few_digits(scale * size)} {unit}"
+    return amount_text(sd_text(size) if unit == reading.unit_name else few_digits(scale * size), unit)
 
 
 def missing_words(reading: Reading, name: str = "it", brief: bool = False) -> str:
@@ -141,7 +144,10 @@ def missing_words(reading: Reading, name: str = "it", brief: bool = False) -> st
 def _tail(reading: Reading, tail: Tail, text: Callable[[Any], str]) -> str:
     moves = "rises" if tail.change > 0 else "falls"
     where = f"{tail.side} {text(tail.at)} ({_percent(tail.share)} of the data)"
-    return f"{where} it {moves} by {size_text(reading, abs(tail.change))}"
+    on = reading.one_directional and (tail.change > 0) == (reading.direction == "increasing") == (
+        tail.side == "above"
+    )
+    return f"{where} it {moves} by {'another ' if on else ''}{size_text(reading, abs(tail.change))}"
 
 
 def _place(reading: Reading, value: Any, unit: bool = True) -> str:
@@ -153,13 +159,12 @@ def _place(reading: Reading, value: Any, unit: bool = True) -> str:
 
 
 def _few_digits(value: Any) -> str:
-    """A value with three digits; a whole number that may be a year or a code with all of its four."""
+    """A value with three digits; below 10,000 with its whole part, which may be a year, a code or a pressure in mbar."""
     if isinstance(value, (bool, np.bool_, np.timedelta64)):
         return printed_value(value)
     if isinstance(value, (int, float, np.integer, np.floating)) and np.isfinite(value):
         number = float(value)
-        whole = number == round(number) and abs(number) < WHOLE
-        return number_text(number, 4) if whole else few_digits(number)
+        return number_text(number, 3) if abs(number) < WHOLE else few_digits(number)
     return shown_value(value, 10 * LEVEL_LIMIT) if isinstance(value, np.datetime64) else printed_value(value)
 
 
@@ -232,7 +237,8 @@ def support_warning(support: Support, naming: Naming = PLAIN) -> str:
         return one_hot_advice(support.one_hot)
     text = _unsupported(support)
     if support.related:
-        text += f"; it goes with {enumerated([feature_text(naming, name) for name, _ in support.related[:RELATED]])}"
+        related = [feature_text(naming, name) for name, _ in support.related[:RELATED]]
+        text += f"; it is associated with {enumerated(related)}"
     return text + ("; ALE disagrees: prefer ALE here" if support.disagrees else "; compare with ALE")
 
 
@@ -244,14 +250,9 @@ def one_hot_advice(group: Mapping[str, Sequence[Any]]) -> str:
 def _unsupported(support: Support) -> str:
     """How much of a curve has no data behind it, and where, as pictures shade it."""
     text = f"{100 * support.outside:.0f} % of this curve rests on combinations that do not occur in the data"
-    share = f"{100 * support.stretch:.0f} %"
     if support.stretch <= 0:
         return text
-    return (
-        f"{text}, all along the axis"
-        if share == "100 %"
-        else f"{text} (mostly in the shaded {share} of the axis)"
-    )
+    return text + (", all along the axis" if support.stretch >= ALL_ALONG else " (shaded)")
 
 
 def summary_warning(reading: Reading, support: Support | None) -> str:
@@ -284,7 +285,8 @@ def _main(reading: Reading) -> str:
     if reading.shape == "levels":
         highest = _tied(reading, reading.high_at, reading.high_ties)
         lowest = _tied(reading, reading.low_at, reading.low_ties)
-        return f"{name}: highest at {highest}, lowest at {lowest} ({size})"
+        at = _preposition(reading, reading.high_at)
+        return f"{name}: highest {at} {highest}, lowest {at} {lowest} ({size})"
     if reading.interaction is not None:
         return f"{name}: {reading.shape}, {100 * reading.interaction:.0f} % of the surface is interaction ({size})"
     words = reading.shape
@@ -311,19 +313,25 @@ def _range_read(reading: Reading) -> str:
     """Between which values, as part of a clause."""
     if reading.read_from is None or reading.read_from == reading.read_to:
         return ""
-    return f" from {_place(reading, reading.read_from, unit=False)} to {_place(reading, reading.read_to)}"
+    return f" from {_between(reading, reading.read_from, reading.read_to, ' to ')}"
+
+
+def _between(reading: Reading, low: Any, high: Any, word: str) -> str:
+    """Two values with their unit once, at the end, or with the sign of a currency each."""
+    unit = reading.naming.unit(reading.features[0])
+    return f"{_place(reading, low, unit=not unit or unit in WRITTEN_CLOSE)}{word}{_place(reading, high)}"
 
 
 def _where(reading: Reading) -> str:
     """Where a curve changes, as the end of a clause."""
     places = [_place(reading, v) for v in reading.changes_at]
     if reading.shape == "threshold":
-        return f", a step at {places[0]}"
+        return f", a step {_preposition(reading, reading.changes_at[0])} {places[0]}"
     if reading.turns and places:
         return f", turning at {places[0]}"
     if len(places) != 2 or not reading.one_directional or places[0] == places[1]:
         return ""
-    return f", half of the change between {places[0]} and {places[1]}"
+    return f", half of the change between {_between(reading, *reading.changes_at, ' and ')}"
 
 
 def _curves(reading: Reading) -> list[str]:
@@ -353,11 +361,11 @@ def _look(reading: Reading) -> str:
         ]
         return f"it interacts with {' and '.join(named)}"
     if reading.interacts is not None:
-        return "no single feature accounts for it, look at regions(...)"
+        return "no single feature accounts for it, see regions()"
     if reading.told_apart_by is not None:
         name, share = reading.told_apart_by
         return f"look for an interaction with {feature_text(reading.naming, name)} ({100 * share:.0f} % of the differences)"
-    where = "summary()" if reading.heterogeneity_exact else "ice(...)"
+    where = "summary()" if reading.heterogeneity_exact else "ice()"
     return f"look for an interaction, with Explainer.{where}"
 
 
@@ -384,7 +392,7 @@ def _with_error(reading: Reading, size: float, error: float) -> str:
     decimals = (1 if off < 2 * 10.0**first else 0) - first
     decimals = min(decimals, 2) if unit == reading.unit_name else decimals
     texts = [number_text(round(number, decimals), decimals=max(decimals, 0)) for number in (own, off)]
-    return f"{' ± '.join(texts)} {unit}"
+    return amount_text(" ± ".join(texts), unit)
 
 
 # --- for plain readers -------------------------------------------------------------------------------
@@ -419,11 +427,11 @@ def plain_words(reading: Reading, what: str) -> str:
         text += "; rows differ in how they respond"
         text += "" if partner is None else f", depending on {partner}"
     elif partner is not None:
-        text += f"; how much depends on {partner}"
+        text += f"; {'what it does to a row' if reading.flat else 'how much'} depends on {partner}"
     if reading.interacts and reading.interacts[0][0] in reading.unsupported:
-        text += ", in the model, which held-out rows do not support"
+        text += " in the model (held-out rows do not support it)"
     unsure = {"shape", "hidden", *(("differ",) if reading.heterogeneous else ())}
-    return text + (" (a borderline case)." if unsure & reading.borderline.keys() else ".")
+    return text + (". This is a borderline case." if unsure & reading.borderline.keys() else ".")
 
 
 def _shown(reading: Reading, value: Any) -> str:
@@ -451,8 +459,9 @@ def _plain_shape(reading: Reading, what: str) -> str:
     turn = _shown(reading, reading.changes_at[0]) if reading.changes_at else None
     is_ = "are" if is_plural(what) else "is"
     if reading.flat:
-        where = f"with known values of {_name(reading)}" if reading.missing_moves else "on average"
-        return f"{what} hardly {_verb(what, 'change')} {where}"
+        where = "" if what.startswith("the average ") else " on average"
+        where = f" with known values of {_name(reading)}" if reading.missing_moves else where
+        return f"{what} hardly {_verb(what, 'change')}{where}"
     if reading.shape == "levels" and reading.direction != "none":
         at = _preposition(reading, reading.high_at)
         return f"{what} {is_} higher {at} {high_at} ({high}) than {at} {low_at} ({low})"
@@ -493,9 +502,8 @@ def _plain_trend(reading: Reading, what: str) -> str:
     verb = _verb(what, "rise" if rises else "fall")
     (start, begin), (end, finish) = ((low, reading.low_at), (high, reading.high_at))[:: 1 if rises else -1]
     if reading.shape == "threshold" and reading.changes_at:
-        return (
-            f"{what} {verb} in one step, from {start} to {end}, at {_shown(reading, reading.changes_at[0])}"
-        )
+        at = reading.changes_at[0]
+        return f"{what} {verb} in one step, from {start} to {end}, {_preposition(reading, at)} {_shown(reading, at)}"
     clock = _clock(reading)
     at = "around" if clock else _preposition(reading, begin)
     before = f"{at} {_shown(reading, begin)}"
@@ -531,7 +539,7 @@ def plain_cautions(reading: Reading, support: Support | None) -> str:
         text = _unsupported(support)
         if support.related:
             related = [page_name(reading.naming.name(name), 40) for name, _ in support.related[:RELATED]]
-            text += f"; it goes with {enumerated(related)}"
+            text += f"; it is associated with {enumerated(related)}"
         if support.disagrees:
             text += "; the dashed curve (ALE) disagrees: prefer ALE here"
         else:

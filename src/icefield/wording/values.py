@@ -24,6 +24,8 @@ from icefield.wording.names import MISSING, name_text
 
 LEVEL_LIMIT = 40  # letters of a level
 MINUS = "−"
+SIGNS = ("£", "$", "€", "¥")  # written before their number
+WRITTEN_CLOSE = (*SIGNS, "°")  # without a space
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
@@ -225,7 +227,20 @@ def named_value(
     if meaning and np.isfinite(value):
         return calendar_text(float(value), meaning)
     written = naming.unit(feature) if unit else ""
-    return f"{text(value)} {name_text(written, 20)}" if written else text(value)
+    return amount_text(text(value), name_text(written, 20)) if written else text(value)
+
+
+def amount_text(text: str, unit: str) -> str:
+    """A number, as text, with its unit where people write it: a currency's sign in front, a degree sign close behind.
+
+    Examples
+    --------
+    >>> amount_text("26.5", "km"), amount_text("26.5", "£"), amount_text("−3", "$"), amount_text("38.2", "°"), amount_text("7", "")
+    ('26.5 km', '£26.5', '−$3', '38.2°', '7')
+    """
+    if unit in SIGNS:
+        return MINUS + unit + text[1:] if text.startswith(MINUS) else unit + text
+    return text + unit if unit in ("", "°") else f"{text} {unit}"
 
 
 def calendar_text(value: float, meaning: str, short: bool = False) -> str:
@@ -272,12 +287,12 @@ def few_digits(value: float, digits: int = 3) -> str:
 
 def named_range(low: float, high: float, naming: Naming) -> tuple[str, str]:
     """Both ends of a range of predictions, with the unit of what is predicted; three digits where they tell them apart."""
-    unit = f" {name_text(naming.target_unit, 20)}" if naming.target_unit else ""
+    unit = name_text(naming.target_unit, 20) if naming.target_unit else ""
     first, second = range_texts(low, high)
     if max(abs(low), abs(high)) >= 1000:
         short = few_digits(low), few_digits(high)
         first, second = short if short[0] != short[1] else (first, second)
-    return first + unit, second + unit
+    return amount_text(first, unit), amount_text(second, unit)
 
 
 def seconds_text(seconds: float) -> str:

@@ -47,7 +47,7 @@ def check(model: Any, file: Path) -> None:
 
 
 def check_document(document: Any) -> None:
-    """Raise where an export points at columns that are not there, or holds values that are no numbers."""
+    """Raise where an export refers to columns that do not exist, or holds values that are not numbers."""
     info = document["features_info"]
     floats, categories = info.get("float_features") or [], info.get("categorical_features") or []
     columns = [feature["flat_feature_index"] for feature in [*floats, *categories]]

@@ -84,7 +84,7 @@ def response_type(model: Any) -> str:
 
 
 def _is_plain(model: Any) -> bool:
-    """The class ``CatBoost`` itself, or one derived from it that is none of its three estimators."""
+    """Whether it is ``CatBoost`` itself, or a subclass other than the three estimators."""
     estimators = {"CatBoostClassifier", "CatBoostRegressor", "CatBoostRanker"}
     return not any(base.__name__ in estimators for base in type(model).__mro__)
 

@@ -1,4 +1,4 @@
-"""What stands in the place of a Spark ML model: the model read, which needs no Spark; or Spark's own transforms.
+"""What icefield uses for a Spark ML model: the model read, which needs no Spark, or else Spark's own transforms.
 
 The first is checked against Spark once, on the first rows it is asked about. The second is for what is not read: each call makes
 one frame of all its rows, however many points of a grid they are, and transforms it.

@@ -28,7 +28,7 @@ FAN_IN = 16  # outcomes that are merged at once on the cluster
 
 @dataclass(frozen=True, eq=False)
 class Census:
-    """What one look at all partitions found.
+    """Sizes and levels of all partitions.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What goes out to workers: a model, once to each, and for every pass what is to be added up.
+"""What is sent to workers: the model, once to each, and for every pass the accumulators.
 
 Accumulators point at the model, its plan, its engine and the trees. None of these travels with a pass: a class that says what it
 `travels_as` is replaced by that name, and a worker has its own, made once from the model it was sent
@@ -33,7 +33,7 @@ PROBED = 50  # rows a worker's model is tried at, against the answers it gave be
 
 @dataclass(frozen=True, eq=False)
 class Broadcast:
-    """Bytes that are sent once to each worker, and what they are known by."""
+    """Bytes that are sent once to each worker, with their name."""
 
     content: bytes
 

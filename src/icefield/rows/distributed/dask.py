@@ -197,7 +197,7 @@ class DaskOrigin(Backend):
 
 
 def _scattered(client: Any, parcel: Broadcast, parts: int) -> Any:
-    """A parcel on every worker; Dask may wait for ever for one that was lost meanwhile, so there is a limit."""
+    """A broadcast object on every worker, with a time limit: Dask may wait for ever for a worker that was lost."""
     until = time.monotonic() + PATIENCE
     with Lifeline(lambda: _alive(client), "The Dask cluster") as lifeline:
 
@@ -217,7 +217,7 @@ def _scattered(client: Any, parcel: Broadcast, parts: int) -> Any:
 
 
 class _Here:
-    """A parcel on a worker: its name and bytes."""
+    """A broadcast object on a worker: its name and bytes."""
 
     def __init__(self, name: str, content: bytes) -> None:
         self.name, self.content = name, content
@@ -274,7 +274,7 @@ def _alive(client: Any) -> bool:
 
 
 class _Watch:
-    """Notices that nobody works after a worker was lost: Dask may then wait for what is never made."""
+    """Notices that no task is running after a worker was lost: Dask may then wait for ever."""
 
     def __init__(self, client: Any) -> None:
         self._client, self._workers, self._lost = client, set[str](), False

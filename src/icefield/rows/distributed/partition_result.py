@@ -47,7 +47,7 @@ LONGEST = 2_000  # characters of what an error said
 
 @dataclass(frozen=True, eq=False)
 class Failure:
-    """An error that would come again however often the partition were tried.
+    """An error that retrying the partition would raise again.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Failure:
 
     @classmethod
     def from_json(cls, given: Any) -> Failure:
-        """A failure from JSON, which may have come through anybody's hands; a ValueError where it is none."""
+        """A failure from untrusted JSON; a ValueError where it does not hold one."""
         wanted = {"number": int, "said": str, "kind": str}
         if not isinstance(given, dict) or not all(type(given.get(k)) is kind for k, kind in wanted.items()):
             raise ValueError("it is no failure of a partition")

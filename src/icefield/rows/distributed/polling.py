@@ -1,4 +1,4 @@
-"""Waiting for a cluster: never longer than it lives, never past Ctrl-C.
+"""Waiting for a cluster: ends when the cluster dies, and on Ctrl-C.
 
 Engines' own calls may wait for ever once the other side is gone. So they are made in a thread, and who asked looks on: at the
 progress, at whether the cluster still answers, and at the keyboard.
@@ -23,7 +23,7 @@ FAREWELL = 5.0  # seconds a cluster may take to hear that a job is cancelled
 
 
 def waited(work: Callable[[], Found], *, look: Callable[[], None], cancel: Callable[[], None]) -> Found:
-    """What `work` gives, done in a thread while `look` looks on; whatever `look` raises, or Ctrl-C, cancels it."""
+    """The result of `work`, run in a thread while `look` is called again and again; an error of `look`, or Ctrl-C, cancels it."""
     given: list[Found] = []
     raised: list[BaseException] = []
 
@@ -48,7 +48,7 @@ def waited(work: Callable[[], Found], *, look: Callable[[], None], cancel: Calla
 
 
 def within(work: Callable[[], Any], seconds: float) -> bool:
-    """Whether some call came to an end in that time; what it raises is nobody's concern."""
+    """Whether a call ended within that time; what it raises is ignored."""
 
     def run() -> None:
         with suppress(Exception):

@@ -126,7 +126,7 @@ class RayOrigin(Backend):
     def _watched(
         self, dataset: Any, work: Callable[[Any], Iterator[Any]], look: Callable[[list[Any]], bool] = _on
     ) -> list[Any]:
-        """What a task of Ray's gives that goes through a dataset, while Ray lives and nobody presses Ctrl-C.
+        """The result of a Ray task that reads a dataset; stops waiting on Ctrl-C or where Ray has died.
 
         `look` is shown what came so far, and says whether to go on. The dataset is worked on by a task, not from here: a
         task can be cancelled, and all that it started with it.
@@ -202,7 +202,7 @@ def _count(dataset: Any) -> Iterator[int]:
 
 
 class _RaySent:
-    """A parcel in the object store."""
+    """A broadcast object in Ray's object store."""
 
     def __init__(self, name: str, reference: Any) -> None:
         self.name, self.reference = name, reference

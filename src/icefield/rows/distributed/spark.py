@@ -209,7 +209,7 @@ class SparkOrigin(Backend):
 
     @abstractmethod
     def sent(self, parcel: Broadcast) -> _SparkSent:
-        """A parcel on its way to the executors."""
+        """A broadcast object sent to the executors."""
 
     @abstractmethod
     def forget(self, sent: Any) -> None:
@@ -229,7 +229,7 @@ class SparkOrigin(Backend):
 
     @abstractmethod
     def alive(self) -> bool:
-        """Whether there is anyone to work."""
+        """Whether the session still has executors."""
 
 
 class ClassicOrigin(SparkOrigin):
@@ -326,7 +326,7 @@ class ConnectOrigin(SparkOrigin):
 
 
 class _SparkSent(ABC):
-    """A parcel as an executor finds it."""
+    """A broadcast object as an executor finds it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
