@@ -3,7 +3,7 @@
 Every case is asked about data in several forms: a complete matrix of floats (``matrix``); the same as a pandas frame with missing values,
 categories and whole numbers, which is how users have it (``frame``); some also as a matrix with missing values (``missing``) and
 as that frame in polars (``polars``). Classifiers on probabilities, wide and tall tables, summaries and reports, each as
-elapsed seconds, as a share of one ``predict`` of the same model on the same data, and beside the bound it is held to. A case in one form has a process of
+elapsed seconds, as a share of one ``predict`` of the same model on the same data (of elapsed and of processor time), and beside the bound it is held to. A case in one form has a process of
 its own, in which the library has answered a small question before; every question is put to a new Explainer, and states the most memory that
 it took beside what the process had. Short ones are asked several times, and their median counts.
 
@@ -237,7 +237,7 @@ def _measure(case: Case, form: str, names: list[str]) -> None:
     explainer(X[:500]).effects()
     if "woodelf" in names:
         _woodelf(model, X[:500])
-    one = _median(predict)
+    one, worked = _median(predict)
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
             question = _question(name, lambda: explainer(X), model, X, folder)
@@ -245,22 +245,30 @@ def _measure(case: Case, form: str, names: list[str]) -> None:
             before = _memory("VmRSS")
             first = _timed(question)  # whose memory counts: later ones find what is left of it
             grown = _memory("VmHWM") - before
-            seconds = _median(question, first)
-        print(json.dumps({name: {"predict": one, "seconds": seconds, "megabytes": grown}}), flush=True)
+            seconds, processor = _median(question, first)
+        found = {
+            "predict": one,
+            "seconds": seconds,
+            "megabytes": grown,
+            "processor_share": processor / worked,
+        }
+        print(json.dumps({name: found}), flush=True)
 
 
-def _timed(question: Callable[[], Any]) -> float:
-    began = time.perf_counter()
+def _timed(question: Callable[[], Any]) -> tuple[float, float]:
+    """Seconds on the clock, and of all processors."""
+    began, worked = time.perf_counter(), time.process_time()
     question()
-    return time.perf_counter() - began
+    return time.perf_counter() - began, time.process_time() - worked
 
 
-def _median(question: Callable[[], Any], *found: float) -> float:
-    """Seconds of one run, or the median of several short ones; some may have been found already."""
+def _median(question: Callable[[], Any], *found: tuple[float, float]) -> tuple[float, float]:
+    """The same of one run, or medians of several short ones; some may have been found already."""
     times = list(found) or [_timed(question)]
-    while len(times) < 5 and max(times) < SHORT:
+    while len(times) < 5 and max(times)[0] < SHORT:
         times.append(_timed(question))
-    return statistics.median(times)
+    clock, processors = zip(*times)
+    return statistics.median(clock), statistics.median(processors)
 
 
 # --- all cases, in turns -------------------------------------------------------------------------
@@ -291,8 +299,9 @@ def _answers(case: Case, form: str, names: list[str], root: Path) -> dict[str, F
 
 def _text(found: Found | None) -> str:
     if found is None:
-        return f"{'no answer':>24}"
-    return f"{found['seconds']:11.3f} s {found['seconds'] / found['predict']:9.2f} p"
+        return f"{'no answer':>36}"
+    share = found["seconds"] / found["predict"]
+    return f"{found['seconds']:11.3f} s {share:7.2f} p ({found['processor_share']:6.2f} p)"
 
 
 def bound_of(bound: str, form: str) -> str:
@@ -347,7 +356,7 @@ def main(arguments: list[str] | None = None) -> None:
         print("\n".join(table(stored)))
         return
     print(
-        "elapsed seconds, and as a share of one predict (p) in the same process; memory beside data and model"
+        "elapsed seconds, as a share of one predict (p), the same of processor time; memory beside data and model"
     )
     for case in CASES:
         for form in case.forms:

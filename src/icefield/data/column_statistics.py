@@ -25,8 +25,15 @@ from icefield.data.distribution import (
     joint_of,
     marginal_of,
 )
-from icefield.data.features import Feature, check_levels, feature_column, nearest_counts, nearest_points
-from icefield.data.frame import NUMERIC_KINDS, Column, Table
+from icefield.data.features import (
+    Feature,
+    check_levels,
+    feature_column,
+    level_counts_near,
+    nearest_counts,
+    nearest_points,
+)
+from icefield.data.frame import NUMERIC_KINDS, ORDERED_KINDS, Column, Table
 from icefield.data.grid import (
     NO_STEPS,
     Grid,
@@ -458,6 +465,9 @@ class MemoryStatistics:
         """Weight of the data nearest to each grid point: over all rows, then per group."""
         codes, n_groups = (None, 0) if groups is None else (groups.codes, len(groups.labels))
         if len(features) == 1 and codes is None:
+            column = self.column(features[0])
+            if self.weights is None and column.kind not in ORDERED_KINDS:
+                return [level_counts_near(grid[0], column)]
             if (features[0].columns, grid[0].tobytes()) in self._uncounted:
                 with self._lock:
                     self._count_stepped()

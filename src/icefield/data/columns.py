@@ -128,6 +128,20 @@ class Column:
     def levels(self) -> NDArray[Any]:
         return self._coded[1]
 
+    def level_counts(self, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """How many rows have each level, or their weights' sum."""
+        if weights is not None:
+            return self._counted(weights)
+        return self._level_counts
+
+    @cached_property
+    def _level_counts(self) -> NDArray[np.float64]:
+        return self._counted(None)
+
+    def _counted(self, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        place = np.add(self.stored_codes, 1, dtype=np.intp)  # rows without a level first
+        return np.bincount(place, weights, minlength=len(self.levels) + 1)[1:].astype(np.float64)
+
     def to_float(self) -> NDArray[np.float64]:
         """Numbers as float64 with NaN for missing; times as their underlying count."""
         if self.kind == "categorical" or self.kind == "other":

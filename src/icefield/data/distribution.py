@@ -185,15 +185,15 @@ def marginal_of(
     look: Look | None = None,
 ) -> Marginal:
     """Summarise a column, from a look at its values where there was one and they have no weights."""
+    total = float(len(column) if weights is None else weights.sum())
+    if column.kind not in ORDERED_KINDS:
+        counts = column.level_counts(weights)
+        known = counts.sum() if weights is None else weights[~column.missing].sum()
+        return Marginal(feature, column.kind, total, total - float(known), counts, levels=column.levels)
     present = ~column.missing if column.any_missing else slice(None)
     values = column.values[present]
     kept = None if weights is None else weights[present]
-    total = float(len(column.values) if weights is None else weights.sum())
     missing = total - float(len(values) if kept is None else kept.sum())
-    if column.kind not in ORDERED_KINDS:
-        codes, levels = column.codes[present], column.levels
-        counts = np.bincount(codes, kept, minlength=len(levels)).astype(np.float64)
-        return Marginal(feature, column.kind, total, missing, counts, levels=levels)
     if look is None or look.finite < len(values):
         finite = np.isfinite(values)
         if not finite.all():

@@ -213,9 +213,8 @@ def nearest_points(values: NDArray[Any], column: Column) -> tuple[NDArray[np.int
 
     Of a value given twice, one of the two points gets the rows.
     """
-    gone = np.fromiter((is_missing_value(v) for v in values), bool, len(values))
-    at, missing_at = np.flatnonzero(~gone), np.flatnonzero(gone)
-    nearest = np.zeros(len(column.values), dtype=np.intp)
+    at, missing_at = _known_and_missing(values)
+    nearest = np.zeros(len(column), dtype=np.intp)
     has = ~column.missing
     if column.kind in ORDERED_KINDS and len(at):
         shown = values[at]
@@ -225,9 +224,7 @@ def nearest_points(values: NDArray[Any], column: Column) -> tuple[NDArray[np.int
         if column.kind == "float":
             has &= np.isfinite(column.values)
     elif len(at):
-        place = dict(zip(values[at].tolist(), at.tolist()))
-        of_level = np.array([place.get(level, -1) for level in column.levels.tolist()] or [-1], dtype=np.intp)
-        nearest[has] = of_level[column.codes[has]]
+        nearest[has] = _point_of_level(values, at, column)[column.codes[has]]
         has &= nearest >= 0
     else:
         has &= False
@@ -235,6 +232,28 @@ def nearest_points(values: NDArray[Any], column: Column) -> tuple[NDArray[np.int
         nearest[column.missing] = missing_at[0]
         has |= column.missing
     return nearest, has
+
+
+def level_counts_near(values: NDArray[Any], column: Column) -> NDArray[np.float64]:
+    """How many rows of a category are at each grid point, without placing every row."""
+    at, missing_at = _known_and_missing(values)
+    place, counts = _point_of_level(values, at, column)[: len(column.levels)], column.level_counts()
+    found = np.bincount(place[place >= 0], counts[place >= 0], minlength=len(values))
+    if len(missing_at):
+        found[missing_at[0]] = len(column) - counts.sum()
+    return found
+
+
+def _known_and_missing(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Places of grid values that are known, and of those that are missing."""
+    gone = np.fromiter((is_missing_value(v) for v in values), bool, len(values))
+    return np.flatnonzero(~gone), np.flatnonzero(gone)
+
+
+def _point_of_level(values: NDArray[Any], at: NDArray[np.intp], column: Column) -> NDArray[np.intp]:
+    """The grid point of each level, -1 for none; at least one entry."""
+    place = dict(zip(values[at].tolist(), at.tolist()))
+    return np.array([place.get(level, -1) for level in column.levels.tolist()] or [-1], dtype=np.intp)
 
 
 def nearest_counts(values: NDArray[Any], column: Column, look: Look) -> NDArray[np.float64] | None:

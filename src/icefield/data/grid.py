@@ -250,8 +250,11 @@ def grid_points(
     points = plan.points
     if points is None and plan.kind in ("auto", "uniform", "log", "quantile"):
         points = DEFAULT_POINTS.get(n_features, POINTS_BEYOND)
-    if look is not None and look.finite == len(column.values):
-        present, kept = column.values, None
+    present, kept = np.zeros(0), None
+    if column.kind not in ORDERED_KINDS:
+        pass
+    elif look is not None and look.finite == len(column.values):
+        present = column.values
     else:
         present, kept = _present(column, weights)
     spaced = False
@@ -466,10 +469,7 @@ def _levels(
     column: Column, points: int | None, weights: NDArray[np.float64] | None
 ) -> tuple[NDArray[Any], str]:
     """The levels that occur, in level order; the most frequent ones when there are too many."""
-    known = column.codes >= 0
-    counts = np.bincount(
-        column.codes[known], None if weights is None else weights[known], minlength=len(column.levels)
-    )
+    counts = column.level_counts(weights)
     occurring = np.flatnonzero(counts > 0)
     if points is None or len(occurring) <= points:
         return column.levels[occurring], ""
