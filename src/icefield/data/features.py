@@ -20,7 +20,7 @@ from icefield.data.frame import Table
 from icefield.errors import Argument, InputError, InputTypeError, complaint, did_you_mean, worded
 
 if TYPE_CHECKING:
-    from icefield.data.look import Look
+    from icefield.data.column_summary import ColumnSummary
 
 NO_LEVEL = "(none)"
 
@@ -238,7 +238,7 @@ def level_counts_near(values: NDArray[Any], column: Column) -> NDArray[np.float6
     """How many rows of a category are at each grid point, without placing every row."""
     at, missing_at = _known_and_missing(values)
     place, counts = _point_of_level(values, at, column)[: len(column.levels)], column.level_counts()
-    found = np.bincount(place[place >= 0], counts[place >= 0], minlength=len(values))
+    found = np.bincount(place[place >= 0], counts[place >= 0], minlength=len(values)).astype(np.float64)
     if len(missing_at):
         found[missing_at[0]] = len(column) - counts.sum()
     return found
@@ -256,16 +256,18 @@ def _point_of_level(values: NDArray[Any], at: NDArray[np.intp], column: Column) 
     return np.array([place.get(level, -1) for level in column.levels.tolist()] or [-1], dtype=np.intp)
 
 
-def nearest_counts(values: NDArray[Any], column: Column, look: Look) -> NDArray[np.float64] | None:
-    """How many rows are nearest to each of rising grid points, from a look at the column; None for other points."""
+def nearest_counts(
+    values: NDArray[Any], column: Column, summary: ColumnSummary
+) -> NDArray[np.float64] | None:
+    """How many rows are nearest to each of rising grid points, from a summary of the column; None for other points."""
     has_missing = bool(is_missing_value(values[-1]))
     points = values[:-1] if has_missing else values
     if values.dtype.kind not in "fiu" or not (points[1:] > points[:-1]).all():
         return None
     ranked = points.astype(np.float64)
     # Halves first: the sum of two large numbers may be none.
-    at_most = look.at_most(ranked[:-1] / 2 + ranked[1:] / 2)
-    counts = np.diff(at_most, prepend=0, append=look.finite).astype(np.float64)
+    at_most = summary.at_most(ranked[:-1] / 2 + ranked[1:] / 2)
+    counts = np.diff(at_most, prepend=0, append=summary.finite).astype(np.float64)
     return np.append(counts, float(np.count_nonzero(column.missing))) if has_missing else counts
 
 

@@ -154,12 +154,12 @@ def _in_order(compared: ComparedLevels, distance: Float) -> NDArray[np.intp]:
 
 
 def quantiles_of(values: NDArray[Any], probabilities: Float, weights: Float) -> NDArray[Any]:
-    """Quantiles of finite values; where each counts once, from a look at them instead of sorting all."""
+    """Quantiles of finite values; where each counts once, from a summary of them instead of sorting all."""
     if not (weights == 1.0).all():
         return weighted_quantiles(values, probabilities, weights)
-    from icefield.data.look import Look  # which loads the kernels
+    from icefield.data.column_summary import ColumnSummary  # which loads the kernels
 
-    return looked_up_quantiles(values, probabilities, Look.at(values))
+    return looked_up_quantiles(values, probabilities, ColumnSummary.of(values))
 
 
 class _ColumnInOrder:
