@@ -230,7 +230,7 @@ class MemoryStatistics:
         """Features whose columns are summarised together."""
         from icefield.data.column_summary import side_by_side
 
-        for together in side_by_side([self.column(feature).values for feature, _, _ in waiting], threads):
+        for together in side_by_side([_stored(self.column(feature)) for feature, _, _ in waiting], threads):
             yield [waiting[i] for i in together]
 
     def summarise_together(self, block: Sequence[Waiting], rooms: list[Float]) -> Together:
@@ -238,9 +238,10 @@ class MemoryStatistics:
         from icefield.data.column_summary import NeighbourSummaries, can_be_together, places_of
 
         columns = [self.column(feature) for feature, _, _ in block]
-        if self.weights is not None or not can_be_together([column.values for column in columns]):
+        stored = [_stored(column) for column in columns]
+        if self.weights is not None or not can_be_together(stored):
             return Together(block)
-        size = (len(columns) + 1) * len(columns[0].values)
+        size = (len(columns) + 1) * len(stored[0])
         room = rooms.pop() if rooms else np.empty(size)
         room = room if room.size >= size else np.empty(size)
         _, n_features, (plan, *_) = block[0]
@@ -250,7 +251,7 @@ class MemoryStatistics:
             plan = planned(None, n_features)
             places = places_of(plan, n_features)
         assert places is not None  # of the usual grid there always are
-        summaries = NeighbourSummaries([column.values for column in columns], self._rug_rows, places, room)
+        summaries = NeighbourSummaries(stored, self._rug_rows, places, room)
         counted: dict[int, Feature] = {}
         for i, (feature, n, asked) in enumerate(block):
             known = summaries.column(i, feature.label, columns[i])
@@ -559,6 +560,11 @@ class MemoryStatistics:
         if feature.columns not in self._binned:
             self._binned[feature.columns] = binned(self._joint_column(feature))
         return self._binned[feature.columns]
+
+
+def _stored(column: Column) -> NDArray[Any]:
+    """Numbers, or the codes of levels: objects are made of these for nobody who can do without."""
+    return column.values if column.kind in ORDERED_KINDS else column.stored_codes
 
 
 def _as_floats(values: NDArray[Any]) -> NDArray[Any]:

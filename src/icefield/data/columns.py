@@ -420,12 +420,14 @@ def _column_of_categories(name: Any, series: nw.Series[Any]) -> Column:
     elif series.implementation.is_polars():
         closed = series.dtype == nw.Enum
         # A polars Categorical shares its numbering with the whole process: its own order is the alphabet's.
-        declared = (
-            native.dtype.categories.to_list() if closed else sorted(native.drop_nulls().unique().to_list())
-        )
         polars = library_named("polars")
-        numbers = native.cast(polars.Enum(declared)).to_physical().cast(polars.Int64)
-        codes, levels = numbers.fill_null(-1).to_numpy(), object_array(declared)
+        if not closed:
+            declared = sorted(level for level in native.unique().to_list() if level is not None)
+            native = native.cast(polars.Enum(declared))
+        numbers, levels = native.to_physical(), object_array(native.dtype.categories.to_list())
+        if native.null_count():
+            numbers = numbers.cast(polars.Int64).fill_null(-1)
+        codes = numbers.to_numpy()
     else:
         dictionary = _arrow_dictionary(native)
         whole = dictionary.indices.cast(library_named("pyarrow").int64())  # unsigned codes have no -1
