@@ -1,77 +1,100 @@
-"""What users run, from a cold Explainer: ``python -m benchmarks users [CHECKOUT] [--only CASE ...]``.
+"""What users run, from a cold Explainer: ``python -m benchmarks users [CHECKOUT] [--only CASE ...] [--forms FORM ...] [--ask QUESTION ...]``.
 
-Every case is asked about data as users have it, a pandas frame with missing values and categories (``frame``), and as a
-complete matrix (``matrix``), except where another library's own case is one. ``--frames`` leaves the matrices out.
-Classifiers on probabilities, wide and tall tables, summaries and reports, each as elapsed seconds, as a share of one
-``predict`` of the same model in the same process, and beside the bound it is held to. Every question has a process of
-its own, in which the library has answered a small question before; it gets `LIMIT` seconds, and states the most memory it
-took beside the data and the model. Short ones are asked several times, each time of a new Explainer, and their median
-counts. With the path of another checkout of the project, every line is measured there too, just before.
+Every case is asked about data in several forms: a complete matrix of floats (``matrix``); the same as a pandas frame with missing values,
+categories and whole numbers, which is how users have it (``frame``); some also as a matrix with missing values (``missing``) and
+as that frame in polars (``polars``). Classifiers on probabilities, wide and tall tables, summaries and reports, each as
+elapsed seconds, as a share of one ``predict`` of the same model on the same data (of elapsed and of processor time), and beside the bound it is held to. A case in one form has a process of
+its own, in which the library has answered a small question before; every question is put to a new Explainer, and states the most memory that
+it took beside what the process had. Short ones are asked several times, and their median counts.
+
+Figures are stored in ``users.json`` beside this file, with when and where they are from; ``--resume`` leaves out what is stored
+there, and ``--table`` prints all of it as ``docs/performance.md`` shows it. With the path of another checkout of the project, every line is measured there too, just before, and nothing is stored.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
+import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 ROOT = Path(__file__).parent.parent
-LIMIT = 240  # seconds for one question
+STORED = Path(__file__).with_name("users.json")
+LIMIT = 400  # seconds for all questions about one case in one form
 SHORT = 2.0  # seconds below which a question is asked several times
 FITTED = 20_000  # rows that models are fitted to; all rows are explained
+USUAL = ("matrix", "frame")
 
 
 @dataclass(frozen=True)
 class Case:
-    """A model and data, and what is asked of them, with the most it may take: predicts, or seconds after an ``s``."""
+    """A model and data, and what is asked of them in some forms, each with the most it may take: predicts, or seconds after an ``s``."""
 
     name: str
     rows: int
     columns: int
     classes: int  # 0: a regression
     scale: str
-    bounds: dict[str, str] = field(hash=False)
+    bounds: dict[str, str]
+    forms: tuple[str, ...] = USUAL
     trees: int = 100
     leaves: int = 31
-    form: str = "frame"
     dtype: str = "float64"
     library: str = "lightgbm"
+
+    def shape(self, form: str) -> str:
+        return f"{self.rows:,} x {self.columns} as a {form}, {self.trees} trees, {self.scale}"
 
 
 CASES = (
     Case("regression, 500 trees", 100_000, 20, 0, "response", {"effects": "0.15", "again": ""}, trees=500),
     Case(
-        "woodelf's own case", 100_000, 20, 0, "response", {"effects": "", "woodelf": "60 x"}, library="sklearn", form="matrix",
+        "woodelf's own case", 100_000, 20, 0, "response", {"effects": "", "woodelf": "70 x"}, ("matrix",), library="sklearn",
     ),
     Case("tall", 5_000_000, 20, 0, "response", {"effects": "4 s", "again": "3.2 s"}),
-    Case("wide, raw", 472_000, 397, 2, "raw", {"effects": "1", "again": ""}, dtype="float32"),
     Case(
-        "wide, probabilities", 472_000, 397, 2, "response",
-        {"effects with spread": "3", "summary": "15", "report": "60 s"}, dtype="float32",
+        "wide, raw", 472_000, 397, 2, "raw", {"effects": "matrix 0.7, missing 0.7, frame 1", "again": "0.3"},
+        ("matrix", "missing", "frame"), dtype="float32",
     ),
+    Case(
+        "wide, probabilities", 472_000, 397, 2, "response", {"effects with spread": "2"},
+        ("matrix", "missing", "frame"), dtype="float32",
+    ),
+    Case("wide, summary", 472_000, 397, 2, "response", {"summary": "15"}, dtype="float32"),
+    Case("wide, report", 472_000, 397, 2, "response", {"report": "60 s"}, dtype="float32"),
+    Case("mixed, raw", 100_000, 100, 2, "raw", {"effects": "1", "again": "0.3"}, ("frame", "polars")),
     Case(
         "probabilities", 100_000, 100, 2, "response",
-        {"effects": "1", "effects with spread": "3", "importance": "4", "summary": "", "interactions": "20", "report": "15 s"},
+        {"effects": "1", "effects with spread": "2", "importance": "matrix 4, frame 2", "summary": "",
+         "interactions": "20", "report": "matrix 15 s, frame 10"},
     ),
     # A step takes ten exponentials here instead of one. Bounds set after a first run, to notice what gets worse.
-    Case(
-        "ten classes", 100_000, 100, 10, "response",
-        {"effects with spread": "5", "importance": "8", "interactions": "40", "report": "120 s"},
-    ),
+    Case("ten classes", 100_000, 100, 10, "response", {"effects with spread": "5", "importance": "8"}),
+    Case("ten classes, pairs", 100_000, 100, 10, "response", {"interactions": "40"}),
+    Case("ten classes, report", 100_000, 100, 10, "response", {"report": "120 s"}),
+    Case("flights", 336_776, 15, 0, "response", {"effects": "1", "report": "5 s"}, ("frame",), library="demo"),
 )  # fmt: skip
 
 
-# --- one case, in a process of its own -----------------------------------------------------------
+# --- one case in one form, in a process of its own -------------------------------------------------
+
+
+def _with_gaps(own: Any, rng: np.random.Generator) -> Any:
+    """A column without 30 % of its values."""
+    own = own.copy()
+    own[rng.random(len(own), np.float32) < 0.3] = np.nan
+    return own
 
 
 def _frame(X: Any) -> Any:
@@ -81,9 +104,7 @@ def _frame(X: Any) -> Any:
     rng = np.random.default_rng(1)
     columns: dict[str, Any] = {}
     for i in range(X.shape[1]):
-        own = X[:, i].copy()
-        if i % 2:
-            own[rng.random(len(own), np.float32) < 0.3] = np.nan
+        own = _with_gaps(X[:, i], rng) if i % 2 else X[:, i]
         if i % 6 == 5:
             codes = np.where(np.isnan(own), -1, np.clip(np.nan_to_num(own) * 4 + 10, 0, 19)).astype(np.int8)
             columns[f"x{i}"] = pd.Categorical.from_codes(codes, [f"level {k}" for k in range(20)])
@@ -92,7 +113,30 @@ def _frame(X: Any) -> Any:
     return pd.DataFrame(columns)
 
 
+def _given(X: Any, form: str) -> Any:
+    """A complete matrix in another form."""
+    if form == "matrix":
+        return X
+    if form == "missing":
+        rng = np.random.default_rng(1)
+        for i in range(1, X.shape[1], 2):
+            X[:, i] = _with_gaps(X[:, i], rng)
+        return X
+    frame = _frame(X)
+    if form == "frame":
+        return frame
+    import polars as pl
+
+    # An Enum, whose levels are in the order that the model was fitted with.
+    enums = {
+        name: pl.Series(name, own.astype(object).where(own.notna(), None).tolist(), dtype=pl.Enum(list(own.cat.categories)))
+        for name, own in frame.items() if own.dtype == "category"
+    }  # fmt: skip
+    return pl.DataFrame({name: enums.get(name, frame[name].to_numpy()) for name in frame}, nan_to_null=True)
+
+
 def _data(case: Case) -> tuple[Any, Any]:
+    """A complete matrix, and what is to be predicted of its first rows."""
     rng = np.random.default_rng(0)
     X = np.empty((case.rows, case.columns), case.dtype)
     for start in range(0, case.rows, 100_000):
@@ -102,11 +146,10 @@ def _data(case: Case) -> tuple[Any, Any]:
     score = (
         head[:, 0] * head[:, 1] + np.sin(3 * head[:, 2]) + 0.2 * head[:, 3:].sum(axis=1) / case.columns**0.5
     )
-    given = _frame(X) if case.form == "frame" else X
     if case.classes == 0:
-        return given, score
+        return X, score
     cuts = np.quantile(score, np.linspace(0, 1, case.classes + 1)[1:-1])
-    return given, np.searchsorted(cuts, score)
+    return X, np.searchsorted(cuts, score)
 
 
 def _model(case: Case, X: Any, y: Any) -> Any:
@@ -126,17 +169,38 @@ def _model(case: Case, X: Any, y: Any) -> Any:
     return kind(n_estimators=case.trees, verbose=-1, **shape).fit(X, y)
 
 
-def _question(name: str, case: Case, model: Any, X: Any, folder: str) -> Callable[[], Any]:
-    """What is timed; for a second question, after the first has been asked."""
+def _prepared(case: Case, form: str) -> tuple[Any, Any, Callable[[Any], Any], Callable[[], Any]]:
+    """The data, the model, what makes an Explainer of rows, and one predict."""
     from icefield import Explainer
 
-    def cold() -> Explainer:
-        return Explainer(model, X, scale=case.scale)
+    if case.library == "demo":
+        from icefield.cli import demo
 
+        X, y = demo.flights()
+        known = y.notna()
+        model = demo._fitted(X[known], y[known], small=False)
+        return (
+            X,
+            model,
+            lambda rows: demo._explainer(model, rows, y.loc[rows.index]),
+            lambda: model.predict(X),
+        )
+    X, y = _data(case)
+    as_fitted = _given(X[:FITTED].copy(), "frame" if form == "polars" else form)
+    model = _model(case, as_fitted, y)
+    given = _given(X, form)
+    ask = model.predict_proba if case.classes else model.predict
+    # What LightGBM takes of polars has no categories: a predict is one of the pandas frame.
+    predicted = _given(X, "frame") if form == "polars" else given
+    return given, model, lambda rows: Explainer(model, rows, scale=case.scale), lambda: ask(predicted)
+
+
+def _question(name: str, cold: Callable[[], Any], model: Any, X: Any, folder: str) -> Callable[[], Any]:
+    """What is timed; for a second question, after the first has been asked."""
     if name == "again":
         warm = cold()
         warm.effects()
-        return warm.effects
+        return warm.effects  # type: ignore[no-any-return]
     asked: dict[str, Callable[[], Any]] = {
         "effects": lambda: cold().effects(),
         "effects with spread": lambda: cold().effects(spread=True),
@@ -149,17 +213,6 @@ def _question(name: str, case: Case, model: Any, X: Any, folder: str) -> Callabl
     return asked[name]
 
 
-def _warm(case: Case, X: Any, y: Any) -> None:
-    """A small question to a small model: modules and kernels are loaded once per process, not per question."""
-    from icefield import Explainer
-
-    few = X[:500]
-    model = _model(replace(case, trees=5), few, y[:500])
-    Explainer(model, few, scale=case.scale).effects()
-    if "woodelf" in case.bounds:
-        _woodelf(model, few)
-
-
 def _woodelf(model: Any, X: Any) -> None:
     import pandas as pd
     from woodelf.pdp import woodelf_pdp
@@ -168,109 +221,177 @@ def _woodelf(model: Any, X: Any) -> None:
     woodelf_pdp(model, frame, k=100, verbose=False)
 
 
-def _measure(case: Case, name: str) -> None:
-    """Print what one question takes, as JSON."""
-    import resource
+def _memory(line: str) -> float:
+    """Megabytes of this process, as Linux counts them."""
+    status = Path("/proc/self/status").read_text().splitlines()
+    return next(int(own.split()[1]) for own in status if own.startswith(line)) / 1024
+
+
+def _measure(case: Case, form: str, names: list[str]) -> None:
+    """Print what each question takes, as JSON."""
     import warnings
 
     warnings.simplefilter("ignore")
-    X, y = _data(case)
-    model = _model(case, X[:FITTED], y)
-    _warm(case, X, y)
-    ask = model.predict_proba if case.classes else model.predict
-    predict = _median(lambda: ask(X))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with tempfile.TemporaryDirectory() as folder:
-        question = _question(name, case, model, X, folder)
-        first = _timed(question)  # whose memory counts: later ones find what is left of it
-        grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-        seconds = _median(question, first)
-    print(json.dumps({"predict": predict, "seconds": seconds, "megabytes": grown}), flush=True)
+    X, model, explainer, predict = _prepared(case, form)
+    # A small question: modules and kernels are loaded once per process, not per question.
+    explainer(X[:500]).effects()
+    if "woodelf" in names:
+        _woodelf(model, X[:500])
+    one, worked = _median(predict)
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            question = _question(name, lambda: explainer(X), model, X, folder)
+            Path("/proc/self/clear_refs").write_text("5")  # the highest so far is what there is now
+            before = _memory("VmRSS")
+            first = _timed(question)  # whose memory counts: later ones find what is left of it
+            grown = _memory("VmHWM") - before
+            seconds, processor = _median(question, first)
+        found = {
+            "predict": one,
+            "seconds": seconds,
+            "megabytes": grown,
+            "processor_share": processor / worked,
+        }
+        print(json.dumps({name: found}), flush=True)
 
 
-def _timed(question: Callable[[], Any]) -> float:
-    began = time.perf_counter()
+def _timed(question: Callable[[], Any]) -> tuple[float, float]:
+    """Seconds on the clock, and of all processors."""
+    began, worked = time.perf_counter(), time.process_time()
     question()
-    return time.perf_counter() - began
+    return time.perf_counter() - began, time.process_time() - worked
 
 
-def _median(question: Callable[[], Any], *found: float) -> float:
-    """Seconds of one run, or the median of several short ones; some may have been found already."""
+def _median(question: Callable[[], Any], *found: tuple[float, float]) -> tuple[float, float]:
+    """The same of one run, or medians of several short ones; some may have been found already."""
     times = list(found) or [_timed(question)]
-    while len(times) < 5 and max(times) < SHORT:
+    while len(times) < 5 and max(times)[0] < SHORT:
         times.append(_timed(question))
-    return statistics.median(times)
+    clock, processors = zip(*times)
+    return statistics.median(clock), statistics.median(processors)
 
 
 # --- all cases, in turns -------------------------------------------------------------------------
 
 
-def _answer(case: Case, name: str, root: Path) -> dict[str, float] | None:
-    """What a process says about a question; None where it does not end in time."""
+Found = dict[str, Any]
+
+
+def _answers(case: Case, form: str, names: list[str], root: Path) -> dict[str, Found]:
+    """What a process says about questions; those it did not come to are left out."""
     environment = {**os.environ, "PYTHONPATH": f"{root / 'src'}{os.pathsep}{ROOT}"}
-    command = [sys.executable, "-m", "benchmarks.users", "--case", case.name, case.form, name]
+    command = [sys.executable, "-m", "benchmarks.users", "--case", case.name, form, *names]
     try:
         done = subprocess.run(
-            command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT + 60
+            command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT
         )
-    except subprocess.TimeoutExpired:
-        return None
-    if done.returncode:
-        print(done.stderr[-500:], flush=True)
-        return None
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+        printed = done.stdout
+        if done.returncode:
+            print(done.stderr[-500:], flush=True)
+    except subprocess.TimeoutExpired as late:
+        printed = late.stdout.decode() if late.stdout else ""
+    found: dict[str, Found] = {}
+    for line in printed.splitlines():
+        if line.startswith("{"):
+            found |= json.loads(line)
     return found
 
 
-def _text(found: dict[str, float] | None) -> str:
+def _text(found: Found | None) -> str:
     if found is None:
-        return f"{'no answer':>24}"
-    return f"{found['seconds']:11.3f} s {found['seconds'] / found['predict']:9.2f} p"
+        return f"{'no answer':>36}"
+    share = found["seconds"] / found["predict"]
+    return f"{found['seconds']:11.3f} s {share:7.2f} p ({found['processor_share']:6.2f} p)"
 
 
-def _verdict(bound: str, found: dict[str, float] | None, others: float) -> str:
-    """The bound, and whether it is met."""
-    if not bound or found is None:
+def bound_of(bound: str, form: str) -> str:
+    """The bound in one form, where forms have their own."""
+    own = dict(part.split(" ", 1) for part in bound.split(", ")) if "," in bound else {}
+    return own.get(form, "") if own else bound
+
+
+def verdict(bound: str, found: Found, first: float) -> str:
+    """The bound, and whether it is met; `first` are the seconds of the case's first question."""
+    if not bound:
         return ""
     number = float(bound.split()[0])
     if bound.endswith("x"):
-        times = found["seconds"] / others
+        times = found["seconds"] / first
         return f"{times:.0f} x, at least {number:.0f} x: {'met' if times >= number else 'missed'}"
     taken = found["seconds"] if bound.endswith("s") else found["seconds"] / found["predict"]
     unit = "s" if bound.endswith("s") else "p"
     return f"at most {number:g} {unit}: {'met' if taken <= number else 'missed'}"
 
 
-def main(arguments: list[str] | None = None) -> None:
-    given = list(sys.argv[2:] if arguments is None else arguments)
-    forms = ("frame",) if "--frames" in given else ("matrix", "frame")
-    given = [one for one in given if one != "--frames"]
-    words = given[given.index("--only") + 1 :] if "--only" in given else []
-    others = [] if not given or given[0].startswith("--") else [Path(given[0]).resolve()]
-    print(
-        "elapsed seconds, and as a share of one predict (p) in the same process; memory beside data and model"
-    )
-    for case in (replace(case, form=form) for case in CASES for form in forms):
-        if (words and case.name not in words) or (case.library == "sklearn" and case.form == "frame"):
-            continue
-        shape = f"{case.rows:,} x {case.columns} as a {case.form}, {case.trees} trees, {case.scale}"
-        print(f"\n{case.name}: {shape}", flush=True)
-        first = 0.0
+def table(stored: dict[str, dict[str, Found]]) -> Iterator[str]:
+    """What is stored, as a table in Markdown: a line for each question, a column for each form."""
+    yield "| case | asked | as a frame | as a complete matrix | bound as a frame |"
+    yield "|---|---|---|---|---|"
+    for case in CASES:
         for name, bound in case.bounds.items():
-            roots = others if name != "woodelf" else []
-            found = [_answer(case, name, root) for root in (*roots, ROOT)]
-            last = found[-1]
-            first = first or (0.0 if last is None else last["seconds"])
-            memory = "" if last is None else f"{last['megabytes']:8.0f} MB"
-            said = _verdict(bound, last, first)
-            print(f"  {name:20}{''.join(map(_text, found))}{memory}  {said}", flush=True)
-        if last is not None:
-            print(f"  {'one predict':20}{last['predict']:11.3f} s", flush=True)
+            cells, said = [], ""
+            for form in ("frame", "matrix"):
+                by_name = stored.get(f"{case.name}, {form}", {})
+                own = by_name.get(name)
+                cells.append(
+                    "" if own is None else f"{own['seconds']:.2g} s, {own['seconds'] / own['predict']:.2g} p, {own['megabytes']:.0f} MB"
+                )  # fmt: skip
+                first = next(iter(by_name.values()), None)
+                if own is not None and first is not None and not said:
+                    said = verdict(bound_of(bound, form), own, first["seconds"])
+            yield f"| {case.name} | {name} | {cells[0]} | {cells[1]} | {said} |"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser("python -m benchmarks users")
+    parser.add_argument("checkout", nargs="?", type=Path)
+    parser.add_argument("--only", nargs="+", metavar="CASE", choices=[case.name for case in CASES])
+    parser.add_argument("--forms", nargs="+", metavar="FORM")
+    parser.add_argument("--ask", nargs="+", metavar="QUESTION")
+    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--table", action="store_true")
+    given = parser.parse_args(sys.argv[2:] if arguments is None else arguments)
+    stored = json.loads(STORED.read_text()) if STORED.exists() else {}
+    if given.table:
+        print("\n".join(table(stored)))
+        return
+    print(
+        "elapsed seconds, as a share of one predict (p), the same of processor time; memory beside data and model"
+    )
+    for case in CASES:
+        for form in case.forms:
+            key = f"{case.name}, {form}"
+            names = [n for n in case.bounds if not given.ask or n in given.ask]
+            if given.resume:
+                names = [n for n in names if n not in stored.get(key, {})]
+            if (
+                not names
+                or (given.only and case.name not in given.only)
+                or (given.forms and form not in given.forms)
+            ):
+                continue
+            print(f"\n{case.name}: {case.shape(form)}", flush=True)
+            others = [] if given.checkout is None else [_answers(case, form, names, given.checkout.resolve())]
+            own = _answers(case, form, names, ROOT)
+            for name in names:
+                found = [by_name.get(name) for by_name in (*others, own)]
+                said = ""
+                if (last := found[-1]) is not None:
+                    bound = bound_of(case.bounds[name], form)
+                    said = f"{last['megabytes']:8.0f} MB  {verdict(bound, last, next(iter(own.values()))['seconds'])}"
+                print(f"  {name:20}{''.join(map(_text, found))}{said}", flush=True)
+            if own:
+                print(f"  {'one predict':20}{next(iter(own.values()))['predict']:11.3f} s", flush=True)
+            if not others:
+                state = {"on": time.strftime("%Y-%m-%d"), "cores": os.cpu_count(), "python": platform.python_version(), "load": round(os.getloadavg()[0], 1)}  # fmt: skip
+                for name, one in own.items():
+                    stored.setdefault(key, {})[name] = {k: round(v, 4) for k, v in one.items()} | state
+                STORED.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":
     if "--case" in sys.argv:
-        name, form, question = sys.argv[-3:]
-        _measure(replace(next(case for case in CASES if case.name == name), form=form), question)
+        name, form, *questions = sys.argv[2:]
+        _measure(next(case for case in CASES if case.name == name), form, questions)
     else:
         main(sys.argv[1:])

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from forest_walk import raw
+from icefield import Explainer
 from icefield.core.question import Axis, Question, Resources
 from icefield.core.rows import Block
 from icefield.data.frame import table_of
@@ -18,7 +19,10 @@ from icefield.forest.encode import Encoder, LevelCodes, Numbers
 from strategies import random_forest
 
 ROWS = 130
-LIBRARIES = ("numpy", "pandas", "pandas nullable", "pandas arrow", "polars", "pyarrow")
+LIBRARIES = (
+    "numpy", "numpy column-major", "numpy strided", "numpy backwards", "pandas", "pandas nullable", "pandas arrow", "polars",
+    "polars categorical", "pyarrow",
+)  # fmt: skip
 KINDS = ("float64", "float32", "integer", "boolean")
 
 
@@ -31,7 +35,7 @@ def drawn_frame(seed: int, library: str):
     for j, column in enumerate(drawn.columns):
         own = matrix[:, j]
         name, kind = f"c{j}", KINDS[int(rng.integers(len(KINDS)))]
-        if column.categories and library != "numpy":
+        if column.categories and not library.startswith("numpy"):
             levels = np.unique(own[~np.isnan(own)])
             names = [f"level {value!r}" for value in levels.tolist()]
             codes = np.where(np.isnan(own), -1, np.searchsorted(levels, own))
@@ -40,7 +44,7 @@ def drawn_frame(seed: int, library: str):
             points.append((np.array(names, object), levels))
             continue
         rules.append(Numbers())
-        if library == "numpy" or column.categories or kind == "float64":
+        if library.startswith("numpy") or column.categories or kind == "float64":
             columns[name] = own
         elif kind == "float32":
             with np.errstate(over="ignore"):
@@ -63,27 +67,49 @@ def drawn_frame(seed: int, library: str):
         held = known.astype(bool) if is_boolean else known
         points.append((held, known))
     frame = pd.DataFrame(columns)
-    encoder = Encoder(tuple(range(5)) if library == "numpy" else tuple(frame.columns), tuple(rules))
+    encoder = Encoder(tuple(range(5)) if library.startswith("numpy") else tuple(frame.columns), tuple(rules))
     return drawn, encoder, matrix, as_library(frame, library), points
 
 
 def as_library(frame: pd.DataFrame, library: str):
-    if library == "numpy":
-        return frame.to_numpy()
+    if library.startswith("numpy"):
+        matrix = frame.to_numpy()
+        if library == "numpy column-major":
+            return np.asfortranarray(matrix)
+        if library == "numpy strided":
+            wide = np.full((2 * len(matrix), 3 * matrix.shape[1]), 7.0)
+            wide[::2, 1::3] = matrix
+            return wide[::2, 1::3]
+        return (
+            np.ascontiguousarray(matrix[::-1, ::-1])[::-1, ::-1] if library == "numpy backwards" else matrix
+        )
     if library == "pandas arrow":
         import pyarrow as pa
 
         arrow = {name: pd.ArrowDtype(pa.array(frame[name], from_pandas=True).type) for name in frame}
         return frame.astype({name: dtype for name, dtype in arrow.items() if frame[name].dtype != "category"})
-    if library == "polars":
+    if library.startswith("polars"):
         import polars as pl
 
-        return pl.from_pandas(frame, nan_to_null=True)
+        found = pl.from_pandas(frame, nan_to_null=True)
+        levels = [name for name in frame if frame[name].dtype == "category"]
+        kind = {
+            name: pl.Categorical if "categorical" in library else pl.Enum(list(frame[name].cat.categories))
+            for name in levels
+        }
+        return found.with_columns([pl.col(name).cast(pl.String).cast(kind[name]) for name in levels])
     if library == "pyarrow":
         import pyarrow as pa
 
         return pa.Table.from_pandas(frame, preserve_index=False)
     return frame
+
+
+def walked(drawn, matrix, column: int, values):
+    """Every row's raw prediction with a column set to each of some values, ``(rows, outputs, values)``."""
+    moved = np.repeat(matrix[None], len(values), axis=0)
+    moved[:, :, column] = values[:, None]
+    return np.stack([raw(drawn.forest, part) for part in moved], axis=-1)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -100,12 +126,10 @@ def test_every_frame_gives_the_plain_walkers_numbers(library, few, monkeypatch):
             if len(known) == 0:
                 continue
             questions.append(Question((Axis(encoder.names[j], {encoder.names[j]: held}),), spread=j % 2 == 0))
-            moved = np.repeat(matrix[None], len(known), axis=0)
-            moved[:, :, j] = known[:, None]
-            expected.append(np.stack([raw(drawn.forest, part) for part in moved], axis=-1))
+            expected.append(walked(drawn, matrix, j, known))
         answers = trees.answer(questions, Block(table), Resources(threads=1))
         kept = trees.encoder.kept(table, Resources())
-        assert isinstance(kept, CodedRows) == (few < 0 and library != "numpy")
+        assert isinstance(kept, CodedRows) == (few < 0 and not library.startswith("numpy"))
         for answer, values in zip(answers, expected):
             close = {"rtol": 0, "atol": 1e-12 * drawn.size, "err_msg": f"{library}, seed {seed}"}
             np.testing.assert_allclose(answer.total.mean, values.mean(axis=0), **close)
@@ -113,3 +137,25 @@ def test_every_frame_gives_the_plain_walkers_numbers(library, few, monkeypatch):
                 np.testing.assert_allclose(
                     answer.total.m2, ((values - values.mean(axis=0)) ** 2).sum(axis=0), rtol=1e-7, atol=1e-9
                 )
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_brute_force_on_every_frame_gives_them_too(library, seed):
+    """Replaced rows reach a model as the frame holds its own."""
+    drawn, encoder, matrix, frame, points = drawn_frame(seed, library)
+    explained = Explainer(
+        lambda rows: raw(drawn.forest, encoder(table_of(rows))), frame, engine="brute", row_by_row=True
+    )
+    for j, (held, known) in enumerate(points):
+        if len(known) == 0:
+            continue
+        found = explained.partial_dependence(encoder.names[j], grid=held)
+        expected = walked(drawn, matrix, j, known).mean(axis=0)
+        np.testing.assert_allclose(
+            found.average,
+            expected,
+            rtol=0,
+            atol=1e-12 * drawn.size,
+            err_msg=f"{library}, seed {seed}, column {j}",
+        )

@@ -195,7 +195,7 @@ MUTATIONS = [
         ("size < 0", "False"),
     ),
     *_of(
-        NATIVE + "looking.cpp", "tests/kernels/test_looking.py tests/data/test_look.py tests/data/test_looks.py",
+        NATIVE + "looking.cpp", "tests/kernels/test_looking.py tests/data/test_column_summary.py",
         ("is_finite && x > most ? x : most", "x > most ? x : most"),
         ("place < last ? place : last;", "place < last ? place : last - 1;"),
         ("(x >= low) & (x <= high)", "(x > low) & (x <= high)"),

@@ -191,24 +191,29 @@ def test_kinds_that_cannot_be(models, frame):
         Explainer(models["regression"], frame, background="training").effects(kind="ale")
 
 
-def test_columns_that_levels_are_compared_by_are_described_once(monkeypatch):
+@pytest.mark.parametrize("gone", [0.0, 0.1])
+def test_columns_that_levels_are_compared_by_are_put_in_order_once(gone, monkeypatch):
     rng = np.random.default_rng(3)
-    X = pd.DataFrame({name: pd.Categorical(rng.choice(list("pqrst"), N)) for name in "kl"})
-    X = X.assign(a=rng.normal(size=N), gone=pd.Categorical(np.where(rng.random(N) < 0.1, None, "x")))
+    X = pd.DataFrame(
+        {
+            name: pd.Categorical(np.where(rng.random(N) < gone, None, rng.choice(list("pqrst"), N)))
+            for name in "kl"
+        }
+    )
+    X = X.assign(a=rng.normal(size=N), b=rng.normal(size=N))
     model = LGBMRegressor(n_estimators=5, verbose=-1).fit(X, X["a"] * (X["k"] == "q") + (X["l"] == "r"))
-    described = []
-    own = similarity.described_column
+    ordered = []
 
-    def noted(column, *given):
-        described.append(column.name)
-        return own(column, *given)
+    class Noted(similarity._ColumnInOrder):
+        def __init__(self, column, *given):
+            ordered.append(column.name)
+            super().__init__(column, *given)
 
-    for one in (steps, similarity):
-        monkeypatch.setattr(one, "described_column", noted)
-    monkeypatch.setattr(module, "WORTH_THREADS", 1)
+    monkeypatch.setattr(similarity, "_ColumnInOrder", Noted)
+    monkeypatch.setattr(steps, "WORTH_THREADS", 1)
     found = Explainer(model, X, threads=2).effects(kind="ale")
-    assert sorted(described) == sorted(X.columns)
-    monkeypatch.setattr(module, "undescribed", lambda *_: [])
-    for name, effect in Explainer(model, X).effects(kind="ale").items():
-        assert effect.grid[0].tolist() == found[name].grid[0].tolist()
-        alike(effect, found[name])
+    assert sorted(ordered) == ["a", "b"]
+    for name, effect in found.items():
+        alone = Explainer(model, X).ale(name)
+        assert effect.grid[0].tolist() == alone.grid[0].tolist()
+        alike(effect, alone)

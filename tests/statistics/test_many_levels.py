@@ -13,7 +13,7 @@ import pytest
 from icefield import Explainer
 from icefield.errors import BudgetError
 from icefield.statistics import similarity
-from icefield.statistics.similarity import similarity_order
+from icefield.statistics.similarity import ComparedLevels, similarity_orders
 
 LEVELS, ROWS = 9_000, 20_000
 MOST_BYTES = 150 * 2**20  # levels times levels alone would be 620 MB
@@ -77,12 +77,16 @@ def test_landmarks_find_the_order_that_all_distances_find(monkeypatch: pytest.Mo
     from icefield.data.frame import table_of
 
     column = table_of(pd.DataFrame({"x": rank + rng.normal(0, 15, 20_000)})).column("x")
-    given = (shuffled[rank], np.arange(40), [column], np.ones(20_000, dtype=bool), np.ones(20_000))
-    whole, compared = similarity_order(*given)
+
+    def order() -> tuple[Any, int]:
+        given = ComparedLevels(shuffled[rank], np.ones(20_000, dtype=bool), np.ones(20_000), ["x"])
+        return similarity_orders([given], [column])[0]
+
+    whole, compared = order()
     assert compared == 40
     monkeypatch.setattr(similarity, "MOST_LEVELS", 10)
     monkeypatch.setattr(similarity, "LANDMARKS", 15)
-    by_landmarks, compared = similarity_order(*given)
+    by_landmarks, compared = order()
     assert compared == 15
     places = np.argsort(whole), np.argsort(by_landmarks)
     assert abs(np.corrcoef(*places)[0, 1]) > 0.995
@@ -97,5 +101,6 @@ def test_rare_levels_of_another_column_count_as_one() -> None:
     # Beside one telling level per group there are thousands that occur once.
     other = np.where(rng.random(4_000) < 0.5, group, 10 + np.arange(4_000)).astype(str)
     column = table_of(pd.DataFrame({"other": other})).column("other")
-    found, _ = similarity_order(group, np.arange(4), [column], np.ones(4_000, dtype=bool), np.ones(4_000))
+    given = ComparedLevels(group, np.ones(4_000, dtype=bool), np.ones(4_000), ["other"])
+    ((found, _),) = similarity_orders([given], [column])
     assert sorted(found.tolist()) == [0, 1, 2, 3]

@@ -6,19 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from icefield.data.distribution import weighted_quantiles
 from icefield.data.frame import table_of
-from icefield.statistics.similarity import similarity_order
+from icefield.statistics.similarity import ComparedLevels, _ColumnInOrder, _ColumnOfLevels, similarity_orders
 
 
 def order(level, others, weights=None):
     table = table_of(pd.DataFrame({"level": level, **others}))
     column = table.column("level")
-    known = ~column.missing
     own = np.ones(len(level)) if weights is None else weights
-    occurring = np.unique(column.codes[known])
-    found, _ = similarity_order(
-        column.codes[known], occurring, [table.column(c) for c in others], known, own[known]
-    )
+    compared = ComparedLevels(column.codes, ~column.missing & (own > 0), own, list(others))
+    ((found, _),) = similarity_orders([compared], [table.column(c) for c in others])
     return column.levels[found].tolist()
 
 
@@ -41,3 +39,61 @@ def test_a_weight_of_two_is_a_duplicated_row(rng):
 @pytest.mark.parametrize("others", [{}, {"x": np.zeros(6)}])
 def test_without_anything_to_judge_by_levels_keep_their_order(others):
     assert order(np.array(["b", "a", "c"] * 2), others) == ["a", "b", "c"]
+
+
+def by_definition(codes, known, weights, others):
+    """Distances of levels as Apley and Zhu have them, number by number, and the order that they give."""
+    shown = np.unique(codes[known])
+    total = np.zeros((len(shown), len(shown)))
+    for column in others:
+        if column.kind == "categorical":
+            own = np.where(column.missing, len(column.levels), column.codes)
+            points = np.arange(len(column.levels) + 1)
+        else:
+            own = column.to_float()
+            there = known & np.isfinite(own)
+            if not there.any():
+                continue
+            points = np.unique(weighted_quantiles(own[there], np.linspace(0, 1, 101)[1:], weights[there]))
+            own = np.where(np.isfinite(own), own, np.inf)  # beyond the last
+        shares = []
+        for level in shown:
+            mine = known & (codes == level)
+            compare = np.equal if column.kind == "categorical" else np.less_equal
+            shares.append([weights[mine & compare(own, p)].sum() / weights[mine].sum() for p in points])
+        apart = np.abs(np.array(shares)[:, None] - np.array(shares)[None])
+        total += 0.5 * apart.sum(axis=2) if column.kind == "categorical" else apart.max(axis=2)
+    return total
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_distances_of_several_categories_together_are_those_of_each_by_definition(seed, rng):
+    rng, n = np.random.default_rng(seed), 400
+    gaps = lambda own, share: np.where(rng.random(n) < share, None, own)  # noqa: E731
+    frame = pd.DataFrame(
+        {
+            "x": rng.normal(size=n), "tied": np.round(rng.normal(size=n)), "gone": np.where(rng.random(n) < 0.3, np.nan, rng.normal(size=n)),
+            "wide": np.where(rng.random(n) < 0.1, np.inf, rng.normal(size=n)), "whole": rng.integers(0, 200, n),
+            "a": pd.Categorical(rng.choice(list("pqr"), n)), "b": pd.Categorical(gaps(rng.choice(list("uvwxyz"), n), 0.4)),
+        }
+    )  # fmt: skip
+    table = table_of(frame)
+    weights = [np.ones(n), rng.integers(0, 3, n).astype(float), rng.random(n), (rng.random(n) < 0.2) * 1.0][
+        seed % 4
+    ]
+    compared = []
+    for name in "ab":
+        column = table.column(name)
+        others = [own for own in frame if own != name]
+        compared.append(ComparedLevels(column.stored_codes, ~column.missing & (weights > 0), weights, others))
+    for one in compared:
+        names = [table.column(name) for name in one.names]
+        expected = by_definition(one.codes, one.known, weights, names)
+        found = sum(
+            one.distances(_ColumnOfLevels(c) if c.kind == "categorical" else _ColumnInOrder(c, True))
+            for c in names
+        )
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13)
+    together = similarity_orders(compared, [table.column(name) for name in frame])
+    alone = [similarity_orders([one], [table.column(name) for name in one.names])[0] for one in compared]
+    assert [order.tolist() for order, _ in together] == [order.tolist() for order, _ in alone]

@@ -25,8 +25,15 @@ from icefield.data.distribution import (
     joint_of,
     marginal_of,
 )
-from icefield.data.features import Feature, check_levels, feature_column, nearest_counts, nearest_points
-from icefield.data.frame import NUMERIC_KINDS, Column, Table
+from icefield.data.features import (
+    Feature,
+    check_levels,
+    feature_column,
+    level_counts_near,
+    nearest_counts,
+    nearest_points,
+)
+from icefield.data.frame import NUMERIC_KINDS, ORDERED_KINDS, Column, Table
 from icefield.data.grid import (
     NO_STEPS,
     Grid,
@@ -43,9 +50,8 @@ from icefield.threads import BackgroundTasks
 from icefield.typing import Float
 
 if TYPE_CHECKING:
+    from icefield.data.column_summary import ColumnSummary, NeighbourSummaries
     from icefield.data.groups import Groups
-    from icefield.data.look import Look
-    from icefield.data.looks import Looks
 
 BLOCK = 262_144  # rows placed at a time
 JOINT_ROWS = 200_000  # joint distributions are of at most this many rows
@@ -56,7 +62,7 @@ FEW_ROWS = 4096  # that are counted as they are placed
 
 Waiting = tuple[Feature, int, list[Any]]  # how many features move with it, and which grids are wanted
 Stepping = Mapping[Any, Steps]  # by column
-HELD = 2**23  # bytes of columns that wait for the model's thresholds before more are looked at
+HELD = 2**23  # bytes of columns that wait for the model's thresholds before more are summarised
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,19 +85,19 @@ class ColumnValues:
 
 @dataclass(frozen=True, eq=False)
 class Together:
-    """Features whose columns were scanned together, as far as that is possible.
+    """Features whose columns were summarised together, as far as that is possible.
 
     Attributes
     ----------
     block : the features, and which grids are wanted of them
     plan, counted : the grid that was found, and by their numbers features with rows counted near its points
-    looks, room : the look and the memory it uses; None where each column has a way of its own
+    summaries, room : what was found and the memory it uses; None where each column has a way of its own
     """
 
     block: Sequence[Waiting]
     plan: Any = None
     counted: Mapping[int, Feature] = field(default_factory=dict)
-    looks: Looks | None = None
+    summaries: NeighbourSummaries | None = None
     room: Float | None = None
 
     @property
@@ -142,7 +148,7 @@ class SummaryTasks:
         self._finish()
 
     def _work(self, block: Sequence[Waiting]) -> None:
-        together = self._statistics.look_together(block, self._rooms)
+        together = self._statistics.summarise_together(block, self._rooms)
         with self._lock:
             self._held.append(together)
             too_much = sum(one.size for one in self._held) > HELD
@@ -221,21 +227,21 @@ class MemoryStatistics:
         return SummaryTasks(self, threads, list(self._blocks(list(waiting.values()), threads)))
 
     def _blocks(self, waiting: Sequence[Waiting], threads: int) -> Iterator[Sequence[Waiting]]:
-        """Features whose columns are scanned together."""
-        from icefield.data.looks import side_by_side
+        """Features whose columns are summarised together."""
+        from icefield.data.column_summary import side_by_side
 
-        for together in side_by_side([self.column(feature).values for feature, _, _ in waiting], threads):
+        for together in side_by_side([_stored(self.column(feature)) for feature, _, _ in waiting], threads):
             yield [waiting[i] for i in together]
 
-    def look_together(self, block: Sequence[Waiting], rooms: list[Float]) -> Together:
-        """A first scan of some features' columns, together where they are neighbours in a matrix; `rooms` are buffers for copies."""
-        from icefield.data.looks import can_look
-        from icefield.data.together import known_together, places_of
+    def summarise_together(self, block: Sequence[Waiting], rooms: list[Float]) -> Together:
+        """A first summary of some features' columns, together where they are neighbours in a matrix; `rooms` are taken for copies."""
+        from icefield.data.column_summary import NeighbourSummaries, can_be_together, places_of
 
         columns = [self.column(feature) for feature, _, _ in block]
-        if self.weights is not None or not can_look([column.values for column in columns]):
+        stored = [_stored(column) for column in columns]
+        if self.weights is not None or not can_be_together(stored):
             return Together(block)
-        size = (len(columns) + 1) * len(columns[0].values)
+        size = (len(columns) + 1) * len(stored[0])
         room = rooms.pop() if rooms else np.empty(size)
         room = room if room.size >= size else np.empty(size)
         _, n_features, (plan, *_) = block[0]
@@ -245,10 +251,10 @@ class MemoryStatistics:
             plan = planned(None, n_features)
             places = places_of(plan, n_features)
         assert places is not None  # of the usual grid there always are
-        named = [(feature.label, column) for (feature, _, _), column in zip(block, columns)]
-        found, looks = known_together(named, self._rug_rows, places, room)
+        summaries = NeighbourSummaries(stored, self._rug_rows, places, room)
         counted: dict[int, Feature] = {}
-        for i, ((feature, n, asked), known) in enumerate(zip(block, found)):
+        for i, (feature, n, asked) in enumerate(block):
+            known = summaries.column(i, feature.label, columns[i])
             if known is None:
                 continue
             columns[i].note_missing(known.missing)
@@ -263,33 +269,35 @@ class MemoryStatistics:
                     if n == 1:
                         self._nearby[feature.columns, grid.tobytes()] = nearest
                         counted |= {i: feature} if points.spaced else {}
-        return Together(block, plan, counted, looks, room)
+        return Together(block, plan, counted, summaries, room)
 
     def summarise(self, together: Together, steps: Stepping) -> None:
-        """What the first scan left open: columns that need a scan of their own, and points beside the model's thresholds."""
-        kept = None if together.looks is None else together.looks.kept
+        """What a first summary left: columns of their own ways, each from another summary, and points beside the model's thresholds."""
+        kept = None if together.summaries is None else together.summaries.kept
         for i, (feature, n_features, asked) in enumerate(together.block):
             wanted = [g for g in asked if (feature.columns, g, n_features) not in self._grids]
-            look = self._look(feature, None if kept is None else kept[i]) if wanted else None
+            summary = self._summary_of(feature, None if kept is None else kept[i]) if wanted else None
             for plan in wanted:
-                found = self._points(feature, plan, n_features, None, look)
-                if found.spaced and look is not None and not feature.is_group:
-                    self._add_steps(feature, plan, found, look, steps)
-        if together.looks is not None and steps:
-            self._add_steps_together(together, together.looks, steps)
+                found = self._points(feature, plan, n_features, None, summary)
+                if found.spaced and summary is not None and not feature.is_group:
+                    self._add_steps(feature, plan, found, summary, steps)
+        if together.summaries is not None and steps:
+            self._add_steps_together(together, together.summaries, steps)
 
-    def _add_steps(self, feature: Feature, plan: Grid, found: Points, look: Look, steps: Stepping) -> None:
+    def _add_steps(
+        self, feature: Feature, plan: Grid, found: Points, summary: ColumnSummary, steps: Stepping
+    ) -> None:
         own = steps.get(feature.columns[0])
         more = found if own is None else with_steps(plan, found, own)
         if more is found:
             return
-        counts = nearest_counts(more.values, self.column(feature), look)
+        counts = nearest_counts(more.values, self.column(feature), summary)
         with self._lock:
             if counts is not None and self._stepped.setdefault((feature.columns, plan), more) is more:
                 self._nearby[feature.columns, more.values.tobytes()] = counts
 
-    def _add_steps_together(self, together: Together, looks: Looks, steps: Stepping) -> None:
-        """Points beside thresholds for columns that were looked at together, and how many rows are near each."""
+    def _add_steps_together(self, together: Together, summaries: NeighbourSummaries, steps: Stepping) -> None:
+        """Points beside thresholds for columns that were summarised together, and how many rows are near each."""
         grids, keys = {}, {}
         for i, feature in together.counted.items():
             key = (feature.columns, together.plan)
@@ -304,14 +312,14 @@ class MemoryStatistics:
             with self._lock:
                 self._stepped[key] = more
         if grids:
-            for i, counts in looks.counts_near(grids):
-                missing = float(looks.missing[i])
+            for i, counts in summaries.counts_near(grids):
+                missing = float(summaries.missing[i])
                 shown = missing and together.plan.missing == "show"
                 self._nearby[keys[i]] = np.append(counts, missing) if shown else counts
 
     @cached_property
     def _rug_rows(self) -> NDArray[np.int64]:
-        from icefield.data.together import rug_rows
+        from icefield.data.column_summary import rug_rows
 
         return rug_rows(self.table.n_rows, self.seed)
 
@@ -379,7 +387,7 @@ class MemoryStatistics:
         plan: Grid,
         n_features: int,
         thresholds: Callable[[], Float] | None,
-        look: Look | None = None,
+        summary: ColumnSummary | None = None,
     ) -> Points:
         """The grid of a feature before points beside the model's thresholds are added."""
         key = (feature.columns, plan, n_features)
@@ -387,12 +395,12 @@ class MemoryStatistics:
             if key in self._grids:
                 return self._grids[key]
         column = self.column(feature)
-        look = look or self._look(feature)  # several columns at once, where threads ask for them
-        if look is not None:
-            self._describe(feature, look)
-        found = grid_points(plan, column, n_features, self.weights, thresholds, look)
-        if look is not None and n_features == 1 and len(found.values) > 1:
-            counts = nearest_counts(found.values, column, look)
+        summary = summary or self._summary_of(feature)  # several columns at once, where threads ask for them
+        if summary is not None:
+            self._describe(feature, summary)
+        found = grid_points(plan, column, n_features, self.weights, thresholds, summary)
+        if summary is not None and n_features == 1 and len(found.values) > 1:
+            counts = nearest_counts(found.values, column, summary)
             if counts is not None:
                 with self._lock:
                     self._nearby[feature.columns, found.values.tobytes()] = counts
@@ -401,7 +409,7 @@ class MemoryStatistics:
 
     def _count_stepped(self) -> None:
         """Count the rows near the points of grids that model's thresholds were added to, neighbouring columns together."""
-        from icefield.data.looks import counts_near, side_by_side
+        from icefield.data.column_summary import counts_near, side_by_side
 
         waiting, self._uncounted = list(self._uncounted.items()), {}
         if self.weights is not None:
@@ -424,28 +432,28 @@ class MemoryStatistics:
                     counts = np.append(counts, float(np.count_nonzero(column.missing)))
                 self._nearby[key] = counts
 
-    def _look(self, feature: Feature, values: NDArray[Any] | None = None) -> Look | None:
-        """One scan of a column of numbers without weights, from which all its statistics are computed.
+    def _summary_of(self, feature: Feature, values: NDArray[Any] | None = None) -> ColumnSummary | None:
+        """The summary of a column of numbers without weights, from which all that is known of it comes at once.
 
         `values` are a copy of the column's that is at hand.
         """
         column = self.column(feature)
         if self.weights is not None or column.kind not in NUMERIC_KINDS:
             return None
-        from icefield.data.look import Look  # which loads the kernels
+        from icefield.data.column_summary import ColumnSummary  # which loads the kernels
 
         if column.kind != "float" and column.any_missing:  # whose values there are some other number
             return None
-        look = Look.at(column.values if values is None else values)
-        if look is not None and look.finite == len(column.values):
+        summary = ColumnSummary.of(column.values if values is None else values)
+        if summary is not None and summary.finite == len(column.values):
             column.note_complete()
-        return look
+        return summary
 
-    def _describe(self, feature: Feature, look: Look) -> None:
-        """What pictures need of a column that has just been scanned; this also computes most of what its grid needs."""
+    def _describe(self, feature: Feature, summary: ColumnSummary) -> None:
+        """What pictures need of a column that has just been summarised, which gathers most of what its grid needs too."""
         label = (feature.label, feature.columns)
         if label not in self._marginals:
-            marginal = self._summary(feature, look)
+            marginal = self._described(feature, summary)
             with self._lock:
                 self._marginals.setdefault(label, marginal)
 
@@ -458,6 +466,9 @@ class MemoryStatistics:
         """Weight of the data nearest to each grid point: over all rows, then per group."""
         codes, n_groups = (None, 0) if groups is None else (groups.codes, len(groups.labels))
         if len(features) == 1 and codes is None:
+            column = self.column(features[0])
+            if self.weights is None and column.kind not in ORDERED_KINDS:
+                return [level_counts_near(grid[0], column)]
             if (features[0].columns, grid[0].tobytes()) in self._uncounted:
                 with self._lock:
                     self._count_stepped()
@@ -522,12 +533,12 @@ class MemoryStatistics:
         key = (feature.label, feature.columns)
         with self._lock:
             if key not in self._marginals:
-                self._marginals[key] = self._summary(feature, None)
+                self._marginals[key] = self._described(feature, None)
             return self._marginals[key]
 
-    def _summary(self, feature: Feature, look: Look | None) -> Marginal:
+    def _described(self, feature: Feature, summary: ColumnSummary | None) -> Marginal:
         rng = np.random.default_rng(self.seed)
-        return marginal_of(feature.label, self.column(feature), self.weights, rng, look)
+        return marginal_of(feature.label, self.column(feature), self.weights, rng, summary)
 
     def _joint(self, first: Feature, second: Feature) -> Joint:
         key = (first.columns, second.columns)
@@ -549,6 +560,11 @@ class MemoryStatistics:
         if feature.columns not in self._binned:
             self._binned[feature.columns] = binned(self._joint_column(feature))
         return self._binned[feature.columns]
+
+
+def _stored(column: Column) -> NDArray[Any]:
+    """Numbers, or the codes of levels: objects are made of these for nobody who can do without."""
+    return column.values if column.kind in ORDERED_KINDS else column.stored_codes
 
 
 def _as_floats(values: NDArray[Any]) -> NDArray[Any]:

@@ -128,6 +128,20 @@ class Column:
     def levels(self) -> NDArray[Any]:
         return self._coded[1]
 
+    def level_counts(self, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """How many rows have each level, or their weights' sum."""
+        if weights is not None:
+            return self._counted(weights)
+        return self._level_counts
+
+    @cached_property
+    def _level_counts(self) -> NDArray[np.float64]:
+        return self._counted(None)
+
+    def _counted(self, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        place = np.add(self.stored_codes, 1, dtype=np.intp)  # rows without a level first
+        return np.bincount(place, weights, minlength=len(self.levels) + 1)[1:].astype(np.float64)
+
     def to_float(self) -> NDArray[np.float64]:
         """Numbers as float64 with NaN for missing; times as their underlying count."""
         if self.kind == "categorical" or self.kind == "other":
@@ -406,12 +420,14 @@ def _column_of_categories(name: Any, series: nw.Series[Any]) -> Column:
     elif series.implementation.is_polars():
         closed = series.dtype == nw.Enum
         # A polars Categorical shares its numbering with the whole process: its own order is the alphabet's.
-        declared = (
-            native.dtype.categories.to_list() if closed else sorted(native.drop_nulls().unique().to_list())
-        )
         polars = library_named("polars")
-        numbers = native.cast(polars.Enum(declared)).to_physical().cast(polars.Int64)
-        codes, levels = numbers.fill_null(-1).to_numpy(), object_array(declared)
+        if not closed:
+            declared = sorted(level for level in native.unique().to_list() if level is not None)
+            native = native.cast(polars.Enum(declared))
+        numbers, levels = native.to_physical(), object_array(native.dtype.categories.to_list())
+        if native.null_count():
+            numbers = numbers.cast(polars.Int64).fill_null(-1)
+        codes = numbers.to_numpy()
     else:
         dictionary = _arrow_dictionary(native)
         whole = dictionary.indices.cast(library_named("pyarrow").int64())  # unsigned codes have no -1

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from icefield.data.columns import ORDERED_KINDS, TIME_KINDS, Column
 
 if TYPE_CHECKING:
-    from icefield.data.look import Look
+    from icefield.data.column_summary import ColumnSummary
 
 USUAL_TRIM = (0.05, 0.95)  # of grids, whose quantiles are gathered with the deciles
 BINS = 40
@@ -157,12 +157,14 @@ def weighted_quantiles(
 
 
 def looked_up_quantiles(
-    values: NDArray[Any], probabilities: NDArray[np.float64], look: Look | None
+    values: NDArray[Any], probabilities: NDArray[np.float64], summary: ColumnSummary | None
 ) -> NDArray[Any]:
-    """Quantiles of values without weights, from a previous scan where there was one."""
-    if look is None:
+    """Quantiles of values without weights, from a summary of them where there was one."""
+    if summary is None:
         return weighted_quantiles(values, probabilities, None)
-    return look.at_ranks(ranks_of(np.asarray(probabilities, np.float64), look.finite)).astype(values.dtype)
+    return summary.at_ranks(ranks_of(np.asarray(probabilities, np.float64), summary.finite)).astype(
+        values.dtype
+    )
 
 
 def ranks_of(probabilities: NDArray[np.float64], n_values: int) -> NDArray[np.int64]:
@@ -182,37 +184,37 @@ def marginal_of(
     column: Column,
     weights: NDArray[np.float64] | None,
     rng: np.random.Generator,
-    look: Look | None = None,
+    summary: ColumnSummary | None = None,
 ) -> Marginal:
-    """Summarise a column, from a previous scan where there was one and rows have no weights."""
+    """Summarise a column, from one of its values where there was one and they have no weights."""
+    total = float(len(column) if weights is None else weights.sum())
+    if column.kind not in ORDERED_KINDS:
+        counts = column.level_counts(weights)
+        known = counts.sum() if weights is None else weights[~column.missing].sum()
+        return Marginal(feature, column.kind, total, total - float(known), counts, levels=column.levels)
     present = ~column.missing if column.any_missing else slice(None)
     values = column.values[present]
     kept = None if weights is None else weights[present]
-    total = float(len(column.values) if weights is None else weights.sum())
     missing = total - float(len(values) if kept is None else kept.sum())
-    if column.kind not in ORDERED_KINDS:
-        codes, levels = column.codes[present], column.levels
-        counts = np.bincount(codes, kept, minlength=len(levels)).astype(np.float64)
-        return Marginal(feature, column.kind, total, missing, counts, levels=levels)
-    if look is None or look.finite < len(values):
+    if summary is None or summary.finite < len(values):
         finite = np.isfinite(values)
         if not finite.all():
             values, kept = values[finite], None if kept is None else kept[finite]
     if len(values) == 0 or (kept is not None and kept.sum() == 0):
         return Marginal(feature, column.kind, total, missing, np.zeros(0))
     tenths = np.linspace(0, 1, 11)
-    if look is None:
+    if summary is None:
         deciles = weighted_quantiles(values, tenths, kept)
         edges = _edges(values.min(), values.max(), column.kind)
         counts = _counted(values, edges, kept)
     else:
-        edges = _edges(values.dtype.type(look.low), values.dtype.type(look.high), column.kind)
+        edges = _edges(values.dtype.type(summary.low), values.dtype.type(summary.high), column.kind)
         # A value on an edge belongs to the bin above it, except on the last.
         limits = np.nextafter(edges[1:-1], -np.inf)
-        look.expect(ranks_of(np.append(tenths, USUAL_TRIM), look.finite), limits)
-        deciles = looked_up_quantiles(values, tenths, look)
-        below = look.at_most(limits)
-        counts = np.diff(below, prepend=0, append=look.finite).astype(np.float64)
+        summary.expect(ranks_of(np.append(tenths, USUAL_TRIM), summary.finite), limits)
+        deciles = looked_up_quantiles(values, tenths, summary)
+        below = summary.at_most(limits)
+        counts = np.diff(below, prepend=0, append=summary.finite).astype(np.float64)
     rug = values if len(values) <= RUG else _drawn(column, len(values), rng)
     return Marginal(
         feature, column.kind, total, missing, counts, edges=edges, deciles=deciles, rug=np.sort(rug)

@@ -20,7 +20,7 @@ from icefield.data.frame import Table
 from icefield.errors import InputError, InputTypeError, complaint, did_you_mean
 
 if TYPE_CHECKING:
-    from icefield.data.look import Look
+    from icefield.data.column_summary import ColumnSummary
 
 NO_LEVEL = "(none)"
 
@@ -213,9 +213,8 @@ def nearest_points(values: NDArray[Any], column: Column) -> tuple[NDArray[np.int
 
     Of a value given twice, one of the two points gets the rows.
     """
-    gone = np.fromiter((is_missing_value(v) for v in values), bool, len(values))
-    at, missing_at = np.flatnonzero(~gone), np.flatnonzero(gone)
-    nearest = np.zeros(len(column.values), dtype=np.intp)
+    at, missing_at = _known_and_missing(values)
+    nearest = np.zeros(len(column), dtype=np.intp)
     has = ~column.missing
     if column.kind in ORDERED_KINDS and len(at):
         shown = values[at]
@@ -225,9 +224,7 @@ def nearest_points(values: NDArray[Any], column: Column) -> tuple[NDArray[np.int
         if column.kind == "float":
             has &= np.isfinite(column.values)
     elif len(at):
-        place = dict(zip(values[at].tolist(), at.tolist()))
-        of_level = np.array([place.get(level, -1) for level in column.levels.tolist()] or [-1], dtype=np.intp)
-        nearest[has] = of_level[column.codes[has]]
+        nearest[has] = _point_of_level(values, at, column)[column.codes[has]]
         has &= nearest >= 0
     else:
         has &= False
@@ -237,16 +234,40 @@ def nearest_points(values: NDArray[Any], column: Column) -> tuple[NDArray[np.int
     return nearest, has
 
 
-def nearest_counts(values: NDArray[Any], column: Column, look: Look) -> NDArray[np.float64] | None:
-    """How many rows are nearest to each of rising grid points, from a look at the column; None for other points."""
+def level_counts_near(values: NDArray[Any], column: Column) -> NDArray[np.float64]:
+    """How many rows of a category are at each grid point, without placing every row."""
+    at, missing_at = _known_and_missing(values)
+    place, counts = _point_of_level(values, at, column)[: len(column.levels)], column.level_counts()
+    found = np.bincount(place[place >= 0], counts[place >= 0], minlength=len(values)).astype(np.float64)
+    if len(missing_at):
+        found[missing_at[0]] = len(column) - counts.sum()
+    return found
+
+
+def _known_and_missing(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Places of grid values that are known, and of those that are missing."""
+    gone = np.fromiter((is_missing_value(v) for v in values), bool, len(values))
+    return np.flatnonzero(~gone), np.flatnonzero(gone)
+
+
+def _point_of_level(values: NDArray[Any], at: NDArray[np.intp], column: Column) -> NDArray[np.intp]:
+    """The grid point of each level, -1 for none; at least one entry."""
+    place = dict(zip(values[at].tolist(), at.tolist()))
+    return np.array([place.get(level, -1) for level in column.levels.tolist()] or [-1], dtype=np.intp)
+
+
+def nearest_counts(
+    values: NDArray[Any], column: Column, summary: ColumnSummary
+) -> NDArray[np.float64] | None:
+    """How many rows are nearest to each of rising grid points, from a summary of the column; None for other points."""
     has_missing = bool(is_missing_value(values[-1]))
     points = values[:-1] if has_missing else values
     if values.dtype.kind not in "fiu" or not (points[1:] > points[:-1]).all():
         return None
     ranked = points.astype(np.float64)
     # Halves first: the sum of two large numbers may be none.
-    at_most = look.at_most(ranked[:-1] / 2 + ranked[1:] / 2)
-    counts = np.diff(at_most, prepend=0, append=look.finite).astype(np.float64)
+    at_most = summary.at_most(ranked[:-1] / 2 + ranked[1:] / 2)
+    counts = np.diff(at_most, prepend=0, append=summary.finite).astype(np.float64)
     return np.append(counts, float(np.count_nonzero(column.missing))) if has_missing else counts
 
 

@@ -125,9 +125,9 @@ class FrameTable(Table):
                 frame[name] = pandas.Series(new, index=frame.index, dtype=new.dtype)
             return self._with(frame)
         if self.library == "polars":
+            schema = self.native.schema  # which polars makes anew each time it is asked for
             moved = [
-                polars_series(n, v, self.native.schema[n], self._marks.get(n, UNSET))[spread]
-                for n, v in points.items()
+                polars_series(n, v, schema[n], self._marks.get(n, UNSET))[spread] for n, v in points.items()
             ]
             return self._with(self.native[positions].with_columns(moved))
         frame = self.native.take(positions)

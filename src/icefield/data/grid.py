@@ -25,7 +25,7 @@ from icefield.data.given_values import given_values
 from icefield.errors import EngineError, InputError, InputTypeError, complaint, did_you_mean, statement
 
 if TYPE_CHECKING:
-    from icefield.data.look import Look
+    from icefield.data.column_summary import ColumnSummary
 
 KINDS = ("auto", "uniform", "log", "quantile", "distinct", "thresholds")
 DEFAULT_POINTS = {1: 100, 2: 25}
@@ -208,15 +208,15 @@ def grid_values(
     n_features: int,
     weights: NDArray[np.float64] | None = None,
     thresholds: Callable[[], NDArray[np.float64]] | None = None,
-    look: Look | None = None,
+    summary: ColumnSummary | None = None,
     steps: Steps | None = None,
 ) -> tuple[NDArray[Any], str]:
     """The grid of one column and a note about it (empty when there is nothing to say).
 
     `thresholds` gives the model's own split values, for the grid kind of that name, `steps` those at which it moves, and how
-    far, for a grid of its own choice; `look` is one at the column's values, where there was one and they have no weights.
+    far, for a grid of its own choice; `summary` is that of the column's values, where there was one and they have no weights.
     """
-    found = grid_points(specification, column, n_features, weights, thresholds, look)
+    found = grid_points(specification, column, n_features, weights, thresholds, summary)
     if found.spaced:
         found = with_steps(planned(specification, n_features), found, steps)
     return found.values, found.note
@@ -228,7 +228,7 @@ def grid_points(
     n_features: int,
     weights: NDArray[np.float64] | None = None,
     thresholds: Callable[[], NDArray[np.float64]] | None = None,
-    look: Look | None = None,
+    summary: ColumnSummary | None = None,
 ) -> Points:
     """The same before points beside thresholds are added, for which see `with_steps`."""
     column.check_can_move()
@@ -238,8 +238,11 @@ def grid_points(
     points = plan.points
     if points is None and plan.kind in ("auto", "uniform", "log", "quantile"):
         points = DEFAULT_POINTS.get(n_features, POINTS_BEYOND)
-    if look is not None and look.finite == len(column.values):
-        present, kept = column.values, None
+    present, kept = np.zeros(0), None
+    if column.kind not in ORDERED_KINDS:
+        pass
+    elif summary is not None and summary.finite == len(column.values):
+        present = column.values
     else:
         present, kept = _present(column, weights)
     spaced = False
@@ -255,10 +258,10 @@ def grid_points(
     elif len(present) == 0:
         values, note = present[:0], f"{column.name!r} has no finite values"
     elif plan.kind == "auto":
-        values, spaced = _auto_points(plan, present, kept, look)
+        values, spaced = _auto_points(plan, present, kept, summary)
         note = ""
     else:
-        values, note = _ordered_points(plan, points, column, present, kept, look)
+        values, note = _ordered_points(plan, points, column, present, kept, summary)
     if plan.missing == "show" and column.any_missing:
         values = with_missing_last(values)
     if len(values) == 0:
@@ -300,18 +303,18 @@ def _ordered_points(
     column: Column,
     present: NDArray[Any],
     kept: NDArray[np.float64] | None,
-    look: Look | None,
+    summary: ColumnSummary | None,
 ) -> tuple[NDArray[Any], str]:
     if points is None:
         return np.unique(present), ""
-    if look is None or not look.certainly_differ(points):
+    if summary is None or not summary.certainly_differ(points):
         distinct = _few_distinct(present, points)
         if distinct is not None:
             return distinct, ""
 
     def quantiles(probabilities: NDArray[np.float64]) -> NDArray[Any]:
-        if look is not None:
-            return looked_up_quantiles(present, probabilities, look)
+        if summary is not None:
+            return looked_up_quantiles(present, probabilities, summary)
         return weighted_quantiles(present, probabilities, kept)
 
     if plan.kind == "distinct":
@@ -343,7 +346,7 @@ def _ordered_points(
 
 
 def _auto_points(
-    plan: Grid, present: NDArray[Any], weights: NDArray[np.float64] | None, look: Look | None
+    plan: Grid, present: NDArray[Any], weights: NDArray[np.float64] | None, summary: ColumnSummary | None
 ) -> tuple[NDArray[Any], bool]:
     """The data's quantiles, and values evenly apart, so that tails have points of their own; whether that leaves values out.
 
@@ -351,14 +354,14 @@ def _auto_points(
     """
     n_quantiles, further = plan.parts
     most, probabilities = n_quantiles + further, np.linspace(0.0, 1.0, n_quantiles)
-    if look is not None and look.certainly_differ(most):
+    if summary is not None and summary.certainly_differ(most):
         even = 2.0 * np.linspace(
-            look.low / 2.0, look.high / 2.0, further
+            summary.low / 2.0, summary.high / 2.0, further
         )  # numbers may span more than a float does
         # As many values as are below; the next one is the first that is not.
-        below = np.minimum(look.at_most(np.nextafter(even, -np.inf)), look.finite - 1)
-        quantiles = looked_up_quantiles(present, probabilities, look)
-        return np.unique(np.concatenate([quantiles, look.at_ranks(below).astype(present.dtype)])), True
+        below = np.minimum(summary.at_most(np.nextafter(even, -np.inf)), summary.finite - 1)
+        quantiles = looked_up_quantiles(present, probabilities, summary)
+        return np.unique(np.concatenate([quantiles, summary.at_ranks(below).astype(present.dtype)])), True
     distinct = _few_distinct(present, most)
     if distinct is not None:
         return distinct, False
@@ -454,10 +457,7 @@ def _levels(
     column: Column, points: int | None, weights: NDArray[np.float64] | None
 ) -> tuple[NDArray[Any], str]:
     """The levels that occur, in level order; the most frequent ones when there are too many."""
-    known = column.codes >= 0
-    counts = np.bincount(
-        column.codes[known], None if weights is None else weights[known], minlength=len(column.levels)
-    )
+    counts = column.level_counts(weights)
     occurring = np.flatnonzero(counts > 0)
     if points is None or len(occurring) <= points:
         return column.levels[occurring], ""

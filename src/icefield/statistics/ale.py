@@ -8,7 +8,8 @@ where rows stand (`Steps`) serves numbers and categories, one feature (`ale_curv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from icefield.effect import Effect
 from icefield.errors import BudgetError, IcefieldError, InputError, complaint, statement
 from icefield.sampling import Chosen, sampling_reach
 from icefield.statistics.ale_accumulator import LocalEffect, LocalEffects
-from icefield.statistics.steps import Cut, describe, feature_cut, undescribed
+from icefield.statistics.steps import Cut, feature_cut, similar_levels
 from icefield.threads import Workers, available_processors
 from icefield.typing import Float
 
@@ -132,10 +133,9 @@ def _asked(
         except IcefieldError as error:
             return error
 
-    if weights is None and isinstance(order, str) and order == "similarity":
-        # Each column once: threads that compare levels at the same time would describe the same ones.
-        columns = undescribed(study, [name for names in sets for name in names])
-        _of_each(study, lambda name: describe(study, name), columns)
+    if isinstance(order, str) and order == "similarity":
+        # Of all features together: every other column is put in order once.
+        order = similar_levels(study, list(_found_features(study, sets)), weights)
     asked = _of_each(study, prepared, sets)
     started = [one for one in asked if isinstance(one, LocalEffect)]
     try:
@@ -146,6 +146,12 @@ def _asked(
             return [error]
         return [_asked(study, [names], bins, order, rows)[0] for names in sets]  # says whose it is
     return [one if isinstance(one, IcefieldError) else _effect(study, one, chosen) for one in asked]
+
+
+def _found_features(study: Study, sets: Sequence[Sequence[Any]]) -> Iterator[Feature]:
+    for names in sets:
+        with suppress(IcefieldError):  # which is told where it is cut
+            yield from study.resolve(names)
 
 
 def _of_each(study: Study, work: Callable[[Any], Any], sets: Sequence[Any]) -> list[Any]:

@@ -154,6 +154,7 @@ class Combinations:
         self.rows, self.looked_at = np.concatenate([rows, np.sort(more)]), len(rows)
         self._study = study
         self._known: dict[Any, tuple[NDArray[np.int16], bool]] = {}
+        self._joints: dict[Any, NDArray[np.int16]] = {}
 
     @cached_property
     def _are_levels(self) -> dict[Any, bool]:
@@ -174,6 +175,16 @@ class Combinations:
             codes, levels = _as_levels(self._study.sample.table.column(name), self.rows)
             self._known[name] = codes.astype(np.int16), levels
         return self._known[name]
+
+    def _joint(self, names: Sequence[Any]) -> NDArray[np.int16]:
+        """Codes of one column, or of two together, which most features meet again."""
+        if len(names) == 1:
+            return dense_codes(self._coded(names[0])[0])[0].astype(np.int16)
+        if names not in self._joints:
+            first, second = (self._coded(name)[0] for name in names)
+            joint, _ = dense_codes(first.astype(np.intp) * (int(second.max()) + 1) + second)
+            self._joints[names] = joint.astype(np.int16)
+        return self._joints[names]
 
     def _remember_all(self) -> None:
         """Code all columns, which are taken together where that is faster."""
@@ -206,11 +217,7 @@ class Combinations:
         found = np.zeros((len(values), self.looked_at), dtype=bool)
         most: tuple[float, Sequence[Any]] = (0.0, ())
         for names in sets:
-            joint = self._coded(names[0])[0].astype(np.intp)
-            for name in names[1:]:
-                other = self._coded(name)[0]
-                joint = joint * (int(other.max()) + 1) + other
-            joint, _ = dense_codes(joint)
+            joint = self._joint(names).astype(np.intp)
             table, expected = _table(own, joint)
             never = (table == 0) & (expected >= EXPECTED)
             if never.any():

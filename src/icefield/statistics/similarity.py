@@ -9,18 +9,21 @@ the first coordinate of classical multidimensional scaling of these distances.
 All distances between thousands of levels would take gigabytes, and minutes. Beyond `MOST_LEVELS` only the
 most frequent levels are compared with each other, and every other level takes its place among them by its distances to
 them (landmark scaling). So memory grows with the levels, not with their square.
+
+Several categories are ordered together: every other column is put in order once, for all of them and whichever rows each knows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icefield.data.distribution import looked_up_quantiles, weighted_quantiles
+from icefield.data.distribution import looked_up_quantiles, ranks_of, weighted_quantiles
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.typing import Float
 
@@ -31,144 +34,192 @@ MOST_LEVELS = 1_000  # that are all compared with each other
 LANDMARKS = 200  # the most frequent levels, with which all are compared where there are more
 AT_ONCE = 2_000_000  # differences of frequencies held at once
 
+Mapped = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
-def similarity_order(
-    codes: NDArray[np.int64],
-    levels: NDArray[np.intp],
-    others: Sequence[Column],
-    known: NDArray[np.bool_],
-    weights: Float,
-    remembered: dict[Any, _Described | None] | None = None,
-) -> tuple[NDArray[np.intp], int]:
-    """Level numbers in order of similarity, and with how many of the levels each was compared.
+
+@dataclass(frozen=True, eq=False)
+class ComparedLevels:
+    """A category whose levels are compared with each other.
+
+    Attributes
+    ----------
+    codes : level number of each row
+    known : which rows have a level, and weight
+    weights : weight of each row
+    names : the other columns, by which levels are compared
+    """
+
+    codes: NDArray[np.integer[Any]]
+    known: NDArray[np.bool_]
+    weights: Float
+    names: Collection[Any]
+
+    def take(self, rows: NDArray[np.intp]) -> ComparedLevels:
+        return ComparedLevels(self.codes[rows], self.known[rows], self.weights[rows], self.names)
+
+    @cached_property
+    def levels(self) -> NDArray[np.intp]:
+        """The level numbers that occur."""
+        return np.flatnonzero(np.bincount(self.codes[self.known]))
+
+    @cached_property
+    def places(self) -> NDArray[np.int32]:
+        """The place of each row's level among those that occur; one beyond the last for rows that take no part."""
+        place = np.full(int(self.levels.max(initial=0)) + 1, len(self.levels), np.int32)
+        place[self.levels] = np.arange(len(self.levels))
+        return np.where(self.known, place[np.where(self.known, self.codes, 0)], np.int32(len(self.levels)))
+
+    @cached_property
+    def unweighted(self) -> bool:
+        return bool((self.weights[self.known] == 1.0).all())
+
+    @cached_property
+    def landmarks(self) -> NDArray[np.intp]:
+        if len(self.levels) <= MOST_LEVELS:
+            return np.arange(len(self.levels))
+        mass = np.bincount(self.places, self.weights)[: len(self.levels)]
+        return np.sort(np.argsort(-mass, kind="stable")[:LANDMARKS])
+
+    def frequencies(self, column: _ColumnInOrder | _ColumnOfLevels) -> Float | None:
+        """Of every level, the share of its rows that have each code of a column; None where that says nothing."""
+        codes = column.codes(self)
+        if codes is None:
+            return None
+        rows, code, n_codes = codes
+        n_levels = len(self.levels)
+        cell = self.places[rows] * np.int64(n_codes) + code
+        weights = None if self.unweighted else self.weights[rows]
+        table = np.bincount(cell, weights, minlength=(n_levels + 1) * n_codes)[: n_levels * n_codes]
+        table = table.reshape(n_levels, n_codes).astype(np.float64)
+        if column.rest is not None:  # whose rows have the last code
+            own = None if self.unweighted else self.weights[column.rest]
+            table[:, -1] += np.bincount(self.places[column.rest], own, minlength=n_levels + 1)[:-1]
+        return np.asarray(table / table.sum(axis=1, keepdims=True))
+
+    def distances(self, column: _ColumnInOrder | _ColumnOfLevels) -> Float | None:
+        """Of all levels to the landmarks, by one other column."""
+        found = self.frequencies(column)
+        if found is None:
+            return None
+        if column.ordered:
+            found = found.cumsum(axis=1)
+        marks, out = found[self.landmarks], np.empty((len(found), len(self.landmarks)))
+        step = max(1, AT_ONCE // marks.size)
+        for low in range(0, len(found), step):
+            part = slice(low, low + step)
+            gap = np.abs(found[part, None] - marks[None])
+            out[part] = gap.max(axis=2) if column.ordered else 0.5 * gap.sum(axis=2)
+        return out
+
+
+def similarity_orders(
+    compared: Sequence[ComparedLevels], columns: Iterable[Column], mapped: Mapped = map
+) -> list[tuple[NDArray[np.intp], int]]:
+    """Of several categories, level numbers in order of similarity, and with how many of the levels each was compared.
 
     Parameters
     ----------
-    codes : level number of each known row
-    levels : the level numbers that occur
-    others : the other columns, over all rows
-    known : which rows `codes` and `weights` belong to
-    weights : weight of each known row
-    remembered : what other columns were described as, for the very same rows: looked up, and added to
+    compared : the categories, all of the same rows
+    columns : all columns by which their levels are compared
+    mapped : does the work for each column, in order; on threads, say
     """
-    remembered = {} if remembered is None else remembered
-    place = np.full(int(levels.max()) + 1, -1, dtype=np.intp)
-    place[levels] = np.arange(len(levels))
-    rows = _RowsByLevel.of(place[codes], weights, len(levels))
-    landmarks, most_codes = np.arange(len(levels)), CODES
-    if len(levels) > MOST_LEVELS:
-        landmarks = np.sort(np.argsort(-rows.mass, kind="stable")[:LANDMARKS])
-        most_codes = FEW_CODES
-    distance = np.zeros((len(levels), len(landmarks)))
-    for column in others:
-        key = (column.name, most_codes)
-        if key not in remembered:
-            remembered[key] = described_column(column, known, weights, most_codes)
-        described = remembered[key]
-        if described is not None:
-            _add_distances(distance, described, rows, landmarks)
-    first = _first_coordinate(distance, landmarks)
+    rows = np.flatnonzero(np.any([one.known for one in compared], axis=0))
+    few = 2 * len(rows) < len(compared[0].known)
+    if few:
+        compared = [one.take(rows) for one in compared]
+    # Rows of one value are added up in their own order, where sums depend on it.
+    stable = not all(one.unweighted for one in compared)
+
+    def work(column: Column) -> list[Float | None]:
+        if column.kind == "other":
+            return [None] * len(compared)
+        own = column.part(rows) if few else column
+        described = _ColumnInOrder(own, stable) if own.kind in ORDERED_KINDS else _ColumnOfLevels(own)
+        return [one.distances(described) if own.name in one.names else None for one in compared]
+
+    total = [np.zeros((len(one.levels), len(one.landmarks))) for one in compared]
+    for found in mapped(work, columns):
+        for whole, part in zip(total, found):
+            if part is not None:
+                whole += part
+    return [(_in_order(one, distance), len(one.landmarks)) for one, distance in zip(compared, total)]
+
+
+def _in_order(compared: ComparedLevels, distance: Float) -> NDArray[np.intp]:
+    first = _first_coordinate(distance, compared.landmarks)
     # A coordinate has no direction of its own: take the one nearer to level order.
     if np.dot(first - first.mean(), np.arange(len(first)) - (len(first) - 1) / 2) < 0:
         first = -first
-    return levels[np.argsort(np.round(first, 12), kind="stable")], len(landmarks)
+    return compared.levels[np.argsort(np.round(first, 12), kind="stable")]
 
 
 def quantiles_of(values: NDArray[Any], probabilities: Float, weights: Float) -> NDArray[Any]:
-    """Quantiles of finite values; where each counts once, from a look at them instead of sorting all."""
+    """Quantiles of finite values; where each counts once, from a summary of them instead of sorting all."""
     if not (weights == 1.0).all():
         return weighted_quantiles(values, probabilities, weights)
-    from icefield.data.look import Look  # which loads the kernels
+    from icefield.data.column_summary import ColumnSummary  # which loads the kernels
 
-    return looked_up_quantiles(values, probabilities, Look.at(values))
-
-
-@dataclass(frozen=True, eq=False)
-class _RowsByLevel:
-    """The known rows sorted by level, so that the frequencies of some levels need only their rows."""
-
-    order: NDArray[np.intp]
-    group: NDArray[np.intp]
-    weights: Float
-    start: NDArray[np.intp]
-    mass: Float
-
-    @classmethod
-    def of(cls, group: NDArray[np.intp], weights: Float, n_levels: int) -> _RowsByLevel:
-        order = np.argsort(group, kind="stable")
-        start = np.searchsorted(group[order], np.arange(n_levels + 1))
-        mass = np.asarray(np.bincount(group, weights, minlength=n_levels), dtype=np.float64)
-        return cls(order, group[order], weights[order], start, mass)
-
-    def frequencies(self, code: NDArray[Any], n_codes: int, low: int, high: int) -> Float:
-        """Share of every code among the rows of levels `low` to `high`."""
-        at = slice(self.start[low], self.start[high])
-        cell = (self.group[at] - low) * n_codes + code[self.order[at]]
-        table = np.bincount(cell, self.weights[at], minlength=(high - low) * n_codes)
-        table = table.reshape(high - low, n_codes)
-        return np.asarray(table / table.sum(axis=1, keepdims=True))
+    return looked_up_quantiles(values, probabilities, ColumnSummary.of(values))
 
 
-@dataclass(frozen=True, eq=False)
-class _Described:
-    """Another column as a few codes per known row; `ordered` where codes have an order."""
+class _ColumnInOrder:
+    """Rows by the value of a column of numbers or times.
 
-    code: NDArray[Any]
-    n_codes: int
-    ordered: bool
+    Attributes
+    ----------
+    rest : rows without a finite value, whose share counts as well: they stand beyond the last quantile
+    """
 
-    @classmethod
-    def of(cls, code: NDArray[Any], n_codes: int, ordered: bool) -> _Described:
-        """Codes as small as they can be."""
-        return cls(code.astype(np.min_scalar_type(n_codes)), n_codes, ordered)
+    ordered = True
 
+    def __init__(self, column: Column, stable: bool) -> None:
+        values = column.to_float()
+        finite = np.isfinite(values)
+        self.rest = None if finite.all() else np.flatnonzero(~finite)
+        inside = None if self.rest is None else np.flatnonzero(finite)
+        own = values if inside is None else values[inside]
+        order = np.argsort(own, kind="stable" if stable else None)
+        self._rows = order if inside is None else inside[order]
+        ranked = own[order]
+        # Rows of one value stand together: where each such run ends.
+        self._ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True)[: len(ranked)])
 
-def described_column(
-    column: Column, known: NDArray[np.bool_], weights: Float, most_codes: int
-) -> _Described | None:
-    """A column as a few codes per known row; None where it says nothing."""
-    if column.kind == "other":
-        return None
-    if column.kind in ORDERED_KINDS:
-        values = column.to_float()[known]
-        present = np.isfinite(values)
-        if not present.any():
+    def codes(self, compared: ComparedLevels) -> tuple[NDArray[np.intp], NDArray[Any], int] | None:
+        """Rows, between which of the quantiles of all known rows' values each lies, and how many such codes there are."""
+        known = compared.known[self._rows]
+        taken = np.flatnonzero(known)
+        if not len(taken):
             return None
-        # Missing and infinite values stand beyond the last cut, so their share counts as well.
-        cuts = np.unique(quantiles_of(values[present], np.linspace(0, 1, CUTS + 1)[1:], weights[present]))
-        code = np.where(present, np.searchsorted(cuts, values, side="left"), len(cuts))
-        return _Described.of(code, len(cuts) + 1, True)
-    code = column.codes[known]
-    code = np.where(code < 0, len(column.levels), code)
-    n_codes = len(column.levels) + 1
-    if n_codes > most_codes:
-        frequent = np.argsort(-np.bincount(code, weights, minlength=n_codes), kind="stable")
-        place = np.full(n_codes, most_codes - 1, dtype=np.int64)
-        place[frequent[: most_codes - 1]] = np.arange(most_codes - 1)
-        code, n_codes = place[code], most_codes
-    return _Described.of(code, n_codes, False)
+        probabilities = np.linspace(0, 1, CUTS + 1)[1:]
+        if compared.unweighted:
+            cuts = taken[ranks_of(probabilities, len(taken))]
+        else:
+            cuts = weighted_quantiles(taken, probabilities, compared.weights[self._rows[taken]])
+        ends = np.unique(self._ends[np.searchsorted(self._ends, cuts)]) + 1
+        sizes = np.diff(ends, prepend=0, append=len(known))
+        return self._rows, np.repeat(np.arange(len(sizes)), sizes), len(sizes)
 
 
-def _add_distances(
-    distance: Float, described: _Described, rows: _RowsByLevel, landmarks: NDArray[np.intp]
-) -> None:
-    """Add the distances of all levels to the landmarks, by one other column."""
+class _ColumnOfLevels:
+    """Rows by the level of another category."""
 
-    def profiles(low: int, high: int) -> Float:
-        found = rows.frequencies(described.code, described.n_codes, low, high)
-        return found.cumsum(axis=1) if described.ordered else found
+    ordered, rest = False, None
 
-    n_levels = len(distance)
-    if len(landmarks) == n_levels:
-        marks = profiles(0, n_levels)
-    else:
-        marks = np.concatenate([profiles(at, at + 1) for at in landmarks.tolist()])
-    step = max(1, AT_ONCE // marks.size)
-    for low in range(0, n_levels, step):
-        part = slice(low, min(low + step, n_levels))
-        own = marks[part] if len(landmarks) == n_levels else profiles(part.start, part.stop)
-        gap = np.abs(own[:, None] - marks[None])
-        distance[part] += gap.max(axis=2) if described.ordered else 0.5 * gap.sum(axis=2)
+    def __init__(self, column: Column) -> None:
+        codes = column.codes
+        self._codes = np.where(codes < 0, len(column.levels), codes)
+        self._n_codes = len(column.levels) + 1
+
+    def codes(self, compared: ComparedLevels) -> tuple[slice, NDArray[Any], int]:
+        """All rows, the code of each, and how many codes there are; the rarest share one."""
+        most = CODES if len(compared.landmarks) == len(compared.levels) else FEW_CODES
+        if self._n_codes <= most:
+            return slice(None), self._codes, self._n_codes
+        own = np.where(compared.known, compared.weights, 0.0)
+        frequent = np.argsort(-np.bincount(self._codes, own, minlength=self._n_codes), kind="stable")
+        place = np.full(self._n_codes, most - 1, dtype=np.int64)
+        place[frequent[: most - 1]] = np.arange(most - 1)
+        return slice(None), place[self._codes], most
 
 
 def _first_coordinate(distance: Float, landmarks: NDArray[np.intp]) -> Float:

@@ -7,8 +7,7 @@ steps; means per bin count rows at nodes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,21 +20,17 @@ from icefield.data.column_statistics import ColumnValues
 from icefield.data.columns import object_array
 from icefield.data.frame import ORDERED_KINDS, Column
 from icefield.data.given_values import given_values
-from icefield.errors import IcefieldError, InputError, InputTypeError, complaint
-from icefield.statistics.similarity import (
-    CODES,
-    MOST_LEVELS,
-    described_column,
-    quantiles_of,
-    similarity_order,
-)
+from icefield.errors import InputError, InputTypeError, complaint
+from icefield.statistics.similarity import ComparedLevels, quantiles_of, similarity_orders
+from icefield.threads import ThreadCrew, available_processors
 from icefield.typing import Float, Positions
 
 if TYPE_CHECKING:
     from icefield.core.study import Study
     from icefield.data.features import Feature
 
-REMEMBERED = 0.125  # of the memory budget that columns described for comparing levels may take
+WORTH_THREADS = 500_000  # values of other columns by which levels are compared
+LevelOrders = Mapping["Feature", tuple[Positions, int]]  # and with how many levels each was compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +147,7 @@ def feature_cut(study: Study, feature: Feature, bins: Any, order: Any, described
     study : the model and its data
     feature : what is cut
     bins : for numbers and times, the number of quantile bins or the edges
-    order : for categories, ``"similarity"``, ``"given"`` or the levels in order
+    order : for categories, ``"similarity"``, orders that `similar_levels` found, ``"given"`` or the levels in order
     described : the feature's values and their weights
     """
     if feature.kind in ORDERED_KINDS:
@@ -194,74 +189,58 @@ def _levelled(study: Study, feature: Feature, order: Any, described: ColumnValue
     occurring = np.flatnonzero(counts > 0)
     if not len(occurring):
         raise InputError(f"Column {feature.label!r} has no known level, so there is no effect to follow.")
-    if isinstance(order, str) and order in ("similarity", "given"):
+    if isinstance(order, Mapping) or (isinstance(order, str) and order in ("similarity", "given")):
         if order == "given" or len(occurring) < 3:
             return Cut(column.levels[occurring], False)
-        return _by_similarity(study, feature, described, column.levels[occurring])
+        found = order if isinstance(order, Mapping) else {}
+        return _by_similarity(study, feature, described, column.levels[occurring], found)
     return Cut(column.levels[_listed_levels(feature, column, order)], False)
 
 
-def _by_similarity(study: Study, feature: Feature, described: ColumnValues, levels: NDArray[Any]) -> Cut:
-    """Levels in an order in which neighbours are alike, as far as the study's own rows show them."""
+def similar_levels(study: Study, features: Sequence[Feature], weights: Float | None = None) -> LevelOrders:
+    """Levels of categories in orders in which neighbours are alike, as far as the study's own rows show them.
+
+    `weights` has one for each of these rows; None for their own. Features that have no levels to compare are left out.
+    """
+    own = study.sample.row_weights() if weights is None else weights
+    compared: dict[Feature, ComparedLevels] = {}
+    for feature in features:
+        column = study.column(feature)
+        if column.kind in ORDERED_KINDS or len(column.levels) < 3:
+            continue
+        known = ~column.missing & (own > 0)
+        if known.any():
+            others = [name for name in study.model.columns if name not in feature.columns]
+            compared[feature] = ComparedLevels(column.stored_codes, known, own, others)
+    if not compared:
+        return {}
+    names = [n for n in study.model.columns if any(n in one.names for one in compared.values())]
+    columns = (study.sample.table.column(name) for name in names)
+    if len(names) * len(own) < WORTH_THREADS:
+        return dict(zip(compared, similarity_orders(list(compared.values()), columns)))
+    with ThreadCrew(study.resources.threads or available_processors()) as crew, crew:
+        return dict(zip(compared, similarity_orders(list(compared.values()), columns, crew.map)))
+
+
+def _by_similarity(
+    study: Study, feature: Feature, described: ColumnValues, levels: NDArray[Any], found: LevelOrders
+) -> Cut:
+    """Levels in an order in which neighbours are alike; it is looked for where it was not found before."""
     column = study.column(feature)
     is_whole = described.column is column
-    weights = described.weights if is_whole else study.sample.row_weights()
-    known = ~column.missing & (weights > 0)
-    shown = np.unique(column.codes[known])
-    others = [c for c in study.model.columns if c not in feature.columns]
-    ranked, compared = similarity_order(
-        column.codes[known], shown, [study.sample.table.column(c) for c in others], known, weights[known],
-        _remembered(study, is_whole and bool(known.all())),
-    )  # fmt: skip
+    ranked, compared = (
+        found or similar_levels(study, [feature], described.weights if is_whole else None)
+    ).get(feature, (np.zeros(0, np.intp), 0))
     note = f"levels of {feature.label!r} are ordered by the similarity of the other features"
     if not is_whole:
         note += f" in {counted(study.sample.n_rows)} rows"
-    if compared < len(shown):
-        note += f", each of the {counted(len(shown))} compared with the {compared} most frequent"
+    if compared < len(ranked):
+        note += f", each of the {counted(len(ranked))} compared with the {compared} most frequent"
     nodes = column.levels[ranked]
     if not is_whole:  # levels that no row of the sample shows come last
         seen = set(nodes.tolist())
         nodes = object_array([*nodes.tolist(), *(level for level in levels.tolist() if level not in seen)])
     return Cut(nodes, False, note)
-
-
-def undescribed(study: Study, asked: Sequence[Any]) -> list[Any]:
-    """Columns by which levels of these features will be compared over all rows, and that are not described yet."""
-    found = []
-    for name in asked:
-        with suppress(IcefieldError):  # which is told where it is cut
-            found.append(study.feature(name))
-    compared = [
-        f
-        for f in found
-        if not f.is_group and f.kind not in ORDERED_KINDS and 3 <= len(study.column(f).levels) <= MOST_LEVELS
-    ]
-    if (
-        not any(not study.column(f).missing.any() for f in compared)
-        or study.sample.n_rows != study.rows.n_rows
-    ):
-        return []
-    known = _remembered(study, bool((study.sample.row_weights() > 0).all()))
-    if known is None:
-        return []
-    alone = compared[0].columns if len(compared) == 1 else ()
-    return [name for name in study.model.columns if name not in alone and (name, CODES) not in known]
-
-
-def describe(study: Study, name: Any) -> None:
-    """Describe a column for all levels that will be compared by it."""
-    known = _remembered(study, True)
-    if known is not None:
-        column, weights = study.sample.table.column(name), study.sample.row_weights()
-        known[column.name, CODES] = described_column(column, weights > 0, weights, CODES)
-
-
-def _remembered(study: Study, all_rows: bool) -> dict[Any, Any] | None:
-    """What columns are described as when levels are compared by all rows, where that may be kept."""
-    size = 2 * study.sample.n_rows * len(study.model.columns)
-    if not all_rows or size > REMEMBERED * study.resources.memory:
-        return None
-    return study.cache.once("columns described", dict)
 
 
 def _listed_levels(feature: Feature, column: Column, order: Any) -> Positions:

@@ -1,4 +1,4 @@
-"""Several columns looked at together: ranks and counts against sorting, and all that is known against each by itself."""
+"""Summaries of columns of numbers, of one and of several together: ranks and counts against sorting, whatever the values look like."""
 
 from __future__ import annotations
 
@@ -9,18 +9,145 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from icefield import kernels
 from icefield.data import column_statistics
-from icefield.data import looks as module
+from icefield.data import column_summary as module
 from icefield.data.column_statistics import MemoryStatistics
+from icefield.data.column_summary import (
+    FEW,
+    ColumnSummary,
+    GridPlaces,
+    NeighbourSummaries,
+    can_be_together,
+    places_of,
+    rug_rows,
+    side_by_side,
+)
+from icefield.data.columns import column_of_array
 from icefield.data.distribution import RUG, marginal_of, weighted_quantiles
 from icefield.data.features import Feature, nearest_counts, nearest_points, resolve
 from icefield.data.frame import table_of
 from icefield.data.grid import Grid, grid_values, planned
-from icefield.data.look import FEW, Look
-from icefield.data.looks import Looks, can_look, side_by_side
-from icefield.data.together import GridPlaces, known_together, places_of, rug_rows
 
-N = 20_000
+N = 20_000  # more than are sorted at once
+
+
+def samples() -> dict[str, NDArray[Any]]:
+    rng = np.random.default_rng(0)
+    normal = rng.normal(size=N)
+    return {
+        "even": rng.random(N),
+        "normal": normal,
+        "single precision": normal.astype(np.float32),
+        "a column of a matrix": rng.normal(size=(N, 3))[:, 1],
+        "backwards": normal[::-1],
+        "skewed": np.exp(6 * normal),
+        "skewed twice": np.exp(np.exp(np.minimum(2 * np.abs(normal), 6))),
+        "rounded": np.round(normal, 1),
+        "mostly zero": np.where(rng.random(N) < 0.9, 0.0, normal),
+        "two far clusters": np.where(rng.random(N) < 0.5, normal, 1e12 + normal),
+        "missing and infinite": np.where(rng.random(N) < 0.1, np.nan, np.where(normal > 2, np.inf, normal)),
+        "too wide for a float": normal * 0.4e308,
+        "tiny": normal * 5e-320,
+        "constant": np.full(N, 2.5),
+        "whole": rng.integers(-50, 1000, N),
+        "whole and small": rng.integers(0, 7, N).astype(np.uint8),
+    }
+
+
+@pytest.mark.parametrize("how", ["sorted", "in cells", "in more cells", "expected"])
+@pytest.mark.parametrize("name", list(samples()))
+def test_ranks_and_counts_are_those_of_the_sorted_values(
+    name: str, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = samples()[name]
+    monkeypatch.setattr(module, "MANY", 10_000 if how == "in more cells" else 10**9)
+    if how == "sorted":
+        values = values[:5_000]
+    ordered = np.sort(values[np.isfinite(values)].astype(np.float64))
+    rng = np.random.default_rng(1)
+    summary = ColumnSummary.of(values)
+    assert summary is not None
+    assert (summary.low, summary.high, summary.finite) == (ordered[0], ordered[-1], len(ordered))
+    if how == "expected":
+        summary.expect(rng.integers(0, len(ordered), 20), rng.choice(ordered, 20))
+    for _ in range(2):  # what was gathered serves the next question
+        ranks = rng.integers(0, len(ordered), 60)
+        np.testing.assert_array_equal(summary.at_ranks(ranks), ordered[ranks])
+        limits = np.concatenate(
+            [rng.choice(ordered, 60), rng.uniform(ordered[0] / 2, ordered[-1] / 2, 60), [-np.inf, np.inf]]
+        )
+        limits = np.concatenate([limits, np.nextafter(limits, np.inf), np.nextafter(limits, -np.inf)])
+        np.testing.assert_array_equal(summary.at_most(limits), np.searchsorted(ordered, limits, side="right"))
+
+
+def test_what_is_expected_is_gathered_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(0).normal(size=N)
+    summary = ColumnSummary.of(values)
+    assert summary is not None
+    ranks, limits = np.array([50, N // 2]), np.array([-1.0, 0.3])
+    passes = []
+    gather = kernels.gather
+    monkeypatch.setattr(kernels, "gather", lambda **given: passes.append(1) or gather(**given))
+    summary.expect(ranks, limits)
+    np.testing.assert_array_equal(summary.at_ranks(ranks), np.sort(values)[ranks])
+    np.testing.assert_array_equal(summary.at_most(limits), [np.count_nonzero(values <= x) for x in limits])
+    assert len(passes) == 1
+
+
+@pytest.mark.parametrize("distinct", [1, 5, 6, 400])
+def test_few_values_differ_for_sure_only_if_they_do(distinct: int) -> None:
+    summary = ColumnSummary.of(np.resize(np.arange(float(distinct)), 5_000))
+    assert summary is not None
+    assert summary.certainly_differ(5) == (distinct > 5)
+
+
+def test_long_columns_are_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "HELD", 1000)
+    values = np.exp(np.random.default_rng(0).normal(size=N)).astype(np.float32)
+    summary = ColumnSummary.of(values)
+    assert summary is not None
+    ranks = np.arange(0, N, 37)
+    np.testing.assert_array_equal(summary.at_ranks(ranks), np.sort(values)[ranks])
+    np.testing.assert_array_equal(summary.at_most(np.array([1.0])), [np.count_nonzero(values <= 1.0)])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.zeros(FEW),
+        np.array(["a"] * N),
+        np.array([2**53, 0] * N),
+        np.full(N, np.nan),
+        np.zeros(N, "datetime64[s]"),
+    ],
+    ids=["few", "texts", "whole numbers that are no floats", "nothing finite", "times"],
+)
+def test_what_cannot_be_summarised_is_declined(values: NDArray[Any]) -> None:
+    assert ColumnSummary.of(values) is None
+
+
+@pytest.mark.parametrize("kind", ["uniform", "quantile"])
+@pytest.mark.parametrize("name", list(samples()))
+def test_grids_and_nearest_rows_are_the_same_with_a_summary_and_without(name: str, kind: Any) -> None:
+    column = column_of_array("x", samples()[name])
+    summary = ColumnSummary.of(column.values)
+    assert summary is not None
+    without, _ = grid_values(Grid(kind), column, 1)
+    points, _ = grid_values(Grid(kind), column, 1, summary=summary)
+    np.testing.assert_array_equal(points, without)
+    if len(points) == 1:
+        return
+    nearest, has = nearest_points(points, column)
+    counts = nearest_counts(points, column, summary)
+    assert counts is not None
+    assert counts.sum() == has.sum()
+    expected = np.bincount(nearest[has], minlength=len(points))
+    # A row midway between two points may go to either, by rounding.
+    assert np.abs(np.cumsum(counts - expected)).max() <= 0.02 * N
+
+
+# --- several columns together ------------------------------------------------------------------------
 
 
 def matrix(dtype: Any = np.float64) -> NDArray[Any]:
@@ -65,20 +192,21 @@ def test_quantiles_are_those_of_the_sorted_values(dtype: Any, order: Any) -> Non
     X = np.asarray(matrix(dtype), order=order)
     rng = np.random.default_rng(1)
     drawn, probabilities = rng.integers(0, N, 30), np.append(rng.random(200), [0.0, 1.0])
+    places = GridPlaces((0.0, 1.0), 20, beside=tuple(probabilities[:200].tolist()))
     blocks = list(side_by_side(list(X.T), 1))
     assert [len(b) for b in blocks] == ([8, 8] if order == "C" else [1] * X.shape[1])
     for block in blocks:
-        looks = Looks([X[:, j] for j in block], drawn, probabilities, 200, 20)
+        summaries = NeighbourSummaries([X[:, j] for j in block], drawn, places)
         for i, j in enumerate(block):
-            np.testing.assert_array_equal(np.sort(looks.kept[i]), np.sort(X[:, j].astype(np.float64)))
-            np.testing.assert_array_equal(looks.drawn[i], X[drawn, j])
-            assert looks.known[i] or j >= PLAIN
-            assert not looks.known[i] or not np.isinf(X[:, j]).any()
-            if looks.known[i]:
+            np.testing.assert_array_equal(np.sort(summaries.kept[i]), np.sort(X[:, j].astype(np.float64)))
+            np.testing.assert_array_equal(summaries.drawn[i], X[drawn, j])
+            assert summaries.known[i] or j >= PLAIN
+            assert not summaries.known[i] or not np.isinf(X[:, j]).any()
+            if summaries.known[i]:
                 there = X[~np.isnan(X[:, j]), j]
-                assert looks.missing[i] == N - len(there)
+                assert summaries.missing[i] == N - len(there)
                 np.testing.assert_array_equal(
-                    looks.quantiles[i], weighted_quantiles(there, probabilities, None)
+                    summaries.quantiles[i], weighted_quantiles(there, probabilities, None)
                 )
 
 
@@ -92,7 +220,8 @@ def test_what_is_known_together_is_what_is_known_of_each(wanted: Any, dtype: Any
     places = places_of(planned(wanted, 1), 1)
     assert places is not None
     columns = [(f.label, table.column(f.label)) for f in features]
-    found, _ = known_together(columns, rug_rows(N, 3), places, None)
+    together = NeighbourSummaries([column.values for _, column in columns], rug_rows(N, 3), places)
+    found = [together.column(i, *one) for i, one in enumerate(columns)]
     assert sum(known is not None for known in found) >= PLAIN - 1
     for (label, column), known in zip(columns, found, strict=True):
         if known is None:
@@ -116,9 +245,9 @@ def test_what_is_known_together_is_what_is_known_of_each(wanted: Any, dtype: Any
         assert known.grid.dtype == points.dtype
         shown = points[~np.isnan(points)]
         np.testing.assert_array_equal(known.grid, shown)
-        look = Look.at(column.values)
-        assert look is not None
-        np.testing.assert_array_equal(known.nearest, nearest_counts(shown, column, look))
+        summary = ColumnSummary.of(column.values)
+        assert summary is not None
+        np.testing.assert_array_equal(known.nearest, nearest_counts(shown, column, summary))
 
 
 @pytest.mark.parametrize("asked_for", [[None, Grid("quantile")], [Grid("quantile"), 7]])
@@ -206,7 +335,7 @@ def test_what_nobody_has_begun_is_dropped() -> None:
 def test_this_thread_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.concatenate([matrix()[:, :6]] * 5)
     both, names = threading.Barrier(2, timeout=10), []
-    summarised = MemoryStatistics.look_together
+    summarised = MemoryStatistics.summarise_together
 
     def together(self: MemoryStatistics, *given: Any) -> Any:
         names.append(threading.current_thread().name)
@@ -214,7 +343,7 @@ def test_this_thread_helps(monkeypatch: pytest.MonkeyPatch) -> None:
             both.wait()  # nobody gets past it alone
         return summarised(self, *given)
 
-    monkeypatch.setattr(MemoryStatistics, "look_together", together)
+    monkeypatch.setattr(MemoryStatistics, "summarise_together", together)
     summarise(MemoryStatistics(table_of(X), None, 0), [((f,), None) for f in features_of(X)])
     assert len(names) == len(list(side_by_side(list(X.T), 2)))
     assert threading.current_thread().name in names
@@ -232,17 +361,17 @@ def test_columns_are_shared_out_among_threads() -> None:
 def test_memory_is_used_where_it_is_enough(room: int | None) -> None:
     X = matrix()[:, :4]
     given = None if room is None else np.empty(room)
-    looks = Looks(list(X.T), np.zeros(1, np.int64), np.array([0.0, 1.0]), 0, 5, room=given)
-    np.testing.assert_array_equal(looks.quantiles[:, 0], X.min(axis=0))
-    assert given is None or np.shares_memory(looks.kept, given) == (room == 10**6)
+    summaries = NeighbourSummaries(list(X.T), np.zeros(1, np.int64), GridPlaces((0.0, 1.0), 5), given)
+    np.testing.assert_array_equal(summaries.quantiles[:, 0], X.min(axis=0))
+    assert given is None or np.shares_memory(summaries.kept, given) == (room == 10**6)
 
 
 @pytest.mark.parametrize(
     "values", [np.zeros(FEW), np.zeros(N, int), np.zeros(N, ">f8"), np.zeros(N, np.float16)]
 )
-def test_what_cannot_be_looked_at_together_is_declined(values: NDArray[Any]) -> None:
-    assert not can_look([values])
-    assert can_look([np.zeros(FEW + 1)])
+def test_what_cannot_be_summarised_together_is_declined(values: NDArray[Any]) -> None:
+    assert not can_be_together([values])
+    assert can_be_together([np.zeros(FEW + 1)])
 
 
 @pytest.mark.parametrize("wanted", [True, 1, Grid("quantile"), Grid("log"), Grid("thresholds"), [1.0, 2.0]])
