@@ -6,7 +6,7 @@ const number = {name: "age", axis: {label: "age", kind: "number", ticks: [], nam
   groups: [{average: {places: 1, whole: [[5, 15, 25, 65]]}, mean: [1.5]}], bands: {places: 0, whole: [[[-2, -2, -2, -2], [-1, -1, -1, -1], [0, 0, 0, 0], [1, 1, 1, 1], [2, 2, 2, 2]]]},
   ale: {x: [0, 1, 2, 3], y: [[0, 1, 2, 3]], mean: [1.5]}, observed: {x: [0.5, 1.5], points: ["low", "high"], truth: [[1, 3]], predicted: [[1.5, 2.5]], missing: [[8], [7]], mean: [[2], [2]]}};
 const pair = {names: ["a", "b"], axes: [{label: "a", kind: "number", ticks: []}, {label: "b", kind: "number", ticks: []}], x: [0, 1], y: [0, 1, 2], points: [["0", "1"], ["0", "1", "2"]], level: [[[1, 2, 3], [4, 5, 6]]], pure: [[[0, 0, 0], [0, 0, -1]]], low: [[0, 0, 1], [0, 0, 0]], share: [[1, 0, 0], [0, 0, 0]]};
-standIn({data: JSON.stringify({v: 1, what: "price", bounds: [0, null], outputs: ["y"], groups: ["hill"], by: "place", features: [number], matrix: null, surfaces: [pair], regions: [], shares: null, models: false, pictures: []})});
+standIn({data: JSON.stringify({v: 2, what: "price", bounds: [0, null], outputs: ["y"], groups: ["hill"], by: "place", features: [number], matrix: null, surfaces: [pair], regions: [], shares: null, models: 1, pictures: []})});
 const {cardPanel, cellWords, pointWords, surfacePanel} = await import("../source/report/compose.js");
 const {data} = await import("../source/report/page.js"), {state} = await import("../source/report/view.js");
 const view = {output: 0, group: "none", centre: false, shared: false, log: false, bands: true, ale: true, data: true, observed: true, curves: false};

@@ -2,7 +2,7 @@
 import {edgesOf, lowStretches, meanMarks} from "../pieces.js";
 import {valueRange} from "../range.js";
 import {isNumber, percent, said, short} from "../words.js";
-import {data} from "./page.js";
+import {data, several} from "./page.js";
 import {isShown, minus, onlyGroup, placed, shownCurves, state} from "./view.js";
 
 const HOVERED_GROUPS = 12;
@@ -56,7 +56,7 @@ export function cardPanel(panel, view, {lying = false, wide = 600, small = false
   if (now.observed && !small) marks.push(...observedMarks(panel, now, levels, first, last));
   if (now.observedMissing && gone !== null && !small) marks.push(...meanMarks([gone + (levels ? 0 : 0.16 * (gone - last))], ...now.observedMissing.map((v) => [v])));
   now.groups.forEach((curve, g) => { if (isShown(view, g)) marks.push(...groupMarks(panel, now, view, g, {x, n, gone, last, levels, cut})); });
-  if (!data.models) {
+  if (!several) {
     const label = view.group === "none" ? "average (partial dependence)" : "all rows";
     if (levels) add("dots", "average", {x, y: cut(now.average), colour: main, size: 1.25, label});
     else add("line", "average", {x, y: cut(now.average), colour: main, width: 1.25, markers: n < 3, label});
@@ -116,7 +116,7 @@ export function litMarks(panel, view, x, row, pointed) {
 // What is told of a point.
 export function pointWords(panel, view, i) {
   const now = shownCurves(panel, view), words = [panel.points[i]];
-  if (!data.models) words.push(`average ${said(now.average[i])}${now.error ? " ± " + said(1.96 * now.error[i]) : ""}`);
+  if (!several) words.push(`average ${said(now.average[i])}${now.error ? " ± " + said(1.96 * now.error[i]) : ""}`);
   if (now.interval) words.push(`${panel.interval.labels[0]}: ${said(now.interval[0][i])} to ${said(now.interval[1][i])}`);
   if (now.bands) words.push(`half of the rows ${said(now.bands[1][i])} to ${said(now.bands[3][i])}`, `90 % of them ${said(now.bands[0][i])} to ${said(now.bands[4][i])}`);
   if (now.observed && panel.observed.x.length) words.push(...observedNear(panel, now, i));

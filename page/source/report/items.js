@@ -1,7 +1,7 @@
 // Pictures, each drawn when it scrolls into view and given back when it is far from it.
 import {draw as drawPanel} from "../draw.js";
 import {cardPanel, cellWords, litMarks, pointWords, regionPanel, regionWords, surfacePanel} from "./compose.js";
-import {ITEMS, all, byId, cards, data, inside, ofKind, panelOf, pairOf, regionOf} from "./page.js";
+import {ITEMS, all, byId, cards, data, inside, ofKind, panelOf, pairOf, regionOf, several} from "./page.js";
 import {onlyGroup, state, viewOf} from "./view.js";
 
 const DRAWN_AT_MOST = 40;
@@ -74,7 +74,7 @@ function drawRegion(article) {
 }
 // A card's picture in small, on one scale with all others, so that a weak effect looks weak.
 function drawSmall(place) {
-  const view = {...state, log: false, ale: false, observed: false, curves: false, centre: false, group: data.models ? "each" : "none"};
+  const view = {...state, log: false, ale: false, observed: false, curves: false, centre: false, group: several ? "each" : "none"};
   const panel = cardPanel(panelOf(place), view, {small: true, wide: place.clientWidth});
   [panel.y.low, panel.y.high] = commonRange(view, {group: view.group, small: true});
   drawPanel(plotOf(place), panel, {legend: false, still: true});

@@ -7,7 +7,8 @@ export const inside = (item, selector) => item.querySelector(selector);
 export const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 export const data = JSON.parse(byId("data").textContent);
-if (data.v !== 1) throw new Error(`This script draws version 1 of a report, not ${data.v}.`);
+if (data.v !== 2) throw new Error(`This script draws version 2 of a report, not ${data.v}.`);
+export const several = data.models > 1;
 // Long lists come as whole numbers, which are short.
 const divided = (value, by) => Array.isArray(value) ? value.map((one) => divided(one, by)) : value === null ? null : value / by;
 function unpack(part) {
