@@ -120,12 +120,12 @@ def told(explainer: Any) -> list[str]:
     page = build(explainer.study)
     lines = [f"> {page.lede}", ">"]
     lines += [
-        f"> {n}. **{line.name}**: {line.sides[0].text} *{line.grade}*"
-        for n, line in enumerate(page.plain, 1)
+        f"> {n}. **{line.name}**: {line.sides[0].text} *{line.grade}*" for n, line in enumerate(page.plain, 1)
     ]
     lines += ["", "| feature | movement | what its card says |", "|---|---|---|"]
     lines += [
-        f"| {card.name} | {card.models[0].movement:.2f} | {card.panel.readings[0]} |" for card in page.features
+        f"| {card.name} | {card.models[0].movement:.2f} | {card.panel.readings[0]} |"
+        for card in page.features
     ]
     return lines
 

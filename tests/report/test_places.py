@@ -173,6 +173,34 @@ def test_the_script_evaluates_nothing_and_ends_where_it_should() -> None:
         assert "</script" not in text.lower()
 
 
+# --- opening ---------------------------------------------------------------------------------------------
+
+# What has been read of the page when its first picture is drawn, and which pictures are drawn when all of it has.
+WATCHED = """
+window.order = [];
+new MutationObserver(() => {
+  const drawn = document.querySelectorAll("svg.drawn").length;
+  if (drawn && !order.length) order.push(document.readyState, Boolean(document.getElementById("ranking")), Boolean(document.getElementById("data")));
+}).observe(document, {childList: true, subtree: true});
+"""
+
+
+def test_the_first_picture_is_drawn_before_the_rest_of_the_page_is_read(
+    browser: Browser, rental_page: Path
+) -> None:
+    browser.look()
+    context = browser._page.context
+    shown = context.new_page()
+    shown.add_init_script(WATCHED)
+    shown.goto(rental_page.as_uri())
+    shown.wait_for_function("document.documentElement.dataset.ready")
+    assert shown.evaluate("order") == ["loading", False, False]
+    in_view = "Array.from(document.querySelectorAll('.card')).filter((c) => c.getBoundingClientRect().top < innerHeight + 500)"
+    drawn_cards = "Array.from(document.querySelectorAll('.card')).filter((c) => c.querySelector('.drawn'))"
+    assert shown.evaluate(f"{drawn_cards}.length") <= shown.evaluate(f"{in_view}.length")
+    shown.close()
+
+
 # --- size --------------------------------------------------------------------------------------------
 
 

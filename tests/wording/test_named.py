@@ -115,10 +115,7 @@ def test_the_report_says_it_all_with_names(explainer):
     assert cards["temp"].partner == "tariff"
     assert cards["tariff"].panel.axis.ticks == ["basic", "plus", "pro"]
     assert (6.0, "6:00") in cards["departure"].panel.axis.named
-    assert (
-        cards["departure"].panel.points[0].endswith(":00")
-        or ":30" in cards["departure"].panel.points[0]
-    )
+    assert cards["departure"].panel.points[0].endswith(":00") or ":30" in cards["departure"].panel.points[0]
     assert page.what == "predicted delay"
     assert all(line.sides[0].text.startswith("predicted delay") for line in page.plain)
 

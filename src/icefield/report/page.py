@@ -20,7 +20,6 @@ from markupsafe import Markup
 
 from icefield.counts import counted
 from icefield.page import built
-from icefield.plots.panels import Panel
 from icefield.report.view_model import ReportPage, plain
 
 HERE = Path(__file__).parent
@@ -40,31 +39,20 @@ def page_html(report: ReportPage, *, static: bool = False) -> str:
     script = "" if static else built("report.js")
     live = report.live
     scripts = [one for one in (script, built("live.js") if live else "") if one]
-    pictures: list[Panel] = []
-
-    def still(panel: Panel) -> int:
-        """The place of a picture among those that the script draws as they are."""
-        pictures.append(panel)
-        return len(pictures) - 1
-
     environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)  # fmt: skip
     environment.filters["breakable"] = breakable
     environment.filters["counted"] = counted
-    environment.globals["still"] = still
+    environment.filters["payload"] = lambda value: Markup(payload_json(plain(value)))
     if static:
         environment.globals.update(_images(report))
     return environment.get_template("template.html").render(
         report=report,
         static=static,
         policy=_policy(scripts),
-        live=None
-        if live is None
-        else {"script": Markup(built("live.js")), "payload": Markup(payload_json(plain(live)))},
+        live_script=Markup(built("live.js")) if live else "",
         style=Markup(_text("report.css")),
         script=Markup(script),
-        # After the template asked for its pictures.
-        payload=lambda: Markup(payload_json(plain(report.drawn(pictures)))),
     )
 
 

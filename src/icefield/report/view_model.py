@@ -183,7 +183,6 @@ class Drawn:
     regions: list[RegionPanel]
     shares: list[Share] | None
     models: int
-    pictures: list[Panel]
 
 
 @dataclass(frozen=True)
@@ -472,14 +471,13 @@ class ReportPage:
         """Of the first model."""
         return self.models[0].fit
 
-    def drawn(self, pictures: Sequence[Panel] = ()) -> Drawn:
-        """What the script draws, with the pictures that the text has; the rest is in the page already."""
+    def drawn(self) -> Drawn:
+        """What the script draws; the rest is in the page already."""
         shares = self.models[0].shares if len(self.models) == 1 and len(self.outputs) > 1 else None
         return Drawn(
             what=self.what, bounds=self.bounds, outputs=self.outputs, groups=self.groups, by=self.by, models=len(self.models),
             features=[card.panel for card in self.features], matrix=self.matrix, surfaces=list(self.surfaces),
             regions=[region.panel for region in self.regions], shares=None if shares is None else shares.outputs,
-            pictures=list(pictures),
         )  # fmt: skip
 
 
@@ -570,8 +568,6 @@ def _describe(kind: Any, kinds: dict[str, Any]) -> dict[str, str]:
 
 def _type(hint: Any, kinds: dict[str, Any]) -> dict[str, Any]:
     origin, parts = get_origin(hint), get_args(hint)
-    if hint is Panel:
-        return {"$ref": "panel.schema.json"}
     if is_dataclass(hint):
         return _describe(hint, kinds)
     if origin is Annotated:
