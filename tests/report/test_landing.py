@@ -72,7 +72,7 @@ def test_cards_pairs_and_regions_lead_to_each_other(
 ) -> None:
     open_at(browser, rental_page, width)
     card = next(c for c in rental_report.features if c.pairs and c.region is not None)
-    number, pair, region = card.number, card.pairs[0].surface, card.region
+    number, pair, region = card.number, card.pairs[0], card.region
     for start, end in (
         (f".plane a[href='#f{number}']", f"#f{number}"),
         (f"#f{number} .ways a[href='#s{pair}']", f"#s{pair}"),

@@ -6,12 +6,15 @@ import {data, several} from "./page.js";
 import {isShown, minus, onlyGroup, placed, shownCurves, state} from "./view.js";
 
 const HOVERED_GROUPS = 12;
+const TICK_LETTER = 6.7;  // pixels
 const APART = 48;  // pixels from the last value to the missing point, whose name needs them
 // There are eight colours; further groups have them again, dashed or hollow.
 const rounds = (g) => Math.floor(g / 8) % 3;
 const lineLook = (g) => ({colour: g % 8, dashed: rounds(g)});
 const dotLook = (g) => ({colour: g % 8, hollow: rounds(g) > 0, pattern: rounds(g) === 2 ? 1 : 0});
 
+// Whether levels' names fit side by side.
+export const fit = (ticks, wide) => ticks.length * (2 + Math.max(0, ...ticks.map((name) => name.length))) * TICK_LETTER <= wide - 70;
 // The feature's axis, and all its points' places on it: the missing one stands apart, far enough for its name.
 function featureAxis(panel, view, wide) {
   const n = placed(panel), {label, kind, ticks, named, unit} = panel.axis, known = panel.x.slice(0, n).filter(isNumber);
@@ -63,7 +66,9 @@ export function cardPanel(panel, view, {lying = false, wide = 600, small = false
     if (gone !== null) add("dots", "missing average", {x: [gone], y: [now.average[n]], colour: main, size: 1.25});
   }
   const [low, high] = valueRange(marks.filter((m) => m.layer !== "apart")) || [0, 1];
-  return {x: {...axis, label: lying || small ? "" : axis.label}, y: {label: small ? "" : valueLabel(view), kind: "number", low, high}, marks, flip: lying, at};
+  // In small, levels of whose names not even some letters fit are counted.
+  const crowded = small && levels && !fit(axis.ticks, wide) && !fit(axis.ticks.map(() => "abc"), wide);
+  return {x: {...axis, ticks: crowded ? axis.ticks.map(() => "") : axis.ticks, label: crowded ? `${axis.ticks.length} levels` : lying || small ? "" : axis.label}, y: {label: small ? "" : valueLabel(view), kind: "number", low, high}, marks, flip: lying, at};
 }
 export const valueLabel = (view) => (view.centre ? "change in " : "") + data.what + (data.outputs.length > 1 ? " of " + data.outputs[view.output] : "");
 

@@ -1,12 +1,11 @@
 // Pictures, each drawn when it scrolls into view and given back when it is far from it.
 import {draw as drawPanel} from "../draw.js";
-import {cardPanel, cellWords, litMarks, pointWords, regionPanel, regionWords, surfacePanel} from "./compose.js";
+import {cardPanel, cellWords, fit, litMarks, pointWords, regionPanel, regionWords, surfacePanel} from "./compose.js";
 import {ITEMS, all, allPanels, byId, cards, data, inside, ofKind, panelOf, pairOf, regionOf, several} from "./page.js";
 import {drawStill} from "./stills.js";
 import {onlyGroup, state, viewOf} from "./view.js";
 
 const DRAWN_AT_MOST = 40;
-const TICK_LETTER = 6.7;  // pixels
 const plotOf = (item) => inside(item, ".plot");
 const drawingOf = (item) => plotOf(item).drawing;
 
@@ -19,9 +18,7 @@ function pictureWidth() {
   return onPaper() ? wide - 262 : narrow.matches ? wide : wide - 315;
 }
 // Levels whose names do not fit side by side stand one above the other.
-function isLying({kind, ticks}, wide) {
-  return kind === "category" && ticks.length * (2 + Math.max(0, ...ticks.map((name) => name.length))) * TICK_LETTER > wide - 70;
-}
+const isLying = ({kind, ticks}, wide) => kind === "category" && !fit(ticks, wide);
 // Pictures with many levels are taller; said before they are drawn, so that nothing moves then.
 export function makeRoom() {
   const wide = pictureWidth();

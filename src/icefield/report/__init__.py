@@ -18,8 +18,7 @@ from icefield import validate
 from icefield.core.study import Study
 from icefield.effect.whole_files import written_beside
 from icefield.errors import InputError, InputTypeError, Setting, complaint, worded
-from icefield.report.comparison import build_comparison
-from icefield.report.contents import build_one
+from icefield.report.contents import build
 from icefield.report.page import page_html
 from icefield.report.view_model import ReportPage
 
@@ -57,43 +56,6 @@ class Report:
         target = _checked_path(path)
         _write_whole(target, self.html)
         return target
-
-
-def build(
-    studies: Study | Mapping[Any, Study],
-    features: Iterable[Any] | None = None,
-    *,
-    title: str | None = None,
-    rows: Any = None,
-    data_name: str | None = None,
-    individual: bool = False,
-    intervals: Callable[[Any, Effect], Effect] | None = None,
-    audit: Any = None,
-    live: bool = False,
-    release: int | None = None,
-) -> ReportPage:
-    """What a page tells of one model or of several, with the options of `write_report`."""
-    each = {"": studies} if isinstance(studies, Study) else studies
-    if any(study.background == "training" for study in each.values()):
-        raise InputError(
-            "A report shows how rows differ, which training counts do not know. "
-            'Hint: use Explainer(..., background="data").'
-        )
-    if len(each) > 1:
-        return build_comparison(each, features, title=title, rows=rows, data_name=data_name)
-    (study,) = each.values()
-    return build_one(
-        study,
-        features,
-        title=title,
-        rows=rows,
-        data_name=data_name,
-        individual=individual,
-        intervals=intervals,
-        audit=audit,
-        live=live,
-        release=release,
-    )
 
 
 def write_report(

@@ -17,10 +17,12 @@ import numpy as np
 from icefield.core.study import Study
 from icefield.counts import counted
 from icefield.effect import Effect
+from icefield.errors import InputError
 from icefield.progress import Progress
 from icefield.report import glance, opening
 from icefield.report.audit_section import audit_section
 from icefield.report.card_data import feature_panel
+from icefield.report.comparison import build_comparison
 from icefield.report.live import live_row
 from icefield.report.means import Means
 from icefield.report.pair_surfaces import Surfaces
@@ -34,7 +36,6 @@ from icefield.report.view_model import (
     FeaturePanel,
     Finding,
     Matrix,
-    Pair,
     Region,
     ReportPage,
     Row,
@@ -67,8 +68,8 @@ NOT_LOOKED_AT = (
 CARD_PAIRS = 3  # surfaces a card links to
 
 
-def build_one(
-    study: Study,
+def build(
+    studies: Study | Mapping[Any, Study],
     features: Iterable[Any] | None = None,
     *,
     individual: bool = False,
@@ -80,7 +81,16 @@ def build_one(
     release: int | None = None,
     live: bool = False,
 ) -> ReportPage:
-    """Request everything about one model; see `icefield.report.write_report`."""
+    """What a page tells of one model or of several, with the options of `icefield.report.write_report`."""
+    each = {"": studies} if isinstance(studies, Study) else studies
+    if any(study.background == "training" for study in each.values()):
+        raise InputError(
+            "A report shows how rows differ, which training counts do not know. "
+            'Hint: use Explainer(..., background="data").'
+        )
+    if len(each) > 1:
+        return build_comparison(each, features, title=title, rows=rows, data_name=data_name)
+    (study,) = each.values()
     began = time.perf_counter()
     row = live_row(study) if live else None  # before minutes of work: it may be refused
     asked = study.listed(features)
@@ -262,11 +272,7 @@ def _card(
 ) -> Card:
     """A feature with its picture; every card leads to its partner, its surfaces and its regions."""
     effect, support, readings = one.effect, one.effect.support, one.decision.readings
-    pairs = [
-        Pair(place, pair.names[1 - pair.features.index(one.number)])
-        for place, pair in enumerate(surfaces)
-        if one.number in pair.features
-    ]
+    pairs = [place for place, pair in enumerate(surfaces) if one.number in pair.features]
     related = () if support is None else support.related[:3]
     return Card(
         **_listed(one, reach),

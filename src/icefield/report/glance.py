@@ -14,6 +14,7 @@ import numpy as np
 
 from icefield.core.study import Study
 from icefield.counts import counted
+from icefield.plots.panels import Panel
 from icefield.report import opening
 from icefield.report.means import Means
 from icefield.report.plain import numbers
@@ -24,7 +25,6 @@ from icefield.report.view_model import (
     Fit,
     ModelFacts,
     NamedColumn,
-    Plane,
     Region,
     Score,
     Share,
@@ -228,21 +228,16 @@ def _shares_note(n_pairs: int, rows: int, pair_rows: int, left_out: bool) -> str
 # --- the plane ---------------------------------------------------------------------------------------
 
 
-def all_features(ranked: Sequence[Ranked], cards: int, parts: Sequence[Region] = ()) -> Plane:
-    """All features by strength and differences, whether the average of one of them hides what rows do, and where regions lead."""
+def all_features(ranked: Sequence[Ranked], cards: int, parts: Sequence[Region] = ()) -> Panel:
+    """All features by strength and differences, and where regions lead."""
     removed = {part.feature: part.removed for part in parts}
-    points = [
-        Point(
-            one.text(60),
-            _link(one.number, cards),
-            one.reading.strength,
-            one.reading.heterogeneity or 0.0,
-            one.reading.hidden,
-            removed.get(one.number),
+    points = []
+    for one in ranked:
+        size = one.reading.strength, one.reading.heterogeneity or 0.0
+        points.append(
+            Point(one.text(60), _link(one.number, cards), *size, one.reading.hidden, removed.get(one.number))
         )
-        for one in ranked
-    ]
-    return Plane(plane(points), len(points), any(p.hidden for p in points), bool(removed))
+    return plane(points)
 
 
 def _link(number: int, cards: int) -> str:

@@ -304,6 +304,7 @@ class InModel:
     movement: float
     strength: float
     heterogeneity: float
+    hidden: bool
     shape: str
 
 
@@ -328,12 +329,6 @@ class Row:
     warning: str = ""
 
 
-@dataclass(frozen=True)
-class Pair:
-    surface: int
-    name: str
-
-
 @dataclass(frozen=True, kw_only=True)
 class Card(Row):
     """A feature with its picture, and where on the page more is told of it."""
@@ -344,16 +339,8 @@ class Card(Row):
     far: str = ""
     no_ale: str = ""
     partner_link: str = ""
-    pairs: Sequence[Pair] = ()
+    pairs: Sequence[int] = ()
     region: int | None = None
-
-
-@dataclass(frozen=True)
-class Plane:
-    picture: Panel
-    count: int
-    hidden: bool
-    regions: bool
 
 
 @dataclass(frozen=True)
@@ -452,7 +439,7 @@ class ReportPage:
     together: SameRows | None = None
     left_out: Sequence[str] = ()
     opening: Sequence[Fact] = ()
-    plane: Plane | None = None
+    plane: Panel | None = None
     notes: Sequence[DataNote] = ()
     unit: str = ""
     small_groups: int = 0
